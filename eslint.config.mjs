@@ -1,0 +1,85 @@
+import js from '@eslint/js';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const clockOnly = [
+  {
+    selector: "MemberExpression[object.name='Date'][property.name='now']",
+    message: 'Take the time from the injected Clock (libs/clock).',
+  },
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: 'Take the time from the injected Clock.',
+  },
+  { selector: "MemberExpression[object.name='performance']", message: 'Take the time from the injected Clock.' },
+  {
+    selector: 'CallExpression[callee.name=/^(setTimeout|setInterval|setImmediate)$/]',
+    message: 'Schedule through the injected Clock, so that the timer has an owner and tests have virtual time.',
+  },
+  {
+    selector: "MemberExpression[object.name='AbortSignal'][property.name='timeout']",
+    message: 'Deadlines come from the injected Clock.',
+  },
+];
+const entryOnly = [
+  {
+    selector: "MemberExpression[object.name='process'][property.name='env']",
+    message: 'The environment is read in an entry file (main.ts) or in libs/configuration, and handed on as settings.',
+  },
+];
+const always = [
+  { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
+  { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
+  {
+    selector: 'CatchClause[body.body.length=0]',
+    message: 'Never swallow: name what is expected and rethrow the rest.',
+  },
+];
+
+export default defineConfig(
+  { ignores: ['dist', 'coverage', 'node_modules', '**/*.mjs', 'test/architecture/fixtures'] },
+  js.configs.recommended,
+  tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/explicit-module-boundary-types': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
+      'max-params': ['error', 3],
+      complexity: ['error', 12],
+      'no-console': 'error',
+      eqeqeq: 'error',
+      'no-restricted-syntax': ['error', ...always, ...clockOnly, ...entryOnly],
+    },
+  },
+  {
+    // Nest injects by constructor, so constructors of providers are bounded by review, not by this rule.
+    files: ['apps/broker/src/**/*.{controller,service,guard,module,filter}.ts'],
+    rules: { 'max-params': ['error', 6], '@typescript-eslint/consistent-type-imports': 'off' },
+  },
+  { files: ['libs/clock/src/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...always, ...entryOnly] } },
+  {
+    files: ['apps/*/src/main.ts', 'libs/configuration/src/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...always, ...clockOnly] },
+  },
+  { files: ['apps/cli/src/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'libs/testing/**/*.ts'],
+    rules: {
+      'max-lines': ['error', { max: 500, skipBlankLines: true, skipComments: true }],
+      'max-lines-per-function': 'off',
+      'no-restricted-syntax': ['error', ...always],
+      'no-console': 'off',
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+    },
+  },
+);
