@@ -1,0 +1,40 @@
+import { type Instant, instantFromEpochMs } from './instant.js';
+
+export interface ScheduledTask {
+  /** Idempotent; does nothing once the task has run. */
+  cancel(): void;
+}
+
+/** The only source of time. Wall time is for expiry, monotonic time for durations; both are injected everywhere. */
+export interface Clock {
+  /** Wall time. It may jump. */
+  now(): Instant;
+  /** Milliseconds since some fixed moment; never goes back and goes on while the process is stopped. */
+  monotonicMs(): number;
+  /** Runs `task` once after `delayMs`. The caller owns the task and cancels it when it closes. */
+  schedule(delayMs: number, task: () => void): ScheduledTask;
+}
+
+/** setTimeout takes a 32-bit delay and fires at once beyond it. */
+const LONGEST_TIMEOUT_MS = 2_147_483_647;
+
+export class SystemClock implements Clock {
+  now(): Instant {
+    return instantFromEpochMs(Date.now());
+  }
+
+  monotonicMs(): number {
+    return performance.now();
+  }
+
+  schedule(delayMs: number, task: () => void): ScheduledTask {
+    const dueAtMs = this.monotonicMs() + delayMs;
+    let timer: NodeJS.Timeout;
+    const arm = (): void => {
+      const leftMs = dueAtMs - this.monotonicMs();
+      timer = leftMs > LONGEST_TIMEOUT_MS ? setTimeout(arm, LONGEST_TIMEOUT_MS) : setTimeout(task, Math.max(0, leftMs));
+    };
+    arm();
+    return { cancel: () => clearTimeout(timer) };
+  }
+}

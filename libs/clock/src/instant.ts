@@ -1,0 +1,40 @@
+declare const instantBrand: unique symbol;
+
+/** A moment of the wall clock, in whole or fractional milliseconds since the Unix epoch. Compare with `<` and `>`. */
+export type Instant = number & { readonly [instantBrand]: 'Instant' };
+
+/** The last moment that ECMAScript's Date can hold. */
+const LAST_EPOCH_MS = 8.64e15;
+
+/** @throws RangeError when `epochMs` is no moment that a Date can hold. */
+export function instantFromEpochMs(epochMs: number): Instant {
+  if (!Number.isFinite(epochMs) || Math.abs(epochMs) > LAST_EPOCH_MS) {
+    throw new RangeError('not a moment: milliseconds since the epoch are out of range');
+  }
+  return epochMs as Instant;
+}
+
+export function plusMs(instant: Instant, durationMs: number): Instant {
+  return instantFromEpochMs(instant + durationMs);
+}
+
+/** Milliseconds from `from` to `to`; negative when `to` is the earlier one. */
+export function msBetween(from: Instant, to: Instant): number {
+  return to - from;
+}
+
+export function earliest(first: Instant, ...others: readonly Instant[]): Instant {
+  return others.reduce((least, instant) => (instant < least ? instant : least), first);
+}
+
+/** RFC 3339 in UTC with milliseconds, e.g. `2026-03-18T12:34:52.099Z`. */
+export function toRfc3339(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+/** Reads an HTTP date (RFC 9110 section 5.6.7, IMF-fixdate); undefined when it is none. */
+export function parseHttpDate(text: string): Instant | undefined {
+  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return undefined;
+  const epochMs = Date.parse(text);
+  return Number.isNaN(epochMs) ? undefined : instantFromEpochMs(epochMs);
+}

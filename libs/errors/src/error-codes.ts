@@ -1,0 +1,106 @@
+/** Whose fault a failure is: it decides who is told, and whether the text may leave the process. */
+export type Fault = 'caller' | 'peer' | 'dependency' | 'configuration' | 'programmer';
+
+export interface ErrorEntry {
+  /** HTTP status when this failure ends a request. */
+  readonly status: number;
+  /** Whether the same request may succeed later without anything being changed by hand. */
+  readonly retryable: boolean;
+  readonly fault: Fault;
+  /** Constant, public, free of data: the problem-details title (RFC 9457). */
+  readonly title: string;
+}
+
+/**
+ * Every failure the product can report. Codes are a contract: they appear in problem details, logs and metrics, and
+ * are never renamed. docs/errors.md lists the same codes, held equal by a test.
+ */
+export const errorCodes = {
+  invalid_request: { status: 400, retryable: false, fault: 'caller', title: 'The request is not valid' },
+  unauthenticated: { status: 401, retryable: false, fault: 'caller', title: 'No valid credential was presented' },
+  forbidden: { status: 403, retryable: false, fault: 'caller', title: 'The caller may not do this' },
+  merchant_not_found: { status: 404, retryable: false, fault: 'caller', title: 'There is no such merchant' },
+  route_not_found: { status: 404, retryable: false, fault: 'caller', title: 'There is no such resource' },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    fault: 'caller',
+    title: 'The resource does not support this method',
+  },
+  request_timeout: { status: 408, retryable: true, fault: 'caller', title: 'The request took too long to arrive' },
+  payload_too_large: { status: 413, retryable: false, fault: 'caller', title: 'The request body is too large' },
+  uri_too_long: { status: 414, retryable: false, fault: 'caller', title: 'The request path is too long' },
+  unsupported_media_type: {
+    status: 415,
+    retryable: false,
+    fault: 'caller',
+    title: 'The request body has an unsupported type',
+  },
+  rate_limited: { status: 429, retryable: true, fault: 'caller', title: 'Too many requests' },
+  headers_too_large: { status: 431, retryable: false, fault: 'caller', title: 'The request headers are too large' },
+  jwk_invalid: { status: 400, retryable: false, fault: 'caller', title: 'The JSON Web Key is not acceptable' },
+  jwe_too_large: { status: 413, retryable: false, fault: 'caller', title: 'The JWE is too large' },
+  jwe_malformed: { status: 400, retryable: false, fault: 'caller', title: 'The JWE is malformed' },
+  jwe_algorithm_refused: {
+    status: 400,
+    retryable: false,
+    fault: 'caller',
+    title: 'The JWE uses an algorithm that is not accepted',
+  },
+  jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
+  session_unavailable: {
+    status: 503,
+    retryable: true,
+    fault: 'dependency',
+    title: 'There is no session to serve at the moment',
+  },
+  shutting_down: { status: 503, retryable: true, fault: 'dependency', title: 'This replica is shutting down' },
+  store_unavailable: { status: 503, retryable: true, fault: 'dependency', title: 'The session store does not answer' },
+  gateway_transient: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'The gateway failed in a way that usually passes',
+  },
+  gateway_timeout: { status: 503, retryable: true, fault: 'peer', title: 'The gateway did not answer in time' },
+  gateway_refused: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'The gateway refuses the merchant or the request',
+  },
+  gateway_revoked: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'The gateway has revoked the access; only the bank can restore it',
+  },
+  gateway_invalid_response: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'The gateway answered with something that is not a session',
+  },
+  helper_forbidden: {
+    status: 500,
+    retryable: false,
+    fault: 'programmer',
+    title: 'Test-only helper requests must not be made here',
+  },
+  configuration_invalid: {
+    status: 500,
+    retryable: false,
+    fault: 'configuration',
+    title: 'The configuration is not valid',
+  },
+  key_file_invalid: { status: 500, retryable: false, fault: 'configuration', title: 'A key file is not usable' },
+  address_in_use: { status: 500, retryable: false, fault: 'configuration', title: 'The address is already in use' },
+  internal_error: {
+    status: 500,
+    retryable: false,
+    fault: 'programmer',
+    title: 'Something went wrong inside the broker',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof errorCodes;
