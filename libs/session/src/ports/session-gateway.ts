@@ -1,0 +1,16 @@
+import type { IssuedSession } from '../session.js';
+
+export interface CreateSessionRequest {
+  readonly merchant: string;
+  /** Aborts the call: the lease's end or shutdown. The gateway's own timeout applies besides. */
+  readonly signal: AbortSignal;
+}
+
+/** The gateway as the renewer needs it: one create-session call. */
+export interface SessionGateway {
+  /**
+   * Makes exactly one create-session call and never repeats it by itself.
+   * @throws GatewayFailure for every way in which the call can fail, an abort by `signal` included
+   */
+  createSession(request: CreateSessionRequest): Promise<IssuedSession>;
+}

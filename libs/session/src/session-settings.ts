@@ -1,0 +1,18 @@
+import type { CreateCallBudget } from './ports/session-store.js';
+
+/** How long before expiry something happens: a share of the session's lifetime, or a fixed time. */
+export type LeadTime =
+  { readonly kind: 'share'; readonly share: number } | { readonly kind: 'duration'; readonly durationMs: number };
+
+/** How one merchant's sessions are renewed. Durations in milliseconds. */
+export interface SessionSettings {
+  /** Before expiry, from when a replica renews. `undefined`: the default, 20 % and at least two gateway timeouts. */
+  readonly renewBefore: LeadTime | undefined;
+  /** Before expiry, from when a session is not handed out as fresh. `undefined`: 5 %, at most 30 s. */
+  readonly safetyMargin: LeadTime | undefined;
+  /** Lifetime of a session whose answer names no expiry, counted from when the request was sent. */
+  readonly fallbackLifetimeMs: number;
+  /** The whole create-session call, connect to last byte. */
+  readonly gatewayTimeoutMs: number;
+  readonly budget: CreateCallBudget;
+}

@@ -1,0 +1,49 @@
+import type { Instant } from '#libs/clock';
+
+/** A public P-384 key as the gateway names it in a session: exactly these four members. */
+export interface ServerPublicKey {
+  readonly kty: 'EC';
+  readonly crv: 'P-384';
+  readonly x: string;
+  readonly y: string;
+}
+
+/**
+ * A technical session of a merchant: one versioned unit, immutable. Token, device, server key, expiry and generation
+ * travel together everywhere, because a token of one generation with the key of another breaks a payment.
+ */
+export interface Session {
+  readonly merchant: string;
+  /** Only grows per merchant: across restarts, replicas and a wiped store. "Newer" is judged by nothing else. */
+  readonly generation: number;
+  readonly authToken: string;
+  readonly deviceId: string;
+  readonly refreshToken?: string;
+  readonly serverPublic: ServerPublicKey;
+  /** RFC 7638 thumbprint of the client key that opened the gateway's answer. */
+  readonly clientKeyThumbprint: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+  /** From here on a replica renews in the background while everyone keeps being served. */
+  readonly renewAt: Instant;
+  /** Expiry less the safety margin: from here on the session is not handed out as fresh. */
+  readonly mustRenewAt: Instant;
+}
+
+/** What the gateway issued, opened and checked, before the domain has given it a generation and its moments. */
+export interface IssuedSession {
+  readonly authToken: string;
+  readonly deviceId: string;
+  readonly refreshToken?: string;
+  readonly serverPublic: ServerPublicKey;
+  readonly clientKeyThumbprint: string;
+  /** The earliest moment of expiry that the answer names, by the gateway's clock; absent when it names none. */
+  readonly expiresAt?: Instant;
+  /** Our wall clock when the request was sent. */
+  readonly sentAt: Instant;
+  /** Our wall clock when the answer was complete. */
+  readonly receivedAt: Instant;
+  /** The gateway's `Date` header (whole seconds), when there was one. */
+  readonly gatewayDate?: Instant;
+  readonly requestId?: string;
+}
