@@ -1,0 +1,92 @@
+import type { webcrypto } from 'node:crypto';
+import { BrokerError } from '#libs/errors';
+import { CompactEncrypt, compactDecrypt } from 'jose';
+import { type ClientKey, clientHandlesOf } from './client-key.js';
+import { parseHeader, splitCompact } from './compact-jwe.js';
+import { CONTENT_ENCRYPTION, DEFAULT_MAX_JWE_BYTES } from './profile.js';
+
+/** What a record is bound to: it opens for this merchant and this generation, and nowhere else. */
+export interface AtRestBinding {
+  readonly merchant: string;
+  readonly generation: number;
+}
+
+const DIRECT = 'dir';
+/** Names purpose and version of the derivation: a later scheme takes another label and cannot be confused with it. */
+const LABEL = 'session-broker/at-rest/v1';
+
+const ONLY_AT_REST = {
+  keyManagementAlgorithms: [DIRECT],
+  contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],
+  maxDecompressedLength: 0,
+};
+
+/**
+ * Seals a record for the store: JWE `dir` with A256GCM under a key that HKDF-SHA-256 (RFC 5869) derives from the
+ * private scalar for this merchant and generation. The header repeats the binding and names the key by thumbprint.
+ */
+export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding: AtRestBinding): Promise<string> {
+  return new CompactEncrypt(plaintext)
+    .setProtectedHeader({ ...expectedHeader(key, binding) })
+    .encrypt(await recordKey(key, binding, 'encrypt'));
+}
+
+/**
+ * Opens a record from the store with whichever of `keys` sealed it.
+ * @returns undefined when it is damaged, bound to something else, or sealed under a key that is not given: for the
+ *   caller such a record is absent
+ */
+export async function openAtRest(
+  jwe: string,
+  keys: readonly ClientKey[],
+  binding: AtRestBinding,
+): Promise<Uint8Array | undefined> {
+  const header = readHeader(jwe);
+  const key = keys.find((candidate) => isHeaderOf(header, candidate, binding));
+  if (key === undefined) return undefined;
+  try {
+    return (await compactDecrypt(jwe, await recordKey(key, binding, 'decrypt'), ONLY_AT_REST)).plaintext;
+  } catch {
+    // The tag does not fit: whoever wrote the record does not hold the key. What exactly is wrong is told to nobody.
+    return undefined;
+  }
+}
+
+type AtRestHeader = Readonly<Record<'alg' | 'enc' | 'kid' | 'merchant', string> & { generation: number }>;
+
+function expectedHeader(key: ClientKey, { merchant, generation }: AtRestBinding): AtRestHeader {
+  return { alg: DIRECT, enc: CONTENT_ENCRYPTION, kid: key.thumbprint, merchant, generation };
+}
+
+function readHeader(jwe: string): Readonly<Record<string, unknown>> | undefined {
+  if (jwe.length > DEFAULT_MAX_JWE_BYTES) return undefined;
+  try {
+    return parseHeader(splitCompact(jwe).header);
+  } catch (error) {
+    if (error instanceof BrokerError) return undefined;
+    throw error;
+  }
+}
+
+function isHeaderOf(
+  header: Readonly<Record<string, unknown>> | undefined,
+  key: ClientKey,
+  binding: AtRestBinding,
+): boolean {
+  if (header === undefined) return false;
+  const expected = Object.entries(expectedHeader(key, binding));
+  return Object.keys(header).length === expected.length && expected.every(([name, value]) => header[name] === value);
+}
+
+async function recordKey(
+  key: ClientKey,
+  { merchant, generation }: AtRestBinding,
+  usage: webcrypto.KeyUsage,
+): Promise<webcrypto.CryptoKey> {
+  // JSON quotes the merchant id, so no two bindings can run together into the same octets.
+  const info = Buffer.from(JSON.stringify([LABEL, merchant, generation]), 'utf8');
+  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info };
+  return crypto.subtle.deriveKey(derivation, clientHandlesOf(key).atRest, { name: 'AES-GCM', length: 256 }, false, [
+    usage,
+  ]);
+}

@@ -1,0 +1,87 @@
+import { BrokerError, type ErrorCode } from '#libs/errors';
+import { isBase64url, isBase64urlOf } from './base64url.js';
+import { CONTENT_ENCRYPTION, COORDINATE_BYTES, CURVE, KEY_MANAGEMENT, KEY_TYPE } from './profile.js';
+
+/** Five parts of the base64url alphabet: no padding, no white space, nothing after the last part. */
+const COMPACT = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){4}$/;
+
+/** Characters of the encoded protected header. Ours takes about 300. */
+const MAX_HEADER_CHARACTERS = 2_048;
+const WRAPPED_KEY_BYTES = 40;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Members by which a sender would choose what the reader runs or trusts. */
+const REFUSED_MEMBERS = ['crit', 'jku', 'jwk', 'x5u', 'x5c'] as const;
+
+type Header = Readonly<Record<string, unknown>>;
+
+/**
+ * Holds a compact JWE against everything that can be judged without a key: size, shape, header, lengths. The JOSE
+ * library has no size limit and lets white space through, so this comes before it. What is judged here is public, so
+ * that telling the faults apart helps nobody to guess keys or plaintext.
+ * @throws BrokerError `jwe_too_large`, `jwe_malformed` or `jwe_algorithm_refused`
+ */
+export function checkCompactJwe(jwe: string, maxBytes: number): void {
+  if (jwe.length > maxBytes) throw refuse('jwe_too_large', `a compact JWE of at most ${maxBytes} bytes is accepted`);
+  const parts = splitCompact(jwe);
+  checkHeader(parseHeader(parts.header));
+  if (!isBase64urlOf(parts.wrappedKey, WRAPPED_KEY_BYTES)) throw malformed('the encrypted key is not 40 octets');
+}
+
+/** The parts of a compact JWE (RFC 7516 section 7.1), each strict base64url, IV and tag as A256GCM needs them. */
+export interface CompactParts {
+  readonly header: string;
+  readonly wrappedKey: string;
+}
+
+/** @throws BrokerError `jwe_malformed` */
+export function splitCompact(jwe: string): CompactParts {
+  if (!COMPACT.test(jwe)) throw malformed('a compact JWE is five parts of unpadded base64url, separated by dots');
+  const [header, wrappedKey, iv, ciphertext, tag] = jwe.split('.') as [string, string, string, string, string];
+  if (header.length > MAX_HEADER_CHARACTERS) throw malformed('the protected header is longer than 2 KiB');
+  if (!isBase64url(ciphertext)) throw malformed('the ciphertext is not base64url');
+  if (!isBase64urlOf(iv, IV_BYTES)) throw malformed('the initialization vector is not 12 octets');
+  if (!isBase64urlOf(tag, TAG_BYTES)) throw malformed('the authentication tag is not 16 octets');
+  return { header, wrappedKey };
+}
+
+/** @throws BrokerError `jwe_malformed` */
+export function parseHeader(encoded: string): Header {
+  if (!isBase64url(encoded)) throw malformed('the protected header is not base64url');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64url'));
+    const header: unknown = JSON.parse(text);
+    if (isObject(header)) return header;
+  } catch {
+    // The parser's own error is dropped on purpose: it quotes the header.
+    throw malformed('the protected header is not JSON in UTF-8');
+  }
+  throw malformed('the protected header is not a JSON object');
+}
+
+function checkHeader(header: Header): void {
+  if (header['alg'] !== KEY_MANAGEMENT) throw algorithmRefused(`"alg" must be "${KEY_MANAGEMENT}"`);
+  if (header['enc'] !== CONTENT_ENCRYPTION) throw algorithmRefused(`"enc" must be "${CONTENT_ENCRYPTION}"`);
+  if ('zip' in header) throw algorithmRefused('"zip" is not accepted: compression reveals lengths and invites bombs');
+  const refused = REFUSED_MEMBERS.find((name) => name in header);
+  if (refused !== undefined) throw malformed(`the header member "${refused}" is not accepted`);
+  checkEphemeralKey(header['epk']);
+}
+
+function checkEphemeralKey(epk: unknown): void {
+  if (!isObject(epk)) throw malformed('"epk" must be a JSON object');
+  if (epk['kty'] !== KEY_TYPE || epk['crv'] !== CURVE) throw malformed('"epk" must be an EC key on P-384');
+  if ('d' in epk) throw malformed('"epk" must not carry "d"');
+  for (const name of ['x', 'y']) {
+    if (!isBase64urlOf(epk[name], COORDINATE_BYTES)) throw malformed(`"epk" must give "${name}" in 48 octets`);
+  }
+}
+
+function isObject(value: unknown): value is Header {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const refuse = (code: ErrorCode, publicDetail: string): BrokerError => new BrokerError(code, { publicDetail });
+const malformed = (fault: string): BrokerError => refuse('jwe_malformed', fault);
+const algorithmRefused = (fault: string): BrokerError => refuse('jwe_algorithm_refused', fault);

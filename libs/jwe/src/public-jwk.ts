@@ -1,0 +1,16 @@
+import { createHash } from 'node:crypto';
+
+/** The public half of a key as the interface writes it: `x` and `y` are base64url of 48 octets each. */
+export interface PublicJwk {
+  readonly kty: 'EC';
+  readonly crv: 'P-384';
+  readonly x: string;
+  readonly y: string;
+}
+
+/** The JWK thumbprint of RFC 7638 with SHA-256, in base64url: public, and the name of the key in logs and records. */
+export function thumbprintOf(jwk: PublicJwk): string {
+  // Required members only, in lexicographic order, no white space (RFC 7638 section 3.2).
+  const canonical = JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x: jwk.x, y: jwk.y });
+  return createHash('sha256').update(canonical, 'utf8').digest('base64url');
+}
