@@ -1,45 +1,58 @@
-import { appLayers, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
+import { appLayers, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
 
 const SPEC = '\\.(int-|e2e-)?spec\\.ts$';
 const TEST_CODE = `(${SPEC})|(^test/)|(^libs/testing/)`;
 
 const names = (deps) => deps.join(', ') || 'nothing';
 const folders = (deps) => deps.map((dep) => `^libs/${dep}/`);
+const anyOf = (words) => `(${words.join('|')})`;
 
-const libRules = Object.entries(libLayers).flatMap(([lib, deps]) => [
-  {
-    name: `${lib}-imports-only-its-layer`,
-    severity: 'error',
-    comment: `libs/${lib} may import: ${names(deps)}. Move the code, or declare a port in the consumer.`,
-    from: { path: `^libs/${lib}/`, pathNot: SPEC },
-    to: { path: '^libs/', pathNot: folders([lib, ...deps]) },
-  },
-  {
-    name: `${lib}-specs-import-only-its-layer-and-testing`,
-    severity: 'error',
-    comment: `Specs of libs/${lib} may import: ${names([...deps, 'testing'])}.`,
-    from: { path: `^libs/${lib}/.*${SPEC}` },
-    to: { path: '^libs/', pathNot: folders([lib, ...deps, 'testing']) },
-  },
-]);
+const layerRules = (kind, layers, own) =>
+  Object.entries(layers).flatMap(([name, deps]) => [
+    {
+      name: `${name}-${own.label}imports-only-its-layer`,
+      severity: 'error',
+      comment: `${kind}/${name} may import these libs: ${names(deps)}. Move the code, or declare a port in the consumer.`,
+      from: { path: `^${kind}/${name}/`, pathNot: SPEC },
+      to: { path: '^libs/', pathNot: folders([...own.reach(name), ...deps]) },
+    },
+    {
+      name: `${name}-${own.label}specs-import-only-its-layer-and-testing`,
+      severity: 'error',
+      comment: `Specs of ${kind}/${name} may import these libs: ${names([...deps, 'testing'])}.`,
+      from: { path: `^${kind}/${name}/.*${SPEC}` },
+      to: { path: '^libs/', pathNot: folders([...own.reach(name), ...deps, 'testing']) },
+    },
+  ]);
 
-const appRules = Object.entries(appLayers).map(([app, deps]) => ({
-  name: `${app}-app-imports-only-its-layer`,
-  severity: 'error',
-  comment: `apps/${app} may import these libs: ${names(deps)} (and testing, in specs).`,
-  from: { path: `^apps/${app}/`, pathNot: SPEC },
-  to: { path: '^libs/', pathNot: folders(deps) },
-}));
+const libRules = layerRules('libs', libLayers, { label: '', reach: (lib) => [lib] });
+const appRules = layerRules('apps', appLayers, { label: 'app-', reach: () => [] });
 
 const soleImporterRules = Object.entries(soleImporters).map(([library, homes]) => ({
-  name: `${library.replace('@', '')}-only-in-its-home`,
+  name: `${library.replace('@', 'scope-')}-only-in-its-home`,
   severity: 'error',
   comment: `Only ${homes.join(' and ')} may import ${library}. Use what that folder exports.`,
   from: { path: '^(apps|libs)/', pathNot: [...homes.map((home) => `^${home}/`), SPEC] },
   to: { path: `(^|/)node_modules/${library}/` },
 }));
 
-const generalRules = [
+const builtinRules = Object.entries(builtinHomes).map(([group, { modules, homes }]) => ({
+  name: `${group}-built-ins-only-in-their-home`,
+  severity: 'error',
+  comment: `Only ${homes.join(' and ') || 'nobody'} may import ${modules.join(', ')}. Take a port of that home instead.`,
+  from: { path: '^(apps|libs)/', pathNot: [...homes.map((home) => `^${home}/`), TEST_CODE] },
+  to: { path: `^(node:)?${anyOf(modules)}$`, dependencyTypes: ['core'] },
+}));
+
+const listRules = Object.entries({ libs: libLayers, apps: appLayers }).map(([kind, layers]) => ({
+  name: `every-folder-of-${kind}-is-in-the-table`,
+  severity: 'error',
+  comment: `A folder of ${kind}/ that tools/layers.mjs does not name has no rules. Add it to the table.`,
+  from: { path: `^${kind}/(?!${anyOf(Object.keys(layers))}/)` },
+  to: {},
+}));
+
+const directionRules = [
   {
     name: 'no-circular',
     severity: 'error',
@@ -66,14 +79,31 @@ const generalRules = [
     severity: 'error',
     comment: 'Import #libs/<name>, not a file inside it.',
     from: { path: '^(apps|test)/' },
-    to: { path: '^libs/([^/]+)/src/(?!index\\.ts$)' },
+    to: { path: '^libs/([^/]+)/(?!src/index\\.ts$)' },
   },
   {
     name: 'libs-enter-libs-by-the-index',
     severity: 'error',
     comment: 'Import #libs/<name>, not a file inside it.',
     from: { path: '^libs/([^/]+)/' },
-    to: { path: '^libs/([^/]+)/src/(?!index\\.ts$)', pathNot: '^libs/$1/' },
+    to: { path: '^libs/([^/]+)/(?!src/index\\.ts$)', pathNot: '^libs/$1/' },
+  },
+];
+
+const purityRules = [
+  {
+    name: 'domain-imports-no-package',
+    severity: 'error',
+    comment: 'The domain gets store, gateway and events through ports. Declare one in libs/session.',
+    from: { path: `^libs/${anyOf(domainLibs)}/`, pathNot: SPEC },
+    to: { path: '(^|/)node_modules/' },
+  },
+  {
+    name: 'domain-imports-no-built-in',
+    severity: 'error',
+    comment: 'The domain gets time, randomness and I/O through ports. Declare one in libs/session.',
+    from: { path: `^libs/${anyOf(domainLibs)}/`, pathNot: SPEC },
+    to: { dependencyTypes: ['core'] },
   },
   {
     name: 'testing-only-in-tests',
@@ -83,11 +113,39 @@ const generalRules = [
     to: { path: '^libs/testing/' },
   },
   {
-    name: 'domain-does-no-io',
+    name: 'production-imports-no-spec',
     severity: 'error',
-    comment: 'The domain gets time, randomness, store, gateway and events through ports.',
-    from: { path: `^libs/(${domainLibs.join('|')})/`, pathNot: SPEC },
-    to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-optional', 'npm-peer'] },
+    comment: 'A spec is not built. Move what both need into a file of its own.',
+    from: { pathNot: SPEC },
+    to: { path: SPEC },
+  },
+  {
+    name: 'sources-not-to-test-folder',
+    severity: 'error',
+    comment: 'test/ looks at apps and libs from outside. Move shared test code into libs/testing.',
+    from: { path: '^(apps|libs)/' },
+    to: { path: '^test/' },
+  },
+  {
+    name: 'sources-not-to-output',
+    severity: 'error',
+    comment: 'dist/ is output: an import of it would pass every rule about its source. Import the source.',
+    from: { path: '^(apps|libs)/' },
+    to: { path: '^dist/' },
+  },
+  {
+    name: 'production-imports-no-development-package',
+    severity: 'error',
+    comment: 'A production install leaves devDependencies out. Move the package to dependencies, or the code to tests.',
+    from: { path: '^(apps|libs)/', pathNot: TEST_CODE },
+    to: { dependencyTypes: ['npm-dev'] },
+  },
+  {
+    name: 'packages-are-declared',
+    severity: 'error',
+    comment: 'A package that only another package brings can vanish or change. Declare it in package.json.',
+    from: {},
+    to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
   },
   {
     name: 'not-resolvable',
@@ -100,10 +158,17 @@ const generalRules = [
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
-  forbidden: [...generalRules, ...libRules, ...appRules, ...soleImporterRules],
+  forbidden: [
+    ...directionRules,
+    ...purityRules,
+    ...listRules,
+    ...libRules,
+    ...appRules,
+    ...soleImporterRules,
+    ...builtinRules,
+  ],
   options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^dist/' },
+    doNotFollow: { path: ['node_modules', '^dist/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -37,7 +37,28 @@ export const soleImporters = {
   commander: ['apps/cli'],
   '@nestjs': ['apps/broker'],
   fastify: ['apps/broker', 'apps/sandbox'],
+  '@fastify': ['apps/broker', 'apps/sandbox'],
+  rxjs: ['apps/broker'],
+  'reflect-metadata': ['apps/broker', 'libs/configuration'],
 };
 
-/** Built-in modules that would give the domain I/O, time or randomness of its own. */
+/** Libs that get time, randomness, store, gateway and events through ports: no package and no built-in module. */
 export const domainLibs = ['errors', 'clock', 'session'];
+
+/**
+ * Built-in modules with a home: each would be a way round a port. A group without homes is for nobody, because what
+ * it offers is either a global of the same name (held by ESLint) or a way round these very rules.
+ */
+export const builtinHomes = {
+  time: { modules: ['timers', 'timers/promises', 'perf_hooks'], homes: ['libs/clock'] },
+  network: {
+    modules: ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'dns/promises'],
+    homes: ['libs/gateway', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+  },
+  files: {
+    modules: ['fs', 'fs/promises'],
+    homes: ['libs/configuration', 'libs/telemetry', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+  },
+  processes: { modules: ['child_process', 'cluster', 'worker_threads'], homes: ['apps/cli'] },
+  loopholes: { modules: ['process', 'module', 'vm', 'inspector', 'repl'], homes: [] },
+};
