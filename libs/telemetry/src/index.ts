@@ -1,1 +1,2 @@
-export {};
+export { createLogger, type Logger, type LoggerOptions, type LogLevel } from './logger.js';
+export { redact } from './redact.js';

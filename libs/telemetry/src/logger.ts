@@ -1,0 +1,71 @@
+import { pino } from 'pino';
+import { SystemClock, toRfc3339, type Clock } from '#libs/clock';
+import { isError } from './error-fields.js';
+import { redact } from './redact.js';
+import { redactText } from './redact-text.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Structured log lines. Fields and message are redacted on their way out; nothing else has to be done by the caller. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  /** A logger that adds these fields to each of its lines; a line's own field of the same name wins. */
+  child(bindings: object): Logger;
+}
+
+export interface LoggerOptions {
+  /** Which program speaks: `broker`, `sandbox`, … */
+  readonly name: string;
+  /** The least level that is written. Default `info`. */
+  readonly level?: LogLevel;
+  /** Takes whole lines, each with its line feed. Default: standard output, written at once, so a crash loses none. */
+  readonly destination?: { write(line: string): void };
+  readonly clock?: Clock;
+}
+
+/** What pino itself writes: a field of such a name would appear twice in the line, and readers would take the last. */
+const RESERVED = new Set(['level', 'time', 'name', 'msg']);
+
+/** JSON lines: level as a word, time as RFC 3339 in UTC, name, the fields, and the message under `msg`. */
+export function createLogger(options: LoggerOptions): Logger {
+  const clock = options.clock ?? new SystemClock();
+  const lines = pino(
+    {
+      level: options.level ?? 'info',
+      base: { name: options.name },
+      timestamp: () => `,"time":"${toRfc3339(clock.now())}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: {},
+    },
+    options.destination ?? pino.destination({ dest: 1, sync: true }),
+  );
+  return loggerWith(lines, {});
+}
+
+/** Bindings are kept here and not in a pino child: pino would print a field twice that a line sets again. */
+function loggerWith(lines: pino.Logger, bindings: object): Logger {
+  const write =
+    (level: LogLevel) =>
+    (fields: object, message: string): void => {
+      if (lines.isLevelEnabled(level)) lines[level]({ ...bindings, ...fieldsOf(fields) }, redactText(message));
+    };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: (more) => loggerWith(lines, { ...bindings, ...fieldsOf(more) }),
+  };
+}
+
+function fieldsOf(fields: object): object {
+  const safe = redact(fields);
+  if (typeof safe !== 'object' || safe === null || Array.isArray(safe)) return { value: safe };
+  if (isError(fields)) return { err: safe };
+  return Object.fromEntries(
+    Object.entries(safe).map(([key, value]) => [RESERVED.has(key) ? `field.${key}` : key, value as unknown]),
+  );
+}

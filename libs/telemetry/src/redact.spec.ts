@@ -1,0 +1,271 @@
+import { createSecretKey } from 'node:crypto';
+import { BrokerError } from '#libs/errors';
+import fc from 'fast-check';
+import { redact } from './redact.js';
+
+const CANARY = 'Zk7canaryQ';
+
+const printed = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
+
+describe('redact', () => {
+  it.each([
+    'authToken',
+    'refreshToken',
+    'deviceId',
+    'serviceCode',
+    'd',
+    'k',
+    'p',
+    'q',
+    'jwe',
+    'plaintext',
+    'authorization',
+    'cookie',
+    'token',
+    'password',
+    'secret',
+    'privateKey',
+    'clientKey',
+    'x-device_id',
+    'X-Refresh-Token',
+    'SET-COOKIE',
+    'auth_token',
+    'AUTHTOKEN',
+    'Client-Private-Key',
+    'tokens',
+  ])('withholds what stands under %s', (key) => {
+    expect(redact({ outer: [{ [key]: CANARY }] })).toEqual({ outer: [{ [key]: '[redacted]' }] });
+    expect(redact({ [key]: { deep: [CANARY, { x: CANARY }] } })).toEqual({ [key]: '[redacted]' });
+  });
+
+  it.each(['clientKeyThumbprint', 'generation', 'expiresAt', 'clientKeyFiles', 'tokenExpiration', 'merchant', 'due'])(
+    'prints what stands under %s',
+    (key) => expect(redact({ [key]: 'shop' })).toEqual({ [key]: 'shop' }),
+  );
+
+  it('says that a secret is absent instead of withholding nothing', () => {
+    expect(redact({ refreshToken: undefined, authToken: null })).toEqual({ refreshToken: undefined, authToken: null });
+  });
+
+  it.each<[string, unknown]>([
+    ['a Map', new Map([['authToken', CANARY]])],
+    ['a Map inside a Map', new Map([['a', new Map([['deviceId', CANARY]])]])],
+    ['a Set of objects', new Set([{ authToken: CANARY }])],
+    ['a list of names and values', ['Host', 'x', 'Authorization', CANARY]],
+    ['a list of pairs', [['x-device_id', CANARY]]],
+    ['a list of name and value objects', [{ name: 'authorization', value: CANARY }]],
+    ['an accessor', Object.defineProperty({}, 'fine', { get: () => CANARY, enumerable: true })],
+    ['toJSON', { toJSON: () => CANARY }],
+    ['a hidden property', Object.defineProperty({}, 'fine', { value: CANARY, enumerable: false })],
+    ['a symbol key', { [Symbol('authToken')]: CANARY }],
+    ['a Buffer', Buffer.from(CANARY)],
+    ['a typed array', { bytes: new Uint8Array(Buffer.from(CANARY)) }],
+    ['an ArrayBuffer', new Uint8Array(Buffer.from(CANARY)).buffer],
+    [
+      'a class instance',
+      new (class Command {
+        args = [CANARY];
+      })(),
+    ],
+    ['a proxy', new Proxy({ fine: CANARY }, {})],
+    ['a function', Object.assign(() => CANARY, { token: CANARY })],
+    ['a KeyObject', createSecretKey(Buffer.from(CANARY))],
+    ['a private JWK', { kty: 'EC', crv: 'P-384', x: CANARY, y: CANARY, d: CANARY }],
+    ['a symmetric JWK', { kty: 'oct', k: CANARY }],
+    ['a key named by a secret pair in a string', `{"authToken":"${CANARY}"}`],
+    ['a Bearer credential', `sent Bearer ${CANARY}`],
+    ['a URL object', new URL(`redis://user:${CANARY}@127.0.0.1:6379/0?x=${CANARY}`)],
+    ['a PEM block', `-----BEGIN PRIVATE KEY-----\n${CANARY}\n-----END PRIVATE KEY-----`],
+  ])('shows nothing of a secret in %s', (_name, value) => {
+    expect(printed(value)).not.toContain(CANARY);
+    expect(printed({ nested: [{ value }] })).not.toContain(CANARY);
+    expect(printed(value)).not.toMatch(/90,\s*107,\s*55/);
+  });
+
+  it('survives a cycle, and shows a value twice that stands in two places', () => {
+    const shared = { shop: 1 };
+    const cyclic: Record<string, unknown> = { a: shared, b: shared };
+    cyclic['self'] = cyclic;
+    expect(redact(cyclic)).toEqual({ a: { shop: 1 }, b: { shop: 1 }, self: '[circular]' });
+  });
+
+  it('never throws, whatever a proxy does', () => {
+    const hostile = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error(CANARY);
+        },
+      },
+    );
+    expect(printed({ hostile, revoked: revokedProxy() })).toBe('{"hostile":"[proxy]","revoked":"[proxy]"}');
+  });
+
+  it('keeps depth, width, text and the number of values bounded', () => {
+    const deep = Array.from({ length: 50 }).reduce<object>((inner) => ({ inner }), {});
+    expect(printed(deep)).toContain('[deeper]');
+    expect(printed(Array.from({ length: 100_000 }, () => 1)).length).toBeLessThan(300);
+    expect(printed(Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, i]))).length).toBeLessThan(
+      1_000,
+    );
+    expect(printed('ab '.repeat(1_000_000)).length).toBeLessThan(4_200);
+    const wide = (depth: number): unknown => (depth === 0 ? 1 : Array.from({ length: 60 }, () => wide(depth - 1)));
+    expect(printed(wide(3)).length).toBeLessThan(40_000);
+  });
+
+  it('keeps a key named __proto__ a key, and the prototype of the copy untouched', () => {
+    const copy = redact(JSON.parse('{"__proto__":{"polluted":1},"shop":1}')) as Record<string, unknown>;
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"polluted":1},"shop":1}');
+    expect(copy['polluted']).toBeUndefined();
+  });
+
+  it('does not change what it is given', () => {
+    const value = Object.freeze({ authToken: CANARY, list: Object.freeze([1]) });
+    redact(value);
+    expect(value).toEqual({ authToken: CANARY, list: [1] });
+  });
+
+  it('prints plain data as it is', () => {
+    const when = new Date('2026-03-18T12:34:52.099Z');
+    expect(redact({ merchant: 'shop', generation: 7, ok: true, when, none: null, big: 12n, nan: NaN })).toEqual({
+      merchant: 'shop',
+      generation: 7,
+      ok: true,
+      when: '2026-03-18T12:34:52.099Z',
+      none: null,
+      big: '12',
+      nan: 'NaN',
+    });
+  });
+});
+
+describe('redact on errors', () => {
+  it('prints nothing but its allow-list of a library error', () => {
+    const error = Object.assign(new Error(`unexpected ${CANARY}`), {
+      code: 'ECONNRESET',
+      command: { name: 'set', args: ['key', CANARY] },
+      body: CANARY,
+      detail: CANARY,
+      config: { headers: { authorization: CANARY } },
+    });
+    const copy = redact({ err: error }) as { err: Record<string, unknown> };
+    expect(Object.keys(copy.err)).toEqual(['name', 'code', 'stack']);
+    expect(JSON.stringify(copy)).not.toContain(CANARY);
+    expect(copy.err['stack']).toMatch(/^at .*redact\.spec/);
+  });
+
+  it('prints code, detail, kind, msgCode, status, request id and causes of our own errors', () => {
+    const cause = new BrokerError('gateway_transient', { detail: 'the gateway answered 503' });
+    const facts = { kind: 'transient', msgCode: 'b_server_is_overloaded', httpStatus: 503, requestId: 'r-1' };
+    const error = Object.assign(new BrokerError('internal_error', { cause }), facts);
+    expect(redact(error)).toMatchObject({
+      name: 'BrokerError',
+      code: 'internal_error',
+      ...facts,
+      cause: { code: 'gateway_transient', detail: 'the gateway answered 503' },
+    });
+  });
+
+  it('takes the message out of the stack even where the message looks like frames', () => {
+    const error = new Error(`first\n    at ${CANARY} (/src/x.js:1:1)\n    at more`);
+    expect(printed(error)).not.toContain(CANARY);
+    expect(printed(error)).toContain('redact.spec');
+    const changed = new Error(`before\n    at ${CANARY} (/src/x.js:1:1)`);
+    changed.message = 'after';
+    expect(printed(changed)).not.toContain(CANARY);
+    changed.message = '';
+    expect(printed(changed)).not.toContain(CANARY);
+  });
+
+  it.each<[string, unknown]>([
+    ['a cause that is a text', new Error('x', { cause: CANARY })],
+    ['a cause that is an object', new Error('x', { cause: { fine: CANARY } })],
+    ['a name', Object.assign(new Error('x'), { name: `${CANARY} leaked` })],
+    ['a code', Object.assign(new Error('x'), { code: `${CANARY} leaked` })],
+    ['a request id', Object.assign(new Error('x'), { requestId: `${CANARY} leaked` })],
+    ['an aggregate', new AggregateError([new Error(CANARY), CANARY], CANARY)],
+    ['a DOMException', new DOMException(CANARY, 'AbortError')],
+  ])('shows nothing of %s', (_name, error) => {
+    expect(printed(error)).not.toContain(CANARY);
+  });
+
+  it('bounds a chain of causes, also an endless one', () => {
+    const first = new Error('a');
+    first.cause = new Error('b', { cause: first });
+    expect(printed(first)).toContain('[deeper causes left out]');
+  });
+
+  it('survives an error whose getters throw', () => {
+    const error = Object.defineProperty(new Error('x'), 'code', {
+      get: () => {
+        throw new Error(CANARY);
+      },
+    });
+    expect(printed(error)).toContain('"name":"Error"');
+  });
+});
+
+describe('redact as a property', () => {
+  const secretKey = fc
+    .constantFrom('authToken', 'refreshToken', 'deviceId', 'serviceCode', 'password', 'clientKey', 'jwe', 'd', 'cookie')
+    .chain((name) =>
+      fc.constantFrom(name, name.toUpperCase(), name.split('').join('-'), `${name}_`, name.replace(/[A-Z]/, '_$&')),
+    );
+  const secret: fc.Arbitrary<unknown> = fc.oneof(
+    fc.constant(CANARY),
+    fc.constant([CANARY]),
+    fc.constant({ any: CANARY }),
+    fc.constant(new Map([['any', CANARY]])),
+    fc.constant(Buffer.from(CANARY)),
+    fc.constant(new Error(CANARY)),
+  );
+  const wrap = (inner: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+    fc.oneof(
+      fc.tuple(fc.string(), inner).map(([key, value]) => ({ [key]: value, other: 1 })),
+      fc.tuple(fc.anything(), inner).map(([before, value]) => [before, value]),
+      inner.map((value) => new Map([['in', value]])),
+      inner.map((value) => new Set([value])),
+      inner.map((value) => new Error('x', { cause: value })),
+    );
+  const placed = fc.tuple(secretKey, secret).map(([key, value]): unknown => ({ [key]: value }));
+  const anywhere = fc.nat({ max: 6 }).chain((depth) => {
+    let arbitrary: fc.Arbitrary<unknown> = placed;
+    for (let i = 0; i < depth; i += 1) arbitrary = wrap(arbitrary);
+    return arbitrary;
+  });
+
+  it('lets no canary survive that stands under a secret key, wherever that is', () => {
+    fc.assert(
+      fc.property(anywhere, (value) => !printed(value).includes(CANARY)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('answers any value at all with plain data that JSON can hold', () => {
+    fc.assert(
+      fc.property(
+        fc.anything({
+          withMap: true,
+          withSet: true,
+          withDate: true,
+          withBigInt: true,
+          withTypedArray: true,
+          withNullPrototype: true,
+          withSparseArray: true,
+          withObjectString: true,
+          withBoxedValues: true,
+        }),
+        (value) => {
+          expect(() => JSON.stringify(redact(value))).not.toThrow();
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+function revokedProxy(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
