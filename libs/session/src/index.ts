@@ -1,18 +1,14 @@
+export { EARLY_RENEWAL_COOL_DOWN_MS } from './renew-decision.js';
+export { FailureBoard } from './failure-board.js';
 export { GatewayFailure, type GatewayFailureFacts, type GatewayFailureKind } from './gateway-failure.js';
+export { HeldSessions } from './held-sessions.js';
+export type { Merchants } from './ports/merchants.js';
+export type { RenewalOutcome, RenewalTrigger, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
-export type {
-  Announcement,
-  ClaimRefusal,
-  ClaimRequest,
-  ClaimResult,
-  CreateCallBudget,
-  DueMerchants,
-  Lease,
-  LeaseRelease,
-  RecordedFailure,
-  SessionStore,
-  StoredSession,
-  StoredState,
-} from './ports/session-store.js';
-export type { IssuedSession, ServerPublicKey, Session } from './session.js';
+export type * from './ports/session-store.js';
+export type { ServeVerdict } from './serve-decision.js';
+export { SessionReader, type ReadWish, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
+export { SessionReplica, type ReplicaPorts } from './session-replica.js';
+export type { IssuedSession, ServerPublicKey, Session } from './session.js';
+export { isStoreOutage } from './store-outage.js';

@@ -47,3 +47,7 @@ export interface IssuedSession {
   readonly gatewayDate?: Instant;
   readonly requestId?: string;
 }
+
+export function haveSameServerKey(left: Session, right: Session): boolean {
+  return left.serverPublic.x === right.serverPublic.x && left.serverPublic.y === right.serverPublic.y;
+}

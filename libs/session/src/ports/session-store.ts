@@ -68,9 +68,12 @@ export interface LeaseRelease {
   readonly failure?: RecordedFailure;
 }
 
-/** `unopenable`: a record is there but no configured key opens it; treated as absent, and counted. */
+/**
+ * `ageMs`: since its publication, by the store's clock, so that a replica whose wall clock is wrong still knows how much
+ * of the lifetime has passed. `unopenable`: a record is there but no configured key opens it; treated as absent, and counted.
+ */
 export type StoredSession =
-  | { readonly kind: 'session'; readonly session: Session }
+  | { readonly kind: 'session'; readonly session: Session; readonly ageMs: number }
   | { readonly kind: 'unopenable'; readonly generation: number }
   | { readonly kind: 'absent' };
 

@@ -1,0 +1,40 @@
+import { type Instant, msBetween, plusMs } from '#libs/clock';
+import type { IssuedSession } from './session.js';
+
+/** Beyond this the gateway's clock, not ours, judges the expiry, and a person is warned. */
+export const SKEW_TOLERANCE_MS = 2_000;
+
+/** A `Date` header has whole seconds: the gateway's clock stood somewhere in the second it names. */
+const DATE_HEADER_RESOLUTION_MS = 1_000;
+
+/**
+ * How far the gateway's clock is ahead of ours (negative: behind), as far as one exchange can tell. The header was
+ * written between sending and receiving, so the truth lies between `leastMs` and `mostMs`.
+ */
+export interface ClockSkew {
+  readonly leastMs: number;
+  readonly likelyMs: number;
+  readonly mostMs: number;
+}
+
+/** @returns undefined when the answer had no usable `Date` header */
+export function measureSkew(issued: IssuedSession): ClockSkew | undefined {
+  if (issued.gatewayDate === undefined) return undefined;
+  const leastMs = msBetween(issued.receivedAt, issued.gatewayDate);
+  const mostMs = msBetween(issued.sentAt, issued.gatewayDate) + DATE_HEADER_RESOLUTION_MS;
+  return { leastMs, likelyMs: (leastMs + mostMs) / 2, mostMs };
+}
+
+export function exceedsTolerance(skew: ClockSkew): boolean {
+  return skew.leastMs > SKEW_TOLERANCE_MS || skew.mostMs < -SKEW_TOLERANCE_MS;
+}
+
+/**
+ * Translates a moment of the gateway's clock into ours, on the safe side: a gateway that is surely ahead always
+ * shortens, one that is behind lengthens only when the skew is beyond the tolerance.
+ */
+export function toOurClock(gatewayMoment: Instant, skew: ClockSkew | undefined): Instant {
+  if (skew === undefined) return gatewayMoment;
+  if (exceedsTolerance(skew)) return plusMs(gatewayMoment, -skew.mostMs);
+  return plusMs(gatewayMoment, -Math.max(0, skew.leastMs));
+}

@@ -1,0 +1,28 @@
+import { MerchantListeners } from './merchant-listeners.js';
+import type { RecordedFailure } from './ports/session-store.js';
+
+export type FailureListener = (failure: RecordedFailure) => void;
+
+/** The last failure of each merchant since its last session, and who waits to hear of one. */
+export class FailureBoard {
+  readonly #failures = new Map<string, RecordedFailure>();
+  readonly #listeners = new MerchantListeners<RecordedFailure>();
+
+  get(merchant: string): RecordedFailure | undefined {
+    return this.#failures.get(merchant);
+  }
+
+  note(merchant: string, failure: RecordedFailure): void {
+    this.#failures.set(merchant, failure);
+    this.#listeners.tell(merchant, failure);
+  }
+
+  clear(merchant: string): void {
+    this.#failures.delete(merchant);
+  }
+
+  /** @returns a function that ends the subscription; the subscriber owns it */
+  onFailure(merchant: string, listener: FailureListener): () => void {
+    return this.#listeners.add(merchant, listener);
+  }
+}

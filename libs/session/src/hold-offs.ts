@@ -1,0 +1,48 @@
+import type { Clock } from '#libs/clock';
+import type { ClaimRefusal } from './ports/session-store.js';
+
+interface HoldOff {
+  readonly refusal: ClaimRefusal;
+  readonly endsAtMs: number;
+}
+
+/**
+ * What the store refused lately, remembered until it can change: a thousand readers without a session cost one claim,
+ * not a thousand. A cool-down only concerns those who would replace a living session; `not_due` concerns nobody but the
+ * schedule, which asks the store anyway.
+ */
+export class HoldOffs {
+  readonly #clock: Clock;
+  readonly #general = new Map<string, HoldOff>();
+  readonly #coolDowns = new Map<string, HoldOff>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(merchant: string, refusal: ClaimRefusal): void {
+    if (refusal.kind === 'not_due') return;
+    const kept = refusal.kind === 'cooled_down' ? this.#coolDowns : this.#general;
+    kept.set(merchant, { refusal, endsAtMs: this.#clock.monotonicMs() + refusal.retryInMs });
+  }
+
+  /** The refusal that still stands, with what is left of its wait. */
+  find(merchant: string, replacesLivingSession: boolean): ClaimRefusal | undefined {
+    const coolDown = replacesLivingSession ? this.#standing(this.#coolDowns, merchant) : undefined;
+    return this.#standing(this.#general, merchant) ?? coolDown;
+  }
+
+  forget(merchant: string): void {
+    this.#general.delete(merchant);
+    this.#coolDowns.delete(merchant);
+  }
+
+  #standing(kept: Map<string, HoldOff>, merchant: string): ClaimRefusal | undefined {
+    const holdOff = kept.get(merchant);
+    if (holdOff === undefined) return undefined;
+    const retryInMs = holdOff.endsAtMs - this.#clock.monotonicMs();
+    if (retryInMs > 0) return { ...holdOff.refusal, retryInMs };
+    kept.delete(merchant);
+    return undefined;
+  }
+}

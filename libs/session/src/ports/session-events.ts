@@ -1,0 +1,62 @@
+import type { GatewayFailure } from '../gateway-failure.js';
+import type { ClaimRefusal } from './session-store.js';
+
+/** What set a renewal going. */
+export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection';
+
+/** How an attempt that called the gateway ended. */
+export type RenewalOutcome =
+  'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
+
+/** What happened in the domain, for whoever logs and counts. Never carries a token, a key or a serviceCode. */
+export type SessionEvent =
+  | {
+      readonly event: 'renewal_finished';
+      readonly merchant: string;
+      readonly trigger: RenewalTrigger;
+      readonly outcome: RenewalOutcome;
+      readonly durationMs: number;
+      readonly generation: number;
+      readonly failure?: GatewayFailure;
+      readonly retryInMs?: number;
+    }
+  | { readonly event: 'renewal_abandoned'; readonly merchant: string; readonly generation: number }
+  | { readonly event: 'lease_granted'; readonly merchant: string; readonly trigger: RenewalTrigger }
+  | {
+      readonly event: 'claim_refused';
+      readonly merchant: string;
+      readonly trigger: RenewalTrigger;
+      readonly reason: ClaimRefusal['kind'] | 'already_newer';
+    }
+  | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
+  | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }
+  | { readonly event: 'unconfirmed_publish'; readonly merchant: string; readonly generation: number }
+  | {
+      readonly event: 'session_adopted';
+      readonly merchant: string;
+      readonly generation: number;
+      readonly source: 'own' | 'store';
+      readonly serverKeyChanged: boolean;
+    }
+  | { readonly event: 'record_unopenable'; readonly merchant: string; readonly generation: number }
+  | {
+      readonly event: 'clock_skew';
+      readonly merchant: string;
+      readonly skewMs: number;
+      readonly beyondTolerance: boolean;
+    }
+  | {
+      readonly event: 'lead_time_short';
+      readonly merchant: string;
+      readonly leadMs: number;
+      readonly neededMs: number;
+    }
+  | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
+  | { readonly event: 'store_recovered' }
+  /** A bug of ours, kept from taking the replica down. */
+  | { readonly event: 'broken'; readonly activity: string; readonly error: unknown };
+
+export interface SessionEvents {
+  /** Must not throw and must not block. */
+  emit(event: SessionEvent): void;
+}

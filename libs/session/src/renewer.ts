@@ -1,0 +1,237 @@
+import type { Clock } from '#libs/clock';
+import { exceedsTolerance, measureSkew } from './clock-skew.js';
+import type { HeldSessions } from './held-sessions.js';
+import { HoldOffs } from './hold-offs.js';
+import type { Merchants } from './ports/merchants.js';
+import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
+import type { SessionGateway } from './ports/session-gateway.js';
+import type { ClaimRefusal, ClaimRequest, SessionStore } from './ports/session-store.js';
+import { type AttemptResult, leaseMsFor, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
+import { leadTimeShortfall } from './session-moments.js';
+import type { SessionSettings } from './session-settings.js';
+import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
+
+export interface RenewalRequest {
+  readonly merchant: string;
+  readonly trigger: RenewalTrigger;
+  /** Pointless when a generation above this one exists; 0 when any will do. */
+  readonly newerThan: number;
+  /** At least this long between two renewals that replace a living session early; 0 for none. */
+  readonly coolDownMs: number;
+}
+
+/** What became of a wish for a newer session. `retryInMs` is when wishing again can make sense. */
+export type RenewalResult =
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'already_newer' }
+  | { readonly kind: 'failed' | 'lost' | 'store_down' | 'stopping'; readonly retryInMs: number }
+  | ClaimRefusal;
+
+export interface RenewerParts {
+  readonly owner: string;
+  readonly merchants: Merchants;
+  readonly held: HeldSessions;
+  readonly store: SessionStore;
+  readonly gateway: SessionGateway;
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** When to wish again while the store is silent. */
+const STORE_RETRY_MS = 1_000;
+
+/**
+ * The one way in which a session comes to be, whatever the trigger: claim, call, publish. Wishes for the same merchant
+ * share one attempt in this process; the store's lease sees to it that no two processes attempt at once.
+ */
+export class Renewer {
+  readonly #parts: RenewerParts;
+  readonly #inFlight = new Map<string, Promise<RenewalResult>>();
+  readonly #holdOffs: HoldOffs;
+  readonly #shutdown = new AbortController();
+  #stopping = false;
+
+  constructor(parts: RenewerParts) {
+    this.#parts = parts;
+    this.#holdOffs = new HoldOffs(parts.clock);
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  isRenewing(merchant: string): boolean {
+    return this.#inFlight.has(merchant);
+  }
+
+  /** Never rejects for a failure of gateway or store: those are results. */
+  renew(request: RenewalRequest): Promise<RenewalResult> {
+    const running = this.#inFlight.get(request.merchant);
+    if (running !== undefined) return running;
+    const attempt = this.#run(request).finally(() => this.#inFlight.delete(request.merchant));
+    this.#inFlight.set(request.merchant, attempt);
+    return attempt;
+  }
+
+  /** When wishing for a session of the merchant can make sense again; undefined when nothing speaks against it now. */
+  retryInMs(merchant: string): number | undefined {
+    return this.#holdOffs.find(merchant, false)?.retryInMs;
+  }
+
+  /** Another replica failed: asking again before its back-off is over is pointless here, too. */
+  noteBackOff(merchant: string, retryInMs: number): void {
+    this.#holdOffs.note(merchant, { kind: 'backing_off', retryInMs });
+  }
+
+  /** Something changed for the merchant: what was refused before may be granted now. */
+  forgetHoldOff(merchant: string): void {
+    this.#holdOffs.forget(merchant);
+  }
+
+  /**
+   * Takes no new wishes, lets the attempts in flight end within the grace period, then aborts their calls and frees
+   * their leases. Resolves when nothing is in flight any more.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    const attempts = Promise.allSettled(this.#inFlight.values());
+    const grace = this.#parts.clock.schedule(graceMs, () => this.#shutdown.abort());
+    await attempts;
+    grace.cancel();
+    this.#shutdown.abort();
+  }
+
+  async #run(request: RenewalRequest): Promise<RenewalResult> {
+    const settings = this.#parts.merchants.settingsOf(request.merchant);
+    if (settings === undefined || this.#stopping) return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
+    const heldOff = this.#heldOff(request);
+    if (heldOff !== undefined) return heldOff;
+    try {
+      const granted = await this.#claim(request, settings);
+      return 'kind' in granted ? granted : await this.#attempt(request, settings, granted);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+      return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+    }
+  }
+
+  /** The schedule is not held off here: the store itself said that the merchant is due. */
+  #heldOff(request: RenewalRequest): ClaimRefusal | undefined {
+    return isScheduled(request) ? undefined : this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
+  }
+
+  async #claim(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult | TimedLease> {
+    const askedAtMs = this.#parts.clock.monotonicMs();
+    const answer = await this.#parts.store.claim(this.#claimRequest(request, settings));
+    const { merchant, trigger } = request;
+    if (answer.kind === 'claimed') {
+      this.#parts.events.emit({ event: 'lease_granted', merchant, trigger });
+      return { lease: answer.lease, endsAtMs: askedAtMs + answer.lease.remainingMs };
+    }
+    this.#parts.events.emit({ event: 'claim_refused', merchant, trigger, reason: answer.kind });
+    if (answer.kind === 'already_newer') {
+      this.#parts.held.noteSeen(merchant, answer.generation);
+      return { kind: 'already_newer' };
+    }
+    this.#holdOffs.note(merchant, answer);
+    return answer;
+  }
+
+  #claimRequest(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
+    return {
+      merchant: request.merchant,
+      owner: this.#parts.owner,
+      leaseMs: leaseMsFor(settings),
+      mode: isScheduled(request) ? 'when_due' : 'now',
+      newerThan: request.newerThan,
+      floor: this.#parts.held.seen(request.merchant),
+      budget: settings.budget,
+      coolDownMs: request.coolDownMs,
+    };
+  }
+
+  async #attempt(request: RenewalRequest, settings: SessionSettings, lease: TimedLease): Promise<RenewalResult> {
+    const attempt = new RenewalAttempt(this.#parts, settings, lease);
+    if (!attempt.isLongEnough) {
+      await this.#parts.store.release(lease.lease, { called: false, nextDueInMs: 0 });
+      return { kind: 'lost', retryInMs: 0 };
+    }
+    const startedAtMs = this.#parts.clock.monotonicMs();
+    const result = await attempt.run(this.#shutdown.signal);
+    this.#report(request, lease.lease.fence, { result, durationMs: this.#parts.clock.monotonicMs() - startedAtMs });
+    return this.#conclude(request.merchant, settings, result);
+  }
+
+  #conclude(merchant: string, settings: SessionSettings, result: AttemptResult): RenewalResult {
+    switch (result.kind) {
+      case 'published':
+      case 'unconfirmed':
+        this.#adopt(result.session, settings, result.issued);
+        return { kind: 'renewed' };
+      case 'failed':
+        this.#holdOffs.note(merchant, { kind: 'backing_off', retryInMs: result.retryInMs });
+        return { kind: 'failed', retryInMs: result.retryInMs };
+      case 'late':
+      case 'fenced':
+        return { kind: 'lost', retryInMs: 0 };
+      case 'abandoned':
+        return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
+    }
+  }
+
+  #adopt(session: Session, settings: SessionSettings, issued: IssuedSession): void {
+    const { held, events } = this.#parts;
+    const { merchant, generation } = session;
+    const before = held.get(merchant);
+    const serverKeyChanged = before !== undefined && !haveSameServerKey(before, session);
+    this.#holdOffs.forget(merchant);
+    if (held.adopt(session, 0)) {
+      events.emit({ event: 'session_adopted', merchant, generation, source: 'own', serverKeyChanged });
+    }
+    const skew = measureSkew(issued);
+    if (skew !== undefined) {
+      const beyondTolerance = exceedsTolerance(skew);
+      events.emit({ event: 'clock_skew', merchant, skewMs: skew.likelyMs, beyondTolerance });
+    }
+    const shortfall = leadTimeShortfall(session, settings);
+    if (shortfall !== undefined) events.emit({ event: 'lead_time_short', merchant, ...shortfall });
+  }
+
+  #report(request: RenewalRequest, generation: number, ended: { result: AttemptResult; durationMs: number }): void {
+    const { events } = this.#parts;
+    const { merchant, trigger } = request;
+    const finished = {
+      event: 'renewal_finished',
+      merchant,
+      trigger,
+      generation,
+      durationMs: ended.durationMs,
+    } as const;
+    switch (ended.result.kind) {
+      case 'published':
+        return events.emit({ ...finished, outcome: 'success' });
+      case 'unconfirmed':
+        events.emit({ ...finished, outcome: 'success' });
+        return events.emit({ event: 'unconfirmed_publish', merchant, generation });
+      case 'failed': {
+        const { outcome, failure, retryInMs } = ended.result;
+        return events.emit({ ...finished, outcome, failure, retryInMs });
+      }
+      case 'late':
+        events.emit({ event: 'late_result', merchant, generation });
+        return events.emit({ ...finished, outcome: 'lease_lost' });
+      case 'fenced':
+        events.emit({ event: 'fenced_publish', merchant, generation });
+        return events.emit({ ...finished, outcome: 'lease_lost' });
+      case 'abandoned':
+        return events.emit({ event: 'renewal_abandoned', merchant, generation });
+    }
+  }
+}
+
+function isScheduled(request: RenewalRequest): boolean {
+  return request.trigger === 'startup' || request.trigger === 'schedule';
+}

@@ -1,0 +1,41 @@
+import type { GatewayFailureKind } from './gateway-failure.js';
+
+const FIRST_CEILING_MS = 2_000;
+const SHORTEST_MS = 1_000;
+const LONGEST_MS = 60_000;
+/** For failures that only a person can mend; also the most a `Retry-After` can ask for. */
+const SLOW_RETRY_MS = 300_000;
+const SLOW_RETRY_JITTER = 0.1;
+
+export interface FailedAttempt {
+  readonly kind: GatewayFailureKind;
+  /** Failed attempts in a row before this one. */
+  readonly failures: number;
+  /** What the gateway asked for. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * The one retry policy: when a merchant falls due again after a failed attempt, in milliseconds.
+ * @param random in [0, 1)
+ */
+export function retryDelayMs(attempt: FailedAttempt, random: number): number {
+  const askedForMs = Math.min(attempt.retryAfterMs ?? 0, SLOW_RETRY_MS);
+  switch (attempt.kind) {
+    case 'aborted':
+      return 0;
+    case 'refused':
+    case 'revoked':
+      return SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER * random);
+    case 'transient':
+    case 'timeout':
+    case 'invalid_response':
+      return Math.max(askedForMs, backOffMs(attempt.failures, random));
+  }
+}
+
+/** Full jitter between one second and a ceiling that doubles from 2 s to 60 s: never zero, never in step. */
+function backOffMs(failures: number, random: number): number {
+  const ceilingMs = Math.min(LONGEST_MS, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
+  return SHORTEST_MS + random * (ceilingMs - SHORTEST_MS);
+}

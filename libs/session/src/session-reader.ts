@@ -1,0 +1,171 @@
+import { type Clock, Deadline, msBetween } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { ChangeWait } from './change-wait.js';
+import type { FailureBoard } from './failure-board.js';
+import type { HeldSessions } from './held-sessions.js';
+import type { RecordedFailure } from './ports/session-store.js';
+import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS, type RenewVerdict } from './renew-decision.js';
+import type { Renewer, RenewalResult } from './renewer.js';
+import { decideServing, type ServeVerdict } from './serve-decision.js';
+import type { SessionSync } from './session-sync.js';
+import type { Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
+
+/** When nothing says when a session can be expected. */
+const RETRY_AFTER_UNKNOWN_MS = 1_000;
+
+export interface ReadWish {
+  readonly merchant: string;
+  /** Renew first when less than this is left; 0 when any session will do. */
+  readonly minRemainingMs: number;
+  /** How long the reader waits when there is nothing to serve. */
+  readonly waitMs: number;
+  /** Whether to wait on although the attempt under way has failed. */
+  readonly patient: boolean;
+  readonly signal: AbortSignal;
+}
+
+export type ServedSession = {
+  readonly session: Session;
+  readonly verdict: Exclude<ServeVerdict, { result: 'unavailable' }>;
+};
+
+export interface SessionReaderParts {
+  readonly held: HeldSessions;
+  readonly failures: FailureBoard;
+  readonly renewer: Renewer;
+  readonly sync: SessionSync;
+  readonly clock: Clock;
+}
+
+/**
+ * Answers reads from memory. A read sets a renewal going when it finds nothing, or less than it wants; whoever finds
+ * nothing at the same time waits for the same attempt. A valid session is never withheld because a renewal is slow.
+ */
+export class SessionReader {
+  readonly #parts: SessionReaderParts;
+
+  constructor(parts: SessionReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** What memory holds, without waiting or renewing; undefined when there is nothing to serve. */
+  peek(merchant: string): ServedSession | undefined {
+    const verdict = decideServing(this.#parts.held.facts(merchant));
+    const session = this.#parts.held.get(merchant);
+    return verdict.result === 'unavailable' || session === undefined ? undefined : { session, verdict };
+  }
+
+  /**
+   * The session to use now.
+   * @throws BrokerError `session_unavailable` with the time after which to ask again
+   */
+  async read(wish: ReadWish): Promise<ServedSession> {
+    const verdict = this.#renewVerdict(wish);
+    switch (verdict.renew) {
+      case 'no':
+        break;
+      case 'background':
+        this.#renewInBackground(wish);
+        break;
+      case 'wait':
+        await this.#waitForRenewal(wish);
+        break;
+    }
+    return this.peek(wish.merchant) ?? this.#refuse(wish.merchant);
+  }
+
+  /** The first session of a generation above `generation`; undefined when none came within `waitMs` or on abort. */
+  async newerThan(
+    generation: number,
+    wish: Pick<ReadWish, 'merchant' | 'waitMs' | 'signal'>,
+  ): Promise<Session | undefined> {
+    const { clock, held, failures } = this.#parts;
+    const deadline = new Deadline(clock, wish.waitMs, wish.signal);
+    const awaited = { merchant: wish.merchant, generation, orFailure: false, signal: deadline.signal };
+    const change = new ChangeWait(held, failures, awaited);
+    try {
+      await change.ended;
+    } finally {
+      change.end();
+      deadline.close();
+    }
+    const served = this.peek(wish.merchant);
+    return served !== undefined && served.session.generation > generation ? served.session : undefined;
+  }
+
+  #renewVerdict(wish: ReadWish): RenewVerdict {
+    const session = this.#parts.held.get(wish.merchant);
+    return decideRenewal({
+      ...this.#parts.held.facts(wish.merchant),
+      ageMs: session === undefined ? 0 : msBetween(session.createdAt, this.#parts.clock.now()),
+      minRemainingMs: wish.minRemainingMs,
+    });
+  }
+
+  #renew(wish: ReadWish): Promise<RenewalResult> {
+    const { held, renewer } = this.#parts;
+    const replacesLiving = held.facts(wish.merchant).freshMs > 0;
+    return renewer.renew({
+      merchant: wish.merchant,
+      trigger: 'demand',
+      newerThan: held.replaceable(wish.merchant),
+      coolDownMs: replacesLiving ? EARLY_RENEWAL_COOL_DOWN_MS : 0,
+    });
+  }
+
+  #renewInBackground(wish: ReadWish): void {
+    this.#renewAndFollow(wish).catch((error: unknown) => this.#parts.sync.reportBroken('background renewal', error));
+  }
+
+  /** The store may turn out to hold a newer session already: then reading it is all there is to do. */
+  async #renewAndFollow(wish: ReadWish): Promise<RenewalResult> {
+    const result = await this.#renew(wish);
+    if (result.kind !== 'already_newer') return result;
+    try {
+      await this.#parts.sync.refresh(wish.merchant);
+      return result;
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+      return { kind: 'store_down', retryInMs: RETRY_AFTER_UNKNOWN_MS };
+    }
+  }
+
+  async #waitForRenewal(wish: ReadWish): Promise<void> {
+    const { clock, held, failures } = this.#parts;
+    const { merchant, patient } = wish;
+    const generation = held.generationOf(merchant);
+    const deadline = new Deadline(clock, wish.waitMs, wish.signal);
+    const change = new ChangeWait(held, failures, {
+      merchant,
+      generation,
+      orFailure: !patient,
+      signal: deadline.signal,
+    });
+    try {
+      const result = await Promise.race([this.#renewAndFollow(wish), change.ended]);
+      // No result: something changed, or the time is up. `held`: another replica is at it and will announce.
+      if (result === undefined || held.generationOf(merchant) > generation) return;
+      if (patient || result.kind === 'held') await change.ended;
+    } finally {
+      change.end();
+      deadline.close();
+    }
+  }
+
+  #refuse(merchant: string): never {
+    const { failures, held, renewer } = this.#parts;
+    const verdict = decideServing(held.facts(merchant));
+    const failure = failures.get(merchant);
+    throw new BrokerError('session_unavailable', {
+      detail: describeRefusal(merchant, verdict, failure),
+      retryAfterMs: renewer.retryInMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,
+    });
+  }
+}
+
+function describeRefusal(merchant: string, verdict: ServeVerdict, failure: RecordedFailure | undefined): string {
+  const cause =
+    failure === undefined ? '' : `, last attempt ${failure.kind}${failure.msgCode ? ` (${failure.msgCode})` : ''}`;
+  return `merchant ${merchant}: ${verdict.reason}${cause}`;
+}

@@ -1,0 +1,65 @@
+import type { Clock } from '#libs/clock';
+import { FailureBoard } from './failure-board.js';
+import { HeldSessions } from './held-sessions.js';
+import { ObservedStore } from './observed-store.js';
+import type { Merchants } from './ports/merchants.js';
+import type { SessionEvents } from './ports/session-events.js';
+import type { SessionGateway } from './ports/session-gateway.js';
+import type { SessionStore } from './ports/session-store.js';
+import { RenewalLoop } from './renewal-loop.js';
+import { Renewer } from './renewer.js';
+import { SessionReader } from './session-reader.js';
+import { SessionSync } from './session-sync.js';
+
+export interface ReplicaPorts {
+  /** Names this process in leases; no two processes share one, nor does one process after a restart. */
+  readonly owner: string;
+  readonly merchants: Merchants;
+  readonly store: SessionStore;
+  readonly gateway: SessionGateway;
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** One replica of the broker, put together: what it holds, how it reads, and what keeps it fresh. */
+export class SessionReplica {
+  readonly held: HeldSessions;
+  readonly failures = new FailureBoard();
+  readonly reader: SessionReader;
+  readonly #renewer: Renewer;
+  readonly #sync: SessionSync;
+  readonly #loop: RenewalLoop;
+
+  constructor(ports: ReplicaPorts) {
+    const store = new ObservedStore(ports.store, ports.events);
+    this.held = new HeldSessions(ports.clock);
+    const parts = { ...ports, store, held: this.held, failures: this.failures };
+    this.#renewer = new Renewer(parts);
+    this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });
+    const running = { ...parts, renewer: this.#renewer, sync: this.#sync };
+    this.#loop = new RenewalLoop(running);
+    this.reader = new SessionReader(running);
+  }
+
+  /** To be called at a steady pace; see RenewalLoop. */
+  tick(): Promise<void> {
+    return this.#loop.tick();
+  }
+
+  isRenewing(merchant: string): boolean {
+    return this.#renewer.isRenewing(merchant);
+  }
+
+  retryInMs(merchant: string): number | undefined {
+    return this.#renewer.retryInMs(merchant);
+  }
+
+  /** Claims nothing any more, ends what is in flight within the grace period, frees leases and timers. */
+  async stop(graceMs: number): Promise<void> {
+    await this.#loop.stop();
+    await this.#renewer.stop(graceMs);
+    this.#sync.close();
+  }
+}
