@@ -1,5 +1,13 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
-import type { ClaimRequest, CreateCallBudget, RecordedFailure, ServerPublicKey, Session } from '#libs/session';
+import type {
+  ClaimRequest,
+  CreateCallBudget,
+  IssuedSession,
+  RecordedFailure,
+  ServerPublicKey,
+  Session,
+  SessionSettings,
+} from '#libs/session';
 
 /** The moment at which FakeClock starts by default, so that built sessions are alive on it. */
 const createdAt = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
@@ -52,4 +60,28 @@ export function aClaim(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
 
 export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): RecordedFailure {
   return { kind: 'transient', msgCode: 'b_server_is_overloaded', at: createdAt, ...overrides };
+}
+
+/** Settings as a merchant without any of its own has them. */
+export function someSettings(overrides: Partial<SessionSettings> = {}): SessionSettings {
+  return {
+    renewBefore: undefined,
+    safetyMargin: undefined,
+    fallbackLifetimeMs: 900_000,
+    gatewayTimeoutMs: 5_000,
+    budget: aBudget(),
+    ...overrides,
+  };
+}
+
+export function anIssuedSession(overrides: Partial<IssuedSession> = {}): IssuedSession {
+  return {
+    authToken: '5f6a0c0e-7a5c-4c6c-9c0b-2d1f3e4a5b6c',
+    deviceId: 'a3c1f1d2-0b4e-4f7a-8d9c-6e5f4a3b2c1d',
+    serverPublic: aServerPublicKey(),
+    clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
+    sentAt: createdAt,
+    receivedAt: createdAt,
+    ...overrides,
+  };
 }

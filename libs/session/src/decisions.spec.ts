@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS } from './renew-decision.js';
+import { decideServing } from './serve-decision.js';
+
+const alive = { held: true, leftMs: 100_000, freshMs: 95_000 };
+const read = { ...alive, ageMs: 60_000, minRemainingMs: 0 };
+
+describe('serving', () => {
+  const table = {
+    'nothing is held: unavailable': [{ held: false, leftMs: 0, freshMs: 0 }, 'unavailable', 'no_session'],
+    'the session is alive: fresh': [alive, 'fresh', 'current'],
+    'one millisecond before the margin: fresh': [{ held: true, leftMs: 5_001, freshMs: 1 }, 'fresh', 'current'],
+    'at the margin: stale': [{ held: true, leftMs: 5_000, freshMs: 0 }, 'stale', 'past_margin'],
+    'one millisecond before expiry: stale': [{ held: true, leftMs: 1, freshMs: -4_999 }, 'stale', 'past_margin'],
+    'at expiry: unavailable': [{ held: true, leftMs: 0, freshMs: -5_000 }, 'unavailable', 'expired'],
+  } as const;
+
+  it.each(Object.entries(table))('%s', (_name, [facts, result, reason]) => {
+    expect(decideServing(facts)).toEqual({ result, reason });
+  });
+
+  it('never hands out a session past its expiry', () => {
+    fc.assert(
+      fc.property(fc.double({ max: 0, noNaN: true }), fc.double({ noNaN: true }), (leftMs, freshMs) => {
+        return decideServing({ held: true, leftMs, freshMs }).result === 'unavailable';
+      }),
+    );
+  });
+});
+
+describe('renewing for a read', () => {
+  const table = {
+    'nothing is held: the reader waits': [{ ...read, held: false, leftMs: 0, freshMs: 0 }, 'wait', 'no_session'],
+    'the session has expired: the reader waits': [{ ...read, leftMs: 0, freshMs: -1 }, 'wait', 'expired'],
+    'the session is alive: nothing to do': [read, 'no', 'current'],
+    'the margin is reached: the reader is served at once': [{ ...read, freshMs: 0 }, 'background', 'past_margin'],
+    'less is left than wanted: the reader waits': [{ ...read, minRemainingMs: 100_001 }, 'wait', 'less_than_wanted'],
+    'exactly what is wanted is left: nothing to do': [{ ...read, minRemainingMs: 100_000 }, 'no', 'current'],
+    'less is left than wanted, but the session is new: nothing to do': [
+      { ...read, minRemainingMs: 1e9, ageMs: EARLY_RENEWAL_COOL_DOWN_MS - 1 },
+      'no',
+      'current',
+    ],
+  } as const;
+
+  it.each(Object.entries(table))('%s', (_name, [facts, renew, reason]) => {
+    expect(decideRenewal(facts)).toEqual({ renew, reason });
+  });
+});

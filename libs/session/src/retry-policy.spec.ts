@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { retryDelayMs } from './retry-policy.js';
+
+const transient = { kind: 'transient', failures: 0, retryAfterMs: undefined } as const;
+
+describe('the retry policy', () => {
+  it('waits between one and two seconds after the first failure', () => {
+    expect(retryDelayMs(transient, 0)).toBe(1_000);
+    expect(retryDelayMs(transient, 0.999_999)).toBeCloseTo(2_000, -1);
+  });
+
+  it('doubles its ceiling up to a minute', () => {
+    const longest = (failures: number): number => Math.round(retryDelayMs({ ...transient, failures }, 1));
+    expect([0, 1, 2, 3, 4, 5, 50].map(longest)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  });
+
+  it('never waits less than a second after a failure, whatever failed and however often', () => {
+    const kinds = fc.constantFrom('transient', 'timeout', 'invalid_response', 'refused', 'revoked' as const);
+    fc.assert(
+      fc.property(kinds, fc.nat(), fc.double({ min: 0, max: 0.999, noNaN: true }), (kind, failures, random) => {
+        return retryDelayMs({ kind, failures, retryAfterMs: undefined }, random) >= 1_000;
+      }),
+    );
+  });
+
+  it('honours Retry-After, up to five minutes', () => {
+    expect(retryDelayMs({ ...transient, retryAfterMs: 30_000 }, 0)).toBe(30_000);
+    expect(retryDelayMs({ ...transient, retryAfterMs: 86_400_000 }, 0)).toBe(300_000);
+  });
+
+  it('does not let a short Retry-After undercut the back-off', () => {
+    expect(retryDelayMs({ ...transient, failures: 3, retryAfterMs: 1 }, 0.5)).toBe(8_500);
+  });
+
+  it.each(['refused', 'revoked'] as const)('retries slowly what only a person can mend: %s', (kind) => {
+    expect(retryDelayMs({ ...transient, kind }, 0)).toBe(300_000);
+    expect(retryDelayMs({ ...transient, kind }, 1)).toBe(330_000);
+  });
+
+  it('lets others go on at once after a call that we aborted ourselves', () => {
+    expect(retryDelayMs({ ...transient, kind: 'aborted' }, 1)).toBe(0);
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { msBetween, plusMs } from '#libs/clock';
+import { aSession, someSettings } from '#libs/testing';
+import { leadTimeShortfall, momentsOf } from './session-moments.js';
+
+const { createdAt } = aSession();
+const lifeOf = (lifetimeMs: number) => ({ createdAt, expiresAt: plusMs(createdAt, lifetimeMs) });
+
+function leadAndMargin(
+  lifetimeMs: number,
+  settings = someSettings(),
+  jitter = 0,
+): { leadMs: number; marginMs: number } {
+  const life = lifeOf(lifetimeMs);
+  const moments = momentsOf(life, settings, jitter);
+  return {
+    leadMs: msBetween(moments.renewAt, life.expiresAt),
+    marginMs: msBetween(moments.mustRenewAt, life.expiresAt),
+  };
+}
+
+describe('the moments of a session', () => {
+  it('renews 20 % of the lifetime before expiry by default', () => {
+    expect(leadAndMargin(900_000).leadMs).toBe(180_000);
+  });
+
+  it('renews at least two gateway timeouts before expiry', () => {
+    expect(leadAndMargin(30_000).leadMs).toBe(10_000);
+  });
+
+  it('never renews before half of the lifetime has passed, or it would renew for ever', () => {
+    expect(leadAndMargin(2_000).leadMs).toBe(1_000);
+    const renewBefore = { kind: 'duration', durationMs: 3_600_000 } as const;
+    expect(leadAndMargin(60_000, someSettings({ renewBefore })).leadMs).toBe(30_000);
+  });
+
+  it('keeps a margin of 5 %, at most 30 s', () => {
+    expect(leadAndMargin(300_000).marginMs).toBe(15_000);
+    expect(leadAndMargin(86_400_000).marginMs).toBe(30_000);
+  });
+
+  it('takes both from the settings, as a share or as a duration', () => {
+    const settings = someSettings({
+      renewBefore: { kind: 'share', share: 0.4 },
+      safetyMargin: { kind: 'duration', durationMs: 7_000 },
+    });
+    expect(leadAndMargin(100_000, settings)).toEqual({ leadMs: 40_000, marginMs: 7_000 });
+  });
+
+  it('lets jitter make a renewal earlier by up to 10 %, never later', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), (jitter) => {
+        const { leadMs } = leadAndMargin(900_000, someSettings(), jitter);
+        return leadMs >= 180_000 && leadMs <= 198_000;
+      }),
+    );
+  });
+
+  it('orders creation, renewal, margin and expiry for every lifetime and setting', () => {
+    const leadTime = fc.option(
+      fc.oneof(
+        fc.record({ kind: fc.constant('share' as const), share: fc.double({ min: 0.001, max: 0.999, noNaN: true }) }),
+        fc.record({ kind: fc.constant('duration' as const), durationMs: fc.integer({ min: 1, max: 1e9 }) }),
+      ),
+      { nil: undefined },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1e11 }), leadTime, leadTime, (lifetimeMs, renewBefore, safetyMargin) => {
+        const life = lifeOf(lifetimeMs);
+        const { renewAt, mustRenewAt } = momentsOf(life, someSettings({ renewBefore, safetyMargin }), 0.5);
+        return life.createdAt <= renewAt && renewAt <= mustRenewAt && mustRenewAt <= life.expiresAt;
+      }),
+    );
+  });
+});
+
+describe('the lead time', () => {
+  it('suffices when two attempts and a pause fit before the margin', () => {
+    expect(leadTimeShortfall(momentsOf(lifeOf(900_000), someSettings(), 0), someSettings())).toBeUndefined();
+  });
+
+  it('is reported with its numbers when they do not fit', () => {
+    const shortfall = leadTimeShortfall(momentsOf(lifeOf(20_000), someSettings(), 0), someSettings());
+    expect(shortfall).toEqual({ leadMs: 9_000, neededMs: 11_000 });
+  });
+});
