@@ -1,0 +1,180 @@
+import { instantFromEpochMs, plusMs } from '#libs/clock';
+import type { Lease, Session } from '#libs/session';
+import { aBudget, aClaim, aRecordedFailure, aSession } from '../builders.js';
+import { type Bench, expectAbout, lease, letPass, LONG_MS, SHORT_MS } from './store-under-test.js';
+
+const sessionOf = (held: Lease, overrides: Partial<Session> = {}): Session =>
+  aSession({ merchant: held.merchant, generation: held.fence, ...overrides });
+
+export function describePublish(bench: Bench): void {
+  describe('publish', () => {
+    it('makes the session readable on every replica, whole and exact, with its age', async () => {
+      const { replicas, advance } = bench();
+      const [store, other] = replicas;
+      const held = await lease(store);
+      const createdAt = instantFromEpochMs(1_767_225_600_123.25);
+      const session = sessionOf(held, {
+        createdAt,
+        expiresAt: plusMs(createdAt, 900_000.5),
+        refreshToken: 'a7f0b1de-23a1-4b26-8f0b-6a5a8f7f9d10',
+        deviceId: 'žluťoučký 🐎 "quoted" \\ \u0000',
+      });
+      expect(await store.publish(held, session, LONG_MS)).toBe('published');
+      await advance(30);
+      const [state] = await other.read(['shop']);
+      if (state?.stored.kind !== 'session') throw new Error('there must be a session');
+      expect(state.stored.session).toEqual(session);
+      expect(state.stored.ageMs).toBeGreaterThanOrEqual(25);
+      expect(state.stored.ageMs).toBeLessThan(5_000);
+    });
+
+    it('sets the next due moment and frees the lease', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      await store.publish(held, sessionOf(held), SHORT_MS);
+      const [state] = await other.read(['shop']);
+      expectAbout(state?.dueInMs, SHORT_MS);
+      expect(await other.claim(aClaim({ owner: 'replica-2', newerThan: held.fence }))).toMatchObject({
+        kind: 'not_due',
+      });
+      await letPass(bench());
+      expect((await other.due(1)).merchants).toEqual(['shop']);
+      expect((await lease(other, { owner: 'replica-2', newerThan: held.fence })).fence).toBeGreaterThan(held.fence);
+    });
+
+    it('clears the failures before it', async () => {
+      const [store] = bench().replicas;
+      await store.release(await lease(store), { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+      const held = await lease(store);
+      expect(held.failures).toBe(1);
+      await store.publish(held, sessionOf(held), 0);
+      expect((await store.read(['shop']))[0]?.failure).toBeUndefined();
+      expect((await lease(store, { newerThan: held.fence })).failures).toBe(0);
+    });
+
+    it('is fenced once a newer lease was granted, and leaves everything as it is', async () => {
+      const [store, other] = bench().replicas;
+      const late = await lease(store, { leaseMs: SHORT_MS });
+      await letPass(bench());
+      const newer = await lease(other, { owner: 'replica-2' });
+      expect(await store.publish(late, sessionOf(late), 0)).toBe('fenced');
+      expect((await store.read(['shop']))[0]?.stored).toEqual({ kind: 'absent' });
+      expect((await store.due(1)).merchants).toEqual([]);
+      expect(await other.publish(newer, sessionOf(newer), LONG_MS)).toBe('published');
+      expect(await store.publish(late, sessionOf(late), 0)).toBe('fenced');
+      expect((await store.read(['shop']))[0]?.stored).toMatchObject({ session: { generation: newer.fence } });
+    });
+
+    it('is fenced even when the newer lease was given up', async () => {
+      const [store, other] = bench().replicas;
+      const late = await lease(store, { leaseMs: SHORT_MS });
+      await letPass(bench());
+      await other.release(await lease(other, { owner: 'replica-2' }), { called: false, nextDueInMs: 0 });
+      expect(await store.publish(late, sessionOf(late), 0)).toBe('fenced');
+    });
+
+    it('is still taken after the end of the lease while nobody else was granted one', async () => {
+      const [store] = bench().replicas;
+      const held = await lease(store, { leaseMs: SHORT_MS });
+      await letPass(bench());
+      expect(await store.publish(held, sessionOf(held), LONG_MS)).toBe('published');
+      expect((await store.due(1)).merchants).toEqual([]);
+    });
+
+    it('is taken by a store that has lost the lease, and fences what that lease superseded', async () => {
+      const [store] = bench().replicas;
+      const lost: Lease = { ...(await lease(store, { merchant: 'other' })), merchant: 'shop' };
+      const publication = sessionOf(lost);
+      expect(await store.publish(lost, publication, 0)).toBe('published');
+      const older = { ...lost, fence: lost.fence - 1 };
+      expect(await store.publish(older, sessionOf(older), 0)).toBe('fenced');
+      expect((await lease(store, { newerThan: lost.fence })).fence).toBeGreaterThan(lost.fence);
+    });
+
+    it('answers the same publication again without applying it again', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      const session = sessionOf(held);
+      await store.publish(held, session, 0);
+      const newer = await lease(other, { owner: 'replica-2', newerThan: held.fence });
+      expect(await store.publish(held, session, 0)).toBe('published');
+      expect((await store.due(1)).merchants).toEqual([]);
+      expect(await other.release(newer, { called: false, nextDueInMs: 0 })).toBe(true);
+    });
+
+    it('refuses a session of another generation or merchant than its lease', async () => {
+      const [store] = bench().replicas;
+      const held = await lease(store);
+      for (const wrong of [{ generation: held.fence + 1 }, { merchant: 'second' }]) {
+        await expect(store.publish(held, sessionOf(held, wrong), 0)).rejects.toMatchObject({ code: 'internal_error' });
+      }
+    });
+  });
+
+  describe('release', () => {
+    it('frees the lease and sets the next due moment', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      expect(await store.release(held, { called: true, nextDueInMs: SHORT_MS })).toBe(true);
+      const [state] = await other.read(['shop']);
+      expectAbout(state?.dueInMs, SHORT_MS);
+      expect(await other.claim(aClaim({ owner: 'replica-2', mode: 'now' }))).toMatchObject({ kind: 'claimed' });
+    });
+
+    it('does nothing a second time', async () => {
+      const [store] = bench().replicas;
+      const held = await lease(store);
+      const failure = aRecordedFailure();
+      await store.release(held, { called: true, nextDueInMs: 0, failure });
+      expect(await store.release(held, { called: false, nextDueInMs: LONG_MS, failure })).toBe(false);
+      const again = await lease(store, { budget: aBudget({ calls: 2 }) });
+      expect(again.failures).toBe(1);
+      await store.release(again, { called: true, nextDueInMs: 0 });
+      expect(await store.claim(aClaim({ mode: 'now', budget: aBudget({ calls: 2 }) }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
+    });
+
+    it('does nothing once the lease has ended or belongs to somebody else', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store, { leaseMs: SHORT_MS });
+      await letPass(bench());
+      const release = { called: true, nextDueInMs: LONG_MS, failure: aRecordedFailure() };
+      expect(await store.release(held, release)).toBe(false);
+      const newer = await lease(other, { owner: 'replica-2' });
+      expect(await store.release(held, release)).toBe(false);
+      expect(await store.release({ ...newer, owner: held.owner }, release)).toBe(false);
+      expect(newer.failures).toBe(0);
+      expect(await other.release(newer, { called: true, nextDueInMs: 0 })).toBe(true);
+    });
+
+    it('does nothing after the lease was published', async () => {
+      const [store] = bench().replicas;
+      const held = await lease(store);
+      await store.publish(held, sessionOf(held), LONG_MS);
+      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
+      expect((await store.due(1)).merchants).toEqual([]);
+    });
+
+    it('shows the last failure to every replica, and never touches the session that is served', async () => {
+      const [store, other] = bench().replicas;
+      const first = await lease(store);
+      await store.publish(first, sessionOf(first), 0);
+      const { msgCode: _none, ...withoutCode } = aRecordedFailure({ kind: 'timeout' });
+      for (const failure of [aRecordedFailure({ msgCode: 'b_unknown_error' }), withoutCode]) {
+        const held = await lease(store, { newerThan: first.fence });
+        await store.release(held, { called: true, nextDueInMs: 0, failure });
+        const [state] = await other.read(['shop']);
+        expect(state?.failure).toEqual(failure);
+        expect(state?.stored).toMatchObject({ session: { generation: first.fence } });
+      }
+    });
+
+    it('counts no failure when the attempt was given up without a verdict', async () => {
+      const [store] = bench().replicas;
+      await store.release(await lease(store), { called: true, nextDueInMs: 0 });
+      expect((await lease(store)).failures).toBe(0);
+      expect((await store.read(['shop']))[0]?.failure).toBeUndefined();
+    });
+  });
+}
