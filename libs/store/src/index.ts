@@ -1,1 +1,2 @@
-export {};
+export type { ListenerErrorHandler } from './announcer.js';
+export { MemorySessionStore, type MemorySessionStoreOptions } from './memory/memory-session-store.js';

@@ -1,0 +1,48 @@
+import type { Announcement } from '#libs/session';
+
+type Listener = (announcement: Announcement) => void;
+
+/** Receives what a listener threw: a fault of our own code, which must not keep other listeners from being told. */
+export type ListenerErrorHandler = (error: unknown) => void;
+
+/** Nobody asked to be told, so the fault surfaces as an uncaught exception, which is what it is. */
+const surface: ListenerErrorHandler = (error) => {
+  queueMicrotask(() => {
+    throw error;
+  });
+};
+
+/** Hands announcements to the listeners of this process: asynchronously, in order, each listener on its own. */
+export class Announcer {
+  readonly #listeners = new Map<symbol, Listener>();
+  readonly #onListenerError: ListenerErrorHandler;
+
+  constructor(onListenerError: ListenerErrorHandler = surface) {
+    this.#onListenerError = onListenerError;
+  }
+
+  /** @returns a function that ends the subscription; an announcement on its way is then no longer delivered */
+  subscribe(listener: Listener): () => void {
+    const subscription = Symbol('subscription');
+    this.#listeners.set(subscription, listener);
+    return () => void this.#listeners.delete(subscription);
+  }
+
+  announce(announcement: Announcement): void {
+    for (const subscription of this.#listeners.keys()) {
+      queueMicrotask(() => this.#deliver(subscription, announcement));
+    }
+  }
+
+  close(): void {
+    this.#listeners.clear();
+  }
+
+  #deliver(subscription: symbol, announcement: Announcement): void {
+    try {
+      this.#listeners.get(subscription)?.(announcement);
+    } catch (error) {
+      this.#onListenerError(error);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { DueQueue } from './due-queue.js';
+import { MinHeap } from './min-heap.js';
+
+describe('MinHeap', () => {
+  it('gives its items in order, however they came', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer()), (numbers) => {
+        const heap = new MinHeap<number>((a, b) => a < b);
+        for (const number of numbers) heap.push(number);
+        const popped = numbers.map(() => heap.pop());
+        expect(popped).toEqual([...numbers].sort((a, b) => a - b));
+        expect(heap.pop()).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('DueQueue', () => {
+  const move = fc.record({ merchant: fc.constantFrom('a', 'b', 'c', 'd', 'e'), dueAtMs: fc.nat(20) });
+
+  it('lists what is due as a sorted list of all merchants would', () => {
+    const limit = fc.integer({ min: 1, max: 6 });
+    fc.assert(
+      fc.property(fc.array(move), fc.nat(20), limit, (moves, nowMs, most) => {
+        const queue = new DueQueue();
+        const all = new Map<string, number>();
+        for (const { merchant, dueAtMs } of moves) {
+          queue.set(merchant, dueAtMs);
+          // Deleted first, so that the map keeps the order in which the moments were set.
+          all.delete(merchant);
+          all.set(merchant, dueAtMs);
+        }
+        const sorted = [...all].sort(([, a], [, b]) => a - b);
+        const due = sorted.filter(([, dueAtMs]) => dueAtMs <= nowMs).slice(0, most);
+        const expected = { merchants: due.map(([merchant]) => merchant), nextDueAtMs: sorted[due.length]?.[1] };
+        expect(queue.list(nowMs, most)).toEqual(expected);
+        expect(queue.list(nowMs, most)).toEqual(expected);
+      }),
+    );
+  });
+
+  it('knows the moment of each merchant, and of no other', () => {
+    const queue = new DueQueue();
+    queue.set('shop', 5);
+    queue.set('shop', 3);
+    expect(queue.dueAtMs('shop')).toBe(3);
+    expect(queue.dueAtMs('other')).toBeUndefined();
+  });
+
+  it('does not keep the moments that were moved away from', () => {
+    const queue = new DueQueue();
+    for (let round = 0; round < 10_000; round += 1) queue.set('shop', 1_000_000 - round);
+    expect(queue.size).toBeLessThanOrEqual(2);
+  });
+});
