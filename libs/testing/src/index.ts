@@ -8,7 +8,10 @@ export {
   someSettings,
 } from './builders.js';
 export { FakeClock } from './fake-clock.js';
+export { ReferenceStore } from './reference-store.js';
 export { describeSessionStoreContract } from './session-store-contract/session-store-contract.js';
 export type { MakeStore, StoreUnderTest } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type FakeGatewayOptions, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';
 export { RecordedEvents } from './recorded-events.js';
+export { LoopbackServer } from './loopback-server.js';
+export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import type { TestCertificate } from './test-certificates.js';
+
+/** A server on 127.0.0.1 that a test scripts, watches and closes. */
+export class LoopbackServer {
+  /** Connections that were ever opened. */
+  connections = 0;
+  readonly #server: Server;
+  readonly #open = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket: Socket) => {
+      this.connections += 1;
+      this.#open.add(socket);
+      socket.on('close', () => this.#open.delete(socket));
+      // A peer that goes away in the middle is what many of the tests are about.
+      socket.on('error', () => socket.destroy());
+    });
+  }
+
+  static http(listener: RequestListener): Promise<LoopbackServer> {
+    return LoopbackServer.#listen(createHttpServer(listener));
+  }
+
+  static https(certificate: TestCertificate, listener: RequestListener): Promise<LoopbackServer> {
+    return LoopbackServer.#listen(createHttpsServer({ cert: certificate.cert, key: certificate.key }, listener));
+  }
+
+  /** Bytes and nothing else, for what no HTTP server would say. */
+  static tcp(listener: (socket: Socket) => void): Promise<LoopbackServer> {
+    return LoopbackServer.#listen(createTcpServer(listener));
+  }
+
+  static async #listen(server: Server): Promise<LoopbackServer> {
+    const loopback = new LoopbackServer(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return loopback;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get openConnections(): number {
+    return this.#open.size;
+  }
+
+  /** Resolves once every connection has been closed by the other side. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#open].map((socket) => once(socket, 'close')));
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#open) socket.destroy();
+    if (!this.#server.listening) return;
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
