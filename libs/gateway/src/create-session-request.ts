@@ -1,0 +1,45 @@
+import { sealJwe } from '#libs/jwe';
+import type { GatewayRequest } from './http-exchange.js';
+import type { MerchantGateway } from './merchant-gateway.js';
+
+const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
+
+/** Headers of every request. An encoded body could be small on the wire and huge in memory: none is accepted. */
+export const COMMON_HEADERS = {
+  accept: 'application/json, */*;q=0.1',
+  'accept-encoding': 'identity',
+  'content-type': 'application/json',
+  'user-agent': 'session-broker',
+} as const;
+
+/**
+ * Writes the create-session request (interface description, "Create a technical session"): the serviceCode, and, where
+ * it is configured, the session request data as a JWE in a body field or a header.
+ */
+export async function createSessionRequest(gateway: MerchantGateway): Promise<GatewayRequest> {
+  const { requestData, serviceCode } = gateway;
+  const attached = requestData.attach === 'none' ? {} : { [requestData.name]: await sealRequestData(gateway) };
+  return {
+    ...target(gateway.baseUrl, '/api-gateway/authorize_virtual_device'),
+    headers: {
+      ...(requestData.attach === 'header' ? attached : {}),
+      ...COMMON_HEADERS,
+      'x-api_version': '1',
+    },
+    body: JSON.stringify({ ...(requestData.attach === 'body' ? attached : {}), serviceCode }),
+  };
+}
+
+/** `baseUrl` may have a path of its own; what is called lies under it. */
+export function target(baseUrl: URL, path: string): Pick<GatewayRequest, 'origin' | 'path'> {
+  return { origin: baseUrl.origin, path: `${baseUrl.pathname.replace(/\/+$/, '')}${path}` };
+}
+
+/** Names the newest client key, the one the answer is to be sealed to. */
+async function sealRequestData({ requestData, clientKeys }: MerchantGateway): Promise<string> {
+  const newest = clientKeys[0];
+  if (requestData.attach === 'none' || newest === undefined) throw new TypeError('there is no request data to seal');
+  const { kty, crv, x, y } = newest.publicJwk;
+  const plaintext = JSON.stringify({ deviceType: DEVICE_TYPE, clientPublicKey: { kty, crv, x, y } });
+  return sealJwe(new TextEncoder().encode(plaintext), requestData.recipient);
+}

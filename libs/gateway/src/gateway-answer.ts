@@ -1,0 +1,40 @@
+import type { Instant } from '#libs/clock';
+import { GatewayFailure } from '#libs/session';
+
+/** Header names in lower case; a header that was sent more than once is a list. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type AnswerBody =
+  | { readonly kind: 'complete'; readonly bytes: Uint8Array }
+  /** Not read to its end on purpose. */
+  | { readonly kind: 'refused'; readonly reason: 'too_large' | 'encoded' };
+
+/** What came back over the wire, bounded, before anybody has looked into it. */
+export interface GatewayAnswer {
+  readonly httpStatus: number;
+  readonly headers: AnswerHeaders;
+  readonly body: AnswerBody;
+  readonly sentAt: Instant;
+  readonly receivedAt: Instant;
+}
+
+/** What a failure may quote of an answer: reduced to a safe character set and length. */
+export interface AnswerMarks {
+  readonly httpStatus: number;
+  readonly requestId?: string;
+}
+
+/** The value of a header that was sent exactly once. */
+export function headerOf(headers: AnswerHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Reduces what a peer sent to something that may appear in a log line or as a metric label; undefined if it may not. */
+export function safeMark(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(value) ? value : undefined;
+}
+
+export function invalidResponse(marks: AnswerMarks, detail: string, cause?: unknown): GatewayFailure {
+  return new GatewayFailure({ kind: 'invalid_response', detail, ...marks, cause });
+}

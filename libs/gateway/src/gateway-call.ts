@@ -1,0 +1,57 @@
+import { type Clock, Deadline } from '#libs/clock';
+import { GatewayFailure } from '#libs/session';
+import type { GatewayAnswer } from './gateway-answer.js';
+import type { GatewayConnections } from './gateway-connections.js';
+import { exchange, type GatewayRequest } from './http-exchange.js';
+import type { MerchantGateway } from './merchant-gateway.js';
+import { networkFailure } from './network-failure.js';
+
+export interface CallTools {
+  readonly connections: GatewayConnections;
+  readonly clock: Clock;
+}
+
+export interface GatewayCall {
+  readonly gateway: MerchantGateway;
+  readonly request: GatewayRequest;
+  /** Ends the call early; its own deadline applies besides. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes one call under one deadline, from connecting to the last byte of the body. Nothing is ever sent twice.
+ * @throws GatewayFailure for everything that ends it without an answer
+ */
+export async function callGateway({ connections, clock }: CallTools, call: GatewayCall): Promise<GatewayAnswer> {
+  const { gateway, request, signal } = call;
+  assertProtected(gateway, request);
+  const deadline = new Deadline(clock, gateway.timeoutMs, signal);
+  try {
+    const dispatcher = connections.dispatcherFor(gateway);
+    return await exchange(request, {
+      dispatcher,
+      clock,
+      signal: deadline.signal,
+      timeoutMs: gateway.timeoutMs,
+    });
+  } catch (error) {
+    if (error instanceof GatewayFailure) throw error;
+    throw deadline.signal.aborted ? endedBy(deadline, gateway.timeoutMs) : networkFailure(error);
+  } finally {
+    deadline.close();
+  }
+}
+
+function endedBy(deadline: Deadline, timeoutMs: number): GatewayFailure {
+  return deadline.expired
+    ? new GatewayFailure({ kind: 'timeout', detail: `the call was not complete after ${timeoutMs} ms` })
+    : new GatewayFailure({ kind: 'aborted', detail: 'the call was ended from outside' });
+}
+
+/** The configuration refuses this already; a slip there must still not send anything in clear or unpinned. */
+function assertProtected(gateway: MerchantGateway, request: GatewayRequest): void {
+  if (request.origin.startsWith('https:')) return;
+  if (gateway.environment === 'production' || gateway.tls.pins.length > 0) {
+    throw new GatewayFailure({ kind: 'refused', detail: 'production and pinned gateways are called over https only' });
+  }
+}

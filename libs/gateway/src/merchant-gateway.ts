@@ -1,0 +1,34 @@
+import type { ClientKey, RecipientKey } from '#libs/jwe';
+
+/**
+ * How the session request data travels with the create-session call. The interface description leaves it open; no
+ * published client attaches it, so `none` is the default of the configuration.
+ */
+export type RequestData =
+  | { readonly attach: 'none' }
+  | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
+
+/** Whom to believe on the other end of a TLS connection. Verification itself is never off. */
+export interface TlsTrust {
+  /** PEM certificates that replace the built-in authorities; absent: the built-in ones. */
+  readonly ca?: string;
+  /** `sha256/<base64 of the SHA-256 of the SubjectPublicKeyInfo>` of the server's own key; any one must match. */
+  readonly pins: readonly string[];
+}
+
+/** One merchant as its gateway calls need it. Plain, checked data: the app fills it from its configuration. */
+export interface MerchantGateway {
+  readonly merchant: string;
+  readonly serviceCode: string;
+  /** Newest first. The newest is the one named to the gateway; the rest only open. */
+  readonly clientKeys: readonly ClientKey[];
+  readonly baseUrl: URL;
+  readonly environment: 'production' | 'test';
+  /** Where the test-only helper requests go; only with `test`. */
+  readonly testBaseUrl?: URL;
+  /** One call as a whole: connect, headers and body. */
+  readonly timeoutMs: number;
+  readonly requestData: RequestData;
+  readonly tls: TlsTrust;
+  readonly proxy?: URL;
+}

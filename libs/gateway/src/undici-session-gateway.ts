@@ -1,0 +1,66 @@
+import { BrokerError } from '#libs/errors';
+import { openJwe, type OpenedJwe } from '#libs/jwe';
+import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type SessionGateway } from '#libs/session';
+import { readAnswer, type SealedSession } from './answer-reader.js';
+import { createSessionRequest } from './create-session-request.js';
+import { type GatewayAnswer, invalidResponse } from './gateway-answer.js';
+import { callGateway, type CallTools } from './gateway-call.js';
+import type { MerchantGateway } from './merchant-gateway.js';
+import { readSession } from './session-plaintext.js';
+
+export interface SessionGatewayOptions extends CallTools {
+  /** Asked at each call, so that a changed configuration takes effect with the next one. */
+  readonly merchants: (id: string) => MerchantGateway | undefined;
+}
+
+/** The create-session call over HTTP. One call is one request: repeating is the renewer's decision alone. */
+export class UndiciSessionGateway implements SessionGateway {
+  readonly #options: SessionGatewayOptions;
+
+  constructor(options: SessionGatewayOptions) {
+    this.#options = options;
+  }
+
+  /** @throws GatewayFailure classified; nothing of the answer is in it but its code, status and request id */
+  async createSession({ merchant, signal }: CreateSessionRequest): Promise<IssuedSession> {
+    const gateway = this.#options.merchants(merchant);
+    if (gateway === undefined) {
+      throw new GatewayFailure({ kind: 'refused', detail: 'no gateway is configured for this merchant' });
+    }
+    const request = await createSessionRequest(gateway);
+    const answer = await callGateway(this.#options, { gateway, request, signal });
+    return issue(answer, gateway);
+  }
+}
+
+/** From the answer to the session in it: read, open, read, check. */
+export async function issue(
+  answer: GatewayAnswer,
+  { clientKeys }: Pick<MerchantGateway, 'clientKeys'>,
+): Promise<IssuedSession> {
+  const sealed = readAnswer(answer);
+  const { plaintext, thumbprint } = await open(sealed, clientKeys);
+  const { sentAt, receivedAt } = answer;
+  const { gatewayDate, marks } = sealed;
+  return {
+    ...(await readSession(plaintext, { marks, asOf: gatewayDate ?? receivedAt })),
+    clientKeyThumbprint: thumbprint,
+    sentAt,
+    receivedAt,
+    ...(gatewayDate === undefined ? {} : { gatewayDate }),
+    ...(marks.requestId === undefined ? {} : { requestId: marks.requestId }),
+  };
+}
+
+async function open({ jwe, marks }: SealedSession, keys: MerchantGateway['clientKeys']): Promise<OpenedJwe> {
+  try {
+    return await openJwe(jwe, keys);
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    throw invalidResponse(
+      marks,
+      `the jwe was not opened (${error.code}): ${error.detail ?? 'no more is known'}`,
+      error,
+    );
+  }
+}
