@@ -60,7 +60,7 @@ export interface RecordedFailure {
 }
 
 export interface LeaseRelease {
-  /** False when the gateway was never called: the create call is given back to the budget. */
+  /** False when the gateway was never called: the create call is given back to the budget, and the cool-down with it. */
   readonly called: boolean;
   /** When the merchant falls due again. */
   readonly nextDueInMs: number;
