@@ -30,6 +30,7 @@ export const appLayers = {
 export const soleImporters = {
   jose: ['libs/jwe'],
   undici: ['libs/gateway'],
+  ioredis: ['libs/store'],
   pino: ['libs/telemetry'],
   yaml: ['libs/configuration'],
   'class-validator': ['libs/configuration', 'apps/broker'],
