@@ -53,8 +53,13 @@ export const domainLibs = ['errors', 'clock', 'session'];
 export const builtinHomes = {
   time: { modules: ['timers', 'timers/promises', 'perf_hooks'], homes: ['libs/clock'] },
   network: {
-    modules: ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'dns/promises'],
+    modules: ['http', 'https', 'http2', 'tls', 'dgram', 'dns', 'dns/promises'],
     homes: ['libs/gateway', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+  },
+  // The configuration tells addresses from names with it; it opens no socket.
+  sockets: {
+    modules: ['net'],
+    homes: ['libs/gateway', 'libs/configuration', 'apps/broker', 'apps/sandbox', 'apps/cli'],
   },
   files: {
     modules: ['fs', 'fs/promises'],

@@ -1,1 +1,22 @@
-export {};
+import { SystemClock } from '#libs/clock';
+import { runCli } from './program.js';
+import type { Terminal } from './terminal.js';
+
+const terminal: Terminal = {
+  out: (text) => void process.stdout.write(`${text}\n`),
+  err: (text) => void process.stderr.write(`${text}\n`),
+};
+
+const ending = new AbortController();
+process.once('SIGINT', () => ending.abort());
+process.once('SIGTERM', () => ending.abort());
+process.once('SIGHUP', () => ending.abort());
+// The reader of a pipe may leave early (`| head`): then there is nobody left to talk to.
+process.stdout.on('error', () => process.exit());
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  terminal,
+  environment: process.env,
+  signal: ending.signal,
+  clock: new SystemClock(),
+});

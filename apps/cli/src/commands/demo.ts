@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { BrokerError } from '#libs/errors';
+import { prepareDemoFiles } from '../demo/demo-files.js';
+import { chooseDemoPorts, type DemoPortOptions } from '../demo/demo-ports.js';
+import { runDemo } from '../demo/demo-run.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CommandContext } from '../terminal.js';
+
+/**
+ * Runs sandbox and broker until it is asked to end. All its files lie in `.demo/` of the checkout.
+ * @returns the exit code: 0 when it was ended on request, 1 when something could not start or died
+ */
+export async function demo(options: DemoPortOptions, context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  try {
+    const checkout = checkoutFolder(import.meta.dirname);
+    const ports = await chooseDemoPorts(options, context.environment);
+    const files = await prepareDemoFiles(join(checkout, '.demo'), ports);
+    const failure = await runDemo({ checkout, ports, files }, context);
+    if (failure === undefined) {
+      terminal.out('stopped');
+      return exitCodes.ok;
+    }
+    terminal.err(`error: the ${failure.name} has ended: ${failure.reason}`);
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    terminal.err(`error: ${error.detail ?? error.message}`);
+  }
+  return exitCodes.failed;
+}
+
+function checkoutFolder(folder: string): string {
+  if (existsSync(join(folder, 'package-lock.json'))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder) throw new BrokerError('configuration_invalid', { detail: 'the demo runs in a checkout only' });
+  return checkoutFolder(parent);
+}

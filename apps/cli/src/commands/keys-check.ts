@@ -1,0 +1,25 @@
+import { BrokerError } from '#libs/errors';
+import { readKeyFile } from '../key-file.js';
+import type { Report } from '../report.js';
+
+export interface KeysCheckOptions {
+  readonly file: string;
+  /** The kind of key that belongs in this place; either when absent. */
+  readonly expect?: 'private' | 'public';
+}
+
+/**
+ * Holds a key file against the rules that the broker applies.
+ * @throws BrokerError `key_file_invalid` or `jwk_invalid`, naming the rule that is broken, never a value
+ */
+export async function keysCheck({ file, expect }: KeysCheckOptions): Promise<Report> {
+  const { kind, thumbprint, warnings } = await readKeyFile(file);
+  if (expect !== undefined && expect !== kind) {
+    throw new BrokerError('key_file_invalid', { detail: `${file} holds a ${kind} key where a ${expect} one is due` });
+  }
+  return {
+    lines: [`${file} holds a usable ${kind} key (EC, P-384)`, `thumbprint   ${thumbprint}`],
+    json: { file, kind, thumbprint },
+    warnings,
+  };
+}

@@ -1,0 +1,33 @@
+const CLOCK_TIME = /T(\d{2}:\d{2}:\d{2})/;
+/** Said elsewhere in the line, or of use to machines only. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'name', 'pid', 'hostname', 'requestId']);
+
+/**
+ * One log line of a service (a JSON object with `level`, `time` and `msg`) as one line for people. What is no such
+ * object is passed on as it is.
+ */
+export function humanLogLine(service: string, line: string): string {
+  const entry = parseEntry(line);
+  if (entry === undefined) return `${' '.repeat(9)}${service.padEnd(8)} ${line}`;
+  const time = CLOCK_TIME.exec(textOf(entry['time']))?.[1] ?? '';
+  const level = entry['level'] === 'info' ? '' : `${textOf(entry['level']).toUpperCase()} `;
+  return `${time.padEnd(8)} ${service.padEnd(8)} ${level}${textOf(entry['msg'])}${details(entry)}`;
+}
+
+function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function details(entry: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries(entry).filter(([key, value]) => !LEFT_OUT.has(key) && isScalar(value));
+  return shown.length === 0 ? '' : ` (${shown.map(([key, value]) => `${key} ${textOf(value)}`).join(', ')})`;
+}
+
+const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
+const textOf = (value: unknown): string => (isScalar(value) ? String(value) : '');

@@ -1,0 +1,42 @@
+import { get } from 'node:http';
+import type { Clock } from '#libs/clock';
+
+const POLL_MS = 20;
+
+export interface ReadinessOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Asks until the answer is 200. @returns false when the signal aborts first */
+export async function waitUntilReady({ url, clock, signal }: ReadinessOptions): Promise<boolean> {
+  while (!signal.aborted) {
+    if ((await statusOf(url, signal)) === 200) return true;
+    await pause(clock, signal);
+  }
+  return false;
+}
+
+/** The status, or undefined when nobody answers (yet). */
+function statusOf(url: string, signal: AbortSignal): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, signal }, (response) => {
+      response.resume();
+      response.once('close', () => resolve(response.statusCode));
+    });
+    request.once('error', () => resolve(undefined));
+  });
+}
+
+function pause(clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const task = clock.schedule(POLL_MS, end);
+    function end(): void {
+      task.cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    }
+    signal.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Clock } from '#libs/clock';
+
+/** Beyond this a process that was asked to end is ended by force. */
+const GRACE_MS = 10_000;
+
+export interface ServiceOptions {
+  readonly name: string;
+  /** The built program. */
+  readonly script: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly onLine: (service: string, line: string) => void;
+}
+
+export interface ServiceEnd {
+  readonly name: string;
+  /** Its last words on standard error, or how it ended. */
+  readonly reason: string;
+}
+
+/** One of our programs, running as a process of its own. */
+export class ServiceProcess {
+  readonly name: string;
+  /** Settles when the process is gone, whoever ended it. Never rejects. */
+  readonly ended: Promise<ServiceEnd>;
+  readonly #child: ChildProcess;
+  readonly #clock: Clock;
+  #lastWords: string | undefined;
+
+  constructor({ name, script, environment, clock, onLine }: ServiceOptions) {
+    this.name = name;
+    this.#clock = clock;
+    // A group of its own: Ctrl-C reaches the launcher alone, which then ends the services in order.
+    this.#child = spawn(process.execPath, [script], {
+      env: { ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    const { stdout, stderr } = this.#child;
+    if (stdout !== null) createInterface({ input: stdout }).on('line', (line) => onLine(name, line));
+    if (stderr !== null) createInterface({ input: stderr }).on('line', (line) => (this.#lastWords = line));
+    this.ended = new Promise((resolve) => {
+      const end = (how: string): void => resolve({ name, reason: this.#lastWords ?? how });
+      this.#child.once('error', (error) => end(error.message));
+      this.#child.once('close', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    });
+  }
+
+  /** Asks the process to end and waits until it is gone. Idempotent. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    const force = this.#clock.schedule(GRACE_MS, () => void this.#child.kill('SIGKILL'));
+    await this.ended;
+    force.cancel();
+  }
+}

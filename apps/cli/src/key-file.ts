@@ -1,0 +1,102 @@
+import { open, type FileHandle, unlink } from 'node:fs/promises';
+import { BrokerError } from '#libs/errors';
+import { importClientKey, importPaymentKey, type PublicJwk, thumbprintOf } from '#libs/jwe';
+import { systemCodeOf } from './system-error.js';
+
+/** A P-384 JWK is under 1 KiB; more is some other file. */
+const LARGEST_KEY_FILE_BYTES = 64 * 1024;
+const READABLE_BY_OTHERS = 0o077;
+
+export interface KeyFile {
+  readonly kind: 'private' | 'public';
+  readonly publicJwk: PublicJwk;
+  readonly thumbprint: string;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads one JWK and holds it against the rules of the interface description, "Client key".
+ * @throws BrokerError `key_file_invalid` for a file that cannot be read, `jwk_invalid` for a key that breaks a rule
+ */
+export async function readKeyFile(path: string): Promise<KeyFile> {
+  const { text, mode } = await readBounded(path);
+  const jwk = parseJson(path, text);
+  const isPrivate = typeof jwk === 'object' && jwk !== null && 'd' in jwk;
+  const publicJwk = isPrivate ? (await importClientKey(jwk)).publicJwk : (await importPaymentKey(jwk)).jwk;
+  const exposed = isPrivate && (mode & READABLE_BY_OTHERS) !== 0;
+  return {
+    kind: isPrivate ? 'private' : 'public',
+    publicJwk,
+    thumbprint: thumbprintOf(publicJwk),
+    warnings: exposed ? [`${path} is a private key that other users of this machine can reach: chmod 600 ${path}`] : [],
+  };
+}
+
+/** The public key in the form that is handed to the bank (interface description, "Client key"). */
+export function bankForm({ kty, crv, x, y }: PublicJwk): Record<string, string> {
+  return { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y };
+}
+
+export interface NewFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly content: string;
+}
+
+/**
+ * Creates all the files or none. An existing one, be it a dangling link, is never overwritten or followed (O_EXCL).
+ * @throws BrokerError `key_file_invalid`
+ */
+export async function createFiles(files: readonly NewFile[]): Promise<void> {
+  const created: { path: string; handle: FileHandle }[] = [];
+  try {
+    for (const { path, mode } of files) created.push({ path, handle: await create(path, mode) });
+    for (const [index, { handle }] of created.entries()) {
+      await handle.writeFile(files[index]?.content ?? '');
+      await handle.sync();
+    }
+  } catch (error) {
+    await Promise.all(created.map(({ path }) => unlink(path)));
+    throw error;
+  } finally {
+    await Promise.all(created.map(({ handle }) => handle.close()));
+  }
+}
+
+async function create(path: string, mode: number): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', mode);
+  } catch (error) {
+    const problem =
+      systemCodeOf(error) === 'EEXIST' ? 'exists already, and a key file is never overwritten' : 'cannot be created';
+    throw unusable(path, `${problem} (${systemCodeOf(error)})`, error);
+  }
+}
+
+async function readBounded(path: string): Promise<{ text: string; mode: number }> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path, 'r');
+    const { mode, size } = await handle.stat();
+    if (size > LARGEST_KEY_FILE_BYTES) throw unusable(path, 'is too large to be a JWK');
+    return { text: await handle.readFile('utf8'), mode };
+  } catch (error) {
+    if (error instanceof BrokerError) throw error;
+    throw unusable(path, `cannot be read (${systemCodeOf(error)})`, error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message is dropped on purpose: it quotes the text, which may be a private key.
+    throw unusable(path, 'is not JSON');
+  }
+}
+
+function unusable(path: string, problem: string, cause?: unknown): BrokerError {
+  return new BrokerError('key_file_invalid', { detail: `${path} ${problem}`, cause });
+}

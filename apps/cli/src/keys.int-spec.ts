@@ -1,0 +1,195 @@
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importClientKey, importPaymentKey } from '#libs/jwe';
+import { FakeClock } from '#libs/testing';
+import { exitCodes } from './exit-codes.js';
+import { runCli } from './program.js';
+
+describe('cli keys', () => {
+  let folder: string;
+  let out: string[];
+  let err: string[];
+
+  const cli = (...args: string[]): Promise<number> => {
+    out = [];
+    err = [];
+    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
+    return runCli(args, { terminal, environment: {}, signal: new AbortController().signal, clock: new FakeClock() });
+  };
+  const inFolder = (name: string): string => join(folder, name);
+  const answer = (): Record<string, unknown> => JSON.parse(out.join('\n')) as Record<string, unknown>;
+  const jwkIn = async (name: string): Promise<Record<string, string>> =>
+    JSON.parse(await readFile(inFolder(name), 'utf8')) as Record<string, string>;
+  const everything = (): string => [...out, ...err].join('\n');
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-keys-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  describe('generate', () => {
+    it('writes a private key that the broker takes, readable by its owner alone', async () => {
+      expect(await cli('keys', 'generate', '--out', inFolder('client.json'))).toBe(exitCodes.ok);
+      expect((await stat(inFolder('client.json'))).mode & 0o777).toBe(0o600);
+      const { thumbprint } = await importClientKey(await jwkIn('client.json'));
+      expect(everything()).toContain(thumbprint);
+    });
+
+    it('prints the public key in the form of the interface description, and never the private one', async () => {
+      await cli('keys', 'generate', '--out', inFolder('client.json'));
+      const { d, ...publicHalf } = await jwkIn('client.json');
+      expect(JSON.parse(out.join('\n').slice(out.join('\n').indexOf('{')))).toEqual(publicHalf);
+      expect(Object.keys(publicHalf).sort()).toEqual(['alg', 'crv', 'kty', 'use', 'x', 'y']);
+      expect(everything()).not.toContain(d);
+    });
+
+    it('writes the public key to a file of its own', async () => {
+      await cli(
+        'keys',
+        'generate',
+        '--out',
+        inFolder('client.json'),
+        '--public-out',
+        inFolder('public.json'),
+        '--json',
+      );
+      const publicJwk = await jwkIn('public.json');
+      await expect(importPaymentKey(publicJwk)).resolves.toHaveProperty('thumbprint', answer()['thumbprint']);
+      expect(answer()).toMatchObject({ ok: true, publicJwk, privateFile: inFolder('client.json') });
+    });
+
+    it.each(['client.json', 'public.json'])(
+      'leaves an existing %s as it is, and nothing half done',
+      async (existing) => {
+        await writeFile(inFolder(existing), 'kept');
+        const code = await cli(
+          'keys',
+          'generate',
+          '--out',
+          inFolder('client.json'),
+          '--public-out',
+          inFolder('public.json'),
+        );
+        expect(code).toBe(exitCodes.invalidInput);
+        expect(err.join('\n')).toMatch(/exists already, and a key file is never overwritten/);
+        expect(await readFile(inFolder(existing), 'utf8')).toBe('kept');
+        const other = existing === 'client.json' ? 'public.json' : 'client.json';
+        await expect(stat(inFolder(other))).rejects.toThrow('ENOENT');
+      },
+    );
+
+    it('does not follow a link to a place where no file is yet', async () => {
+      await symlink(inFolder('elsewhere.json'), inFolder('client.json'));
+      expect(await cli('keys', 'generate', '--out', inFolder('client.json'))).toBe(exitCodes.invalidInput);
+      await expect(stat(inFolder('elsewhere.json'))).rejects.toThrow('ENOENT');
+    });
+
+    it('makes another key each time', async () => {
+      await cli('keys', 'generate', '--out', inFolder('a.json'), '--json');
+      const first = answer()['thumbprint'];
+      await cli('keys', 'generate', '--out', inFolder('b.json'), '--json');
+      expect(answer()['thumbprint']).not.toBe(first);
+    });
+  });
+
+  describe('check', () => {
+    const privateKey = (): Promise<number> => cli('keys', 'generate', '--out', inFolder('client.json'));
+
+    it('accepts what generate made, private and public', async () => {
+      await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
+      expect(await cli('keys', 'check', inFolder('client.json'), '--json')).toBe(exitCodes.ok);
+      expect(answer()).toMatchObject({ ok: true, kind: 'private', warnings: [] });
+      expect(await cli('keys', 'check', inFolder('public.json'))).toBe(exitCodes.ok);
+      expect(everything()).toContain('usable public key');
+    });
+
+    it('refuses a private key where a public one is due, and the reverse', async () => {
+      await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
+      expect(await cli('keys', 'check', inFolder('client.json'), '--expect', 'public')).toBe(exitCodes.invalidInput);
+      expect(await cli('keys', 'check', inFolder('public.json'), '--expect', 'private')).toBe(exitCodes.invalidInput);
+      expect(await cli('keys', 'check', inFolder('public.json'), '--expect', 'public')).toBe(exitCodes.ok);
+    });
+
+    it('warns of a private key that others can read', async () => {
+      await privateKey();
+      await chmod(inFolder('client.json'), 0o640);
+      expect(await cli('keys', 'check', inFolder('client.json'))).toBe(exitCodes.ok);
+      expect(err.join('\n')).toContain('chmod 600');
+    });
+
+    it.each([
+      ['crv', 'P-256', '"crv"'],
+      ['alg', 'RSA-OAEP', '"alg"'],
+      ['use', 'sig', '"use"'],
+      ['d', 'AAAA', '"d"'],
+    ])('names the member when %s is wrong, and no value', async (member, value, named) => {
+      await privateKey();
+      const { d, ...rest } = await jwkIn('client.json');
+      await writeFile(inFolder('wrong.json'), JSON.stringify({ ...rest, d, [member]: value }));
+      expect(await cli('keys', 'check', inFolder('wrong.json'))).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain(named);
+      expect(everything()).not.toContain(d);
+    });
+
+    it('quotes nothing of a file that is not JSON, because it may be a key all the same', async () => {
+      await writeFile(inFolder('broken.json'), '{"d": "very-secret-scalar');
+      expect(await cli('keys', 'check', inFolder('broken.json'), '--json')).toBe(exitCodes.invalidInput);
+      expect(answer()).toMatchObject({ ok: false, error: { code: 'key_file_invalid' } });
+      expect(everything()).not.toContain('secret');
+    });
+
+    it.each(['nowhere.json', '.'])('says so when there is no file to read: %s', async (name) => {
+      expect(await cli('keys', 'check', inFolder(name))).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toMatch(/cannot be read/);
+    });
+
+    it('does not take in a huge file', async () => {
+      await writeFile(inFolder('huge.json'), Buffer.alloc(65 * 1024, 0x20));
+      expect(await cli('keys', 'check', inFolder('huge.json'))).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain('too large');
+    });
+  });
+
+  describe('public and thumbprint', () => {
+    it('give the same for the private and the public file', async () => {
+      await cli('keys', 'generate', '--out', inFolder('client.json'), '--public-out', inFolder('public.json'));
+      const said = new Set<string>();
+      for (const name of ['client.json', 'public.json']) {
+        expect(await cli('keys', 'public', inFolder(name))).toBe(exitCodes.ok);
+        expect(JSON.parse(out.join('\n'))).toEqual(await jwkIn('public.json'));
+        expect(await cli('keys', 'thumbprint', inFolder(name))).toBe(exitCodes.ok);
+        said.add(out.join('\n'));
+      }
+      expect(said.size).toBe(1);
+      expect([...said][0]).toMatch(/^[\w-]{43}$/);
+    });
+
+    it('write the public key to a new file only', async () => {
+      await cli('keys', 'generate', '--out', inFolder('client.json'));
+      expect(await cli('keys', 'public', inFolder('client.json'), '--out', inFolder('p.json'))).toBe(exitCodes.ok);
+      expect(await jwkIn('p.json')).not.toHaveProperty('d');
+      expect(await cli('keys', 'public', inFolder('client.json'), '--out', inFolder('p.json'))).toBe(
+        exitCodes.invalidInput,
+      );
+    });
+  });
+
+  describe('the command line', () => {
+    it.each([
+      [['keys', 'generate']],
+      [['keys', 'check']],
+      [['keys', 'check', 'x', '--expect', 'both']],
+      [['nonsense']],
+      [['keys', 'check', 'x', '--unknown']],
+    ])('%j is a usage error', async (args) => {
+      expect(await cli(...args)).toBe(exitCodes.usage);
+      expect(err.join('\n')).toMatch(/error:/);
+    });
+
+    it('explains itself on request', async () => {
+      expect(await cli('--help')).toBe(exitCodes.ok);
+      expect(out.join('\n')).toContain('keys');
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { Command, CommanderError, Option } from 'commander';
+import { exitCodes } from './exit-codes.js';
+import { type Report, report } from './report.js';
+import type { CommandContext } from './terminal.js';
+
+/** Runs a verb and keeps its exit code. Verbs are loaded when they are called: the demo starts faster without the rest. */
+type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => Promise<void>;
+
+/**
+ * Parses the command line and runs one verb.
+ * @param args without the program's own name
+ * @returns the exit code
+ */
+export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal } = context;
+  let exitCode: number = exitCodes.ok;
+  const run: Run = async ({ json = false }, work) => {
+    exitCode = await report({ terminal, json }, work);
+  };
+  const program = new Command('cli')
+    .description('Keys, configuration and sessions of the session broker.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.err(text.trimEnd()),
+    });
+  addKeys(program, run);
+  addDemo(program, {
+    context,
+    ended: (code) => {
+      exitCode = code;
+    },
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  }
+  return exitCode;
+}
+
+const verb = (parent: Command, usage: string, description: string): Command =>
+  parent.command(usage).description(description).option('--json', 'print one JSON object for programs');
+
+function addKeys(program: Command, run: Run): void {
+  const keys = program.command('keys').description('make, check and show client keys');
+  verb(keys, 'generate', 'make a client key pair; an existing file is never overwritten')
+    .requiredOption('--out <file>', 'new file for the private key, mode 0600')
+    .option('--public-out <file>', 'new file for the public key; printed when absent')
+    .action((options: { out: string; publicOut?: string; json?: true }) =>
+      run(options, async () => (await import('./commands/keys-generate.js')).keysGenerate(options)),
+    );
+  verb(keys, 'check <file>', 'hold a key file against the rules that the broker applies')
+    .addOption(new Option('--expect <kind>', 'the kind of key that is due').choices(['private', 'public']))
+    .action((file: string, options: { expect?: 'private' | 'public'; json?: true }) =>
+      run(options, async () => (await import('./commands/keys-check.js')).keysCheck({ file, ...options })),
+    );
+  verb(keys, 'public <file>', 'print the public key in the form that the bank takes')
+    .option('--out <file>', 'new file for it')
+    .action((file: string, options: { out?: string; json?: true }) =>
+      run(options, async () => (await import('./commands/keys-public.js')).keysPublic({ file, ...options })),
+    );
+  verb(keys, 'thumbprint <file>', 'print the RFC 7638 thumbprint of a private or public key').action(
+    (file: string, options: { json?: true }) =>
+      run(options, async () => (await import('./commands/keys-thumbprint.js')).keysThumbprint({ file })),
+  );
+}
+
+interface DemoWiring {
+  readonly context: CommandContext;
+  readonly ended: (exitCode: number) => void;
+}
+
+function addDemo(program: Command, { context, ended }: DemoWiring): void {
+  program
+    .command('demo')
+    .description('run sandbox and broker on this machine, with a demo key and token')
+    .option('--broker-port <port>', 'or DEMO_BROKER_PORT (8080)')
+    .option('--management-port <port>', 'or DEMO_MANAGEMENT_PORT (9464)')
+    .option('--sandbox-port <port>', 'or DEMO_SANDBOX_PORT (8081)')
+    .action(async (options: { brokerPort?: string; managementPort?: string; sandboxPort?: string }) => {
+      const { demo } = await import('./commands/demo.js');
+      ended(await demo(options, context));
+    });
+}

@@ -1,0 +1,64 @@
+import { BrokerError, describeError } from '#libs/errors';
+import { exitCodeOf, exitCodes } from './exit-codes.js';
+import type { Terminal } from './terminal.js';
+
+/** What a command has to say, once for people and once for programs. Neither holds a secret that was not asked for. */
+export interface Report {
+  readonly lines: readonly string[];
+  readonly json: object;
+  /** Not faults, but worth a look; standard error for people, `warnings` for programs. */
+  readonly warnings?: readonly string[];
+}
+
+export interface ReportOptions {
+  readonly terminal: Terminal;
+  readonly json: boolean;
+}
+
+/** A fault of several parts, each with the place where it is, e.g. of a configuration file. */
+interface Faulty {
+  readonly faults: readonly { readonly path: string; readonly problem: string }[];
+}
+
+const faultsOf = (error: unknown): Faulty['faults'] =>
+  error instanceof Error && 'faults' in error && Array.isArray(error.faults) ? (error as unknown as Faulty).faults : [];
+
+/** Does the work and prints its report, or the fault that ended it. @returns the exit code */
+export async function report(options: ReportOptions, work: () => Promise<Report>): Promise<number> {
+  try {
+    printReport(options, await work());
+    return exitCodes.ok;
+  } catch (error) {
+    printFault(options, error);
+    return exitCodeOf(error);
+  }
+}
+
+function printReport({ terminal, json }: ReportOptions, { lines, json: facts, warnings = [] }: Report): void {
+  if (json) {
+    terminal.out(JSON.stringify({ ok: true, ...facts, warnings }, null, 2));
+    return;
+  }
+  for (const warning of warnings) terminal.err(`warning: ${warning}`);
+  terminal.out(lines.join('\n'));
+}
+
+function printFault({ terminal, json }: ReportOptions, error: unknown): void {
+  const faults = faultsOf(error);
+  const code = error instanceof BrokerError ? error.code : 'internal_error';
+  const message = messageOf(error, faults.length > 0);
+  if (json) {
+    terminal.out(
+      JSON.stringify({ ok: false, error: { code, message, ...(faults.length > 0 && { faults }) } }, null, 2),
+    );
+    return;
+  }
+  terminal.err(`error: ${message}`);
+  for (const { path, problem } of faults) terminal.err(`  ${path}: ${problem}`);
+}
+
+/** Faults that are listed one by one are not said again in the headline. */
+function messageOf(error: unknown, listed: boolean): string {
+  if (!(error instanceof BrokerError)) return describeError(error);
+  return listed ? error.entry.title : error.message;
+}

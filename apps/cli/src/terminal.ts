@@ -1,0 +1,17 @@
+import type { Clock } from '#libs/clock';
+
+/** Where a command speaks: tests read it, `main.ts` connects it to the process. */
+export interface Terminal {
+  /** One line, or several joined by line feeds, to standard output: the answer. */
+  out(text: string): void;
+  /** The same to standard error: faults, warnings, and what goes on. */
+  err(text: string): void;
+}
+
+export interface CommandContext {
+  readonly terminal: Terminal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborts when the person or the supervisor asks the process to end (SIGINT, SIGTERM). */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
