@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import { type ClientKey, clientHandlesOf } from './client-key.js';
-import { parseHeader, splitCompact } from './compact-jwe.js';
+import { checkContent, parseHeader, splitCompact } from './compact-jwe.js';
 import { CONTENT_ENCRYPTION, DEFAULT_MAX_JWE_BYTES } from './profile.js';
 
 /** What a record is bound to: it opens for this merchant and this generation, and nowhere else. */
@@ -15,6 +15,9 @@ const DIRECT = 'dir';
 /** Names purpose and version of the derivation: a later scheme takes another label and cannot be confused with it. */
 const LABEL = 'session-broker/at-rest/v1';
 
+/** A session is about 1 KiB; what is sealed must stay within what is opened again. */
+const MAX_RECORD_BYTES = DEFAULT_MAX_JWE_BYTES / 2;
+
 const ONLY_AT_REST = {
   keyManagementAlgorithms: [DIRECT],
   contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],
@@ -24,8 +27,12 @@ const ONLY_AT_REST = {
 /**
  * Seals a record for the store: JWE `dir` with A256GCM under a key that HKDF-SHA-256 (RFC 5869) derives from the
  * private scalar for this merchant and generation. The header repeats the binding and names the key by thumbprint.
+ * @throws BrokerError `jwe_too_large` when the record is longer than 32 KiB
  */
 export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding: AtRestBinding): Promise<string> {
+  if (plaintext.byteLength > MAX_RECORD_BYTES) {
+    throw new BrokerError('jwe_too_large', { detail: `a record of at most ${MAX_RECORD_BYTES} bytes is sealed` });
+  }
   return new CompactEncrypt(plaintext)
     .setProtectedHeader({ ...expectedHeader(key, binding) })
     .encrypt(await recordKey(key, binding, 'encrypt'));
@@ -61,7 +68,9 @@ function expectedHeader(key: ClientKey, { merchant, generation }: AtRestBinding)
 function readHeader(jwe: string): Readonly<Record<string, unknown>> | undefined {
   if (jwe.length > DEFAULT_MAX_JWE_BYTES) return undefined;
   try {
-    return parseHeader(splitCompact(jwe).header);
+    const parts = splitCompact(jwe);
+    checkContent(parts);
+    return parseHeader(parts.header);
   } catch (error) {
     if (error instanceof BrokerError) return undefined;
     throw error;

@@ -27,12 +27,16 @@ export function checkCompactJwe(jwe: string, maxBytes: number): void {
   const parts = splitCompact(jwe);
   checkHeader(parseHeader(parts.header));
   if (!isBase64urlOf(parts.wrappedKey, WRAPPED_KEY_BYTES)) throw malformed('the encrypted key is not 40 octets');
+  checkContent(parts);
 }
 
-/** The parts of a compact JWE (RFC 7516 section 7.1), each strict base64url, IV and tag as A256GCM needs them. */
+/** The five parts of a compact JWE (RFC 7516 section 7.1), still encoded. */
 export interface CompactParts {
   readonly header: string;
   readonly wrappedKey: string;
+  readonly iv: string;
+  readonly ciphertext: string;
+  readonly tag: string;
 }
 
 /** @throws BrokerError `jwe_malformed` */
@@ -40,10 +44,17 @@ export function splitCompact(jwe: string): CompactParts {
   if (!COMPACT.test(jwe)) throw malformed('a compact JWE is five parts of unpadded base64url, separated by dots');
   const [header, wrappedKey, iv, ciphertext, tag] = jwe.split('.') as [string, string, string, string, string];
   if (header.length > MAX_HEADER_CHARACTERS) throw malformed('the protected header is longer than 2 KiB');
+  return { header, wrappedKey, iv, ciphertext, tag };
+}
+
+/**
+ * Holds vector, ciphertext and tag against what A256GCM needs (RFC 7518 section 5.3).
+ * @throws BrokerError `jwe_malformed`
+ */
+export function checkContent({ iv, ciphertext, tag }: CompactParts): void {
   if (!isBase64url(ciphertext)) throw malformed('the ciphertext is not base64url');
   if (!isBase64urlOf(iv, IV_BYTES)) throw malformed('the initialization vector is not 12 octets');
   if (!isBase64urlOf(tag, TAG_BYTES)) throw malformed('the authentication tag is not 16 octets');
-  return { header, wrappedKey };
 }
 
 /** @throws BrokerError `jwe_malformed` */

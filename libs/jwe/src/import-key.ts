@@ -1,4 +1,4 @@
-import { createECDH, timingSafeEqual, type webcrypto } from 'node:crypto';
+import { createECDH, type webcrypto } from 'node:crypto';
 import { ClientKey } from './client-key.js';
 import { checkJwk, privateKeyRules, publicKeyRules, type RawJwk, refuseJwk } from './jwk-rules.js';
 import { CURVE, KEY_TYPE } from './profile.js';
@@ -76,5 +76,5 @@ function checkPair(jwk: PublicJwk, scalar: Buffer): void {
   }
   const expected = pair.getPublicKey();
   const given = Buffer.concat([Buffer.of(4), Buffer.from(jwk.x, 'base64url'), Buffer.from(jwk.y, 'base64url')]);
-  if (!timingSafeEqual(expected, given)) throw refuseJwk('"d" does not belong to "x" and "y"');
+  if (!expected.equals(given)) throw refuseJwk('"d" does not belong to "x" and "y"');
 }

@@ -1,5 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { CompactEncrypt } from 'jose';
+import { EphemeralKeys } from './ephemeral-keys.js';
 import { CONTENT_ENCRYPTION, DEFAULT_MAX_PLAINTEXT_BYTES, KEY_MANAGEMENT } from './profile.js';
 import { type RecipientKey, recipientHandleOf } from './recipient-key.js';
 
@@ -7,6 +8,8 @@ export interface SealOptions {
   /** The longest plaintext to seal, in bytes. */
   readonly maxBytes?: number;
 }
+
+const ephemeralKeys = new EphemeralKeys();
 
 /**
  * Seals bytes to a recipient as a compact JWE with the protected header {alg, enc, epk}.
@@ -23,5 +26,6 @@ export async function sealJwe(
   }
   return new CompactEncrypt(plaintext)
     .setProtectedHeader({ alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION })
+    .setKeyManagementParameters({ epk: await ephemeralKeys.take() })
     .encrypt(recipientHandleOf(recipient));
 }

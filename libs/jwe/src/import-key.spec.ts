@@ -1,0 +1,148 @@
+import { inspect } from 'node:util';
+import { BrokerError } from '#libs/errors';
+import { calculateJwkThumbprint } from 'jose';
+import { generateClientKey } from './generate-client-key.js';
+import { importClientKey, importPaymentKey, importServerKey } from './import-key.js';
+import { thumbprintOf } from './public-jwk.js';
+
+type Jwk = Record<string, unknown>;
+
+/** The order of P-384's group (SEC 2): the first scalar that is out of range. */
+const ORDER = 'ffffffffffffffffffffffffffffffffffffffffffffffffc7634d81f4372ddf581a0db248b0a77aecec196accc52973';
+
+const b64 = (octets: Uint8Array): string => Buffer.from(octets).toString('base64url');
+const zeros = (count: number): string => b64(new Uint8Array(count));
+const without = (jwk: Jwk, name: string): Jwk =>
+  Object.fromEntries(Object.entries(jwk).filter(([key]) => key !== name));
+
+async function faultOf(attempt: Promise<unknown>): Promise<BrokerError> {
+  const error: unknown = await attempt.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  if (!(error instanceof BrokerError)) throw new Error('a BrokerError was due');
+  return error;
+}
+
+let privateJwk: Jwk;
+let publicJwk: Jwk;
+let otherPrivateJwk: Jwk;
+
+beforeAll(async () => {
+  ({ privateJwk, publicJwk } = await generateClientKey());
+  otherPrivateJwk = (await generateClientKey()).privateJwk;
+});
+
+describe('a client key', () => {
+  it('is imported and shows its public half alone', async () => {
+    const key = await importClientKey(privateJwk);
+    const { kty, crv, x, y } = publicJwk;
+    expect(key.publicJwk).toEqual({ kty, crv, x, y });
+    expect(JSON.parse(JSON.stringify(key))).toEqual({ publicJwk: { kty, crv, x, y }, thumbprint: key.thumbprint });
+    expect(inspect(key, { depth: 9, showHidden: true })).not.toContain(privateJwk['d']);
+    expect(Object.isFrozen(key.publicJwk)).toBe(true);
+  });
+
+  it('is imported without the optional members and with members of other purposes', async () => {
+    const bare = without(without(privateJwk, 'use'), 'alg');
+    await expect(importClientKey(bare)).resolves.toHaveProperty('thumbprint');
+    await expect(importClientKey({ ...privateJwk, kid: 'k1', key_ops: ['deriveBits'] })).resolves.toBeDefined();
+    await expect(importClientKey({ ...privateJwk, key_ops: ['deriveKey', 'deriveBits'] })).resolves.toBeDefined();
+  });
+
+  const refusals: readonly [string, (jwk: Jwk) => unknown, RegExp][] = [
+    ['text instead of an object', (jwk) => JSON.stringify(jwk), /JSON object/],
+    ['null', () => null, /JSON object/],
+    ['an array', (jwk) => [jwk], /JSON object/],
+    ['another key type', (jwk) => ({ ...jwk, kty: 'OKP' }), /"kty" must be "EC"/],
+    ['another curve', (jwk) => ({ ...jwk, crv: 'P-256' }), /"crv" must be "P-384"/],
+    ['a signature key', (jwk) => ({ ...jwk, use: 'sig' }), /"use"/],
+    ['another algorithm', (jwk) => ({ ...jwk, alg: 'ECDH-ES+A128KW' }), /"alg"/],
+    ['an algorithm that is no text', (jwk) => ({ ...jwk, alg: null }), /"alg"/],
+    ['operations that sign', (jwk) => ({ ...jwk, key_ops: ['deriveBits', 'sign'] }), /"key_ops"/],
+    ['operations that are no list', (jwk) => ({ ...jwk, key_ops: 'deriveBits' }), /"key_ops"/],
+    ['no operation at all', (jwk) => ({ ...jwk, key_ops: [] }), /"key_ops"/],
+    ['no x', (jwk) => without(jwk, 'x'), /"x" must be/],
+    ['y of 47 octets', (jwk) => ({ ...jwk, y: b64(Buffer.from(jwk['y'] as string, 'base64url').subarray(1)) }), /"y"/],
+    ['x with a leading zero octet too many', (jwk) => ({ ...jwk, x: `AAAA${String(jwk['x'])}` }), /"x" must be/],
+    ['padded y', (jwk) => ({ ...jwk, y: `${String(jwk['y'])}==` }), /"y" must be/],
+    ['x in the other base64 alphabet', (jwk) => ({ ...jwk, x: `+/${String(jwk['x']).slice(2)}` }), /"x" must be/],
+    ['no d', (jwk) => without(jwk, 'd'), /"d" must be/],
+    ['short d', (jwk) => ({ ...jwk, d: zeros(47) }), /"d" must be/],
+    ['d of zero', (jwk) => ({ ...jwk, d: zeros(48) }), /"d" is out of range/],
+    ['d as large as the order', (jwk) => ({ ...jwk, d: b64(Buffer.from(ORDER, 'hex')) }), /"d" is out of range/],
+    ['d of another key', (jwk) => ({ ...jwk, d: otherPrivateJwk['d'] }), /"d" does not belong/],
+    ['a point off the curve', (jwk) => ({ ...jwk, y: jwk['x'] }), /"d" does not belong/],
+    ['the negated point', (jwk) => ({ ...jwk, y: negated(jwk['y'] as string) }), /"d" does not belong/],
+  ];
+
+  it.each(refusals)('is refused: %s', async (_name, mutate, expected) => {
+    const fault = await faultOf(importClientKey(mutate(privateJwk)));
+    expect(fault.code).toBe('jwk_invalid');
+    expect(fault.message).toMatch(expected);
+  });
+});
+
+/** p − y, so that the point stays on the curve and belongs to the negative of `d`. */
+function negated(y: string): string {
+  const prime = 2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n;
+  const negative = prime - BigInt(`0x${Buffer.from(y, 'base64url').toString('hex')}`);
+  return b64(Buffer.from(negative.toString(16).padStart(96, '0'), 'hex'));
+}
+
+describe.each([
+  ['a server key', importServerKey],
+  ['a payment key', importPaymentKey],
+])('%s', (_name, importKey) => {
+  it('is imported with the four members alone, and with members it has no use for', async () => {
+    const { kty, crv, x, y } = publicJwk;
+    const key = await importKey({ kty, crv, x, y });
+    expect(key.jwk).toEqual({ kty, crv, x, y });
+    await expect(importKey({ ...publicJwk, kid: 'k', 'x5t#S256': 'z', key_ops: [], later: {} })).resolves.toBeDefined();
+  });
+
+  it('is refused, first of all, when it is a private key', async () => {
+    const fault = await faultOf(importKey({ ...privateJwk, crv: 'P-256' }));
+    expect(fault.message).toMatch(/"d" is present/);
+    await expect(importKey({ ...publicJwk, d: null })).rejects.toThrow(/"d" is present/);
+    await expect(importKey(Object.create({ d: privateJwk['d'] }) as Jwk)).rejects.toThrow(/"d" is present/);
+  });
+
+  const refusals: readonly [string, (jwk: Jwk) => unknown, RegExp][] = [
+    ['nothing', () => undefined, /JSON object/],
+    ['another curve', (jwk) => ({ ...jwk, crv: 'P-521' }), /"crv"/],
+    ['a curve in lower case', (jwk) => ({ ...jwk, crv: 'p-384' }), /"crv"/],
+    ['a signature key', (jwk) => ({ ...jwk, use: 'sig' }), /"use"/],
+    ['direct agreement', (jwk) => ({ ...jwk, alg: 'ECDH-ES' }), /"alg"/],
+    ['operations that verify', (jwk) => ({ ...jwk, key_ops: ['verify'] }), /"key_ops"/],
+    ['a point off the curve', (jwk) => ({ ...jwk, x: jwk['y'], y: jwk['x'] }), /not a point of P-384/],
+    ['the zero point', (jwk) => ({ ...jwk, x: zeros(48), y: zeros(48) }), /not a point of P-384/],
+    ['coordinates beyond the field', (jwk) => ({ ...jwk, x: '_'.repeat(64) }), /not a point of P-384/],
+    ['short coordinates', (jwk) => ({ ...jwk, x: zeros(32), y: zeros(32) }), /"x" must be/],
+  ];
+
+  it.each(refusals)('is refused: %s', async (_case, mutate, expected) => {
+    const fault = await faultOf(importKey(mutate(publicJwk)));
+    expect(fault.code).toBe('jwk_invalid');
+    expect(fault.message).toMatch(expected);
+  });
+});
+
+describe('a thumbprint', () => {
+  it('is that of RFC 7638, whatever else the key carries and in whatever order', async () => {
+    const key = await importClientKey({ kid: 'first', ...privateJwk });
+    expect(key.thumbprint).toBe(await calculateJwkThumbprint(publicJwk, 'sha256'));
+    expect((await importServerKey(publicJwk)).thumbprint).toBe(key.thumbprint);
+    expect(thumbprintOf(key.publicJwk)).toBe(key.thumbprint);
+  });
+});
+
+describe('a generated key', () => {
+  it('has the members of the interface description, and no private one in the public form', async () => {
+    const generated = await generateClientKey();
+    expect(Object.keys(generated.privateJwk)).toEqual(['kty', 'crv', 'use', 'alg', 'x', 'y', 'd']);
+    expect(Object.keys(generated.publicJwk)).toEqual(['kty', 'crv', 'use', 'alg', 'x', 'y']);
+    expect(generated.privateJwk).toMatchObject({ kty: 'EC', crv: 'P-384', use: 'enc', alg: 'ECDH-ES+A256KW' });
+    expect((await importClientKey(generated.privateJwk)).thumbprint).toBe(generated.thumbprint);
+  });
+});
