@@ -1,0 +1,23 @@
+import { type BenchLine, formatLines } from './bench-line.js';
+import { benchJwe } from './jwe-bench.js';
+
+const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
+  jwe: benchJwe,
+};
+
+/** Runs every bench, or those named on the command line: `npm run bench -- jwe`. */
+async function main(names: readonly string[]): Promise<number> {
+  const unknown = names.find((name) => benches[name] === undefined);
+  if (unknown !== undefined) {
+    console.error(`There is no bench "${unknown}". There are: ${Object.keys(benches).join(', ')}.`);
+    return 2;
+  }
+  const lines: BenchLine[] = [];
+  for (const [name, bench] of Object.entries(benches)) {
+    if (names.length === 0 || names.includes(name)) lines.push(...(await bench()));
+  }
+  console.log(formatLines(lines));
+  return 0;
+}
+
+process.exitCode = await main(process.argv.slice(2));
