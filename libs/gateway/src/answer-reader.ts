@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type Instant, parseHttpDate } from '#libs/clock';
 import { GatewayFailure } from '#libs/session';
 import { classifyFailure } from './failure-rules.js';
@@ -89,13 +90,8 @@ function readBody(body: AnswerBody): BodyReading {
 }
 
 function textOf(body: AnswerBody): string | undefined {
-  if (body.kind === 'refused') return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
+  if (body.kind === 'refused' || !isUtf8(body.bytes)) return undefined;
+  return new TextDecoder().decode(body.bytes);
 }
 
 /** The parser's own error is dropped: it quotes the text. Nesting is no danger, V8 parses without recursion. */

@@ -75,6 +75,6 @@ export function networkFailure(error: unknown): GatewayFailure {
 
 /** Several addresses that all failed come as one AggregateError, which has the code of the first. */
 function codeOf(error: unknown): string {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : 'no error code';
 }

@@ -1,0 +1,47 @@
+import { inspect } from 'node:util';
+import { networkFailure } from './network-failure.js';
+
+const failed = (code: string): Error => Object.assign(new Error('canary-7f3a'), { code, data: 'canary-7f3a' });
+
+describe('an exchange that broke off', () => {
+  it.each([
+    ['ECONNREFUSED', 'transient'],
+    ['ECONNRESET', 'transient'],
+    ['ENOTFOUND', 'transient'],
+    ['EAI_AGAIN', 'transient'],
+    ['EPROTO', 'transient'],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'transient'],
+    ['UND_ERR_SOCKET', 'transient'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'transient'],
+    ['ETIMEDOUT', 'timeout'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+    ['UND_ERR_BODY_TIMEOUT', 'timeout'],
+    ['CERT_HAS_EXPIRED', 'refused'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'refused'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'refused'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'refused'],
+    ['ERR_BROKER_PIN_MISMATCH', 'refused'],
+    ['UND_ERR_INVALID_ARG', 'refused'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'invalid_response'],
+    ['HPE_INVALID_CONSTANT', 'invalid_response'],
+    ['UND_ERR_DESTROYED', 'aborted'],
+  ])('with %s is %s', (code, kind) => {
+    const failure = networkFailure(failed(code));
+    expect(failure.kind).toBe(kind);
+    expect(failure.detail).toContain(code);
+  });
+
+  it('is described by its code alone: nothing else of the error is kept', () => {
+    expect(inspect(networkFailure(failed('HPE_INVALID_CONSTANT')), { depth: null })).not.toContain('canary-7f3a');
+  });
+
+  it.each([[failed('not a code: canary-7f3a')], [new TypeError('canary-7f3a')], ['canary-7f3a'], [undefined]])(
+    'is transient without a usable code',
+    (error) => {
+      const failure = networkFailure(error);
+      expect(failure.kind).toBe('transient');
+      expect(inspect(failure, { depth: null })).not.toContain('canary-7f3a');
+    },
+  );
+});
