@@ -1,0 +1,37 @@
+import { humanLogLine } from './log-line.js';
+
+const line = (entry: object): string => JSON.stringify(entry);
+
+describe('a log line for people', () => {
+  it('shows time, service, message and the facts', () => {
+    const entry = { level: 'info', time: '2026-03-01T12:00:01.123Z', name: 'broker', msg: 'renewed', merchant: 'shop' };
+    expect(humanLogLine('broker', line({ ...entry, generation: 7 }))).toBe(
+      '12:00:01 broker   renewed (merchant shop, generation 7)',
+    );
+  });
+
+  it('marks what is not merely information', () => {
+    const entry = { level: 'warn', time: '2026-03-01T12:00:01.123Z', msg: 'slow' };
+    expect(humanLogLine('sandbox', line(entry))).toBe('12:00:01 sandbox  WARN slow');
+  });
+
+  it('leaves out what only machines read', () => {
+    const entry = {
+      level: 'info',
+      time: '2026-03-01T12:00:01Z',
+      msg: 'm',
+      pid: 1,
+      requestId: 'r',
+      err: { stack: 's' },
+    };
+    expect(humanLogLine('broker', line(entry))).toBe('12:00:01 broker   m');
+  });
+
+  it.each(['not json', '{"half":', '"text"', 'null', '[1'])('passes on what is no log entry: %s', (text) => {
+    expect(humanLogLine('broker', text)).toContain(text);
+  });
+
+  it('stands a log entry without the usual members', () => {
+    expect(humanLogLine('broker', '{}')).toContain('broker');
+  });
+});
