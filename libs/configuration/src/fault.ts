@@ -1,0 +1,65 @@
+import { BrokerError } from '#libs/errors';
+
+/** One thing that is wrong. Neither member ever quotes a value: a value may be a secret. */
+export interface Fault {
+  /** Where in the file, e.g. `merchants[0].gateway.baseUrl`; `(file)` for the file as a whole. */
+  readonly path: string;
+  /** What is wrong there and what to do about it, to be read behind the path. */
+  readonly problem: string;
+}
+
+/** Something that does not stop the start but that the operator should know. */
+export type Warning = Fault;
+
+export const WHOLE_FILE = '(file)';
+
+/** More than a person reads in one go; a file of nonsense would otherwise answer with as much nonsense. */
+const MOST_FAULTS = 200;
+
+/** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
+export class ConfigurationError extends BrokerError {
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    const shown = faults.slice(0, MOST_FAULTS);
+    super('configuration_invalid', { detail: shown.map((fault) => `${fault.path} ${fault.problem}`).join('; ') });
+    this.faults = Object.freeze(shown.map((fault) => Object.freeze({ ...fault })));
+  }
+}
+
+/** The path of a member: `http` + `port` is `http.port`, `merchants` + 0 is `merchants[0]`. */
+export function childPath(parent: string, child: string | number): string {
+  if (typeof child === 'number') return `${parent}[${child}]`;
+  return parent === '' ? child : `${parent}.${child}`;
+}
+
+/** The first fault of each path, without those below a path that is itself faulty: they only follow from it. */
+export function withoutFollowers(faults: readonly Fault[]): Fault[] {
+  const first = new Map<string, Fault>();
+  for (const fault of faults) if (!first.has(fault.path)) first.set(fault.path, fault);
+  return notBelow([...first.values()], faults);
+}
+
+/** The faults that are neither at nor below the path of one of `causes`. */
+export function notCausedBy(causes: readonly Fault[], faults: readonly Fault[]): Fault[] {
+  const paths = new Set(causes.map((cause) => cause.path));
+  return notBelow(faults, causes).filter((fault) => !paths.has(fault.path));
+}
+
+function notBelow(faults: readonly Fault[], causes: readonly Fault[]): Fault[] {
+  const paths = new Set(causes.map((cause) => cause.path));
+  return faults.filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
+}
+
+/** Sorts by where the paths stand in the file; what is missing there stands behind the last thing before it. */
+export function inOrderOf(places: ReadonlyMap<string, number>, faults: readonly Fault[]): Fault[] {
+  const placeOf = (path: string): number => {
+    const known = [path, ...ancestorsOf(path).reverse()].find((each) => places.has(each));
+    return known === undefined ? -1 : (places.get(known) ?? -1);
+  };
+  return [...faults].sort((a, b) => placeOf(a.path) - placeOf(b.path));
+}
+
+function ancestorsOf(path: string): string[] {
+  return [...path.matchAll(/[.[]/g)].map(({ index }) => path.slice(0, index));
+}

@@ -1,0 +1,180 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml';
+import { childPath, type Fault, WHOLE_FILE } from './fault.js';
+import { type Environment, interpolate } from './interpolate.js';
+
+export const MAX_FILE_BYTES = 1_048_576;
+const DEEPEST = 16;
+const MOST_VALUES = 200_000;
+const MOST_ALIASES = 1_000;
+const LONGEST_TEXT = 8_192;
+const MOST_TEXT = 4 * MAX_FILE_BYTES;
+
+/** A value of the file: text, number, flag, or mappings and sequences of them. Nothing else leaves this file. */
+export type Tree = string | number | boolean | Tree[] | { [key: string]: Tree | undefined } | undefined;
+
+export interface YamlContent {
+  readonly tree: Tree;
+  /** Paths of values that are one placeholder and nothing else: text that may stand for a number or a flag. */
+  readonly placeholders: ReadonlySet<string>;
+  /** Every path of the file, with its place in the order of the file. */
+  readonly places: ReadonlyMap<string, number>;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Reads strict YAML 1.2, core schema: one document, no tags, no merge keys, no repeated keys, keys that are text; size,
+ * depth, number of values and aliases are bounded. Placeholders are filled from the environment after parsing, so
+ * that nothing in a variable can become structure. The parser's own messages quote the file and are not passed on.
+ */
+export function readYaml(text: string, environment: Environment): YamlContent {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) return refused('is larger than 1 MiB');
+  const lines = new LineCounter();
+  const document = parse(text, lines);
+  if (document === undefined) return refused('is nested too deeply to be read');
+  const syntax = syntaxFaults(document, lines);
+  if (syntax.length > 0) return nothing(syntax);
+  if (!isMap(document.contents)) return refused('must be a YAML mapping with the settings at its top level');
+  const reader = new TreeReader(document, environment);
+  const tree = reader.read(document.contents, '', 0);
+  return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults };
+}
+
+function refused(problem: string): YamlContent {
+  return nothing([{ path: WHOLE_FILE, problem }]);
+}
+
+function nothing(faults: readonly Fault[]): YamlContent {
+  return { tree: undefined, placeholders: new Set(), places: new Map(), faults };
+}
+
+function parse(text: string, lineCounter: LineCounter): Document | undefined {
+  try {
+    // Repeated keys are looked for below: the parser's own check compares every key with every other.
+    const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
+    return parseDocument(text, { ...checks, version: '1.2', prettyErrors: false, logLevel: 'silent', lineCounter });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function syntaxFaults(document: Document, lines: LineCounter): Fault[] {
+  if (document.directives?.yaml.version !== '1.2') {
+    return [{ path: WHOLE_FILE, problem: 'asks for another YAML version; remove the %YAML line' }];
+  }
+  return [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => {
+    const { line, col } = lines.linePos(offset);
+    const hint = SYNTAX_HINTS[code] ?? 'is not valid YAML here; check indentation, quotes and brackets';
+    return { path: WHOLE_FILE, problem: `line ${line}, column ${col}: ${hint}` };
+  });
+}
+
+const SYNTAX_HINTS: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'starts a second document; only one is read',
+  TAG_RESOLVE_FAILED: 'uses a YAML tag; tags are not accepted',
+  TAB_AS_INDENT: 'is indented by a tab; use spaces',
+  BAD_INDENT: 'is indented in a way that fits nothing above it, or a bracket is not closed',
+  MISSING_CHAR: 'misses a closing quote or bracket',
+  BAD_SCALAR_START: 'starts a value with a reserved character; put it in quotes',
+  UNEXPECTED_TOKEN: 'has something that does not belong there; inside { } and [ ] put "${NAME}" in quotes',
+};
+
+/** Turns the parsed nodes into plain values; everything that YAML can say and a setting cannot be is a fault. */
+class TreeReader {
+  readonly faults: Fault[] = [];
+  readonly placeholders = new Set<string>();
+  readonly places = new Map<string, number>();
+  readonly #document: Document;
+  readonly #environment: Environment;
+  readonly #open = new Set<Node>();
+  #values = 0;
+  #aliases = 0;
+  #characters = 0;
+
+  constructor(document: Document, environment: Environment) {
+    this.#document = document;
+    this.#environment = environment;
+  }
+
+  read(node: unknown, path: string, depth: number): Tree {
+    this.#values += 1;
+    this.places.set(path, this.#values);
+    if (this.#values > MOST_VALUES) return this.#fault(WHOLE_FILE, 'holds more values than a configuration can');
+    if (depth > DEEPEST) return this.#fault(path, 'is nested too deeply');
+    if (isAlias(node)) return this.#readAlias(node, path, depth);
+    if (isMap(node)) return this.#inside(node, path, () => this.#readMap(node, path, depth));
+    if (isSeq(node)) {
+      const readItem = (item: unknown, index: number): Tree => this.read(item, childPath(path, index), depth + 1);
+      return this.#inside(node, path, () => node.items.map(readItem));
+    }
+    return this.#readScalar(isScalar(node) ? node.value : undefined, path);
+  }
+
+  #readAlias(node: Node, path: string, depth: number): Tree {
+    this.#aliases += 1;
+    if (this.#aliases > MOST_ALIASES) return this.#fault(WHOLE_FILE, 'uses more aliases than a configuration can');
+    const target = isAlias(node) ? node.resolve(this.#document) : undefined;
+    if (target === undefined) return this.#fault(path, 'is an alias of an anchor that does not stand above it');
+    return this.read(target, path, depth);
+  }
+
+  #inside(node: Node, path: string, readChildren: () => Tree): Tree {
+    if (this.#open.has(node)) return this.#fault(path, 'is an alias of something that contains it');
+    this.#open.add(node);
+    const tree = readChildren();
+    this.#open.delete(node);
+    return tree;
+  }
+
+  #readMap(node: YAMLMap, path: string, depth: number): Tree {
+    const tree: { [key: string]: Tree | undefined } = {};
+    const seen = new Set<string>();
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? key.value : undefined;
+      // Longer or stranger names are not repeated: what stands there may be a value that slipped.
+      if (typeof name !== 'string' || !/^[A-Za-z_][\w-]{0,63}$/.test(name)) {
+        this.#fault(childPath(path, '(key)'), 'is not the name of a setting');
+      } else if (seen.has(name)) {
+        this.#fault(childPath(path, name), 'is given more than once; keep one');
+      } else if (name in Object.prototype) {
+        this.#fault(childPath(path, name), 'is not a setting');
+      } else {
+        seen.add(name);
+        tree[name] = this.read(value, childPath(path, name), depth + 1);
+      }
+    }
+    return tree;
+  }
+
+  #readScalar(value: unknown, path: string): Tree {
+    if (value === null || value === undefined) return this.#fault(path, 'has no value; give one or remove the line');
+    if (typeof value === 'boolean') return value;
+    if (typeof value === 'number') return Number.isFinite(value) ? value : this.#fault(path, 'is not a finite number');
+    return typeof value === 'string' ? this.#readText(value, path) : this.#fault(path, 'has an unsupported type');
+  }
+
+  #readText(value: string, path: string): Tree {
+    const result = interpolate(value, this.#environment);
+    if (result.kind === 'fault') return this.#fault(path, result.problem);
+    this.#characters += result.text.length;
+    if (result.text.length > LONGEST_TEXT) return this.#fault(path, `is longer than ${LONGEST_TEXT} characters`);
+    if (this.#characters > MOST_TEXT) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
+    if (result.wholePlaceholder) this.placeholders.add(path);
+    return result.text;
+  }
+
+  #fault(path: string, problem: string): undefined {
+    this.faults.push({ path, problem });
+    return undefined;
+  }
+}
