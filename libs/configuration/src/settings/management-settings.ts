@@ -1,0 +1,8 @@
+import { text, wholeNumber } from '../setting.js';
+import { hostName } from '../value-rule.js';
+
+/** Where health and metrics are served. */
+export class ManagementSettings {
+  @text(hostName) readonly host: string = '127.0.0.1';
+  @wholeNumber(0, 65_535) readonly port: number = 9464;
+}

@@ -1,0 +1,89 @@
+import { isIP } from 'node:net';
+import { parseDurationMs } from '#libs/clock';
+import { parseLeadTime } from './lead-time.js';
+
+/** What a text setting must look like. `expects` finishes the sentence "must be …" and never depends on the value. */
+export interface TextRule {
+  readonly expects: string;
+  readonly accepts: (text: string) => boolean;
+}
+
+export function matching(pattern: RegExp, expects: string): TextRule {
+  return { expects, accepts: (text) => pattern.test(text) };
+}
+
+const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+
+export const hostName: TextRule = {
+  expects: 'a host name or an IP address, without port',
+  accepts: (text) =>
+    isIP(text) !== 0 || (text.length <= 253 && text.split('.').every((label) => HOST_LABEL.test(label))),
+};
+
+export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID, as the bank assigned it');
+
+export const merchantId = matching(
+  /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+  '1 to 63 lower-case letters, digits and inner hyphens',
+);
+
+export const callerName = matching(/^[\w.:/@-]{1,128}$/, '1 to 128 letters, digits and . _ : / @ -');
+
+export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits and . _ : -');
+
+export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
+
+/** Lower or upper case. The hash of the empty text would let a caller in who presents none. */
+export const sha256Hex: TextRule = {
+  expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
+  accepts: (text) => /^[0-9a-f]{64}$/i.test(text) && text.toLowerCase() !== SHA256_OF_NOTHING,
+};
+const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** RFC 7469 section 2.4 without its quotes: 32 bytes in canonical base64, whose last character has two spare bits. */
+export const publicKeyPin = matching(
+  /^sha256\/[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,
+  'sha256/ and the base64 of the SHA-256 of a public key (44 characters)',
+);
+
+/** A field name of RFC 9110 section 5.1 or a JSON member that needs no escaping. */
+export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -');
+
+export const baseUrl: TextRule = {
+  expects: 'an http or https URL without user, query and fragment',
+  accepts: (text) => {
+    const url = httpUrl(text);
+    return url !== undefined && url.username + url.password + url.search + url.hash === '' && !/[?#@]/.test(text);
+  },
+};
+
+export const proxyUrl: TextRule = {
+  expects: 'an http or https URL of a proxy, without path and query',
+  accepts: (text) => {
+    const url = httpUrl(text);
+    return url !== undefined && url.pathname + url.search + url.hash === '/';
+  },
+};
+
+function httpUrl(text: string): URL | undefined {
+  if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text)) return undefined;
+  return URL.parse(text) ?? undefined;
+}
+
+/** Both ends belong to the range. */
+export function durationBetween(least: string, most: string): TextRule {
+  const leastMs = parseDurationMs(least) ?? 0;
+  const mostMs = parseDurationMs(most) ?? 0;
+  return {
+    expects: `a duration from ${least} to ${most}, such as 90s, 15m or 2h`,
+    accepts: (text) => {
+      const durationMs = parseDurationMs(text);
+      return durationMs !== undefined && durationMs >= leastMs && durationMs <= mostMs;
+    },
+  };
+}
+
+export const leadTime: TextRule = {
+  expects: 'a duration such as 90s, or a percentage of the lifetime above 0% and at most 50%',
+  accepts: (text) => parseLeadTime(text) !== undefined,
+};
