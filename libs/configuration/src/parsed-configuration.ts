@@ -1,0 +1,64 @@
+import type { SessionSettings } from '#libs/session';
+import type { Warning } from './fault.js';
+import type { Permission } from './settings/auth-settings.js';
+
+/** What needs no file: the same before and after loading. */
+export interface BaseConfiguration {
+  readonly http: { readonly host: string; readonly port: number; readonly docs: boolean };
+  readonly management: { readonly host: string; readonly port: number };
+  readonly store: { readonly type: 'memory'; readonly keyPrefix: string };
+  readonly auth: AuthConfiguration;
+  readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+}
+
+export interface AuthConfiguration {
+  /** True only on a loopback address. */
+  readonly disabled: boolean;
+  /** `sha256` in lower case. */
+  readonly tokens: readonly { readonly caller: string; readonly sha256: string }[];
+  /** Several policies of one caller add up. `merchants` may hold `*`. */
+  readonly policies: readonly {
+    readonly caller: string;
+    readonly merchants: readonly string[];
+    readonly allow: readonly Permission[];
+  }[];
+}
+
+/** What a merchant's gateway section says without any file. Durations in milliseconds. */
+export interface BaseGateway {
+  readonly baseUrl: URL;
+  readonly environment: 'production' | 'test';
+  readonly testBaseUrl?: URL;
+  readonly timeoutMs: number;
+  readonly supersedes: boolean | 'unknown';
+  readonly proxy?: URL;
+}
+
+export interface BaseMerchant {
+  readonly id: string;
+  readonly required: boolean;
+  /** During a store outage: go on creating within a local budget, or stop. By default `fail` where sessions supersede. */
+  readonly onStoreOutage: 'authorize' | 'fail';
+  readonly session: SessionSettings;
+}
+
+export type ParsedRequestData =
+  | { readonly attach: 'none' }
+  | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipientKeyFile: string };
+
+export interface ParsedMerchant extends BaseMerchant {
+  readonly serviceCode:
+    { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly file: string };
+  /** Newest first, as written in the file. */
+  readonly clientKeyFiles: readonly string[];
+  readonly gateway: BaseGateway & {
+    readonly requestData: ParsedRequestData;
+    readonly tls: { readonly caFile?: string; readonly pins: readonly string[] };
+  };
+}
+
+/** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
+export interface ParsedConfiguration extends BaseConfiguration {
+  readonly merchants: readonly ParsedMerchant[];
+  readonly warnings: readonly Warning[];
+}

@@ -1,0 +1,85 @@
+import { parseDurationMs } from '#libs/clock';
+import type { SessionSettings } from '#libs/session';
+import { parseLeadTime } from './lead-time.js';
+import type { BaseGateway, ParsedConfiguration, ParsedMerchant, ParsedRequestData } from './parsed-configuration.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
+import type { GatewaySettings } from './settings/gateway-settings.js';
+import type { MerchantSettings } from './settings/merchant-settings.js';
+import type { RequestDataSettings } from './settings/request-data-settings.js';
+import type { StoreSettings } from './settings/store-settings.js';
+
+/** From checked settings to plain options: text becomes URLs, milliseconds and lead times. */
+export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings'> {
+  const { http, management, store, auth, log } = settings;
+  return {
+    http: { host: http.host, port: http.port, docs: http.docs },
+    management: { host: management.host, port: management.port },
+    store: { type: store.type, keyPrefix: store.keyPrefix },
+    auth: {
+      disabled: auth.disabled,
+      tokens: auth.tokens.map(({ caller, sha256 }) => ({ caller, sha256: sha256.toLowerCase() })),
+      policies: auth.policies.map(({ caller, merchants, allow }) => ({ caller, merchants, allow })),
+    },
+    log: { level: log.level },
+    merchants: settings.merchants.map((merchant) => toMerchant(merchant, store)),
+  };
+}
+
+function toMerchant(merchant: MerchantSettings, store: StoreSettings): ParsedMerchant {
+  const { id, required, clientKeyFiles, gateway } = merchant;
+  const { caFile, pins } = gateway.tls;
+  return {
+    id,
+    required,
+    clientKeyFiles,
+    serviceCode:
+      merchant.serviceCodeFile === undefined
+        ? { kind: 'value', value: assertSet(merchant.serviceCode) }
+        : { kind: 'file', file: merchant.serviceCodeFile },
+    onStoreOutage: store.onStoreOutage ?? (gateway.supersedes === true ? 'fail' : 'authorize'),
+    gateway: {
+      ...toGateway(gateway),
+      requestData: toRequestData(gateway.requestData),
+      tls: { pins, ...(caFile === undefined ? {} : { caFile }) },
+    },
+    session: toSession(merchant),
+  };
+}
+
+function toGateway(gateway: GatewaySettings): BaseGateway {
+  const { baseUrl, environment, testBaseUrl, timeout, supersedes, proxy } = gateway;
+  return {
+    baseUrl: new URL(baseUrl),
+    environment,
+    timeoutMs: durationMs(timeout),
+    supersedes,
+    ...(testBaseUrl === undefined ? {} : { testBaseUrl: new URL(testBaseUrl) }),
+    ...(proxy === undefined ? {} : { proxy: new URL(proxy) }),
+  };
+}
+
+function toRequestData({ attach, name, recipientKeyFile }: RequestDataSettings): ParsedRequestData {
+  if (attach === 'none') return { attach };
+  return { attach, name: assertSet(name), recipientKeyFile: assertSet(recipientKeyFile) };
+}
+
+function toSession({ session, gateway }: MerchantSettings): SessionSettings {
+  const { renewBefore, safetyMargin, fallbackLifetime, budget } = session;
+  return {
+    renewBefore: renewBefore === undefined ? undefined : parseLeadTime(renewBefore),
+    safetyMargin: safetyMargin === undefined ? undefined : parseLeadTime(safetyMargin),
+    fallbackLifetimeMs: durationMs(fallbackLifetime),
+    gatewayTimeoutMs: durationMs(gateway.timeout),
+    budget: { calls: budget.calls, windowMs: durationMs(budget.window) },
+  };
+}
+
+function durationMs(text: string): number {
+  return assertSet(parseDurationMs(text));
+}
+
+/** The rules have proved it; this says so to the compiler, and to whoever changes a rule. */
+function assertSet<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('a setting that the rules guarantee is not there');
+  return value;
+}
