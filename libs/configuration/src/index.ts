@@ -1,1 +1,12 @@
-export {};
+export type {
+  BrokerConfiguration,
+  GatewayConfiguration,
+  MerchantConfiguration,
+  RequestDataConfiguration,
+} from './broker-configuration.js';
+export { ConfigurationError, type Fault, type Warning } from './fault.js';
+export type { Environment } from './interpolate.js';
+export { loadConfiguration } from './load-configuration.js';
+export { parseConfiguration } from './parse-configuration.js';
+export type { AuthConfiguration, ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
+export { EVERY_MERCHANT, type Permission, PERMISSIONS } from './settings/auth-settings.js';

@@ -1,0 +1,28 @@
+import type { ClientKey, RecipientKey } from '#libs/jwe';
+import type { Warning } from './fault.js';
+import type { BaseConfiguration, BaseGateway, BaseMerchant } from './parsed-configuration.js';
+
+export type RequestDataConfiguration =
+  | { readonly attach: 'none' }
+  | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
+
+export interface GatewayConfiguration extends BaseGateway {
+  readonly requestData: RequestDataConfiguration;
+  /** `ca`: PEM certificates that replace the built-in authorities. */
+  readonly tls: { readonly ca?: string; readonly pins: readonly string[] };
+}
+
+/** One merchant, ready for use: every file that it names has been read and checked. */
+export interface MerchantConfiguration extends BaseMerchant {
+  readonly serviceCode: string;
+  /** Newest first; at least one. */
+  readonly clientKeys: readonly ClientKey[];
+  readonly gateway: GatewayConfiguration;
+}
+
+/** Everything that the broker and the command line need to know before they start. Frozen. */
+export interface BrokerConfiguration extends BaseConfiguration {
+  readonly merchants: readonly MerchantConfiguration[];
+  /** What does not stop the start but should be mended, e.g. a key file that others can read. */
+  readonly warnings: readonly Warning[];
+}

@@ -1,0 +1,118 @@
+import { X509Certificate } from 'node:crypto';
+import { resolve } from 'node:path';
+import { BrokerError } from '#libs/errors';
+import { importClientKey, importPaymentKey } from '#libs/jwe';
+import type { Fault, Warning } from './fault.js';
+import { type FileContent, readTextFile } from './read-file.js';
+import { uuid } from './value-rule.js';
+
+const MAX_KEY_BYTES = 65_536;
+const MAX_CODE_BYTES = 1_024;
+const MAX_CA_BYTES = 1_048_576;
+
+const GROUP_OR_OTHERS = 0o077;
+const OTHERS = 0o007;
+
+/** Reads the files that a configuration names, and collects what is wrong with them under the path that names each. */
+export class ConfiguredFiles {
+  readonly faults: Fault[] = [];
+  readonly warnings: Warning[] = [];
+  readonly #folder: string;
+
+  /** @param folder where relative paths start: the folder of the configuration file */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async clientKey(file: string, path: string): Promise<Awaited<ReturnType<typeof importClientKey>> | undefined> {
+    const jwk = this.#json(await this.#secret(file, MAX_KEY_BYTES, path), path);
+    return jwk === undefined ? undefined : this.#imported(() => importClientKey(jwk.value), path);
+  }
+
+  async recipientKey(file: string, path: string): Promise<Awaited<ReturnType<typeof importPaymentKey>> | undefined> {
+    const jwk = this.#json(await this.#read(file, MAX_KEY_BYTES, path), path);
+    return jwk === undefined ? undefined : this.#imported(() => importPaymentKey(jwk.value), path);
+  }
+
+  async serviceCode(file: string, path: string): Promise<string | undefined> {
+    const code = (await this.#secret(file, MAX_CODE_BYTES, path))?.trim();
+    if (code === undefined || uuid.accepts(code)) return code;
+    return this.#fault(path, `must hold ${uuid.expects}, and nothing else`);
+  }
+
+  async certificates(file: string, path: string): Promise<string | undefined> {
+    const pem = await this.#read(file, MAX_CA_BYTES, path);
+    if (pem === undefined) return undefined;
+    const problem = certificatesProblem(pem);
+    return problem === undefined ? pem : this.#fault(path, problem);
+  }
+
+  /** A file whose content nobody else should read: the permissions are looked at as well. */
+  async #secret(file: string, maxBytes: number, path: string): Promise<string | undefined> {
+    const content = await this.#content(file, maxBytes);
+    if (content.kind === 'text') this.#warnOfReaders(content.mode, path);
+    return this.#textOf(content, path);
+  }
+
+  async #read(file: string, maxBytes: number, path: string): Promise<string | undefined> {
+    return this.#textOf(await this.#content(file, maxBytes), path);
+  }
+
+  #content(file: string, maxBytes: number): Promise<FileContent> {
+    return readTextFile(resolve(this.#folder, file), maxBytes);
+  }
+
+  #textOf(content: FileContent, path: string): string | undefined {
+    return content.kind === 'text' ? content.text : this.#fault(path, `names a file that ${content.problem}`);
+  }
+
+  #warnOfReaders(mode: number, path: string): void {
+    if ((mode & GROUP_OR_OTHERS) === 0) return;
+    const readers = (mode & OTHERS) === 0 ? 'its group' : 'every user of the machine';
+    this.warnings.push({
+      path,
+      problem: `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`,
+    });
+  }
+
+  #json(text: string | undefined, path: string): { readonly value: unknown } | undefined {
+    if (text === undefined) return undefined;
+    try {
+      return { value: JSON.parse(text) };
+    } catch (error) {
+      // The parser's message quotes the text, and the text is a key.
+      if (error instanceof SyntaxError) return this.#fault(path, 'names a file that is not JSON; expected a JWK');
+      throw error;
+    }
+  }
+
+  async #imported<T>(importKey: () => Promise<T>, path: string): Promise<T | undefined> {
+    try {
+      return await importKey();
+    } catch (error) {
+      if (!(error instanceof BrokerError) || error.code !== 'jwk_invalid') throw error;
+      return this.#fault(path, `names a key that is not acceptable: ${error.detail ?? 'it is not a JWK'}`);
+    }
+  }
+
+  #fault(path: string, problem: string): undefined {
+    this.faults.push({ path, problem });
+    return undefined;
+  }
+}
+
+function certificatesProblem(pem: string): string | undefined {
+  if (/PRIVATE KEY-----/.test(pem)) return 'names a file with a private key in it; give the certificates alone';
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) return 'names a file without a PEM certificate';
+  return blocks.every(isCertificate) ? undefined : 'names a file with a damaged certificate';
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    // OpenSSL's own reasons help nobody here: what does not parse is damaged.
+    return false;
+  }
+}

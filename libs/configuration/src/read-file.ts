@@ -1,0 +1,71 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+export type FileContent =
+  | { readonly kind: 'text'; readonly text: string; readonly mode: number }
+  | { readonly kind: 'fault'; readonly problem: string };
+
+/**
+ * Reads a regular file of UTF-8 text. Devices and pipes are refused and the size is bounded, so that a wrong path can
+ * neither hang the start nor fill the memory. A link is followed: Kubernetes mounts secrets as links.
+ * @returns the text and the file's permission bits, or what is wrong with it, to be read behind its name; no content is quoted
+ */
+export async function readTextFile(path: string, maxBytes: number): Promise<FileContent> {
+  let handle: FileHandle | undefined;
+  try {
+    // Without blocking: opening a pipe that nobody writes to would wait for ever.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = await handle.stat();
+    const problem = unusable(stats, maxBytes);
+    if (problem !== undefined) return { kind: 'fault', problem };
+    return decode(await readUpTo(handle, maxBytes + 1), stats.mode, maxBytes);
+  } catch (error) {
+    return { kind: 'fault', problem: problemOf(error) };
+  } finally {
+    await handle?.close();
+  }
+}
+
+function unusable(stats: Stats, maxBytes: number): string | undefined {
+  if (!stats.isFile()) return 'is not a regular file';
+  return stats.size > maxBytes ? `is larger than ${maxBytes} bytes` : undefined;
+}
+
+/** What `stat` says of the size need not hold while the file is read. */
+async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(maxBytes);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, length, maxBytes - length);
+    length += bytesRead;
+    if (bytesRead === 0 || length === maxBytes) return buffer.subarray(0, length);
+  }
+}
+
+function decode(bytes: Buffer, mode: number, maxBytes: number): FileContent {
+  if (bytes.length > maxBytes) return { kind: 'fault', problem: `is larger than ${maxBytes} bytes` };
+  try {
+    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), mode };
+  } catch (error) {
+    if (error instanceof TypeError) return { kind: 'fault', problem: 'is not UTF-8 text' };
+    throw error;
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist; check the path (a relative one starts at the folder of the configuration file)',
+  ENOTDIR: 'does not exist; a part of its path is not a folder',
+  EACCES: 'may not be read by this user; check owner and permissions',
+  EPERM: 'may not be read by this user; check owner and permissions',
+  ELOOP: 'is a link that leads round in a circle',
+  ENAMETOOLONG: 'has a path that is too long',
+};
+
+/** A file that cannot be read is the operator's to mend, whatever the reason; anything else is a fault of ours. */
+function problemOf(error: unknown): string {
+  const code: unknown = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  if (typeof code !== 'string' || !/^E[A-Z0-9]{1,20}$/.test(code)) throw error;
+  return PROBLEMS[code] ?? `cannot be read (${code})`;
+}
