@@ -51,9 +51,14 @@ export class SessionReader {
 
   /** What memory holds, without waiting or renewing; undefined when there is nothing to serve. */
   peek(merchant: string): ServedSession | undefined {
-    const verdict = decideServing(this.#parts.held.facts(merchant));
+    const verdict = this.verdict(merchant);
     const session = this.#parts.held.get(merchant);
     return verdict.result === 'unavailable' || session === undefined ? undefined : { session, verdict };
+  }
+
+  /** Whether the merchant's session would be served now, and for what reason. */
+  verdict(merchant: string): ServeVerdict {
+    return decideServing(this.#parts.held.facts(merchant));
   }
 
   /**
@@ -154,8 +159,8 @@ export class SessionReader {
   }
 
   #refuse(merchant: string): never {
-    const { failures, held, renewer } = this.#parts;
-    const verdict = decideServing(held.facts(merchant));
+    const { failures, renewer } = this.#parts;
+    const verdict = this.verdict(merchant);
     const failure = failures.get(merchant);
     throw new BrokerError('session_unavailable', {
       detail: describeRefusal(merchant, verdict, failure),

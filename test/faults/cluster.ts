@@ -1,0 +1,115 @@
+import type { Instant } from '#libs/clock';
+import {
+  type ServedSession,
+  type Session,
+  SessionReplica,
+  type SessionSettings,
+  type SessionStore,
+} from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
+import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
+
+/** The pace at which the app ticks a replica. */
+const APP_TICK_MS = 1_000;
+
+export interface ClusterOptions {
+  readonly replicas?: number;
+  readonly merchants?: readonly string[];
+  readonly lifetimeMs?: number;
+  readonly latencyMs?: number;
+  readonly settings?: Partial<SessionSettings>;
+  /** A slower pace than the app's makes weeks affordable, and shows that replicas wake by themselves. */
+  readonly tickMs?: number;
+  readonly random?: () => number;
+  /** Puts something between the replicas and the shared store. */
+  readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
+}
+
+export interface ReplicaUnderTest {
+  readonly replica: SessionReplica;
+  readonly events: RecordedEvents;
+  readonly stop: (graceMs?: number) => Promise<void>;
+}
+
+/** Several replicas of the domain on one memory store and one gateway, all in virtual time. */
+export class Cluster {
+  readonly clock = new FakeClock();
+  readonly gateway: FakeGateway;
+  readonly store: MemorySessionStore;
+  readonly replicas: ReplicaUnderTest[] = [];
+  readonly #options: ClusterOptions;
+  readonly #settings: SessionSettings;
+
+  constructor(options: ClusterOptions = {}) {
+    this.#options = options;
+    this.#settings = someSettings(options.settings);
+    this.gateway = new FakeGateway({
+      clock: this.clock,
+      lifetimeMs: options.lifetimeMs ?? 900_000,
+      latencyMs: options.latencyMs ?? 50,
+    });
+    this.store = new MemorySessionStore({ clock: this.clock });
+    for (let index = 0; index < (options.replicas ?? 1); index += 1) this.addReplica();
+  }
+
+  get first(): ReplicaUnderTest {
+    return this.at(0);
+  }
+
+  at(index: number): ReplicaUnderTest {
+    const found = this.replicas[index];
+    if (found === undefined) throw new Error(`there is no replica ${index}`);
+    return found;
+  }
+
+  addReplica(): ReplicaUnderTest {
+    const index = this.replicas.length;
+    const merchants = this.#options.merchants ?? ['shop'];
+    const events = new RecordedEvents();
+    const replica = new SessionReplica({
+      owner: `replica-${index}`,
+      merchants: {
+        ids: () => merchants,
+        settingsOf: (id) => (merchants.includes(id) ? this.#settings : undefined),
+      },
+      store: this.#options.wrapStore?.(this.store, index) ?? this.store,
+      gateway: this.gateway,
+      events,
+      clock: this.clock,
+      random: this.#options.random ?? (() => 0.5),
+    });
+    let ticking = true;
+    const tick = (): void => {
+      if (!ticking) return;
+      void replica.tick();
+      nextTick = this.clock.schedule(this.#options.tickMs ?? APP_TICK_MS, tick);
+    };
+    let nextTick = this.clock.schedule(0, tick);
+    const stop = async (graceMs = 0): Promise<void> => {
+      ticking = false;
+      nextTick.cancel();
+      await replica.stop(graceMs);
+    };
+    const underTest = { replica, events, stop };
+    this.replicas.push(underTest);
+    return underTest;
+  }
+
+  /** What each replica would serve now. */
+  served(merchant = 'shop'): readonly (ServedSession | undefined)[] {
+    return this.replicas.map(({ replica }) => replica.reader.peek(merchant));
+  }
+
+  session(replica = 0, merchant = 'shop'): Session {
+    const served = this.served(merchant)[replica];
+    if (served === undefined) throw new Error('there is no session to serve');
+    return served.session;
+  }
+
+  now(): Instant {
+    return this.clock.now();
+  }
+}
+
+/** A signal for reads that nobody gives up. */
+export const patience = new AbortController().signal;

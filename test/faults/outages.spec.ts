@@ -1,0 +1,282 @@
+import { BrokerError } from '#libs/errors';
+import type { Announcement, SessionStore } from '#libs/session';
+import { Cluster, patience } from './cluster.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** The store as one replica sees it through a network that can be cut, and that can lose announcements. */
+class FaultyStore implements SessionStore {
+  down = false;
+  losesAnnouncements = false;
+  /** The next publication is applied, and its answer lost. */
+  losesNextPublishAnswer = false;
+  readonly #store: SessionStore;
+
+  constructor(store: SessionStore) {
+    this.#store = store;
+  }
+
+  async enrol(...args: Parameters<SessionStore['enrol']>): ReturnType<SessionStore['enrol']> {
+    return this.#whenUp(() => this.#store.enrol(...args));
+  }
+  async due(...args: Parameters<SessionStore['due']>): ReturnType<SessionStore['due']> {
+    return this.#whenUp(() => this.#store.due(...args));
+  }
+  async claim(...args: Parameters<SessionStore['claim']>): ReturnType<SessionStore['claim']> {
+    return this.#whenUp(() => this.#store.claim(...args));
+  }
+  async publish(...args: Parameters<SessionStore['publish']>): ReturnType<SessionStore['publish']> {
+    const answer = await this.#whenUp(() => this.#store.publish(...args));
+    if (!this.losesNextPublishAnswer) return answer;
+    this.losesNextPublishAnswer = false;
+    throw new BrokerError('store_unavailable');
+  }
+  async release(...args: Parameters<SessionStore['release']>): ReturnType<SessionStore['release']> {
+    return this.#whenUp(() => this.#store.release(...args));
+  }
+  async read(...args: Parameters<SessionStore['read']>): ReturnType<SessionStore['read']> {
+    return this.#whenUp(() => this.#store.read(...args));
+  }
+  onAnnouncement(listener: (announcement: Announcement) => void): () => void {
+    return this.#store.onAnnouncement((announcement) => {
+      if (!this.down && !this.losesAnnouncements) listener(announcement);
+    });
+  }
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #whenUp<Result>(operation: () => Promise<Result>): Promise<Result> {
+    return this.down ? Promise.reject(new BrokerError('store_unavailable')) : operation();
+  }
+}
+
+function clusterWithFaultyStores(options: ConstructorParameters<typeof Cluster>[0] = {}): {
+  cluster: Cluster;
+  stores: FaultyStore[];
+} {
+  const stores: FaultyStore[] = [];
+  const wrapStore = (store: SessionStore): SessionStore => {
+    const faulty = new FaultyStore(store);
+    stores.push(faulty);
+    return faulty;
+  };
+  return { cluster: new Cluster({ ...options, wrapStore }), stores };
+}
+
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+
+describe('a failing gateway', () => {
+  it('is asked again with growing pauses, and never in between', async () => {
+    const cluster = new Cluster({ replicas: 3, latencyMs: 0, settings: { budget: { calls: 1_000, windowMs: HOUR } } });
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(10 * MINUTE);
+    const moments = cluster.gateway.calls.map(({ atMs }) => atMs);
+    const pauses = moments.slice(1).map((atMs, index) => atMs - (moments[index] ?? 0));
+    // Half of the jitter: 1.5, 2.5, 4.5, 8.5, 16.5, then 30.5 s, and up to a tick until somebody looks.
+    [1_500, 2_500, 4_500, 8_500, 16_500, 30_500, 30_500].forEach((expected, index) => {
+      expect(pauses[index]).toBeGreaterThanOrEqual(expected);
+      expect(pauses[index]).toBeLessThanOrEqual(expected + 1_000);
+    });
+    expect(cluster.gateway.calls.length).toBeLessThan(26);
+  });
+
+  it('costs nothing while the running session lasts, and the next one comes as soon as it recovers', async () => {
+    const cluster = new Cluster({ replicas: 2 });
+    await cluster.clock.advance(1_000);
+    const before = cluster.session();
+    cluster.gateway.answerAlways({ kind: 'timeout', detail: 'no answer' });
+    await cluster.clock.advance(850_000);
+    expect(cluster.served().map((served) => served?.session.generation)).toEqual([
+      before.generation,
+      before.generation,
+    ]);
+    cluster.gateway.answerAlways(undefined);
+    await cluster.clock.advance(40_000);
+    for (const served of cluster.served()) expect(served?.session.generation).toBeGreaterThan(before.generation);
+  });
+
+  it.each(['refused', 'revoked'] as const)('that answers %s is asked every five minutes only', async (kind) => {
+    const cluster = new Cluster({ replicas: 2 });
+    cluster.gateway.answerAlways({ kind, detail: 'no' });
+    await cluster.clock.advance(HOUR);
+    expect(cluster.gateway.calls.length).toBeGreaterThanOrEqual(11);
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(12);
+  });
+
+  it('is given the time it asks for', async () => {
+    const cluster = new Cluster({ latencyMs: 0 });
+    cluster.gateway.answerNext({ kind: 'transient', detail: 'busy', retryAfterMs: 45_000 });
+    await cluster.clock.advance(44_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    await cluster.clock.advance(3_000);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('that issues sessions of a second each cannot spend more than the budget', async () => {
+    const cluster = new Cluster({ replicas: 3, lifetimeMs: 1_000, latencyMs: 1 });
+    await cluster.clock.advance(9 * MINUTE);
+    expect(cluster.gateway.calls).toHaveLength(20);
+    await cluster.clock.advance(10 * MINUTE);
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(40);
+    expect(cluster.gateway.calls.length).toBeGreaterThan(20);
+  });
+
+  it('that issues a session past its expiry replaces nothing', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    const before = cluster.session();
+    cluster.gateway.answerNext({ expiresAt: before.createdAt });
+    await cluster.clock.advance(711_000);
+    expect(cluster.session().generation).toBe(before.generation);
+    expect(cluster.first.events.of('renewal_finished').at(-1)?.outcome).toBe('invalid_response');
+    await cluster.clock.advance(10_000);
+    expect(cluster.session().generation).toBeGreaterThan(before.generation);
+  });
+
+  it('is remembered with its last failure on every replica until a session comes', async () => {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 0 });
+    cluster.gateway.answerNext({ kind: 'transient', detail: 'busy', msgCode: 'b_overload_error' });
+    await cluster.clock.advance(500);
+    for (const { replica } of cluster.replicas) {
+      expect(replica.failures.get('shop')).toMatchObject({ kind: 'transient', msgCode: 'b_overload_error' });
+    }
+    await cluster.clock.advance(5_000);
+    for (const { replica } of cluster.replicas) expect(replica.failures.get('shop')).toBeUndefined();
+  });
+});
+
+describe('a replica that is lost during its call', () => {
+  it('is followed by another after its lease, at the cost of one call', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ latencyMs: 300 });
+    await cluster.clock.advance(100);
+    const [store] = stores;
+    if (store !== undefined) store.down = true;
+    cluster.addReplica();
+    await cluster.clock.advance(9_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    await cluster.clock.advance(3_000);
+    expect(cluster.gateway.calls).toHaveLength(2);
+    expect(cluster.served()[1]).toBeDefined();
+    expect(cluster.gateway.mostInFlight).toBe(1);
+  });
+
+  it('publishes nothing when it wakes up after its lease', async () => {
+    const cluster = new Cluster({ latencyMs: 300 });
+    await cluster.clock.advance(100);
+    cluster.clock.freeze(60_000);
+    cluster.addReplica();
+    await cluster.clock.advance(2_000);
+    const late = cluster.first.events.of('renewal_finished')[0];
+    expect(['lease_lost', 'timeout']).toContain(late?.outcome);
+    expect(cluster.session(0).generation).toBe(cluster.session(1).generation);
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('a store that does not answer', () => {
+  it('does not keep memory from serving until expiry, and never longer', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(898_000);
+    expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['stale', 'stale']);
+    await cluster.clock.advance(2_000);
+    expect(cluster.served()).toEqual([undefined, undefined]);
+  });
+
+  it('heals within two seconds of its return, on all replicas, with one call', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3 });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(HOUR);
+    for (const store of stores) store.down = false;
+    await cluster.clock.advance(2_000);
+    expect(cluster.gateway.calls).toHaveLength(2);
+    expect(new Set(cluster.served().map((served) => served?.session.generation)).size).toBe(1);
+    for (const { events } of cluster.replicas) expect(events.of('store_recovered')).toHaveLength(1);
+  });
+
+  it('is reported with the operation that failed', async () => {
+    const { cluster, stores } = clusterWithFaultyStores();
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(1_500);
+    expect(cluster.first.events.of('store_failed')[0]).toMatchObject({ operation: 'enrol' });
+    const refused = cluster.first.replica.reader.read(read);
+    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable' });
+  });
+
+  it('that loses announcements costs a delay, never a session past its margin', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.losesAnnouncements = true;
+    for (let minute = 0; minute < 120; minute += 1) {
+      await cluster.clock.advance(MINUTE);
+      expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+    }
+    expect(cluster.gateway.mostInFlight).toBe(1);
+  });
+
+  it('that loses the answer to a publication does not cost a second call', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
+    for (const store of stores) store.losesNextPublishAnswer = true;
+    await cluster.clock.advance(5_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.session(0).generation).toBe(cluster.session(1).generation);
+  });
+});
+
+describe('a wall clock that is set', () => {
+  it('an hour back does not let an expired session be served', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'down' });
+    cluster.clock.jumpWall(-HOUR);
+    await cluster.clock.advance(900_000);
+    expect(cluster.served()).toEqual([undefined]);
+  });
+
+  it('an hour forward is made up for by one renewal, because the gateway clock judges', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    cluster.clock.jumpWall(HOUR);
+    const served = cluster.first.replica.reader.read(read);
+    await cluster.clock.advance(1_000);
+    expect((await served).verdict.result).toBe('fresh');
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a replica that is stopped', () => {
+  it('finishes the renewal in flight within the grace period', async () => {
+    const cluster = new Cluster({ latencyMs: 2_000 });
+    await cluster.clock.advance(500);
+    const stopped = cluster.first.stop(5_000);
+    await cluster.clock.advance(2_000);
+    await stopped;
+    expect(cluster.first.events.of('renewal_finished')).toEqual([expect.objectContaining({ outcome: 'success' })]);
+  });
+
+  it('frees its lease when the renewal outlasts the grace period, so that another goes on at once', async () => {
+    const cluster = new Cluster({ latencyMs: 4_000 });
+    await cluster.clock.advance(500);
+    const stopped = cluster.first.stop(1_000);
+    await cluster.clock.advance(1_000);
+    await stopped;
+    expect(cluster.first.events.of('renewal_abandoned')).toHaveLength(1);
+    cluster.addReplica();
+    await cluster.clock.advance(5_000);
+    expect(cluster.served()[1]).toBeDefined();
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('takes no new wish', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    await cluster.first.stop();
+    await cluster.clock.advance(2 * HOUR);
+    await expect(cluster.first.replica.reader.read(read)).rejects.toMatchObject({ code: 'session_unavailable' });
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+});

@@ -1,0 +1,179 @@
+import { Cluster, patience } from './cluster.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+describe('renewal', () => {
+  it('makes one create call when fifty replicas start on an empty store', async () => {
+    const cluster = new Cluster({ replicas: 50 });
+    await cluster.clock.advance(5_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(new Set(cluster.served().map((served) => served?.session.generation)).size).toBe(1);
+  });
+
+  it('makes no call when a replica starts beside a running one', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(5_000);
+    cluster.addReplica();
+    await cluster.clock.advance(1_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
+  });
+
+  it('renews with one call each over a week, and never serves anything but a fresh session', async () => {
+    const cluster = new Cluster({ replicas: 3, tickMs: 10 * MINUTE });
+    await cluster.clock.advance(1_000);
+    const seen: (string | undefined)[] = [];
+    for (let moment = 0; moment < 7 * DAY; moment += 10 * MINUTE) {
+      await cluster.clock.advance(10 * MINUTE);
+      seen.push(...cluster.served().map((served) => served?.verdict.result));
+    }
+    // 900 s less 20 % and half of the 10 % jitter is 711 s, and 50 ms of each round are the call itself.
+    expect(cluster.gateway.calls.length).toBe(1 + Math.floor((7 * DAY + 1_000) / 711_050));
+    expect(new Set(seen)).toEqual(new Set(['fresh']));
+    expect(cluster.gateway.mostInFlight).toBe(1);
+  });
+
+  it('makes one call per renewal for ten replicas at a lifetime of two seconds', async () => {
+    const cluster = new Cluster({
+      replicas: 10,
+      lifetimeMs: 2_000,
+      latencyMs: 10,
+      settings: { gatewayTimeoutMs: 500, budget: { calls: 1_000, windowMs: HOUR } },
+    });
+    await cluster.clock.advance(100);
+    const generations = cluster.replicas.map(() => 0);
+    for (let moment = 0; moment < 50_000; moment += 50) {
+      await cluster.clock.advance(50);
+      cluster.served().forEach((served, index) => {
+        expect(served).toBeDefined();
+        expect(served?.session.expiresAt).toBeGreaterThan(cluster.now());
+        expect(served?.session.generation).toBeGreaterThanOrEqual(generations[index] ?? 0);
+        generations[index] = served?.session.generation ?? 0;
+      });
+    }
+    const renewals = new Set(cluster.gateway.calls.map(({ atMs }) => Math.round(atMs))).size;
+    expect(cluster.gateway.calls).toHaveLength(renewals);
+    expect(cluster.gateway.calls.length).toBeGreaterThanOrEqual(49);
+    expect(cluster.gateway.mostInFlight).toBe(1);
+  });
+
+  it('shares the work of many merchants among the replicas', async () => {
+    const merchants = Array.from({ length: 300 }, (_, index) => `shop-${index}`);
+    let seed = 1;
+    const random = (): number => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647;
+    const cluster = new Cluster({ replicas: 3, merchants, random });
+    await cluster.clock.advance(10_000);
+    expect(cluster.gateway.calls).toHaveLength(300);
+    expect(cluster.gateway.mostInFlight).toBe(1);
+    const shares = cluster.replicas.map(({ events }) => events.of('renewal_finished').length);
+    expect(Math.min(...shares)).toBeGreaterThan(30);
+  });
+
+  it('names startup as the trigger of the first renewal and schedule afterwards', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(20 * MINUTE);
+    const triggers = cluster.first.events.of('renewal_finished').map(({ trigger }) => trigger);
+    expect(triggers).toEqual(['startup', 'schedule']);
+  });
+
+  it('warns with the numbers when no second attempt fits before expiry', async () => {
+    const cluster = new Cluster({ lifetimeMs: 20_000 });
+    await cluster.clock.advance(1_000);
+    expect(cluster.first.events.of('lead_time_short')).toEqual([
+      expect.objectContaining({ merchant: 'shop', leadMs: expect.any(Number), neededMs: 11_000 }),
+    ]);
+  });
+
+  it('leaves no timer behind when it is stopped', async () => {
+    const cluster = new Cluster({ replicas: 2 });
+    await cluster.clock.advance(HOUR);
+    for (const { stop } of cluster.replicas) await stop();
+    expect(cluster.clock.pendingTasks).toBe(0);
+  });
+});
+
+describe('reads', () => {
+  const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: 10_000, patient: false, signal: patience };
+
+  it('share one attempt when a thousand find nothing at once', async () => {
+    const cluster = new Cluster({ latencyMs: 300 });
+    const reads = Promise.all(Array.from({ length: 1_000 }, () => cluster.first.replica.reader.read(wish)));
+    await cluster.clock.advance(1_000);
+    const generations = new Set((await reads).map(({ session }) => session.generation));
+    expect(generations.size).toBe(1);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('on one replica wait for the attempt of another', async () => {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 400 });
+    const reads = Promise.all(cluster.replicas.map(({ replica }) => replica.reader.read(wish)));
+    await cluster.clock.advance(1_000);
+    const [left, right] = await reads;
+    expect(left?.session.generation).toBe(right?.session.generation);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('renew first when less is left than wanted, and at most once per cool-down', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(5 * MINUTE);
+    const before = cluster.session().generation;
+    const demanding = { ...wish, minRemainingMs: 14 * MINUTE };
+    const read = cluster.first.replica.reader.read(demanding);
+    await cluster.clock.advance(1_000);
+    expect((await read).session.generation).toBeGreaterThan(before);
+    const impossible = cluster.first.replica.reader.read({ ...wish, minRemainingMs: HOUR });
+    await cluster.clock.advance(1_000);
+    expect((await impossible).session.generation).toBe(cluster.session().generation);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('are served at once past the margin while the gateway fails, and refused only after expiry', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(890_000);
+    const served = await cluster.first.replica.reader.read(wish);
+    expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
+    await cluster.clock.advance(10_000);
+    const refused = cluster.first.replica.reader.read(wish);
+    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', retryAfterMs: expect.any(Number) });
+  });
+
+  it('cost no claims while a back-off runs', async () => {
+    const cluster = new Cluster();
+    cluster.gateway.answerAlways({ kind: 'refused', detail: 'no such merchant' });
+    await cluster.clock.advance(1_000);
+    const refused = await Promise.allSettled(
+      Array.from({ length: 100 }, () => cluster.first.replica.reader.read(wish)),
+    );
+    expect(refused.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    const claims = cluster.first.events.all.filter(
+      ({ event }) => event === 'claim_refused' || event === 'lease_granted',
+    );
+    expect(claims).toHaveLength(1);
+  });
+
+  it('that wait for a change get the next session, or nothing when the time is up', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(1_000);
+    const { generation } = cluster.session();
+    const short = cluster.first.replica.reader.newerThan(generation, { ...wish, waitMs: 30_000 });
+    await cluster.clock.advance(30_000);
+    expect(await short).toBeUndefined();
+    const long = cluster.first.replica.reader.newerThan(generation, { ...wish, waitMs: 15 * MINUTE });
+    await cluster.clock.advance(12 * MINUTE);
+    expect((await long)?.generation).toBeGreaterThan(generation);
+  });
+
+  it('leave no timer and no listener behind', async () => {
+    const cluster = new Cluster({ latencyMs: 300 });
+    const reads = Promise.all(Array.from({ length: 20 }, () => cluster.first.replica.reader.read(wish)));
+    await cluster.clock.advance(1_000);
+    await reads;
+    await cluster.first.stop();
+    expect(cluster.clock.pendingTasks).toBe(0);
+  });
+});
