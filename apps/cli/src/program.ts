@@ -25,6 +25,8 @@ export async function runCli(args: readonly string[], context: CommandContext): 
       writeErr: (text) => terminal.err(text.trimEnd()),
     });
   addKeys(program, run);
+  addConfig(program, { run, context });
+  addSession(program, { run, context });
   addDemo(program, {
     context,
     ended: (code) => {
@@ -65,6 +67,31 @@ function addKeys(program: Command, run: Run): void {
     (file: string, options: { json?: true }) =>
       run(options, async () => (await import('./commands/keys-thumbprint.js')).keysThumbprint({ file })),
   );
+}
+
+interface Wiring {
+  readonly run: Run;
+  readonly context: CommandContext;
+}
+
+function addConfig(program: Command, { run, context }: Wiring): void {
+  const config = program.command('config').description('look at a configuration file');
+  verb(config, 'check <file>', 'read a configuration as the broker does; list every fault with its path').action(
+    (file: string, options: { json?: true }) =>
+      run(options, async () => (await import('./commands/config-check.js')).configCheck({ file }, context)),
+  );
+}
+
+function addSession(program: Command, { run, context }: Wiring): void {
+  const session = program.command('session').description('try the gateway by hand');
+  verb(session, 'create', 'make one real create-session call; it can end the session that payments use now')
+    .requiredOption('--config <file>', 'configuration of the broker')
+    .requiredOption('--merchant <id>', 'merchant in it')
+    .option('--show-secrets', 'print the tokens too')
+    .option('--yes', 'go on for a merchant of the production environment')
+    .action((options: { config: string; merchant: string; showSecrets?: true; yes?: true; json?: true }) =>
+      run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context)),
+    );
 }
 
 interface DemoWiring {

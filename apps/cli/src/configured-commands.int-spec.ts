@@ -1,0 +1,161 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
+import { LoopbackServer } from '#libs/testing';
+import { exitCodes } from './exit-codes.js';
+import { runCli } from './program.js';
+
+describe('cli commands that read a configuration', () => {
+  let folder: string;
+  let clientKey: Awaited<ReturnType<typeof generateClientKey>>;
+  let gateway: LoopbackServer;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  let calls: string[];
+  let out: string[];
+  let err: string[];
+
+  const cli = (...args: string[]): Promise<number> => {
+    out = [];
+    err = [];
+    const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
+    const signal = new AbortController().signal;
+    return runCli(args, { terminal, environment: { SHOP_TIMEOUT: '5s' }, signal, clock: new SystemClock() });
+  };
+  const config = (): string => join(folder, 'broker.yaml');
+  const json = (): Record<string, unknown> => JSON.parse(out.join('\n')) as Record<string, unknown>;
+
+  const writeConfig = (change: (yaml: string) => string = (yaml) => yaml): Promise<void> =>
+    writeFile(
+      config(),
+      change(`
+http: { host: 127.0.0.1, port: 8080 }
+management: { host: 127.0.0.1, port: 9464 }
+store: { type: memory }
+auth: { disabled: true }
+merchants:
+  - id: shop
+    serviceCode: 137d9304-0368-11ed-b939-0242ac120002
+    clientKeyFiles: [client.json]
+    gateway: { baseUrl: "http://127.0.0.1:${gateway.port}", environment: test, timeout: "\${SHOP_TIMEOUT}" }
+`),
+    );
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-config-'));
+    calls = [];
+    gateway = await LoopbackServer.http((request, response) => {
+      calls.push(`${request.method} ${request.url}`);
+      answer(request, response);
+    });
+    clientKey = await generateClientKey();
+    await writeFile(join(folder, 'client.json'), JSON.stringify(clientKey.privateJwk), { mode: 0o600 });
+    await writeConfig();
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await rm(folder, { recursive: true });
+  });
+
+  describe('config check', () => {
+    it('says what a valid configuration sets up', async () => {
+      expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
+      expect(out.join('\n')).toMatch(/is valid[^]*merchants +1 \(shop\)/);
+      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.ok);
+      expect(json()).toMatchObject({ ok: true, merchants: ['shop'], store: 'memory' });
+    });
+
+    it('lists every fault with its path', async () => {
+      await writeConfig((yaml) => yaml.replace('port: 8080', 'port: http').replace('type: memory', 'type: disk'));
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toMatch(/http\.port/);
+      expect(err.join('\n')).toMatch(/store\.type/);
+      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
+      const { error } = json() as { error: { code: string; faults: { path: string }[] } };
+      expect(error.code).toBe('configuration_invalid');
+      expect(error.faults.map(({ path }) => path)).toEqual(expect.arrayContaining(['http.port', 'store.type']));
+    });
+
+    it('passes on what should be mended although it does not stop the start', async () => {
+      await chmod(join(folder, 'client.json'), 0o644);
+      expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
+      expect(err.join('\n')).toMatch(/warning: merchants\[0\]\.clientKeyFiles\[0\]/);
+    });
+  });
+
+  describe('session create', () => {
+    const secrets = {
+      authToken: '0b7ad9ab-11f5-4e8d-b2b5-2a4a35a6c001',
+      deviceId: '0b7ad9ab-11f5-4e8d-b2b5-2a4a35a6c002',
+      refreshToken: '0b7ad9ab-11f5-4e8d-b2b5-2a4a35a6c003',
+    };
+    const create = (...more: string[]): Promise<number> =>
+      cli('session', 'create', '--config', config(), '--merchant', 'shop', ...more);
+    const anyText = (): string => [...out, ...err].join('\n');
+
+    beforeEach(async () => {
+      const recipient = await importPaymentKey(clientKey.publicJwk);
+      const { kty, crv, x, y } = (await generateClientKey()).publicJwk;
+      const plaintext = {
+        ...secrets,
+        serverPublic: { kty, crv, x, y },
+        tokenExpiration: '2099-02-27 14:12:34.430+02:00',
+      };
+      const jwe = await sealJwe(Buffer.from(JSON.stringify(plaintext)), recipient);
+      answer = (_request, response) => void response.end(JSON.stringify({ jwe }));
+    });
+
+    it('makes one call and shows expiry and keys, and no secret', async () => {
+      expect(await create()).toBe(exitCodes.ok);
+      expect(calls).toEqual(['POST /api-gateway/authorize_virtual_device']);
+      expect(out.join('\n')).toContain('2099-02-27T12:12:34.430Z');
+      expect(out.join('\n')).toContain(clientKey.thumbprint);
+      for (const secret of Object.values(secrets)) expect(anyText()).not.toContain(secret);
+    });
+
+    it('shows the tokens to those who ask for them', async () => {
+      expect(await create('--show-secrets', '--json')).toBe(exitCodes.ok);
+      expect(json()).toMatchObject({ merchant: 'shop', secrets });
+      expect(await create('--json')).toBe(exitCodes.ok);
+      expect(json()).not.toHaveProperty('secrets');
+    });
+
+    it('warns that a new session can end the one in use', async () => {
+      await create();
+      expect(err.join('\n')).toMatch(/warning: a new session can end/);
+    });
+
+    it('calls no production gateway without --yes', async () => {
+      const production = (yaml: string): string =>
+        yaml.replace('environment: test', 'environment: production').replace('http://', 'https://');
+      await writeConfig(production);
+      expect(await create()).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain('--yes');
+      expect(gateway.connections).toBe(0);
+      expect(await create('--yes')).toBe(exitCodes.tryLater);
+      expect(gateway.connections).toBe(1);
+    });
+
+    it('names the merchants that there are when asked for another', async () => {
+      expect(await cli('session', 'create', '--config', config(), '--merchant', 'other')).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain('shop');
+      expect(calls).toEqual([]);
+    });
+
+    const answers = {
+      refused: { status: 200, body: { msgCode: 'b_merchant_not_found', msgType: 'ERROR' }, code: exitCodes.refused },
+      revoked: { status: 200, body: { msgCode: 'b_auth_token_expired', msgType: 'ERROR' }, code: exitCodes.refused },
+      overloaded: { status: 503, body: { msgCode: 'b_server_is_overloaded' }, code: exitCodes.tryLater },
+      'not a session': { status: 200, body: { jwe: 'a.b.c.d.e' }, code: exitCodes.invalidAnswer },
+    };
+
+    it.each(Object.entries(answers))('tells by its exit code: %s', async (_what, { status, body, code }) => {
+      answer = (_request, response) => void response.writeHead(status).end(JSON.stringify(body));
+      expect(await create()).toBe(code);
+      expect(err.join('\n')).toMatch(/^error: /);
+      expect(calls).toHaveLength(1);
+    });
+  });
+});
