@@ -1,1 +1,68 @@
-export {};
+import { readFile } from 'node:fs/promises';
+import { parseDurationMs, SystemClock } from '#libs/clock';
+import { BrokerError, describeError } from '#libs/errors';
+import { createLogger } from '#libs/telemetry';
+import { startSandbox, type SandboxOptions } from './sandbox.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A start that cannot be: the message is all that has to be said. */
+class StartRefused extends Error {
+  override readonly name = 'StartRefused';
+}
+
+async function optionsFrom(environment: Environment): Promise<SandboxOptions> {
+  const clock = new SystemClock();
+  const controlToken = environment['SANDBOX_CONTROL_TOKEN'];
+  const merchantsFile = environment['SANDBOX_MERCHANTS'];
+  return {
+    host: environment['SANDBOX_HOST'] ?? '127.0.0.1',
+    port: portFrom(environment['SANDBOX_PORT'] ?? '8081'),
+    clock,
+    logger: createLogger({ name: 'sandbox', clock }),
+    settings: { lifetimeMs: lifetimeFrom(environment['SANDBOX_LIFETIME'] ?? '15m') },
+    ...(controlToken === undefined ? {} : { controlToken }),
+    ...(merchantsFile === undefined ? {} : { merchants: await merchantsFrom(merchantsFile) }),
+  };
+}
+
+function portFrom(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (!(port <= 65_535)) throw new StartRefused('SANDBOX_PORT must be a number from 0 to 65535');
+  return port;
+}
+
+function lifetimeFrom(text: string): number {
+  const lifetimeMs = parseDurationMs(text);
+  if (lifetimeMs === undefined || lifetimeMs < 1)
+    throw new StartRefused('SANDBOX_LIFETIME must be a duration such as 90s or 15m');
+  return Math.round(lifetimeMs);
+}
+
+async function merchantsFrom(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as NodeJS.ErrnoException).code;
+    throw new StartRefused(`SANDBOX_MERCHANTS: ${path} cannot be read: ${reason}`);
+  }
+}
+
+function explain(error: unknown): string {
+  if (error instanceof StartRefused) return error.message;
+  if (error instanceof BrokerError) return `SANDBOX_MERCHANTS: ${error.publicDetail ?? error.message}`;
+  const { code, address, port } = error as NodeJS.ErrnoException & {
+    readonly address?: string;
+    readonly port?: number;
+  };
+  if (code === 'EADDRINUSE') return `${address}:${port} is already in use; set SANDBOX_PORT to a free port`;
+  return describeError(error);
+}
+
+try {
+  const sandbox = await startSandbox(await optionsFrom(process.env));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void sandbox.close());
+} catch (error) {
+  process.stderr.write(`The sandbox cannot start: ${explain(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,17 @@
+import { optional, readInput, shape, text, wholeNumber, type Reader } from '../input/read-input.js';
+
+/** Whole numbers of a path or a query, which arrive as text. */
+export const numberText =
+  (least: number, most: number): Reader<number> =>
+  (value, path) =>
+    wholeNumber(least, most)(typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value, path);
+
+const idPath = shape({ id: numberText(1, Number.MAX_SAFE_INTEGER) });
+
+/** The id that a path ends with. @throws BrokerError `invalid_request` */
+export function idOf(parameters: unknown): number {
+  return readInput(idPath, parameters).id;
+}
+
+/** A word of the query that narrows a list down. */
+export const filterWord = optional(text({ longest: 64 }));

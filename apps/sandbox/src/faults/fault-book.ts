@@ -1,0 +1,107 @@
+import { BrokerError } from '#libs/errors';
+import type { Operation } from '../calls/call-log.js';
+import { Gate } from './gate.js';
+import { familyOf, type Fault, type FaultFamily } from './fault.js';
+
+interface Entry {
+  readonly id: number;
+  readonly fault: Fault;
+  readonly gate: Gate;
+  used: number;
+}
+
+/** A fault as control requests see it. */
+export type FaultDescription = Fault & {
+  readonly id: number;
+  /** Calls that met it. */
+  readonly used: number;
+  /** Calls that it holds at the moment. */
+  readonly waiting: number;
+};
+
+/** A fault that a call has met. */
+export interface MetFault {
+  readonly fault: Fault;
+  /** Where the call waits when the fault is a hold. */
+  readonly gate: Gate;
+}
+
+export type MetFaults = Readonly<Partial<Record<FaultFamily, MetFault>>>;
+
+export interface FaultScope {
+  readonly operation?: Operation;
+  readonly merchant?: string;
+}
+
+const MOST_FAULTS = 1_000;
+
+/** The faults that were asked for, oldest first. */
+export class FaultBook {
+  readonly #entries = new Map<number, Entry>();
+  #lastId = 0;
+
+  /** @throws BrokerError `invalid_request` when there are too many to keep */
+  add(fault: Fault): FaultDescription {
+    if (this.#entries.size >= MOST_FAULTS) {
+      throw new BrokerError('invalid_request', { publicDetail: `there are ${MOST_FAULTS} faults: clear some first` });
+    }
+    const entry = { id: (this.#lastId += 1), fault, gate: new Gate(), used: 0 };
+    this.#entries.set(entry.id, entry);
+    return describeFault(entry);
+  }
+
+  /** The oldest fault of each family that is meant for this call. Each counts as used by it, whether it shows or not. */
+  meet(operation: Operation, merchant: string | undefined): MetFaults {
+    const met: Partial<Record<FaultFamily, MetFault>> = {};
+    for (const entry of this.#entries.values()) {
+      const family = familyOf(entry.fault.kind);
+      if (met[family] !== undefined || isUsedUp(entry) || !isMeantFor(entry.fault, operation, merchant)) continue;
+      met[family] = { fault: entry.fault, gate: entry.gate };
+      entry.used += 1;
+      // A used-up hold stays until it is cleared, or nobody could let go the calls that wait behind it.
+      if (isUsedUp(entry) && entry.fault.kind !== 'hold') this.#entries.delete(entry.id);
+    }
+    return met;
+  }
+
+  list(): readonly FaultDescription[] {
+    return [...this.#entries.values()].map(describeFault);
+  }
+
+  /** Lets calls go that a hold keeps, longest waiting first. @returns how many, or undefined without such a fault */
+  release(id: number, count: number): number | undefined {
+    return this.#entries.get(id)?.gate.release(count);
+  }
+
+  /** Takes the fault away and lets go what it holds. */
+  clear(id: number): boolean {
+    this.#entries.get(id)?.gate.open();
+    return this.#entries.delete(id);
+  }
+
+  /** Takes away every fault that was set for exactly this scope; without a scope, all. @returns how many */
+  clearAll(scope: FaultScope = {}): number {
+    const chosen = [...this.#entries.values()].filter(
+      ({ fault }) =>
+        (scope.operation === undefined || scope.operation === fault.operation) &&
+        (scope.merchant === undefined || scope.merchant === fault.merchant),
+    );
+    for (const { id } of chosen) this.clear(id);
+    return chosen.length;
+  }
+}
+
+function isUsedUp({ fault, used }: Entry): boolean {
+  return fault.times !== undefined && used >= fault.times;
+}
+
+function isMeantFor(fault: Fault, operation: Operation, merchant: string | undefined): boolean {
+  return (
+    (fault.operation === undefined || fault.operation === operation) &&
+    (fault.merchant === undefined || fault.merchant === merchant)
+  );
+}
+
+function describeFault({ id, fault, used, gate }: Entry): FaultDescription {
+  return { id, ...fault, used, waiting: gate.waiting };
+}

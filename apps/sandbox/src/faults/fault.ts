@@ -1,0 +1,121 @@
+import { operations } from '../calls/call-log.js';
+import {
+  listOf,
+  oneOf,
+  optional,
+  readInput,
+  shape,
+  text,
+  wholeNumber,
+  withDefault,
+  type Reader,
+} from '../input/read-input.js';
+import { merchantId } from '../merchants/merchant.js';
+
+const A_DAY_MS = 86_400_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Before the operation is carried out, or after it, when only the answer is missing. */
+const beforeOrAfter = oneOf(['arrival', 'answer']);
+const anywhere = oneOf(['arrival', 'answer', 'body']);
+const statusCode = wholeNumber(200, 599);
+const words = (longest: number): Reader<string> =>
+  text({ longest, pattern: /^[^\p{Cc}]*$/u, due: `at most ${longest} printable characters` });
+
+export const jweShapes = [
+  'random',
+  'truncated',
+  'four_parts',
+  'tampered',
+  'other_alg',
+  'zip',
+  'crit',
+  'bad_epk',
+] as const;
+
+/** Every fault by its kind, each with what it can be told beside `operation`, `merchant` and `times`. */
+const parameters = {
+  latency: { delayMs: wholeNumber(0, A_DAY_MS), at: withDefault(beforeOrAfter, 'arrival') },
+  hold: { at: withDefault(beforeOrAfter, 'arrival') },
+  hang: { at: withDefault(anywhere, 'arrival') },
+  drop: { at: withDefault(anywhere, 'arrival') },
+  slow: {
+    part: withDefault(oneOf(['headers', 'body']), 'body'),
+    everyMs: withDefault(wholeNumber(1, A_DAY_MS), 200),
+    bytes: withDefault(wholeNumber(1, 65_536), 1),
+  },
+  clock_skew: { skewMs: wholeNumber(-365 * A_DAY_MS, 365 * A_DAY_MS) },
+  error: {
+    status: withDefault(statusCode, 503),
+    msgCode: withDefault(words(128), 'b_server_is_overloaded'),
+    msgType: withDefault(oneOf(['ERROR', 'VALIDATION_ERROR']), 'ERROR'),
+    msgText: withDefault(words(1_024), 'A fault that was asked for'),
+    retryAfter: optional(words(64)),
+  },
+  redirect: {
+    status: withDefault(wholeNumber(300, 399), 302),
+    location: withDefault(words(1_024), '/elsewhere'),
+  },
+  empty: { status: withDefault(statusCode, 204) },
+  garbage_body: {
+    status: withDefault(statusCode, 200),
+    text: withDefault(text({ longest: 65_536 }), '<html><body>Service temporarily unavailable</body></html>'),
+  },
+  garbage_jwe: { shape: withDefault(oneOf(jweShapes), 'random') },
+  wrong_key: {},
+  oversized: {
+    part: withDefault(oneOf(['headers', 'body']), 'body'),
+    bytes: withDefault(wholeNumber(1, MOST_BYTES), 1024 * 1024),
+  },
+  missing_fields: { fields: listOf(words(64), 16) },
+  off_curve_server_key: {},
+  two_server_keys: {},
+  past_expiry: { byMs: withDefault(wholeNumber(0, 365 * A_DAY_MS), 60_000) },
+  unparseable_expiry: { text: withDefault(words(256), 'soon') },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Reader<unknown>>>>>;
+
+export type FaultKind = keyof typeof parameters;
+
+type Parameters<K extends FaultKind> = {
+  readonly [P in keyof (typeof parameters)[K]]: (typeof parameters)[K][P] extends Reader<infer T> ? T : never;
+};
+
+/** What goes wrong. */
+export type Trouble = { [K in FaultKind]: { readonly kind: K } & Parameters<K> }[FaultKind];
+
+/** What goes wrong, for whom, and how often; without `times` until it is cleared. */
+export type Fault = Trouble & {
+  readonly operation: (typeof operations)[number] | undefined;
+  readonly merchant: string | undefined;
+  readonly times: number | undefined;
+};
+
+/**
+ * A call meets at most one fault of each family. Those of `answer` therefore come one after the other, as a script;
+ * time and clock are what happens meanwhile.
+ */
+export type FaultFamily = 'time' | 'clock' | 'answer';
+
+export function familyOf(kind: FaultKind): FaultFamily {
+  if (kind === 'latency' || kind === 'hold') return 'time';
+  return kind === 'clock_skew' ? 'clock' : 'answer';
+}
+
+const kinds = Object.keys(parameters) as FaultKind[];
+const scope = {
+  operation: optional(oneOf(operations)),
+  merchant: optional(merchantId),
+  times: optional(wholeNumber(1, 1_000_000)),
+};
+const readers = Object.fromEntries(
+  Object.entries(parameters).map(([kind, own]) => [kind, shape({ kind: oneOf(kinds), ...scope, ...own })]),
+) as Readonly<Record<FaultKind, Reader<unknown>>>;
+
+/** @throws BrokerError `invalid_request` that lists every fault in the description of the fault */
+export function readFault(value: unknown): Fault {
+  return readInput((input, path) => {
+    const kind = oneOf(kinds)((input as { readonly kind?: unknown } | null | undefined)?.kind, 'kind');
+    // The table gives each kind its members, but their union is beyond what the compiler follows here.
+    return readers[kind](input, path) as Fault;
+  }, value);
+}

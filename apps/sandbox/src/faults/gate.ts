@@ -1,0 +1,27 @@
+/** Where calls wait until somebody lets them go on. */
+export class Gate {
+  readonly #waiting: (() => void)[] = [];
+  #isOpen = false;
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  pass(): Promise<void> {
+    if (this.#isOpen) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** Lets the first `count` go on. @returns how many there were */
+  release(count: number): number {
+    const released = this.#waiting.splice(0, count);
+    for (const resolve of released) resolve();
+    return released.length;
+  }
+
+  /** From now on nobody waits. */
+  open(): void {
+    this.#isOpen = true;
+    this.release(this.#waiting.length);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Trouble } from '../faults/fault.js';
+import { jsonAnswer, type Answer } from '../wire/answer.js';
+import { errorBody } from './refusal.js';
+
+/** The answer that stands in for the whole operation, which is then not carried out; undefined for other faults. */
+export function substituteFor(trouble: Trouble, requestId: string): Answer | undefined {
+  switch (trouble.kind) {
+    case 'error': {
+      const answer = jsonAnswer(errorBody(requestId, trouble), trouble.status);
+      return trouble.retryAfter === undefined ? answer : { ...answer, headers: { 'retry-after': trouble.retryAfter } };
+    }
+    case 'redirect':
+      return { status: trouble.status, headers: { location: trouble.location }, body: '' };
+    case 'empty':
+      return { status: trouble.status, body: '' };
+    case 'garbage_body':
+      return { status: trouble.status, contentType: 'text/html; charset=utf-8', body: trouble.text };
+    default:
+      return undefined;
+  }
+}
+
+/** The answer of an operation that was carried out, with what is missing or too much in it. */
+export function distort(answer: Answer, trouble: Trouble): Answer {
+  if (trouble.kind === 'missing_fields') return withoutJwe(answer, trouble.fields);
+  if (trouble.kind !== 'oversized') return answer;
+  const padding = 'a'.repeat(trouble.bytes);
+  if (trouble.part === 'headers') return { ...answer, headers: { ...answer.headers, 'x-padding': padding } };
+  return { ...answer, body: isJson(answer) ? withMember(answer.body, padding) : answer.body + padding };
+}
+
+function withoutJwe(answer: Answer, fields: readonly string[]): Answer {
+  if (!fields.includes('jwe') || !isJson(answer)) return answer;
+  const { jwe: _jwe, ...rest } = JSON.parse(answer.body) as Readonly<Record<string, unknown>>;
+  return { ...answer, body: JSON.stringify(rest) };
+}
+
+function withMember(json: string, padding: string): string {
+  return JSON.stringify({ ...(JSON.parse(json) as object), padding });
+}
+
+function isJson({ contentType }: Answer): boolean {
+  return contentType?.startsWith('application/json') === true;
+}

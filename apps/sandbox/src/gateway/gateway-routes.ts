@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GatewayOperation } from './operation.js';
+import type { Exchange, Stage } from './play.js';
+
+/** The routes of the gateway itself. Each answers by its own hand, because faults reach down to the socket. */
+export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: readonly GatewayOperation[]): void {
+  for (const operation of operations) {
+    app.route({
+      method: 'POST',
+      url: operation.path,
+      handler: async (request, reply) => {
+        reply.hijack();
+        await stage.play(operation, exchangeOf(request, reply));
+      },
+      errorHandler: (error, request, reply) => {
+        reply.hijack();
+        stage.refuseUnread(operation, exchangeOf(request, reply), statusOf(error));
+      },
+    });
+  }
+}
+
+function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  const { headers, query, body } = request;
+  return { request: { headers, query, body }, response: reply.raw, requestId: requestIdOf(headers['x-request_id']) };
+}
+
+/** The caller's own id when it is fit to be sent back in a header and printed, else a new one. */
+function requestIdOf(given: unknown): string {
+  return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
+}
+
+function statusOf(error: unknown): number {
+  const status = (error as { readonly statusCode?: unknown } | null)?.statusCode;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : 400;
+}

@@ -1,0 +1,51 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CallRecord, Operation } from '../calls/call-log.js';
+import type { Trouble } from '../faults/fault.js';
+import type { Merchant } from '../merchants/merchant.js';
+import type { Answer } from '../wire/answer.js';
+import { GatewayRefusal } from './refusal.js';
+
+/** A request as an operation sees it. */
+export interface GatewayRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/** Whom a request is about, as far as can be told before anything is checked. */
+export interface Caller {
+  readonly merchant?: Merchant;
+  readonly serviceCode?: string;
+}
+
+export interface Scene {
+  readonly record: CallRecord;
+  readonly trouble: Trouble | undefined;
+  /** How far the clock that the gateway shows is ahead of the true one. */
+  readonly skewMs: number;
+}
+
+export interface GatewayOperation {
+  readonly name: Operation;
+  readonly path: string;
+  identify(request: GatewayRequest): Caller;
+  /** @throws GatewayRefusal to answer with the gateway's error body */
+  carryOut(request: GatewayRequest, scene: Scene): Answer;
+}
+
+/** `1`, and as observed also `v1` and `V1` (interface description, section "Versions"). */
+export function demandApiVersion(request: GatewayRequest): void {
+  if (!/^[vV]?1$/.test(headerOf(request, 'x-api_version') ?? '')) {
+    throw new GatewayRefusal('b_invalid_request', { msgText: 'The header x-api_version must be 1' });
+  }
+}
+
+export function headerOf(request: GatewayRequest, name: string): string | undefined {
+  const value = request.headers[name.toLowerCase()];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function memberOf(body: unknown, name: string): unknown {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;
+  return (body as Readonly<Record<string, unknown>>)[name];
+}

@@ -1,0 +1,181 @@
+import type { ServerResponse } from 'node:http';
+import { plusMs, type Clock } from '#libs/clock';
+import { describeError } from '#libs/errors';
+import type { Logger } from '#libs/telemetry';
+import type { Call, CallEnd, CallLog } from '../calls/call-log.js';
+import type { FaultBook, MetFault, MetFaults } from '../faults/fault-book.js';
+import type { Trouble } from '../faults/fault.js';
+import type { Settings } from '../settings.js';
+import { headersOf, jsonAnswer, type Answer } from '../wire/answer.js';
+import { sendHalf, sendSlowly, sendWhole, type Transmission } from '../wire/transmit.js';
+import type { Waiting } from '../wire/waiting.js';
+import { distort, substituteFor } from './distort.js';
+import type { GatewayOperation, GatewayRequest } from './operation.js';
+import { errorBody, GatewayRefusal } from './refusal.js';
+
+export interface StageParts {
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly faults: FaultBook;
+  readonly calls: CallLog;
+  readonly waiting: Waiting;
+  readonly logger: Logger;
+}
+
+export interface Exchange {
+  readonly request: GatewayRequest;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+type Moment = 'arrival' | 'answer' | 'body';
+
+/** One call on its way through the gateway. */
+interface Act {
+  readonly operation: GatewayOperation;
+  readonly exchange: Exchange;
+  readonly call: Call;
+  readonly time: MetFault | undefined;
+  readonly trouble: Trouble | undefined;
+  readonly skewMs: number;
+}
+
+interface Played {
+  readonly answer: Answer;
+  readonly end: CallEnd;
+}
+
+/**
+ * Plays the calls, with the faults that they meet:
+ *
+ *   arrival: latency, hold, hang, drop
+ *   the operation, or the answer that stands in for it
+ *   answer: latency, hold, hang, drop
+ *   body: hang, drop, slow
+ *
+ * A caller that leaves meanwhile does not stop the operation, as with any server behind a queue: its session is made,
+ * and supersedes, although nobody hears of it.
+ */
+export class Stage {
+  readonly #parts: StageParts;
+
+  constructor(parts: StageParts) {
+    this.#parts = parts;
+  }
+
+  async play(operation: GatewayOperation, exchange: Exchange): Promise<void> {
+    const act = this.#begin(operation, exchange);
+    try {
+      await this.#perform(act);
+    } catch (error) {
+      this.#parts.logger.error(
+        { operation: operation.name, error: describeError(error) },
+        'a call could not be played',
+      );
+      exchange.response.destroy();
+    }
+  }
+
+  /** A request that could not be read, so that no operation saw it. */
+  refuseUnread(operation: GatewayOperation, exchange: Exchange, status: number): void {
+    const call = this.#parts.calls.begin({ operation: operation.name, requestId: exchange.requestId });
+    const { answer, end } = refused(new GatewayRefusal('b_invalid_request', { status }), exchange.requestId);
+    call.end(end);
+    sendWhole(this.#transmission(exchange, answer, this.#parts.settings.skewMs));
+  }
+
+  /** From here to the first wait everything happens in one turn: whoever sees the call in the log can release it. */
+  #begin(operation: GatewayOperation, exchange: Exchange): Act {
+    const { merchant, serviceCode } = operation.identify(exchange.request);
+    const call = this.#parts.calls.begin({
+      operation: operation.name,
+      requestId: exchange.requestId,
+      ...(serviceCode === undefined ? {} : { serviceCode }),
+      ...(merchant === undefined ? {} : { merchant: merchant.id }),
+    });
+    exchange.response.once('close', () => call.end({ outcome: 'disconnected' }));
+    const met = this.#parts.faults.meet(operation.name, merchant?.id);
+    call.record.faults = kindsOf(met);
+    const skew = met.clock?.fault;
+    const skewMs = this.#parts.settings.skewMs + (skew?.kind === 'clock_skew' ? skew.skewMs : 0);
+    return { operation, exchange, call, time: met.time, trouble: met.answer?.fault, skewMs };
+  }
+
+  async #perform(act: Act): Promise<void> {
+    await this.#spendTime(act.time, 'arrival');
+    if (isLost(act, 'arrival')) return;
+    const played = this.#carryOut(act);
+    await this.#spendTime(act.time, 'answer');
+    if (isLost(act, 'answer') || act.exchange.response.destroyed) return;
+    await this.#send(act, played);
+  }
+
+  #carryOut({ operation, exchange, call, trouble, skewMs }: Act): Played {
+    const substitute = trouble === undefined ? undefined : substituteFor(trouble, exchange.requestId);
+    if (substitute !== undefined) return { answer: substitute, end: faulty(substitute, trouble) };
+    try {
+      const answer = operation.carryOut(exchange.request, { record: call.record, trouble, skewMs });
+      if (trouble === undefined) return { answer, end: { outcome: 'success', httpStatus: answer.status } };
+      return { answer: distort(answer, trouble), end: faulty(answer, trouble) };
+    } catch (error) {
+      if (error instanceof GatewayRefusal) return refused(error, exchange.requestId);
+      throw error;
+    }
+  }
+
+  async #send({ exchange, call, trouble, skewMs }: Act, { answer, end }: Played): Promise<void> {
+    const transmission = this.#transmission(exchange, answer, skewMs);
+    if (trouble?.kind === 'slow') {
+      if (await sendSlowly(transmission, trouble, this.#parts.waiting)) call.end(end);
+      return;
+    }
+    if (isAt(trouble, 'body')) {
+      await sendHalf(transmission);
+      if (trouble?.kind === 'drop') exchange.response.destroy();
+      return;
+    }
+    // Before the answer leaves, so that whoever has it finds the call finished in the log.
+    call.end(end);
+    sendWhole(transmission);
+  }
+
+  #transmission({ response, requestId }: Exchange, answer: Answer, skewMs: number): Transmission {
+    const date = new Date(plusMs(this.#parts.clock.now(), skewMs)).toUTCString();
+    return { response, answer, headers: headersOf(answer, { date, 'x-request_id': requestId }) };
+  }
+
+  async #spendTime(met: MetFault | undefined, moment: Moment): Promise<void> {
+    if (met?.fault.kind === 'latency' && met.fault.at === moment) await this.#parts.waiting.delay(met.fault.delayMs);
+    if (met?.fault.kind === 'hold' && met.fault.at === moment) await met.gate.pass();
+  }
+}
+
+/** Nothing more is to be done: a dropped call is over, and a hanging one until its caller leaves. */
+function isLost({ trouble, exchange, call }: Act, moment: Moment): boolean {
+  if (!isAt(trouble, moment)) return false;
+  if (trouble?.kind === 'drop') {
+    call.end({ outcome: 'fault' });
+    exchange.response.socket?.resetAndDestroy();
+  }
+  return true;
+}
+
+function isAt(trouble: Trouble | undefined, moment: Moment): boolean {
+  return (trouble?.kind === 'hang' || trouble?.kind === 'drop') && trouble.at === moment;
+}
+
+function kindsOf(met: MetFaults): readonly string[] {
+  return Object.values(met).map(({ fault }) => fault.kind);
+}
+
+function faulty({ status }: Answer, trouble: Trouble | undefined): CallEnd {
+  const msgCode = trouble?.kind === 'error' ? { msgCode: trouble.msgCode } : {};
+  return { outcome: 'fault', httpStatus: status, ...msgCode };
+}
+
+function refused({ refusal }: GatewayRefusal, requestId: string): Played {
+  return {
+    answer: jsonAnswer(errorBody(requestId, refusal), refusal.status),
+    end: { outcome: 'refused', httpStatus: refusal.status, msgCode: refusal.msgCode },
+  };
+}

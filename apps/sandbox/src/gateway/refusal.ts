@@ -1,0 +1,57 @@
+/** What the gateway refuses with by itself (interface description, section "Errors"); faults may use any other code. */
+const refusals = {
+  b_invalid_request: { status: 200, msgType: 'VALIDATION_ERROR', msgText: 'The request is not valid' },
+  b_merchant_not_found: { status: 200, msgType: 'ERROR', msgText: 'There is no merchant with this service code' },
+  b_encryptor_failed_decrypt_message: { status: 200, msgType: 'ERROR', msgText: 'The message could not be decrypted' },
+  b_service_unavailable: { status: 404, msgType: 'ERROR', msgText: 'There is no such service' },
+  b_unknown_error: { status: 500, msgType: 'ERROR', msgText: 'An unknown error occurred' },
+  b_expired_token: { status: 401, msgType: 'ERROR', msgText: 'The session has expired' },
+  b_auth_token_expired: { status: 401, msgType: 'ERROR', msgText: 'The access has been revoked' },
+  b_previous_auth_token_expired: { status: 401, msgType: 'ERROR', msgText: 'A newer session has ended this one' },
+  b_used_token: { status: 401, msgType: 'ERROR', msgText: 'The session was used up long ago' },
+  b_unknown_device: { status: 401, msgType: 'ERROR', msgText: 'There is no such session' },
+} as const;
+
+export type MsgCode = keyof typeof refusals;
+export type MsgType = 'ERROR' | 'VALIDATION_ERROR';
+
+/** The codes with which a later request learns that its session is dead. */
+export const endingCodes = [
+  'b_expired_token',
+  'b_auth_token_expired',
+  'b_used_token',
+  'b_previous_auth_token_expired',
+  'b_unknown_device',
+] as const satisfies readonly MsgCode[];
+
+export interface Refusal {
+  readonly status: number;
+  readonly msgCode: string;
+  readonly msgType: MsgType;
+  readonly msgText: string;
+}
+
+/** Ends an operation with the gateway's own error body. */
+export class GatewayRefusal extends Error {
+  override readonly name = 'GatewayRefusal';
+  readonly refusal: Refusal;
+
+  constructor(msgCode: MsgCode, change: { readonly msgText?: string; readonly status?: number } = {}) {
+    super(msgCode);
+    this.refusal = { msgCode, ...refusals[msgCode], ...change };
+  }
+}
+
+/** The error body as it was observed. */
+export function errorBody(requestId: string, { msgCode, msgType, msgText }: Refusal): string {
+  return JSON.stringify({
+    requestId,
+    serviceId: 'sandbox',
+    msgCode,
+    msgType,
+    msgText,
+    isLocalized: false,
+    msgAttrs: {},
+    errorCauses: [],
+  });
+}

@@ -1,0 +1,57 @@
+import { BrokerError } from '#libs/errors';
+import { openCompact } from '../crypto/compact-jwe.js';
+import { readPublicKey, type KeyPair } from '../crypto/ec-key.js';
+import type { Merchant } from '../merchants/merchant.js';
+import { headerOf, memberOf, type GatewayRequest } from './operation.js';
+import { GatewayRefusal } from './refusal.js';
+
+const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
+
+/**
+ * Holds the attached session request data against the interface description (section "Create a technical session"),
+ * as strictly as the merchant is set to.
+ * @throws GatewayRefusal `b_invalid_request` or `b_encryptor_failed_decrypt_message`
+ */
+export function checkRequestData(request: GatewayRequest, merchant: Merchant, recipient: KeyPair): void {
+  if (merchant.requestData === 'ignored') return;
+  const name = merchant.requestDataName;
+  const attached = memberOf(request.body, name) ?? headerOf(request, name);
+  if (attached === undefined && merchant.requestData === 'checked') return;
+  if (typeof attached !== 'string') throw invalid(`The session request data is missing from "${name}"`);
+  const data = parse(open(attached, recipient));
+  if (memberOf(data, 'deviceType') !== DEVICE_TYPE) throw invalid(`deviceType must be ${DEVICE_TYPE}`);
+  if (!isRegisteredKey(memberOf(data, 'clientPublicKey'), merchant)) {
+    throw invalid('clientPublicKey must be the public key that is registered');
+  }
+}
+
+function open(compact: string, recipient: KeyPair): string {
+  try {
+    return openCompact(compact, recipient).toString('utf8');
+  } catch (error) {
+    if (error instanceof BrokerError) throw new GatewayRefusal('b_encryptor_failed_decrypt_message');
+    throw error;
+  }
+}
+
+function parse(plaintext: string): unknown {
+  try {
+    return JSON.parse(plaintext);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw invalid('The session request data must be JSON');
+    throw error;
+  }
+}
+
+function isRegisteredKey(value: unknown, merchant: Merchant): boolean {
+  try {
+    return readPublicKey(value).key.equals(merchant.publicJwk.key);
+  } catch (error) {
+    if (error instanceof BrokerError) return false;
+    throw error;
+  }
+}
+
+function invalid(msgText: string): GatewayRefusal {
+  return new GatewayRefusal('b_invalid_request', { msgText });
+}

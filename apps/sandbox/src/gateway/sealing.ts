@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { encodeBase64url } from '../crypto/base64url.js';
+import { sealCompact } from '../crypto/compact-jwe.js';
+import { generateKeyPair, type PublicKey } from '../crypto/ec-key.js';
+import type { Trouble } from '../faults/fault.js';
+
+type JweShape = Extract<Trouble, { readonly kind: 'garbage_jwe' }>['shape'];
+type Header = Record<string, unknown>;
+
+/** Seals for the recipient, or as badly as the fault asks for. */
+export function sealFor(recipient: PublicKey, plaintext: Uint8Array | string, trouble: Trouble | undefined): string {
+  if (trouble?.kind === 'wrong_key') return sealCompact(plaintext, generateKeyPair());
+  const compact = sealCompact(plaintext, recipient);
+  return trouble?.kind === 'garbage_jwe' ? spoil(compact, trouble.shape) : compact;
+}
+
+function spoil(compact: string, shape: JweShape): string {
+  switch (shape) {
+    case 'random':
+      return [64, 40, 12, 200, 16].map((length) => encodeBase64url(randomBytes(length))).join('.');
+    case 'truncated':
+      return compact.slice(0, Math.floor(compact.length / 2));
+    case 'four_parts':
+      return compact.split('.').slice(0, 4).join('.');
+    case 'tampered':
+      return withLastOctetChanged(compact);
+    case 'other_alg':
+      return withHeader(compact, (header) => ({ ...header, alg: 'ECDH-ES' }));
+    case 'zip':
+      return withHeader(compact, (header) => ({ ...header, zip: 'DEF' }));
+    case 'crit':
+      return withHeader(compact, (header) => ({ ...header, crit: ['exp'], exp: 0 }));
+    case 'bad_epk':
+      return withHeader(compact, (header) => ({ ...header, epk: { kty: 'EC', crv: 'P-384', x: 'AA', y: 'AA' } }));
+  }
+}
+
+function withHeader(compact: string, change: (header: Header) => Header): string {
+  const [encoded = '', ...rest] = compact.split('.');
+  const header = JSON.parse(Buffer.from(encoded, 'base64url').toString()) as Header;
+  return [encodeBase64url(JSON.stringify(change(header))), ...rest].join('.');
+}
+
+function withLastOctetChanged(compact: string): string {
+  const parts = compact.split('.');
+  const tag = Buffer.from(parts.pop() ?? '', 'base64url');
+  tag[tag.length - 1] = (tag.at(-1) ?? 0) ^ 1;
+  return [...parts, encodeBase64url(tag)].join('.');
+}

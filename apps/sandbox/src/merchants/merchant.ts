@@ -1,0 +1,99 @@
+import { BrokerError } from '#libs/errors';
+import { readPublicKey, type PublicKey } from '../crypto/ec-key.js';
+import { expiryFormats } from '../gateway/expiry-format.js';
+import {
+  InputFault,
+  listOf,
+  oneOf,
+  optional,
+  readInput,
+  shape,
+  text,
+  trueOrFalse,
+  wholeNumber,
+  withDefault,
+  type Reader,
+} from '../input/read-input.js';
+
+/** `full`: refreshToken, serverPublic and an expiry. `short`: serverPublicKey, neither of the others. */
+export const sessionForms = ['full', 'short'] as const;
+export type SessionForm = (typeof sessionForms)[number];
+
+const LONGEST_LIFETIME_MS = 365 * 86_400_000;
+const MOST_MERCHANTS = 10_000;
+
+export const lifetimeMs = wholeNumber(1, LONGEST_LIFETIME_MS);
+
+export const merchantId = text({
+  longest: 64,
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
+  due: 'a name of 1 to 64 letters, digits, dots, underscores and dashes',
+});
+
+const UUID = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+
+/** Whether the text has the form of a service code; the bank assigns a UUID. */
+export function isServiceCode(text: string): boolean {
+  return UUID.test(text);
+}
+
+const publicKey: Reader<PublicKey> = (value, path) => {
+  try {
+    return readPublicKey(value);
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    throw new InputFault(`${path}: ${error.publicDetail ?? error.message}`);
+  }
+};
+
+const members = shape({
+  /** Names the merchant in control requests. Default: its service code. */
+  id: optional(merchantId),
+  serviceCode: text({ longest: 36, pattern: UUID, due: 'a UUID' }),
+  /** The client's public key, as handed over at onboarding. */
+  publicJwk: publicKey,
+  form: withDefault(oneOf(sessionForms), 'full'),
+  /** Default: `documented` in the full form, `none` in the short one. */
+  expiryFormat: optional(oneOf(expiryFormats)),
+  utcOffsetMinutes: withDefault(wholeNumber(-720, 840), 0),
+  /** Default: the sandbox's setting of the same name. */
+  lifetimeMs: optional(lifetimeMs),
+  /** Whether a new session ends the ones before it, and after how long. */
+  supersedes: withDefault(trueOrFalse, false),
+  supersededGraceMs: withDefault(wholeNumber(0, LONGEST_LIFETIME_MS), 0),
+  /** Whether session request data has to come with the create call, may come, or is not looked at. */
+  requestData: withDefault(oneOf(['ignored', 'checked', 'required']), 'ignored'),
+  /** The body field or header that carries it. */
+  requestDataName: withDefault(
+    text({
+      longest: 64,
+      pattern: /^[A-Za-z][A-Za-z0-9_-]*$/,
+      due: 'a name of letters, digits, underscores and dashes',
+    }),
+    'jwe',
+  ),
+});
+
+export type Merchant = Omit<ReturnType<typeof members>, 'id' | 'expiryFormat'> & {
+  readonly id: string;
+  readonly expiryFormat: (typeof expiryFormats)[number];
+};
+
+const merchant: Reader<Merchant> = (value, path) => {
+  const read = members(value, path);
+  return {
+    ...read,
+    id: read.id ?? read.serviceCode,
+    expiryFormat: read.expiryFormat ?? (read.form === 'full' ? 'documented' : 'none'),
+  };
+};
+
+/** @throws BrokerError `invalid_request` that lists every fault, each with its member */
+export function readMerchant(value: unknown): Merchant {
+  return readInput(merchant, value);
+}
+
+/** The merchants of a file: a list of what `readMerchant` takes. @throws BrokerError `invalid_request` */
+export function readMerchants(value: unknown): readonly Merchant[] {
+  return readInput((list) => listOf(merchant, MOST_MERCHANTS)(list, 'merchants'), value);
+}

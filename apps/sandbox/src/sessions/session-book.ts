@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { plusMs, type Clock, type Instant } from '#libs/clock';
+import { generateKeyPair, type KeyPair } from '../crypto/ec-key.js';
+import type { Merchant } from '../merchants/merchant.js';
+import type { MsgCode } from '../gateway/refusal.js';
+import { describeSession, type SessionDescription } from './session-description.js';
+
+/** A technical session as the gateway keeps it. */
+export interface PlayedSession {
+  /** Grows by one with each session of the sandbox. */
+  readonly id: number;
+  readonly merchant: string;
+  readonly authToken: string;
+  readonly deviceId: string;
+  readonly refreshToken: string | undefined;
+  readonly serverKey: KeyPair;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** Why and from when a session is refused before its time is up. */
+interface Ending {
+  readonly at: Instant;
+  readonly msgCode: MsgCode;
+}
+
+export type SessionState = 'live' | 'expired' | 'superseded' | 'revoked';
+
+export interface Standing {
+  readonly state: SessionState;
+  /** What a request that presents the session is refused with; none while it is live. */
+  readonly msgCode?: MsgCode;
+}
+
+interface Entry {
+  readonly session: PlayedSession;
+  superseded: Instant | undefined;
+  revoked: Ending | undefined;
+}
+
+/** Older ones of a merchant are forgotten, so that a long run does not grow without bound. */
+const MOST_PER_MERCHANT = 1_000;
+
+/** Every session the gateway gave out, and which of them it still takes. */
+export class SessionBook {
+  readonly #clock: Clock;
+  readonly #byMerchant = new Map<string, Entry[]>();
+  readonly #byDevice = new Map<string, Entry>();
+  #lastId = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A new session of the merchant; where the merchant's sessions supersede, the older ones end after the grace. */
+  create(merchant: Merchant, lifetimeMs: number): PlayedSession {
+    const now = this.#clock.now();
+    const session: PlayedSession = {
+      id: (this.#lastId += 1),
+      merchant: merchant.id,
+      authToken: randomUUID(),
+      deviceId: randomUUID(),
+      refreshToken: merchant.form === 'full' ? randomUUID() : undefined,
+      serverKey: generateKeyPair(),
+      createdAt: now,
+      expiresAt: plusMs(now, lifetimeMs),
+    };
+    const entries = this.#byMerchant.get(merchant.id) ?? [];
+    if (merchant.supersedes) {
+      const endsAt = plusMs(now, merchant.supersededGraceMs);
+      for (const entry of entries) entry.superseded ??= endsAt;
+    }
+    this.#add(merchant.id, { session, superseded: undefined, revoked: undefined });
+    return session;
+  }
+
+  byDevice(deviceId: string): PlayedSession | undefined {
+    return this.#byDevice.get(deviceId)?.session;
+  }
+
+  /** Whether the gateway takes the session now, and if not, with which code it refuses it. */
+  standing(session: PlayedSession): Standing {
+    const entry = this.#byDevice.get(session.deviceId);
+    const now = this.#clock.now();
+    if (entry === undefined) return { state: 'revoked', msgCode: 'b_unknown_device' };
+    if (entry.revoked !== undefined && entry.revoked.at <= now) {
+      return { state: 'revoked', msgCode: entry.revoked.msgCode };
+    }
+    if (entry.superseded !== undefined && entry.superseded <= now) {
+      return { state: 'superseded', msgCode: this.#supersededCode(entry) };
+    }
+    if (session.expiresAt <= now) return { state: 'expired', msgCode: 'b_expired_token' };
+    return { state: 'live' };
+  }
+
+  /** Ends a session at once, as the bank can. @returns whether there is such a session */
+  revoke(id: number, msgCode: MsgCode): boolean {
+    const entry = [...this.#byDevice.values()].find((candidate) => candidate.session.id === id);
+    if (entry === undefined) return false;
+    entry.revoked = { at: this.#clock.now(), msgCode };
+    return true;
+  }
+
+  /** What control requests may see: fingerprints in the place of everything that opens a door. */
+  list(merchant?: string): readonly SessionDescription[] {
+    const entries = merchant === undefined ? [...this.#byDevice.values()] : (this.#byMerchant.get(merchant) ?? []);
+    return entries.map(({ session }) => describeSession(session, this.standing(session)));
+  }
+
+  forget(merchant: string): void {
+    for (const { session } of this.#byMerchant.get(merchant) ?? []) this.#byDevice.delete(session.deviceId);
+    this.#byMerchant.delete(merchant);
+  }
+
+  reset(): void {
+    this.#byMerchant.clear();
+    this.#byDevice.clear();
+  }
+
+  #add(merchant: string, entry: Entry): void {
+    const entries = [...(this.#byMerchant.get(merchant) ?? []), entry];
+    for (const { session } of entries.slice(0, -MOST_PER_MERCHANT)) this.#byDevice.delete(session.deviceId);
+    this.#byMerchant.set(merchant, entries.slice(-MOST_PER_MERCHANT));
+    this.#byDevice.set(entry.session.deviceId, entry);
+  }
+
+  /** The session just before the newest hears of the new one; a still older one was used up long ago. */
+  #supersededCode({ session }: Entry): MsgCode {
+    const newer = (this.#byMerchant.get(session.merchant) ?? []).filter((entry) => entry.session.id > session.id);
+    return newer.length > 1 ? 'b_used_token' : 'b_previous_auth_token_expired';
+  }
+}

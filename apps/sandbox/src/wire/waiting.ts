@@ -1,0 +1,33 @@
+import type { Clock } from '#libs/clock';
+
+/** Delays that the sandbox owns: when it closes, nobody waits any longer and no timer is left. */
+export class Waiting {
+  readonly #clock: Clock;
+  readonly #pending = new Set<() => void>();
+  #isClosed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Resolves after `delayMs`, or before that when the signal aborts or the sandbox closes. */
+  delay(delayMs: number, signal?: AbortSignal): Promise<void> {
+    if (this.#isClosed || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        task.cancel();
+        this.#pending.delete(finish);
+        signal?.removeEventListener('abort', finish);
+        resolve();
+      };
+      const task = this.#clock.schedule(delayMs, finish);
+      this.#pending.add(finish);
+      signal?.addEventListener('abort', finish, { once: true });
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const finish of [...this.#pending]) finish();
+  }
+}
