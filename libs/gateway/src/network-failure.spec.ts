@@ -25,6 +25,7 @@ describe('an exchange that broke off', () => {
     ['UND_ERR_INVALID_ARG', 'refused'],
     ['UND_ERR_HEADERS_OVERFLOW', 'invalid_response'],
     ['HPE_INVALID_CONSTANT', 'invalid_response'],
+    ['HTTPParserError', 'invalid_response'],
     ['UND_ERR_DESTROYED', 'aborted'],
   ])('with %s is %s', (code, kind) => {
     const failure = networkFailure(failed(code));

@@ -1,4 +1,5 @@
-import { GatewayFailure, type GatewayFailureKind } from '#libs/session';
+import { GatewayFailure } from '#libs/session';
+import type { FailureVerdict } from './failure-rules.js';
 import { PIN_MISMATCH } from './tls-trust.js';
 
 /** Why the certificate was not accepted: OpenSSL's verification codes as Node names them, and our pins. */
@@ -32,31 +33,41 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ]);
 
-type CodeRule = readonly [applies: (code: string) => boolean, kind: GatewayFailureKind, detail: string];
+interface MarkRule {
+  readonly applies: (mark: string) => boolean;
+  readonly verdict: FailureVerdict;
+}
 
-const rules: readonly CodeRule[] = [
-  [
-    (code) => TRUST_CODES.has(code),
-    'refused',
-    "the gateway's certificate is not trusted; compare tls.caFile, tls.pins and baseUrl with what the bank publishes",
-  ],
-  [(code) => TIMEOUT_CODES.has(code), 'timeout', 'the gateway did not answer in time'],
-  [
-    (code) => code === 'UND_ERR_INVALID_ARG',
-    'refused',
-    'the request cannot be sent as configured; check baseUrl, proxy and requestData',
-  ],
-  [
-    (code) => code === 'UND_ERR_CLOSED' || code === 'UND_ERR_DESTROYED',
-    'aborted',
-    'the connections to the gateway are closed',
-  ],
-  [
-    (code) => code === 'UND_ERR_HEADERS_OVERFLOW' || code.startsWith('HPE_'),
-    'invalid_response',
-    'the gateway does not speak HTTP within its bounds',
-  ],
+const rules: readonly MarkRule[] = [
+  {
+    applies: (mark) => TRUST_CODES.has(mark),
+    verdict: {
+      kind: 'refused',
+      detail: "the gateway's certificate is not trusted; compare tls.caFile, tls.pins and baseUrl with the bank's",
+    },
+  },
+  {
+    applies: (mark) => TIMEOUT_CODES.has(mark),
+    verdict: { kind: 'timeout', detail: 'the gateway did not answer in time' },
+  },
+  {
+    applies: (mark) => mark === 'UND_ERR_INVALID_ARG',
+    verdict: {
+      kind: 'refused',
+      detail: 'the request cannot be sent as configured; check baseUrl, proxy and requestData',
+    },
+  },
+  {
+    applies: (mark) => mark === 'UND_ERR_CLOSED' || mark === 'UND_ERR_DESTROYED',
+    verdict: { kind: 'aborted', detail: 'the connections to the gateway are closed' },
+  },
+  {
+    applies: (mark) => mark === 'UND_ERR_HEADERS_OVERFLOW' || mark === 'HTTPParserError' || mark.startsWith('HPE_'),
+    verdict: { kind: 'invalid_response', detail: 'the gateway does not speak HTTP within its bounds' },
+  },
 ];
+
+const BROKEN_OFF: FailureVerdict = { kind: 'transient', detail: 'the exchange with the gateway broke off' };
 
 /**
  * Classifies what ended an exchange before there was an answer. A certificate that is not trusted is `refused`: trying
@@ -64,17 +75,18 @@ const rules: readonly CodeRule[] = [
  * addresses and pieces of the answer; its code is.
  */
 export function networkFailure(error: unknown): GatewayFailure {
-  const code = codeOf(error);
-  const [, kind, detail] = rules.find(([applies]) => applies(code)) ?? [
-    undefined,
-    'transient' as const,
-    'the exchange with the gateway broke off',
-  ];
-  return new GatewayFailure({ kind, detail: `${detail} (${code})` });
+  const mark = markOf(error);
+  const { kind, detail } = rules.find(({ applies }) => applies(mark))?.verdict ?? BROKEN_OFF;
+  return new GatewayFailure({ kind, detail: `${detail} (${mark})` });
 }
 
-/** Several addresses that all failed come as one AggregateError, which has the code of the first. */
-function codeOf(error: unknown): string {
-  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : 'no error code';
+/**
+ * The code of an error, else its name: some errors of undici's parser have no code. Several addresses that all failed
+ * come as one AggregateError, which has the code of the first.
+ */
+function markOf(error: unknown): string {
+  const { code, name }: { code?: unknown; name?: unknown } = typeof error === 'object' && error !== null ? error : {};
+  return [code, name].find(isPlainWord) ?? 'no error code';
 }
+
+const isPlainWord = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z]\w{0,63}$/.test(value);

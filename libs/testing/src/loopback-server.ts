@@ -8,10 +8,12 @@ import type { TestCertificate } from './test-certificates.js';
 export class LoopbackServer {
   /** Connections that were ever opened. */
   connections = 0;
+  readonly port: number;
   readonly #server: Server;
   readonly #open = new Set<Socket>();
 
   private constructor(server: Server) {
+    this.port = (server.address() as AddressInfo).port;
     this.#server = server;
     server.on('connection', (socket: Socket) => {
       this.connections += 1;
@@ -36,14 +38,9 @@ export class LoopbackServer {
   }
 
   static async #listen(server: Server): Promise<LoopbackServer> {
-    const loopback = new LoopbackServer(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return loopback;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return new LoopbackServer(server);
   }
 
   get openConnections(): number {
@@ -52,7 +49,14 @@ export class LoopbackServer {
 
   /** Resolves once every connection has been closed by the other side. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#open].map((socket) => once(socket, 'close')));
+    await Promise.all([...this.#open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+  }
+
+  /** Closes every connection and resolves once they are closed; goes on listening. */
+  async dropConnections(): Promise<void> {
+    const gone = this.idle();
+    for (const socket of this.#open) socket.end();
+    await gone;
   }
 
   async close(): Promise<void> {
