@@ -2,7 +2,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import type { HeldSessions } from './held-sessions.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionStore } from './ports/session-store.js';
-import type { Renewer } from './renewer.js';
+import { meansStoreIsAhead, type Renewer } from './renewer.js';
 import type { SessionSync } from './session-sync.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -100,7 +100,7 @@ export class RenewalLoop {
     renewer
       .renew({ merchant, trigger, newerThan: held.replaceable(merchant), coolDownMs: 0 })
       .then(async (result) => {
-        if (result.kind === 'already_newer') await sync.refresh(merchant);
+        if (meansStoreIsAhead(result)) await sync.refresh(merchant);
         if (isBacklog) await this.tick();
       })
       .catch((error: unknown) => sync.reportBroken('renewal', error));

@@ -28,6 +28,11 @@ export type RenewalResult =
   | { readonly kind: 'failed' | 'lost' | 'store_down' | 'stopping'; readonly retryInMs: number }
   | ClaimRefusal;
 
+/** Whether somebody else has published meanwhile: then reading the store is all there is to do. */
+export function meansStoreIsAhead(result: RenewalResult): boolean {
+  return result.kind === 'already_newer' || result.kind === 'lost';
+}
+
 export interface RenewerParts {
   readonly owner: string;
   readonly merchants: Merchants;

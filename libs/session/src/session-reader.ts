@@ -5,7 +5,7 @@ import type { FailureBoard } from './failure-board.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS, type RenewVerdict } from './renew-decision.js';
-import type { Renewer, RenewalResult } from './renewer.js';
+import { meansStoreIsAhead, type Renewer, type RenewalResult } from './renewer.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
 import type { Session } from './session.js';
@@ -126,7 +126,7 @@ export class SessionReader {
   /** The store may turn out to hold a newer session already: then reading it is all there is to do. */
   async #renewAndFollow(wish: ReadWish): Promise<RenewalResult> {
     const result = await this.#renew(wish);
-    if (result.kind !== 'already_newer') return result;
+    if (!meansStoreIsAhead(result)) return result;
     try {
       await this.#parts.sync.refresh(wish.merchant);
       return result;

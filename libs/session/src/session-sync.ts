@@ -124,6 +124,8 @@ export class SessionSync {
       return;
     }
     this.#parts.held.noteSeen(merchant, announcement.generation);
+    // Whoever is renewing learns the result from the attempt itself, and re-reads when it lost the lease.
+    if (this.#parts.renewer.isRenewing(merchant)) return;
     if (announcement.generation > this.#parts.held.generationOf(merchant)) this.#recheck(merchant);
   }
 
