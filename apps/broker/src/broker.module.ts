@@ -1,0 +1,69 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
+import type { Clock } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { SessionReplica, type SessionEvents, type SessionGateway, type SessionStore } from '#libs/session';
+import type { Logger } from '#libs/telemetry';
+import { Authenticator } from './auth/authenticator.js';
+import { PolicyGuard } from './auth/policy.guard.js';
+import { PolicyTable } from './auth/policy-table.js';
+import { MerchantsController } from './http/merchants.controller.js';
+import { ProblemFilter } from './http/problem.filter.js';
+import { RequestLife } from './http/request-life.js';
+import { RouteMethods } from './http/route-methods.js';
+import { SessionLookup } from './http/session-lookup.js';
+import { SessionController } from './http/session.controller.js';
+import { ReadinessProbe } from './management/readiness.js';
+import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { RenewalScheduler } from './renewal/renewal-scheduler.js';
+import { CLOCK, CONFIGURATION, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
+
+/** What the app is made of; made outside Nest, so that a test may bring its own. */
+export interface BrokerParts {
+  readonly configuration: BrokerConfiguration;
+  readonly merchants: ConfiguredMerchants;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly store: SessionStore;
+  readonly gateway: SessionGateway;
+  readonly events: SessionEvents;
+}
+
+/** Jitter needs no secrecy, but one source of randomness is enough. */
+const RANDOM_STEPS = 2 ** 32;
+
+@Module({})
+export class BrokerModule {
+  static with(parts: BrokerParts): DynamicModule {
+    const replica = {
+      provide: SessionReplica,
+      useFactory: () =>
+        new SessionReplica({ ...parts, owner: randomUUID(), random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS }),
+    };
+    return {
+      module: BrokerModule,
+      imports: [ScheduleModule.forRoot()],
+      controllers: [MerchantsController, SessionController],
+      providers: [
+        { provide: CONFIGURATION, useValue: parts.configuration },
+        { provide: CLOCK, useValue: parts.clock },
+        { provide: LOGGER, useValue: parts.logger },
+        { provide: STORE, useValue: parts.store },
+        { provide: GATEWAY, useValue: parts.gateway },
+        { provide: EVENTS, useValue: parts.events },
+        { provide: APP_FILTER, useClass: ProblemFilter },
+        { provide: APP_GUARD, useClass: PolicyGuard },
+        replica,
+        Authenticator,
+        PolicyTable,
+        ReadinessProbe,
+        RenewalScheduler,
+        RequestLife,
+        RouteMethods,
+        SessionLookup,
+      ],
+    };
+  }
+}

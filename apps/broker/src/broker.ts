@@ -1,0 +1,82 @@
+import { NestFactory } from '@nestjs/core';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
+import { SessionReplica } from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
+import type { Logger } from '#libs/telemetry';
+import { Authenticator } from './auth/authenticator.js';
+import { BrokerModule, type BrokerParts } from './broker.module.js';
+import { serveOpenApi } from './docs/open-api.js';
+import { createHttpAdapter, guardEdge } from './http/http-server.js';
+import { RequestLife } from './http/request-life.js';
+import { RouteMethods } from './http/route-methods.js';
+import { listen } from './listen.js';
+import { createManagementServer } from './management/management-server.js';
+import { ReadinessProbe } from './management/readiness.js';
+import { NestLogger } from './nest-logger.js';
+import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { EventLog } from './renewal/event-log.js';
+
+export interface BrokerOptions {
+  readonly configuration: BrokerConfiguration;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface RunningBroker {
+  readonly url: string;
+  readonly managementUrl: string;
+  /** Stops claiming, ends renewals in flight within the grace period, answers what waits, closes every socket. */
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Starts one replica: ports meet adapters here and nowhere else.
+ * @throws BrokerError `address_in_use` when one of the two ports is taken; nothing is left running then
+ */
+export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
+  const { configuration, clock, logger } = options;
+  const merchants = new ConfiguredMerchants(configuration);
+  const connections = new GatewayConnections(clock);
+  const gateway = new UndiciSessionGateway({ merchants: (id) => merchants.gatewayOf(id), connections, clock });
+  const store = new MemorySessionStore({ clock });
+  const events = new EventLog(logger);
+  const app = await createApp({ configuration, merchants, clock, logger, store, gateway, events });
+  const management = createManagementServer(() => app.get(ReadinessProbe).check());
+  const close = async (graceMs: number): Promise<void> => {
+    app.get(RequestLife).shutDown();
+    await app.get(SessionReplica).stop(graceMs);
+    await app.close();
+    await Promise.all([management.close(), connections.close(), store.close()]);
+  };
+  try {
+    const { http, management: managementAddress } = configuration;
+    const managementUrl = await listen(managementAddress, (address) => management.listen(address));
+    const url = await listen(http, async (address) => {
+      await app.listen(address);
+      return await app.getUrl();
+    });
+    logger.info({ url, managementUrl, merchants: configuration.merchants.length }, 'broker started');
+    return { url, managementUrl, close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
+  const adapter = createHttpAdapter();
+  const logger = new NestLogger(parts.logger);
+  const app = await NestFactory.create<NestFastifyApplication>(BrokerModule.with(parts), adapter, {
+    logger,
+    abortOnError: false,
+  });
+  const server: FastifyInstance = adapter.getInstance();
+  guardEdge(server, { authenticator: app.get(Authenticator), routes: app.get(RouteMethods) });
+  if (parts.configuration.http.docs) serveOpenApi(app);
+  await app.init();
+  return app;
+}

@@ -1,0 +1,94 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+export class FailureDocument {
+  @ApiProperty({ enum: ['transient', 'timeout', 'refused', 'revoked', 'invalid_response'] })
+  readonly kind: string;
+
+  @ApiProperty({ required: false, description: "The gateway's own code.", example: 'b_server_is_overloaded' })
+  readonly msgCode?: string;
+
+  @ApiProperty({ format: 'date-time' })
+  readonly at: string;
+}
+
+export class MerchantDocument {
+  @ApiProperty({ example: 'shop' })
+  readonly id: string;
+
+  @ApiProperty({ enum: ['fresh', 'stale', 'unavailable'] })
+  readonly state: string;
+
+  @ApiProperty({ enum: ['current', 'past_margin', 'no_session', 'expired'] })
+  readonly reason: string;
+
+  @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })
+  readonly renewing: boolean;
+
+  @ApiProperty({ required: false, example: 1795212001234 })
+  readonly generation?: number;
+
+  @ApiProperty({ required: false, format: 'date-time' })
+  readonly expiresAt?: string;
+
+  @ApiProperty({ required: false, format: 'date-time' })
+  readonly renewAt?: string;
+
+  @ApiProperty({ required: false, type: FailureDocument, description: 'Since the last session.' })
+  readonly lastFailure?: FailureDocument;
+}
+
+export class MerchantListDocument {
+  @ApiProperty({ type: [MerchantDocument] })
+  readonly merchants: readonly MerchantDocument[];
+}
+
+export class ClientPublicJwkDocument {
+  @ApiProperty({ enum: ['EC'] })
+  readonly kty: string;
+
+  @ApiProperty({ enum: ['P-384'] })
+  readonly crv: string;
+
+  @ApiProperty({ enum: ['enc'] })
+  readonly use: string;
+
+  @ApiProperty({ enum: ['ECDH-ES+A256KW'] })
+  readonly alg: string;
+
+  @ApiProperty()
+  readonly x: string;
+
+  @ApiProperty()
+  readonly y: string;
+}
+
+export class ClientKeyDocument {
+  @ApiProperty({ example: 'shop' })
+  readonly merchant: string;
+
+  @ApiProperty({ type: ClientPublicJwkDocument, description: 'The public JWK to hand to the bank.' })
+  readonly jwk: ClientPublicJwkDocument;
+
+  @ApiProperty({ description: 'RFC 7638, SHA-256, base64url.' })
+  readonly thumbprint: string;
+}
+
+export class ProblemDocument {
+  @ApiProperty({ example: 'urn:session-broker:problem:session_unavailable' })
+  readonly type: string;
+
+  @ApiProperty({ example: 'There is no session to serve at the moment' })
+  readonly title: string;
+
+  @ApiProperty({ example: 503 })
+  readonly status: number;
+
+  @ApiProperty({ description: 'Stable; see docs/errors.md.', example: 'session_unavailable' })
+  readonly code: string;
+
+  @ApiProperty({ required: false })
+  readonly detail?: string;
+
+  @ApiProperty({ description: 'Also in the header x-request-id and in the log.' })
+  readonly requestId: string;
+}

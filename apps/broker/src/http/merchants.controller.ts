@@ -1,0 +1,83 @@
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { toRfc3339 } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+import { type RecordedFailure, SessionReplica } from '#libs/session';
+import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
+import { PolicyTable } from '../auth/policy-table.js';
+import { CONFIGURATION } from '../tokens.js';
+import {
+  ClientKeyDocument,
+  type FailureDocument,
+  type MerchantDocument,
+  MerchantListDocument,
+  ProblemDocument,
+} from './merchant-documents.js';
+
+@ApiTags('merchants')
+@ApiBearerAuth()
+@Controller('v1/merchants')
+export class MerchantsController {
+  constructor(
+    private readonly replica: SessionReplica,
+    private readonly policies: PolicyTable,
+    @Inject(CONFIGURATION) private readonly configuration: BrokerConfiguration,
+  ) {}
+
+  @Get()
+  @Requires({ scope: 'caller' })
+  @ApiOperation({ summary: 'The merchants that you may read, and how they are', operationId: 'listMerchants' })
+  @ApiResponse({ status: 200, type: MerchantListDocument })
+  @ApiResponse({ status: 401, type: ProblemDocument })
+  listMerchants(@Req() request: FastifyRequest): MerchantListDocument {
+    const caller = callerOf(request);
+    if (caller === undefined) throw new BrokerError('unauthenticated');
+    const readable = this.policies.merchantsFor(caller, 'session:read');
+    return { merchants: readable.map((merchant) => this.#describe(merchant)) };
+  }
+
+  @Get(':merchant/client-key')
+  @Requires({ scope: 'merchant', permission: 'session:read' })
+  @ApiOperation({ summary: 'The public client key to hand to the bank', operationId: 'getClientKey' })
+  @ApiParam({ name: 'merchant', example: 'shop' })
+  @ApiResponse({ status: 200, type: ClientKeyDocument })
+  @ApiResponse({ status: 401, type: ProblemDocument })
+  @ApiResponse({ status: 403, type: ProblemDocument })
+  getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
+    const key = this.configuration.merchants.find(({ id }) => id === merchant)?.clientKeys[0];
+    if (key === undefined) throw new BrokerError('merchant_not_found');
+    const { kty, crv, x, y } = key.publicJwk;
+    return { merchant, jwk: { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y }, thumbprint: key.thumbprint };
+  }
+
+  #describe(merchant: string): MerchantDocument {
+    const session = this.replica.held.get(merchant);
+    const failure = this.replica.failures.get(merchant);
+    const verdict = this.replica.reader.verdict(merchant);
+    return {
+      id: merchant,
+      state: verdict.result,
+      reason: verdict.reason,
+      renewing: this.replica.isRenewing(merchant),
+      ...(session === undefined
+        ? {}
+        : {
+            generation: session.generation,
+            expiresAt: toRfc3339(session.expiresAt),
+            renewAt: toRfc3339(session.renewAt),
+          }),
+      ...(failure === undefined ? {} : { lastFailure: failureDocument(failure) }),
+    };
+  }
+}
+
+function failureDocument(failure: RecordedFailure): FailureDocument {
+  return {
+    kind: failure.kind,
+    ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }),
+    at: toRfc3339(failure.at),
+  };
+}

@@ -1,0 +1,17 @@
+/** A connection is not held for longer, whatever the caller prefers: proxies on the way give up at about this. */
+export const LONGEST_WAIT_S = 60;
+
+/**
+ * Reads the `wait` preference (RFC 7240 section 4.3). A preference that is not understood is ignored, as the RFC
+ * demands; one that is too long is cut to what will be done.
+ * @returns seconds, or undefined when there is no such preference
+ */
+export function preferredWaitSeconds(prefer: string | readonly string[] | undefined): number | undefined {
+  if (prefer === undefined) return undefined;
+  const preferences = [prefer].flat().join(',').split(',');
+  for (const preference of preferences) {
+    const match = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;.*)?$/i.exec(preference);
+    if (match !== null) return Math.min(Number(match[1]), LONGEST_WAIT_S);
+  }
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BrokerError } from '#libs/errors';
+import type { Logger } from '#libs/telemetry';
+import { callerOf } from '../auth/caller.js';
+import { LOGGER } from '../tokens.js';
+import { problemOf } from './problem.js';
+import { RouteMethods } from './route-methods.js';
+import { toBrokerError } from './to-broker-error.js';
+
+const SHORTEST_RETRY_AFTER_S = 1;
+
+/** The one place that turns an error into a response, and the one that logs a failed request. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly routes: RouteMethods,
+  ) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = this.routes.refine(toBrokerError(thrown), request);
+    this.#log(error, request);
+    if (reply.sent || request.raw.destroyed) return;
+    const problem = problemOf(error, request.id);
+    reply.status(problem.status).headers(headersFor(error, this.routes.allowed(request)));
+    reply.type('application/problem+json').send(JSON.stringify(problem));
+  }
+
+  /** Caller's faults are the caller's to log; here they are one debug line. Ours are errors, with their cause. */
+  #log(error: BrokerError, request: FastifyRequest): void {
+    const fields = {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url,
+      caller: callerOf(request)?.name,
+      code: error.code,
+    };
+    if (error.entry.fault === 'programmer') this.logger.error({ ...fields, error }, 'request failed');
+    else if (error.entry.status >= 500) this.logger.warn({ ...fields, detail: error.detail }, 'request not served');
+    else this.logger.debug({ ...fields, detail: error.detail }, 'request refused');
+  }
+}
+
+function headersFor(error: BrokerError, allowed: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = { 'cache-control': 'no-store' };
+  if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="session-broker"';
+  if (error.code === 'method_not_allowed') headers['allow'] = allowed.join(', ');
+  if (error.entry.retryable && error.entry.status >= 429) {
+    const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000);
+    headers['retry-after'] = String(Math.max(SHORTEST_RETRY_AFTER_S, seconds));
+  }
+  return headers;
+}

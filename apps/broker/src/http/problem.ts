@@ -1,0 +1,27 @@
+import { type BrokerError, type ErrorCode, errorCodes } from '#libs/errors';
+
+/** Problem details (RFC 9457) with two members of ours: `code`, stable, and `requestId`. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail?: string;
+  readonly requestId: string;
+}
+
+export const PROBLEM_TYPE_PREFIX = 'urn:session-broker:problem:';
+
+/** The only text that leaves is constant, or was written for the caller of a request that the caller can correct. */
+export function problemOf(error: BrokerError, requestId: string): Problem {
+  const { status, title, fault } = errorCodes[error.code];
+  const mayCarryDetail = fault === 'caller' && error.publicDetail !== undefined;
+  return {
+    type: `${PROBLEM_TYPE_PREFIX}${error.code}`,
+    title,
+    status,
+    code: error.code,
+    ...(mayCarryDetail ? { detail: error.publicDetail } : {}),
+    requestId,
+  };
+}

@@ -1,0 +1,82 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { toRfc3339 } from '#libs/clock';
+import type { Session } from '#libs/session';
+
+export class ServerPublicKeyDocument {
+  @ApiProperty({ enum: ['EC'] })
+  readonly kty: string;
+
+  @ApiProperty({ enum: ['P-384'] })
+  readonly crv: string;
+
+  @ApiProperty({
+    description: 'base64url',
+    example: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e',
+  })
+  readonly x: string;
+
+  @ApiProperty({
+    description: 'base64url',
+    example: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK',
+  })
+  readonly y: string;
+}
+
+/** The one JSON shape of a session. Its parts belong together: never mix those of two generations. */
+export class SessionDocument {
+  @ApiProperty({ example: 'shop' })
+  readonly merchant: string;
+
+  @ApiProperty({ description: 'Only grows. The ETag of the response is this number.', example: 1795212001234 })
+  readonly generation: number;
+
+  @ApiProperty({ format: 'uuid', description: 'Secret.' })
+  readonly authToken: string;
+
+  @ApiProperty({ format: 'uuid', description: 'Secret.' })
+  readonly deviceId: string;
+
+  @ApiProperty({ format: 'uuid', required: false, description: 'Secret. One of the two session forms has none.' })
+  readonly refreshToken?: string;
+
+  @ApiProperty({ type: ServerPublicKeyDocument, description: 'Encrypt request bodies to this key.' })
+  readonly serverPublic: ServerPublicKeyDocument;
+
+  @ApiProperty({ description: 'RFC 7638 thumbprint of the client key that opens the answers of this session.' })
+  readonly clientKeyThumbprint: string;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T12:00:01.234Z' })
+  readonly createdAt: string;
+
+  @ApiProperty({ format: 'date-time', example: '2026-11-20T12:15:01.234Z' })
+  readonly expiresAt: string;
+
+  @ApiProperty({ format: 'date-time', description: 'A newer session can be expected from here on.' })
+  readonly renewAt: string;
+}
+
+export function sessionDocument(session: Session): SessionDocument {
+  return {
+    merchant: session.merchant,
+    generation: session.generation,
+    authToken: session.authToken,
+    deviceId: session.deviceId,
+    ...(session.refreshToken === undefined ? {} : { refreshToken: session.refreshToken }),
+    serverPublic: session.serverPublic,
+    clientKeyThumbprint: session.clientKeyThumbprint,
+    createdAt: toRfc3339(session.createdAt),
+    expiresAt: toRfc3339(session.expiresAt),
+    renewAt: toRfc3339(session.renewAt),
+  };
+}
+
+const written = new WeakMap<Session, string>();
+
+/** The document as JSON, written once per session: sessions are immutable and read thousands of times. */
+export function sessionJson(session: Session): string {
+  const known = written.get(session);
+  if (known !== undefined) return known;
+  const json = JSON.stringify(sessionDocument(session));
+  written.set(session, json);
+  return json;
+}

@@ -1,0 +1,76 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { type Session, SessionReplica } from '#libs/session';
+import { CONFIGURATION } from '../tokens.js';
+import { etagOf, matchesEtag } from './conditional.js';
+import { preferredWaitSeconds } from './prefer-wait.js';
+import { RequestLife } from './request-life.js';
+import { parseSessionQuery } from './session-query.js';
+
+export interface SessionRoute {
+  Params: { merchant: string };
+  Querystring: Record<string, unknown>;
+}
+
+/** `unchanged`: the caller already holds it. */
+export type FoundSession =
+  | { readonly kind: 'session'; readonly session: Session; readonly waitedFor?: number }
+  | { readonly kind: 'unchanged'; readonly session: Session; readonly waitedFor?: number };
+
+interface SessionWish {
+  readonly merchant: string;
+  readonly minRemainingMs: number;
+  readonly waitSeconds: number | undefined;
+}
+
+/** For the last steps of an attempt after the gateway's own timeout. */
+const WAIT_BEYOND_TIMEOUT_MS = 2_000;
+
+/** Finds the session that answers a request: at once from memory, or after the wait that the request asks for. */
+@Injectable()
+export class SessionLookup {
+  readonly #timeouts: ReadonlyMap<string, number>;
+
+  constructor(
+    @Inject(SessionReplica) private readonly replica: SessionReplica,
+    @Inject(RequestLife) private readonly life: RequestLife,
+    @Inject(CONFIGURATION) configuration: BrokerConfiguration,
+  ) {
+    this.#timeouts = new Map(configuration.merchants.map(({ id, gateway }) => [id, gateway.timeoutMs]));
+  }
+
+  /** @throws BrokerError `invalid_request` or `session_unavailable` */
+  async find(request: FastifyRequest<SessionRoute>, reply: FastifyReply): Promise<FoundSession> {
+    const { merchant } = request.params;
+    const { minRemainingMs } = parseSessionQuery(request.query);
+    const waitSeconds = preferredWaitSeconds(request.headers['prefer']);
+    const session = await this.#current({ merchant, minRemainingMs, waitSeconds }, reply);
+    if (!matchesEtag(request.headers['if-none-match'], etagOf(session.generation))) {
+      return { kind: 'session', session, ...(waitSeconds === undefined ? {} : { waitedFor: waitSeconds }) };
+    }
+    if (waitSeconds === undefined) return { kind: 'unchanged', session };
+    const wait = { merchant, waitMs: waitSeconds * 1_000, signal: this.life.signalFor(reply) };
+    const newer = await this.replica.reader.newerThan(session.generation, wait);
+    if (newer !== undefined) return { kind: 'session', session: newer, waitedFor: waitSeconds };
+    return { kind: 'unchanged', session, waitedFor: waitSeconds };
+  }
+
+  async #current(wish: SessionWish, reply: FastifyReply): Promise<Session> {
+    const { merchant, minRemainingMs, waitSeconds } = wish;
+    const { reader } = this.replica;
+    if (minRemainingMs === 0) {
+      const served = reader.peek(merchant);
+      if (served?.verdict.result === 'fresh') return served.session;
+    }
+    const signal = this.life.signalFor(reply);
+    const patient = waitSeconds !== undefined;
+    const waitMs = patient ? waitSeconds * 1_000 : this.#ownWaitMs(merchant);
+    const { session } = await reader.read({ merchant, minRemainingMs, waitMs, patient, signal });
+    return session;
+  }
+
+  #ownWaitMs(merchant: string): number {
+    return (this.#timeouts.get(merchant) ?? 0) + WAIT_BEYOND_TIMEOUT_MS;
+  }
+}

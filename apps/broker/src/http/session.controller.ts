@@ -1,0 +1,49 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SessionReplica } from '#libs/session';
+import { Requires } from '../auth/access.js';
+import { etagOf } from './conditional.js';
+import { ProblemDocument } from './merchant-documents.js';
+import { SessionDocument, sessionJson } from './session-document.js';
+import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.js';
+
+@ApiTags('sessions')
+@ApiBearerAuth()
+@Controller('v1/merchants')
+export class SessionController {
+  constructor(
+    private readonly lookup: SessionLookup,
+    private readonly replica: SessionReplica,
+  ) {}
+
+  @Get(':merchant/session')
+  @Requires({ scope: 'merchant', permission: 'session:read' })
+  @ApiOperation({ summary: 'The current session of a merchant', operationId: 'getSession' })
+  @ApiParam({ name: 'merchant', example: 'shop' })
+  @ApiQuery({ name: 'minRemaining', required: false, example: '60s', description: 'Renew first when less is left.' })
+  @ApiHeader({ name: 'If-None-Match', required: false, description: 'The ETag of the session that you hold.' })
+  @ApiHeader({
+    name: 'Prefer',
+    required: false,
+    description: '`wait=30`: with If-None-Match, hold the request until the session changes; else wait for the first.',
+  })
+  @ApiResponse({ status: 200, type: SessionDocument })
+  @ApiResponse({ status: 304, description: 'The session that you hold is the current one.' })
+  @ApiResponse({ status: 400, type: ProblemDocument })
+  @ApiResponse({ status: 401, type: ProblemDocument })
+  @ApiResponse({ status: 403, type: ProblemDocument })
+  @ApiResponse({ status: 503, type: ProblemDocument, description: '`Retry-After` says when to ask again.' })
+  async getSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): Promise<void> {
+    this.#answer(reply, await this.lookup.find(request, reply));
+  }
+
+  #answer(reply: FastifyReply, found: FoundSession): void {
+    const { session } = found;
+    const maxAge = Math.max(0, Math.floor(this.replica.held.untilRenewalMs(session.merchant) / 1_000));
+    reply.header('etag', etagOf(session.generation)).header('cache-control', `private, max-age=${maxAge}`);
+    if (found.waitedFor !== undefined) reply.header('preference-applied', `wait=${found.waitedFor}`);
+    if (found.kind === 'unchanged') reply.code(304).send();
+    else reply.type('application/json; charset=utf-8').send(sessionJson(session));
+  }
+}

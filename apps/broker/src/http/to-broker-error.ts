@@ -1,0 +1,32 @@
+import { HttpException } from '@nestjs/common';
+import { BrokerError, type ErrorCode } from '#libs/errors';
+
+/** What Fastify and Nest report by status, in our words. */
+const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
+  400: 'invalid_request',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'route_not_found',
+  405: 'method_not_allowed',
+  406: 'invalid_request',
+  408: 'request_timeout',
+  413: 'payload_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  431: 'headers_too_large',
+  503: 'shutting_down',
+};
+
+/** Gives whatever was thrown while a request was served a code of ours. Framework texts never reach the caller. */
+export function toBrokerError(thrown: unknown): BrokerError {
+  if (thrown instanceof BrokerError) return thrown;
+  const code = codeOfStatus[statusOf(thrown) ?? 500] ?? 'internal_error';
+  return new BrokerError(code, { cause: thrown });
+}
+
+function statusOf(thrown: unknown): number | undefined {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  if (!(thrown instanceof Error) || !('statusCode' in thrown)) return undefined;
+  return typeof thrown.statusCode === 'number' ? thrown.statusCode : undefined;
+}

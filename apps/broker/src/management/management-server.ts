@@ -1,0 +1,29 @@
+import { fastify, type FastifyInstance } from 'fastify';
+import { BrokerError } from '#libs/errors';
+import { problemOf } from '../http/problem.js';
+import { toBrokerError } from '../http/to-broker-error.js';
+import type { Readiness } from './readiness.js';
+
+/**
+ * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness that looked at store or
+ * gateway would restart every replica at once when one of them is down.
+ */
+export function createManagementServer(checkReadiness: () => Readiness): FastifyInstance {
+  const server = fastify({ logger: false, bodyLimit: 1_024, requestTimeout: 5_000, forceCloseConnections: true });
+  server.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ alive: true }));
+  server.get('/readyz', (_request, reply) => {
+    const readiness = checkReadiness();
+    return reply
+      .code(readiness.ready ? 200 : 503)
+      .header('cache-control', 'no-store')
+      .send(readiness);
+  });
+  server.setNotFoundHandler(() => {
+    throw new BrokerError('route_not_found');
+  });
+  server.setErrorHandler((thrown, request, reply) => {
+    const problem = problemOf(toBrokerError(thrown), request.id);
+    return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+  });
+  return server;
+}

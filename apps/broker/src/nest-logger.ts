@@ -1,0 +1,23 @@
+import type { LoggerService } from '@nestjs/common';
+import type { Logger } from '#libs/telemetry';
+
+/** Lets the framework speak through our logger. Its start-up chatter is a matter for debugging. */
+export class NestLogger implements LoggerService {
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  log(message: unknown): void {
+    this.#logger.debug({ framework: true }, String(message));
+  }
+
+  warn(message: unknown): void {
+    this.#logger.warn({ framework: true }, String(message));
+  }
+
+  error(message: unknown): void {
+    this.#logger.error({ framework: true }, String(message));
+  }
+}

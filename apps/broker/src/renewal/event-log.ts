@@ -1,0 +1,71 @@
+import type { SessionEvent, SessionEvents } from '#libs/session';
+import type { Logger } from '#libs/telemetry';
+
+type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
+type Writers = { readonly [Name in SessionEvent['event']]: (event: Named<Name>) => void };
+
+/** Writes what happened in the domain, one line each. It is the only owner of these lines. */
+export class EventLog implements SessionEvents {
+  readonly #logger: Logger;
+  readonly #writers: Writers;
+  #storeDown = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+    this.#writers = {
+      renewal_finished: (event) => this.#renewalFinished(event),
+      late_result: this.#warn('a session came after the lease had ended and was not published'),
+      fenced_publish: this.#warn('a newer lease exists; the session was not published'),
+      unconfirmed_publish: this.#warn('the store did not confirm the new session; it is served from memory only'),
+      record_unopenable: this.#warn('a stored session opens with no configured key and is treated as absent'),
+      lead_time_short: this.#warn('no second attempt fits before expiry; lower gateway.timeout or raise renewBefore'),
+      clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
+      session_adopted: this.#debug('session adopted'),
+      lease_granted: this.#debug('lease granted'),
+      claim_refused: this.#debug('claim refused'),
+      renewal_abandoned: this.#debug('renewal abandoned'),
+      store_failed: (event) => this.#storeFailed(event),
+      store_recovered: (event) => this.#storeRecovered(event),
+      broken: (event) => this.#logger.error(event, 'a bug: this must not happen'),
+    };
+  }
+
+  emit(event: SessionEvent): void {
+    // The table pairs each name with a writer of exactly that event, which the indexed access cannot express.
+    (this.#writers[event.event] as (event: SessionEvent) => void)(event);
+  }
+
+  #warn(message: string): (event: object) => void {
+    return (event) => this.#logger.warn(event, message);
+  }
+
+  #debug(message: string): (event: object) => void {
+    return (event) => this.#logger.debug(event, message);
+  }
+
+  #renewalFinished(event: Named<'renewal_finished'>): void {
+    const { failure, durationMs, ...rest } = event;
+    const fields = { ...rest, durationMs: Math.round(durationMs) };
+    if (event.outcome === 'success') return this.#logger.info(fields, 'session renewed');
+    const facts = { ...fields, msgCode: failure?.msgCode, httpStatus: failure?.httpStatus };
+    const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail };
+    const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
+    if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');
+    else this.#logger.warn(line, 'renewal failed; it will be repeated');
+  }
+
+  #skewed(event: Named<'clock_skew'>): void {
+    this.#logger.warn(event, 'the clocks of broker and gateway differ; expiry is judged by the gateway clock');
+  }
+
+  /** One line per change, not per operation that fails. */
+  #storeFailed(event: Named<'store_failed'>): void {
+    if (!this.#storeDown) this.#logger.warn(event, 'the store does not answer; sessions in memory go on being served');
+    this.#storeDown = true;
+  }
+
+  #storeRecovered(event: Named<'store_recovered'>): void {
+    this.#storeDown = false;
+    this.#logger.info(event, 'the store answers again');
+  }
+}

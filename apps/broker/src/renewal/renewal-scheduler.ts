@@ -1,0 +1,21 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { SessionReplica } from '#libs/session';
+
+/** The steady pace. Between two ticks the replica wakes itself when the next merchant falls due. */
+const TICK_MS = 1_000;
+
+@Injectable()
+export class RenewalScheduler implements OnApplicationBootstrap {
+  constructor(private readonly replica: SessionReplica) {}
+
+  /** The first sessions are fetched while the port is being opened; nothing waits for them. */
+  onApplicationBootstrap(): void {
+    void this.replica.tick();
+  }
+
+  @Interval('renewal-tick', TICK_MS)
+  async tick(): Promise<void> {
+    await this.replica.tick();
+  }
+}

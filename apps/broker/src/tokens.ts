@@ -1,0 +1,7 @@
+/** Names under which Nest injects what is not a class of this app. */
+export const CONFIGURATION = Symbol('configuration');
+export const CLOCK = Symbol('clock');
+export const LOGGER = Symbol('logger');
+export const STORE = Symbol('store');
+export const GATEWAY = Symbol('gateway');
+export const EVENTS = Symbol('events');
