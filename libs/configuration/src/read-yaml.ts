@@ -61,7 +61,7 @@ function parse(text: string, lineCounter: LineCounter): Document | undefined {
   try {
     // Repeated keys are looked for below: the parser's own check compares every key with every other.
     const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
-    return parseDocument(text, { ...checks, version: '1.2', prettyErrors: false, logLevel: 'silent', lineCounter });
+    return parseDocument(text, { ...checks, version: '1.2', prettyErrors: false, logLevel: 'error', lineCounter });
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

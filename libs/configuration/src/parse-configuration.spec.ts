@@ -1,0 +1,483 @@
+import { ConfigurationError, type Fault } from './fault.js';
+import { parseConfiguration } from './parse-configuration.js';
+import type { ParsedConfiguration } from './parsed-configuration.js';
+
+type Raw = Record<string, unknown>;
+
+const TOKEN = 'ab'.repeat(32);
+const OTHER_TOKEN = 'cd'.repeat(32);
+const CODE = '137d9304-0368-11ed-b939-0242ac120002';
+const OTHER_CODE = '237d9304-0368-11ed-b939-0242ac120002';
+const PIN = `sha256/${Buffer.alloc(32, 7).toString('base64')}`;
+
+const merchant = (changes: Raw = {}): Raw => ({
+  id: 'shop',
+  serviceCode: CODE,
+  clientKeyFiles: ['shop.jwk.json'],
+  gateway: { baseUrl: 'https://gateway.example' },
+  ...changes,
+});
+const testMerchant = (changes: Raw = {}): Raw =>
+  merchant({ id: 'demo', serviceCode: OTHER_CODE, clientKeyFiles: ['demo.jwk.json'], gateway: inTest(), ...changes });
+const inTest = (changes: Raw = {}): Raw => ({ baseUrl: 'http://sandbox:8081', environment: 'test', ...changes });
+const withGateway = (gateway: Raw): Raw => ({
+  merchants: [merchant({ gateway: { baseUrl: 'https://gateway.example', ...gateway } })],
+});
+const withSession = (session: Raw): Raw => ({ merchants: [merchant({ session })] });
+const token = { caller: 'checkout', sha256: TOKEN };
+const policy = { caller: 'checkout', merchants: ['shop'], allow: ['session:read'] };
+
+/** JSON is YAML 1.2. */
+const parse = (raw: Raw, environment = {}): ParsedConfiguration =>
+  parseConfiguration(JSON.stringify({ merchants: [merchant()], ...raw }), environment);
+
+function faultsOf(act: () => unknown): readonly Fault[] {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+const faults = (raw: Raw): string[] => faultsOf(() => parse(raw)).map(({ path, problem }) => `${path} ${problem}`);
+
+describe('parseConfiguration', () => {
+  it('fills every default in', () => {
+    expect(parse({})).toEqual({
+      http: { host: '127.0.0.1', port: 8080, docs: true },
+      management: { host: '127.0.0.1', port: 9464 },
+      store: { type: 'memory', keyPrefix: 'session-broker' },
+      auth: { disabled: false, tokens: [], policies: [] },
+      log: { level: 'info' },
+      merchants: [
+        {
+          id: 'shop',
+          required: true,
+          serviceCode: { kind: 'value', value: CODE },
+          clientKeyFiles: ['shop.jwk.json'],
+          onStoreOutage: 'authorize',
+          gateway: {
+            baseUrl: new URL('https://gateway.example'),
+            environment: 'production',
+            timeoutMs: 5_000,
+            supersedes: 'unknown',
+            requestData: { attach: 'none' },
+            tls: { pins: [] },
+          },
+          session: {
+            renewBefore: undefined,
+            safetyMargin: undefined,
+            fallbackLifetimeMs: 900_000,
+            gatewayTimeoutMs: 5_000,
+            budget: { calls: 20, windowMs: 600_000 },
+          },
+        },
+      ],
+      warnings: [{ path: 'auth.tokens', problem: 'is empty: nobody can use the API' }],
+    });
+  });
+
+  it('reads every setting', () => {
+    const parsed = parse({
+      http: { host: '0.0.0.0', port: 0, docs: false },
+      management: { host: '::1', port: 0 },
+      store: { type: 'memory', keyPrefix: 'p', onStoreOutage: 'authorize' },
+      auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [{ ...policy, merchants: ['*'] }] },
+      log: { level: 'debug' },
+      merchants: [
+        testMerchant({
+          serviceCode: undefined,
+          serviceCodeFile: 'code',
+          required: false,
+          gateway: {
+            baseUrl: 'https://sandbox:8443/base',
+            environment: 'test',
+            testBaseUrl: 'http://sandbox:8081',
+            timeout: '2s',
+            requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
+            supersedes: true,
+            tls: { caFile: 'ca.pem', pins: [PIN] },
+            proxy: 'http://u:p@proxy:3128',
+          },
+          session: {
+            renewBefore: '25%',
+            safetyMargin: '10s',
+            fallbackLifetime: '1h',
+            budget: { calls: 5, window: '1m' },
+          },
+        }),
+      ],
+    });
+    expect(parsed).toMatchObject({
+      http: { host: '0.0.0.0', port: 0, docs: false },
+      auth: { tokens: [{ caller: 'checkout', sha256: TOKEN }], policies: [{ merchants: ['*'] }] },
+      log: { level: 'debug' },
+      warnings: [],
+    });
+    expect(parsed.merchants[0]).toEqual({
+      id: 'demo',
+      required: false,
+      serviceCode: { kind: 'file', file: 'code' },
+      clientKeyFiles: ['demo.jwk.json'],
+      onStoreOutage: 'authorize',
+      gateway: {
+        baseUrl: new URL('https://sandbox:8443/base'),
+        environment: 'test',
+        testBaseUrl: new URL('http://sandbox:8081'),
+        timeoutMs: 2_000,
+        supersedes: true,
+        requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
+        tls: { caFile: 'ca.pem', pins: [PIN] },
+        proxy: new URL('http://u:p@proxy:3128'),
+      },
+      session: {
+        renewBefore: { kind: 'share', share: 0.25 },
+        safetyMargin: { kind: 'duration', durationMs: 10_000 },
+        fallbackLifetimeMs: 3_600_000,
+        gatewayTimeoutMs: 2_000,
+        budget: { calls: 5, windowMs: 60_000 },
+      },
+    });
+  });
+
+  it('is frozen all the way down', () => {
+    const frozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      value instanceof URL ||
+      (Object.isFrozen(value) && Object.values(value).every(frozen));
+    expect(frozen(parse({ auth: { tokens: [token], policies: [policy] } }))).toBe(true);
+  });
+
+  it('stops creating in a store outage by default where a new session ends the old one', () => {
+    const outage = (gateway: Raw, store?: Raw): string | undefined =>
+      parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.onStoreOutage;
+    expect(outage({ supersedes: true })).toBe('fail');
+    expect(outage({ supersedes: false })).toBe('authorize');
+    expect(outage({ supersedes: true }, { onStoreOutage: 'authorize' })).toBe('authorize');
+    expect(outage({ supersedes: false }, { onStoreOutage: 'fail' })).toBe('fail');
+  });
+
+  it('takes numbers and flags from the environment, and only from there as text', () => {
+    const environment = { PORT: '8081', NO: 'false', ID: '42' };
+    const raw = {
+      http: { port: '${PORT}', docs: '${NO}' },
+      merchants: [merchant({ id: '${ID}', required: '${NO}', gateway: { baseUrl: 'https://a', supersedes: '${NO}' } })],
+    };
+    const parsed = parse(raw, environment);
+    expect(parsed.http).toMatchObject({ port: 8081, docs: false });
+    expect(parsed.merchants[0]).toMatchObject({ id: '42', required: false, gateway: { supersedes: false } });
+    expect(faults({ http: { port: '8081', docs: 'false' } })).toEqual([
+      'http.port must be a whole number from 0 to 65535, without quotes',
+      'http.docs must be true or false, without quotes',
+    ]);
+  });
+
+  it.each(['080', '1e3', '8080 ', '0x50', '', '-1', '8080.0'])(
+    'does not take %j from the environment for a port',
+    (PORT) => {
+      expect(faultsOf(() => parse({ http: { port: '${PORT}' } }, { PORT }))).toHaveLength(1);
+    },
+  );
+
+  it('warns of a caller that may do nothing', () => {
+    expect(parse({ auth: { tokens: [token] } }).warnings).toEqual([
+      { path: 'auth.tokens[0].caller', problem: 'has no policy and may do nothing' },
+    ]);
+  });
+});
+
+describe('parseConfiguration refuses', () => {
+  it.each<[string, Raw, string]>([
+    [
+      'an unknown setting',
+      { htttp: {} },
+      'htttp is not a setting; known here: http, management, store, auth, log, merchants',
+    ],
+    [
+      'an unknown setting deep inside',
+      withGateway({ tls: { insecure: true } }),
+      'merchants[0].gateway.tls.insecure is not a setting; known here: caFile, pins',
+    ],
+    ['redis', { store: { type: 'redis' } }, 'store.type must be memory; redis is not supported yet'],
+    ['a Redis URL', { store: { url: 'redis://x' } }, 'store.url is not supported yet; remove it'],
+    ['jwt', { auth: { jwt: { issuer: 'x' } } }, 'auth.jwt is not supported yet; remove it'],
+    ['mtls', { auth: { mtls: true } }, 'auth.mtls is not supported yet; remove it'],
+    ['tls of the API', { http: { tls: {} } }, 'http.tls is not supported yet; remove it'],
+    ['a text for a section', { http: 'x' }, 'http must be a mapping of settings'],
+    ['a sequence for a section', { http: [] }, 'http must be a mapping of settings'],
+    ['a mapping for a sequence', { auth: { tokens: {} } }, 'auth.tokens must be a sequence'],
+    ['a mapping for a text', { http: { host: {} } }, 'http.host must be a single value'],
+    [
+      'a number for a text',
+      { log: { level: 1 } },
+      'log.level must be text: one of debug, info, warn, error; put the value in quotes',
+    ],
+    [
+      'a fraction for a port',
+      { http: { port: 80.5 } },
+      'http.port must be a whole number from 0 to 65535, without quotes',
+    ],
+    [
+      'a port out of range',
+      { management: { port: 65_536 } },
+      'management.port must be a whole number from 0 to 65535, without quotes',
+    ],
+    ['equal ports', { management: { port: 8080 } }, 'management.port must differ from http.port'],
+    ['no merchant', { merchants: [] }, 'merchants must have at least 1 item'],
+    ['no merchants at all', { merchants: undefined }, 'merchants is missing'],
+    ['a text for a merchant', { merchants: ['shop'] }, 'merchants[0] must be a mapping of settings'],
+    [
+      'a merchant without gateway',
+      { merchants: [merchant({ gateway: undefined })] },
+      'merchants[0].gateway is missing',
+    ],
+    [
+      'a merchant without key',
+      { merchants: [merchant({ clientKeyFiles: [] })] },
+      'merchants[0].clientKeyFiles must have at least 1 item',
+    ],
+    [
+      'a number as key file',
+      { merchants: [merchant({ clientKeyFiles: [5] })] },
+      'merchants[0].clientKeyFiles[0] must be text: the path of a file; put the value in quotes',
+    ],
+    [
+      'the same key file twice',
+      { merchants: [merchant({ clientKeyFiles: ['a', 'a'] })] },
+      'merchants[0].clientKeyFiles[1] is the same file as clientKeyFiles[0]; remove one',
+    ],
+    [
+      'no serviceCode',
+      { merchants: [merchant({ serviceCode: undefined })] },
+      'merchants[0].serviceCode is missing: give the UUID that the bank assigned, or serviceCodeFile',
+    ],
+    [
+      'serviceCode twice',
+      { merchants: [merchant({ serviceCodeFile: 'x' })] },
+      'merchants[0].serviceCodeFile stands beside serviceCode; give exactly one of them',
+    ],
+    [
+      'a serviceCode that is none',
+      { merchants: [merchant({ serviceCode: 'x' })] },
+      'merchants[0].serviceCode must be a UUID, as the bank assigned it',
+    ],
+    [
+      'the same id twice',
+      { merchants: [merchant(), merchant({ serviceCode: OTHER_CODE })] },
+      'merchants[1].id is the id of merchants[0] already; ids must be unique',
+    ],
+    [
+      'the same serviceCode twice',
+      { merchants: [merchant(), merchant({ id: 'b', serviceCode: CODE.toUpperCase() })] },
+      'merchants[1].serviceCode is the serviceCode of merchants[0] already; their sessions would end each other',
+    ],
+    [
+      'a production key in test',
+      { merchants: [merchant(), testMerchant({ clientKeyFiles: ['demo', 'shop.jwk.json'] })] },
+      'merchants[1].clientKeyFiles[1] is also a production key (merchants[0].clientKeyFiles[0]); a test merchant needs a key of its own',
+    ],
+    [
+      'http in production',
+      withGateway({ baseUrl: 'http://gateway.example' }),
+      'merchants[0].gateway.baseUrl must be https, because gateway.environment is production',
+    ],
+    [
+      'helpers in production',
+      withGateway({ testBaseUrl: 'https://t' }),
+      'merchants[0].gateway.testBaseUrl is accepted only with environment: test; remove it',
+    ],
+    [
+      'pins without TLS',
+      { merchants: [testMerchant({ gateway: inTest({ tls: { pins: [PIN] } }) })] },
+      'merchants[0].gateway.tls has no effect on an http baseUrl; use https, or remove it',
+    ],
+    [
+      'a CA without TLS',
+      { merchants: [testMerchant({ gateway: inTest({ tls: { caFile: 'a' } }) })] },
+      'merchants[0].gateway.tls has no effect on an http baseUrl; use https, or remove it',
+    ],
+    [
+      'a bad pin',
+      withGateway({ tls: { pins: [PIN, 'x'] } }),
+      'merchants[0].gateway.tls.pins[1] must be sha256/ and the base64 of the SHA-256 of a public key (44 characters)',
+    ],
+    [
+      'a timeout over a minute',
+      withGateway({ timeout: '61s' }),
+      'merchants[0].gateway.timeout must be a duration from 100ms to 60s, such as 90s, 15m or 2h',
+    ],
+    [
+      'a timeout without unit',
+      withGateway({ timeout: 5 }),
+      'merchants[0].gateway.timeout must be text: a duration from 100ms to 60s, such as 90s, 15m or 2h; put the value in quotes',
+    ],
+    [
+      'another word for supersedes',
+      withGateway({ supersedes: 'maybe' }),
+      'merchants[0].gateway.supersedes must be true, false or unknown',
+    ],
+    [
+      'an attachment without name',
+      withGateway({ requestData: { attach: 'body', recipientKeyFile: 'a' } }),
+      'merchants[0].gateway.requestData.name is missing: attach: body needs it',
+    ],
+    [
+      'an attachment without recipient',
+      withGateway({ requestData: { attach: 'body', name: 'a' } }),
+      'merchants[0].gateway.requestData.recipientKeyFile is missing: attach: body needs it',
+    ],
+    [
+      'a name without attachment',
+      withGateway({ requestData: { name: 'a' } }),
+      'merchants[0].gateway.requestData.name has no effect with attach: none; remove it, or set attach to body or header',
+    ],
+    [
+      'an attachment over serviceCode',
+      withGateway({ requestData: { attach: 'body', name: 'serviceCode', recipientKeyFile: 'a' } }),
+      'merchants[0].gateway.requestData.name is a name that the request uses itself; choose another',
+    ],
+    [
+      'an attachment over a header in use',
+      withGateway({ requestData: { attach: 'header', name: 'Content-Type', recipientKeyFile: 'a' } }),
+      'merchants[0].gateway.requestData.name is a name that the request uses itself; choose another',
+    ],
+    [
+      'a margin as long as the lead',
+      withSession({ renewBefore: '10%', safetyMargin: '10%' }),
+      'merchants[0].session.safetyMargin must be less than renewBefore (20% by default)',
+    ],
+    [
+      'a margin longer than the lead',
+      withSession({ renewBefore: '1m', safetyMargin: '2m' }),
+      'merchants[0].session.safetyMargin must be less than renewBefore (20% by default)',
+    ],
+    [
+      'a margin over the default lead',
+      withSession({ safetyMargin: '20%' }),
+      'merchants[0].session.safetyMargin must be less than renewBefore (20% by default)',
+    ],
+    [
+      'a lead under the default margin',
+      withSession({ renewBefore: '5%' }),
+      'merchants[0].session.renewBefore must be more than safetyMargin (5% by default)',
+    ],
+    [
+      'a lead over the fallback',
+      withSession({ renewBefore: '15m' }),
+      'merchants[0].session.renewBefore must be shorter than session.fallbackLifetime; shorten it, or raise that',
+    ],
+    [
+      'a budget of nothing',
+      withSession({ budget: { calls: 0 } }),
+      'merchants[0].session.budget.calls must be a whole number from 1 to 1000, without quotes',
+    ],
+    [
+      'auth disabled for a network',
+      { http: { host: '0.0.0.0' }, auth: { disabled: true } },
+      'auth.disabled is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1',
+    ],
+    [
+      'auth disabled beside tokens',
+      { auth: { disabled: true, tokens: [token] } },
+      'auth.disabled makes tokens and policies ineffective; remove either it or them',
+    ],
+    [
+      'no authentication on a network',
+      { http: { host: 'broker.internal' } },
+      'auth.tokens must have at least one token, because http.host is not a loopback address',
+    ],
+    [
+      'one token for two callers',
+      { auth: { tokens: [token, { caller: 'b', sha256: TOKEN.toUpperCase() }] } },
+      'auth.tokens[1].sha256 is the same token as auth.tokens[0]; every token must belong to one caller',
+    ],
+    [
+      'a policy for an unknown caller',
+      { auth: { tokens: [token], policies: [{ ...policy, caller: 'x' }] } },
+      'auth.policies[0].caller names a caller that has no token in auth.tokens',
+    ],
+    [
+      'a policy for an unknown merchant',
+      { auth: { tokens: [token], policies: [{ ...policy, merchants: ['shop', 'x'] }] } },
+      'auth.policies[0].merchants[1] names a merchant that is not configured',
+    ],
+    [
+      'a policy for no merchant',
+      { auth: { tokens: [token], policies: [{ ...policy, merchants: [] }] } },
+      'auth.policies[0].merchants must have at least 1 item',
+    ],
+    [
+      'an unknown permission',
+      { auth: { tokens: [token], policies: [{ ...policy, allow: ['all'] }] } },
+      'auth.policies[0].allow[0] must be one of session:read, session:reject, payload:encrypt, payload:decrypt',
+    ],
+    [
+      'a token that is not hashed',
+      { auth: { tokens: [{ ...token, sha256: 'demo' }], policies: [policy] } },
+      'auth.tokens[0].sha256 must be the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
+    ],
+  ])('%s', (_name, raw, expected) => {
+    expect(faults(raw)).toEqual([expected]);
+  });
+
+  it.each<[string, Raw]>([
+    ['auth disabled on loopback', { auth: { disabled: true } }],
+    ['auth disabled on IPv6 loopback', { http: { host: '::1' }, auth: { disabled: true } }],
+    ['auth disabled on localhost', { http: { host: 'LocalHost' }, auth: { disabled: true } }],
+    ['both ports free to choose', { http: { port: 0 }, management: { port: 0 } }],
+    [
+      'several tokens and policies of one caller',
+      { auth: { tokens: [token, { ...token, sha256: OTHER_TOKEN }], policies: [policy, policy] } },
+    ],
+    ['http in test', { merchants: [testMerchant()] }],
+    [
+      'one key for two production merchants',
+      { merchants: [merchant(), merchant({ id: 'b', serviceCode: OTHER_CODE })] },
+    ],
+    ['a lead and a margin that no lifetime compares', withSession({ renewBefore: '10%', safetyMargin: '5m' })],
+  ])('nothing about %s', (_name, raw) => expect(faults(raw)).toEqual([]));
+
+  it('everything at once, in the order of the file, each with its path', () => {
+    const paths = faultsOf(() =>
+      parse({
+        http: { host: '0.0.0.0', port: '80', x: 1 },
+        auth: { disabled: true, mtls: true },
+        merchants: [
+          5,
+          merchant({ gateway: { baseUrl: 'http://a', timeout: '1h', requestData: { attach: 'body' } } }),
+          merchant({ id: '${NO_SUCH}', serviceCode: OTHER_CODE, session: { renewBefore: '60%' } }),
+        ],
+        log: null,
+        store: { type: 'redis' },
+      }),
+    ).map(({ path }) => path);
+    expect(paths).toEqual([
+      'merchants[0]',
+      'merchants[1].gateway.baseUrl',
+      'merchants[1].gateway.timeout',
+      'merchants[1].gateway.requestData.name',
+      'merchants[1].gateway.requestData.recipientKeyFile',
+      'merchants[2].id',
+      'merchants[2].session.renewBefore',
+      'http.port',
+      'http.x',
+      'auth.disabled',
+      'auth.mtls',
+      'log',
+      'store.type',
+    ]);
+  });
+
+  it('with an error that lists the faults in its detail', () => {
+    const act = (): unknown => parse({ log: { level: 'loud' } });
+    expect(act).toThrow(ConfigurationError);
+    expect(act).toThrow('log.level must be one of debug, info, warn, error');
+  });
+
+  it('a file of faults without listing all of them', () => {
+    const merchants = Array.from({ length: 500 }, () => 5);
+    expect(faults({ merchants })).toHaveLength(200);
+  });
+});

@@ -1,0 +1,94 @@
+import { readYaml, type YamlContent } from './read-yaml.js';
+
+const read = (source: string): YamlContent =>
+  readYaml(source, { NAME: 'shop', PORT: '8080', BLOCK: 'a: {b: [1]}\n- x' });
+const problems = (source: string): string[] => read(source).faults.map(({ path, problem }) => `${path} ${problem}`);
+
+describe('readYaml', () => {
+  it('reads mappings, sequences, text, numbers and flags', () => {
+    expect(read('a: {b: [1, x, true, "2"], c: 1.5}')).toMatchObject({
+      tree: { a: { b: [1, 'x', true, '2'], c: 1.5 } },
+      faults: [],
+    });
+  });
+
+  it('reads JSON, comments and anchors', () => {
+    expect(read('{"a": "b"} # said').tree).toEqual({ a: 'b' });
+    expect(read('a: &gateway {url: x}\nb: *gateway').tree).toEqual({ a: { url: 'x' }, b: { url: 'x' } });
+  });
+
+  it('fills placeholders in values and remembers those that stand alone', () => {
+    const { tree, placeholders } = read('a: ${NAME}\nb: "${PORT}"\nc: x-${NAME}\nlist: [x, "${PORT}"]');
+    expect(tree).toEqual({ a: 'shop', b: '8080', c: 'x-shop', list: ['x', '8080'] });
+    expect([...placeholders]).toEqual(['a', 'b', 'list[1]']);
+  });
+
+  it('never lets a variable become structure', () => {
+    expect(read('a: ${BLOCK}').tree).toEqual({ a: 'a: {b: [1]}\n- x' });
+  });
+
+  it.each<[string, string, string]>([
+    ['a text alone', 'shop', '(file) must be a YAML mapping'],
+    ['nothing', '', '(file) must be a YAML mapping'],
+    ['a sequence', '- a', '(file) must be a YAML mapping'],
+    ['broken brackets', 'a: [1', '(file) line 1, column'],
+    ['a tab as indentation', 'a:\n\tb: 1', 'indented by a tab'],
+    ['two documents', 'a: 1\n---\nb: 2', 'second document'],
+    ['a tag', 'a: !!js/function x', 'tags are not accepted'],
+    ['a binary tag', 'a: !!binary aGk=', 'tags are not accepted'],
+    ['another version', '%YAML 1.1\n---\na: yes', 'another YAML version'],
+    ['an unquoted placeholder in braces', '{ port: ${PORT} }', 'put "${NAME}" in quotes'],
+    ['a repeated key', 'a: 1\nb: 2\na: 3', 'a is given more than once'],
+    ['a repeated key below', 'x: [{a: 1, "a": 2}]', 'x[0].a is given more than once'],
+    ['a merge key', 'a: &b {c: 1}\nd: {<<: *b}', 'd.(key) is not the name of a setting'],
+    ['a key that is no text', '1: a', '(key) is not the name of a setting'],
+    ['a key that is a sequence', '? [a]\n: 1', '(key) is not the name of a setting'],
+    ['a key of another character set', 'ключ: 1', '(key) is not the name of a setting'],
+    ['__proto__', '__proto__: {polluted: true}', '__proto__ is not a setting'],
+    ['constructor', 'a: {constructor: {prototype: 1}}', 'a.constructor is not a setting'],
+    ['no value', 'a:\nb: 1', 'a has no value'],
+    ['null', 'a: [~]', 'a[0] has no value'],
+    ['not a number', 'a: .nan', 'a is not a finite number'],
+    ['an unknown alias', 'a: *b', 'a is an alias of an anchor'],
+    ['an alias of itself', 'a: &b [*b]', 'a[0] is an alias of something that contains it'],
+    ['a missing variable', 'a: {b: "${MISSING}"}', 'a.b needs the environment variable MISSING'],
+    ['a long text', `a: ${'x'.repeat(9_000)}`, 'a is longer than 8192 characters'],
+    ['too deep a nesting', `a: ${'['.repeat(30)}${']'.repeat(30)}`, 'nested too deeply'],
+  ])('refuses %s', (_name, source, expected) => {
+    expect(problems(source).join('\n')).toContain(expected);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('keeps the rest of the file beside a fault, so that all of it can be checked', () => {
+    expect(read('a: 1\nb:\nc: 3').tree).toEqual({ a: 1, b: undefined, c: 3 });
+  });
+
+  it('refuses a file over 1 MiB by its size alone', () => {
+    expect(problems('a'.repeat(1_048_577))).toEqual(['(file) is larger than 1 MiB']);
+    expect(problems(`a: ${'é'.repeat(600_000)}`)).toEqual(['(file) is larger than 1 MiB']);
+  });
+
+  it('refuses aliases that multiply', () => {
+    const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let i = 1; i < 9; i += 1)
+      lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(', ')}]`);
+    expect(problems(lines.join('\n')).join('\n')).toMatch(/more (?:aliases|values) than a configuration can/);
+  });
+
+  it('refuses placeholders that multiply', () => {
+    const source = `a: [${Array.from({ length: 2_000 }, () => '"${LONG}"').join(', ')}]`;
+    const { faults } = readYaml(source, { LONG: 'x'.repeat(8_000) });
+    expect(faults.map(({ problem }) => problem)).toContain('holds more text than a configuration can');
+  });
+
+  it.each(['[', '{a: ', '- ', '&a ', '"', '? ', 'a: '])('survives a file of nothing but %s', (piece) => {
+    expect(read(piece.repeat(20_000)).faults.length).toBeGreaterThan(0);
+  });
+
+  it('says where the syntax is wrong without quoting the file', () => {
+    expect(problems('a: 1\nsecret: "Zk7canaryQ\\q"')).toEqual([
+      expect.stringMatching(/^\(file\) line 2, column \d+: /),
+    ]);
+    expect(problems('a: "Zk7canaryQ').join()).not.toContain('canary');
+  });
+});
