@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { vectorsFolder } from './availability.js';
+
+export type Jwk = Readonly<Record<string, string>>;
+
+export interface Vector {
+  readonly tcId: number;
+  readonly comment: string;
+  readonly result: 'valid' | 'invalid' | 'acceptable';
+}
+
+/** A group's keys (a JWK or a JWK set) and its tests. */
+export interface Group<Test> {
+  readonly comment?: string;
+  readonly private?: Jwk | { readonly keys: readonly Jwk[] };
+  readonly public?: Jwk | { readonly keys: readonly Jwk[] };
+  readonly keySize?: number;
+  readonly ivSize?: number;
+  readonly tagSize?: number;
+  readonly tests: readonly (Vector & Test)[];
+}
+
+export interface Rfc7520Example {
+  readonly input: { readonly plaintext: string; readonly key: Jwk };
+  readonly generated: { readonly cek: string; readonly iv: string };
+  readonly encrypting_key: { readonly epk: Jwk };
+  readonly encrypting_content: { readonly protected: Readonly<Record<string, unknown>> };
+  readonly output: { readonly compact: string };
+}
+
+/** The groups of a Wycheproof file; each vector that the file announces must be there. */
+export function wycheproof<Test>(file: string): readonly Group<Test>[] {
+  const parsed = read(join('wycheproof', file)) as { numberOfTests: number; testGroups: readonly Group<Test>[] };
+  const count = parsed.testGroups.reduce((sum, { tests }) => sum + tests.length, 0);
+  if (count !== parsed.numberOfTests)
+    throw new Error(`${file} announces ${parsed.numberOfTests} vectors, has ${count}`);
+  return parsed.testGroups;
+}
+
+/** RFC 7520 section 5.4: P-384 with ECDH-ES+A128KW and A128GCM, with every intermediate value. */
+export function rfc7520(): Rfc7520Example {
+  return read('rfc7520-5.4.json') as Rfc7520Example;
+}
+
+/** The keys of a group, whether it states one or a set. */
+export function keysOf(group: Group<unknown>): readonly Jwk[] {
+  return [group.private, group.public].flatMap((entry) => {
+    if (entry === undefined) return [];
+    return 'keys' in entry && typeof entry['keys'] !== 'string' ? entry['keys'] : [entry as Jwk];
+  });
+}
+
+function read(file: string): unknown {
+  return JSON.parse(readFileSync(join(vectorsFolder, file), 'utf8'));
+}

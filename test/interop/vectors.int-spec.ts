@@ -1,0 +1,261 @@
+import { createECDH } from 'node:crypto';
+import { BrokerError } from '#libs/errors';
+import {
+  generateClientKey,
+  importClientKey,
+  importPaymentKey,
+  importServerKey,
+  openJwe,
+  thumbprintOf,
+} from '#libs/jwe';
+import { type ClientKey, type PublicJwk } from '#libs/jwe';
+import { compactDecrypt, type JWK } from 'jose';
+import { assembleJwe, profileSuite } from './assembled-jwe.js';
+import { describeWith, vectors } from './availability.js';
+import { type Group, type Jwk, keysOf, rfc7520, type Vector, wycheproof } from './vector-files.js';
+
+interface EcdhTest {
+  readonly public: Jwk;
+  readonly private: Jwk;
+  readonly shared: string;
+}
+interface TokenTest {
+  readonly jwe?: string;
+  readonly jws?: string;
+  /** The plaintext of a valid JWE, in hex. */
+  readonly pt?: string;
+}
+interface WrapTest {
+  readonly key: string;
+  readonly msg: string;
+  readonly ct: string;
+}
+interface GcmTest extends WrapTest {
+  readonly iv: string;
+  readonly aad: string;
+  readonly tag: string;
+}
+type Outcome = 'done' | BrokerError['code'];
+
+const PLAINTEXT = Buffer.from('an opaque payload');
+const hex = (text: string): Buffer => Buffer.from(text, 'hex');
+const flat = <Test>(groups: readonly Group<Test>[]): readonly (Vector & Test)[] => groups.flatMap(({ tests }) => tests);
+
+/** How an attempt ended; anything that is not one of our errors is a failure of the test. */
+async function outcomeOf(attempt: Promise<unknown>): Promise<Outcome> {
+  try {
+    await attempt;
+    return 'done';
+  } catch (error) {
+    if (error instanceof BrokerError) return error.code;
+    throw error;
+  }
+}
+
+/** The vectors that end otherwise than they should, by number: an empty list is the proof. */
+async function deviations<Test extends Vector>(
+  tests: readonly Test[],
+  judge: (test: Test) => Promise<boolean>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const test of tests) if (!(await judge(test))) found.push(`${test.tcId} ${test.comment}`);
+  return found;
+}
+
+describeWith(vectors, 'Wycheproof: ECDH on P-384', () => {
+  const tests = flat(wycheproof<EcdhTest>('ecdh_secp384r1_webcrypto_test.json'));
+  const valid = tests.filter(({ result }) => result === 'valid');
+  const invalid = tests.filter(({ result }) => result === 'invalid');
+
+  /** A JWE of the profile whose epk is the vector's public key and whose shared secret is the vector's. */
+  function sealed({ public: { kty, crv, x, y }, shared }: EcdhTest): string {
+    return assembleJwe({
+      suite: profileSuite,
+      protectedHeader: { alg: profileSuite.alg, enc: profileSuite.enc, epk: { kty, crv, x, y } },
+      sharedSecret: shared === '' ? Buffer.alloc(48) : hex(shared),
+      contentKey: Buffer.alloc(32, 7),
+      iv: Buffer.alloc(12, 9),
+      plaintext: PLAINTEXT,
+    });
+  }
+
+  it('has vectors of both kinds', () => {
+    expect([valid.length, invalid.length]).toEqual([771, 23]);
+  });
+
+  it('a JWE whose epk is a valid point opens with the vector’s private key and secret', async () => {
+    const opens = async (test: EcdhTest): Promise<boolean> => {
+      const { plaintext } = await openJwe(sealed(test), [await importClientKey(test.private)]);
+      return PLAINTEXT.equals(plaintext);
+    };
+    expect(await deviations(valid, opens)).toEqual([]);
+  }, 60_000);
+
+  it('a JWE whose shared secret differs in one bit does not open', async () => {
+    const [test] = valid;
+    if (test === undefined) throw new Error('no vector');
+    const secret = hex(test.shared);
+    secret[47] = (secret[47] ?? 0) ^ 1;
+    const attempt = openJwe(sealed({ ...test, shared: secret.toString('hex') }), [await importClientKey(test.private)]);
+    expect(await outcomeOf(attempt)).toBe('jwe_not_opened');
+  });
+
+  it('a JWE whose epk is invalid is refused', async () => {
+    const refused = async (test: EcdhTest): Promise<boolean> => {
+      const outcome = await outcomeOf(openJwe(sealed(test), [await importClientKey(test.private)]));
+      return outcome === (test.public['crv'] === 'P-384' ? 'jwe_not_opened' : 'jwe_malformed');
+    };
+    expect(await deviations(invalid, refused)).toEqual([]);
+  });
+
+  it('a valid public key is imported as serverPublic and as payment key, an invalid one is refused', async () => {
+    const asItShould = async (test: EcdhTest & Vector): Promise<boolean> => {
+      const due: Outcome = test.result === 'valid' ? 'done' : 'jwk_invalid';
+      const outcomes = [importServerKey(test.public), importPaymentKey(test.public)].map(outcomeOf);
+      return (await Promise.all(outcomes)).every((outcome) => outcome === due);
+    };
+    expect(await deviations(tests, asItShould)).toEqual([]);
+  });
+
+  it('a private key is refused where a public one is due', async () => {
+    const refused = async (test: EcdhTest): Promise<boolean> =>
+      (await outcomeOf(importServerKey(test.private))) === 'jwk_invalid';
+    expect(await deviations(valid, refused)).toEqual([]);
+  });
+});
+
+// None of these has P-384 with ECDH-ES+A256KW and A256GCM, so every one of them, the valid ones too, must be refused.
+describeWith(vectors, 'Wycheproof: JWE and keys of other profiles', () => {
+  const encryption = wycheproof<TokenTest>('json_web_encryption_test.json');
+  const others = [
+    ...wycheproof<TokenTest>('json_web_crypto_test.json'),
+    ...wycheproof<TokenTest>('json_web_key_test.json'),
+  ];
+  let clientKey: ClientKey;
+
+  beforeAll(async () => {
+    clientKey = await importClientKey((await generateClientKey()).privateJwk);
+  });
+
+  const token = ({ jwe, jws }: TokenTest): string => jwe ?? jws ?? '';
+  const isRefused = (outcome: Outcome): boolean => outcome === 'jwe_malformed' || outcome === 'jwe_algorithm_refused';
+
+  it('every token is refused before any cryptography', async () => {
+    const refused = async (test: TokenTest): Promise<boolean> =>
+      isRefused(await outcomeOf(openJwe(token(test), [clientKey])));
+    expect(await deviations(flat([...encryption, ...others]), refused)).toEqual([]);
+  });
+
+  it('every key is refused for every purpose, the one on P-384 for its algorithm', async () => {
+    const outcomes = [...encryption, ...others].flatMap(keysOf).map(async (key) => {
+      const imports = [importClientKey(key), importServerKey(key), importPaymentKey(key)];
+      return { key, accepted: (await Promise.all(imports.map(outcomeOf))).filter((outcome) => outcome === 'done') };
+    });
+    const accepted = (await Promise.all(outcomes)).filter((one) => one.accepted.length > 0);
+    expect(accepted.map(({ key }) => [key['crv'], key['alg']])).toEqual([]);
+  });
+
+  it('the valid ones on elliptic curves are genuine: a library without our profile opens them', async () => {
+    const groups = encryption.filter(({ private: key }) => key !== undefined && 'kty' in key && key['kty'] === 'EC');
+    const tests = groups.flatMap((group) => group.tests.map((test) => ({ ...test, key: group.private as JWK })));
+    const genuine = tests.filter(({ result }) => result === 'valid');
+    const opens = async (test: TokenTest & { key: JWK }): Promise<boolean> => {
+      // A group states one algorithm for its key and uses others too, which is why the member is left out here.
+      const { alg: _alg, ...key } = test.key;
+      const { plaintext } = await compactDecrypt(token(test), key as JWK);
+      return Buffer.from(plaintext).toString('hex') === test.pt;
+    };
+    expect(genuine).toHaveLength(25);
+    expect(await deviations(genuine, opens)).toEqual([]);
+  });
+});
+
+describeWith(vectors, 'RFC 7520 section 5.4', () => {
+  const example = rfc7520();
+
+  it('its key is imported, with the thumbprint that another implementation computed', async () => {
+    const key = await importClientKey(example.input.key);
+    expect(key.thumbprint).toBe('YlKlB7M2wnS0cPn_V7OW-FuDLuWdJ9z4OvPHmhGDfeE');
+    expect(thumbprintOf(example.input.key as unknown as PublicJwk)).toBe(key.thumbprint);
+  });
+
+  it('its JWE is refused for its algorithms, although the key is right', async () => {
+    const key = await importClientKey(example.input.key);
+    expect(await outcomeOf(openJwe(example.output.compact, [key]))).toBe('jwe_algorithm_refused');
+  });
+
+  it('is what the assembly of these tests produces from its parts, to the last character', () => {
+    expect(assembleJwe(example128())).toBe(example.output.compact);
+  });
+
+  it('opens once the same parts are assembled with the algorithms of the profile', async () => {
+    const { protectedHeader, ...parts } = example128();
+    const { alg, enc } = profileSuite;
+    const jwe = assembleJwe({
+      ...parts,
+      contentKey: Buffer.concat([parts.contentKey, parts.contentKey]),
+      suite: profileSuite,
+      protectedHeader: { ...protectedHeader, alg, enc },
+    });
+    const { plaintext } = await openJwe(jwe, [await importClientKey(example.input.key)]);
+    expect(Buffer.from(plaintext).toString()).toBe(example.input.plaintext);
+  });
+
+  function example128(): Parameters<typeof assembleJwe>[0] {
+    const { input, generated, encrypting_key: ephemeral, encrypting_content: content } = example;
+    const octets = (text = ''): Buffer => Buffer.from(text, 'base64url');
+    const pair = createECDH('secp384r1');
+    pair.setPrivateKey(octets(ephemeral.epk['d']));
+    return {
+      suite: { alg: 'ECDH-ES+A128KW', enc: 'A128GCM', bits: 128 },
+      protectedHeader: content.protected,
+      sharedSecret: pair.computeSecret(Buffer.concat([Buffer.of(4), octets(input.key['x']), octets(input.key['y'])])),
+      contentKey: octets(generated.cek),
+      iv: octets(generated.iv),
+      plaintext: Buffer.from(input.plaintext),
+    };
+  }
+});
+
+// These cannot pass through a JWE: the wrapping key comes out of a hash, and the additional data is always the header,
+// so neither can be made to equal a vector's. They are held against the primitives of the runtime, called as the JOSE
+// library calls them, since that is what our JWEs rest on.
+describeWith(vectors, 'Wycheproof: the primitives under the profile, 256 bits', () => {
+  it('AES key wrap gives the key back, or refuses', async () => {
+    const tests = flat(wycheproof<WrapTest>('aes_wrap_test.json').filter(({ keySize }) => keySize === 256));
+    const decided = tests.filter(({ result }) => result !== 'acceptable');
+    expect(decided).toHaveLength(67);
+    const hmac = { name: 'HMAC', hash: 'SHA-256' };
+    const asItShould = async ({ key, msg, ct, result }: WrapTest & Vector): Promise<boolean> => {
+      const kek = await crypto.subtle.importKey('raw', hex(key), 'AES-KW', false, ['unwrapKey']);
+      const unwrapped = await settled(crypto.subtle.unwrapKey('raw', hex(ct), kek, 'AES-KW', hmac, true, ['sign']));
+      if (unwrapped === undefined) return result === 'invalid';
+      return result === 'valid' && hex(msg).equals(Buffer.from(await crypto.subtle.exportKey('raw', unwrapped)));
+    };
+    expect(await deviations(decided, asItShould)).toEqual([]);
+  });
+
+  it('AES-GCM gives the plaintext back, or refuses', async () => {
+    const groups = wycheproof<GcmTest>('aes_gcm_test.json');
+    const tests = flat(groups.filter((one) => one.keySize === 256 && one.ivSize === 96 && one.tagSize === 128));
+    expect(tests).toHaveLength(66);
+    const asItShould = async ({ key, iv, aad, msg, ct, tag, result }: GcmTest & Vector): Promise<boolean> => {
+      const handle = await crypto.subtle.importKey('raw', hex(key), 'AES-GCM', false, ['decrypt']);
+      const parameters = { name: 'AES-GCM', iv: hex(iv), additionalData: hex(aad), tagLength: 128 };
+      const opened = await settled(crypto.subtle.decrypt(parameters, handle, hex(ct + tag)));
+      if (opened === undefined) return result === 'invalid';
+      return result === 'valid' && hex(msg).equals(Buffer.from(opened));
+    };
+    expect(await deviations(tests, asItShould)).toEqual([]);
+  });
+
+  /** The value, or undefined when the runtime refuses with a DOMException, its only way to say so. */
+  async function settled<Value>(attempt: Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await attempt;
+    } catch (error) {
+      if (error instanceof DOMException) return undefined;
+      throw error;
+    }
+  }
+});
