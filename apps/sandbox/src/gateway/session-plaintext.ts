@@ -3,7 +3,7 @@ import { encodeBase64url } from '../crypto/base64url.js';
 import { generateKeyPair, type PublicJwk } from '../crypto/ec-key.js';
 import type { Trouble } from '../faults/fault.js';
 import type { Merchant } from '../merchants/merchant.js';
-import type { PlayedSession } from '../sessions/session-book.js';
+import type { PlayedSession } from '../sessions/session.js';
 import { expiryMembers } from './expiry-format.js';
 
 export interface SessionWriting {

@@ -1,35 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { plusMs, type Clock, type Instant } from '#libs/clock';
-import { generateKeyPair, type KeyPair } from '../crypto/ec-key.js';
+import { generateKeyPair } from '../crypto/ec-key.js';
 import type { Merchant } from '../merchants/merchant.js';
 import type { MsgCode } from '../gateway/refusal.js';
+import type { PlayedSession, Standing } from './session.js';
 import { describeSession, type SessionDescription } from './session-description.js';
-
-/** A technical session as the gateway keeps it. */
-export interface PlayedSession {
-  /** Grows by one with each session of the sandbox. */
-  readonly id: number;
-  readonly merchant: string;
-  readonly authToken: string;
-  readonly deviceId: string;
-  readonly refreshToken: string | undefined;
-  readonly serverKey: KeyPair;
-  readonly createdAt: Instant;
-  readonly expiresAt: Instant;
-}
 
 /** Why and from when a session is refused before its time is up. */
 interface Ending {
   readonly at: Instant;
   readonly msgCode: MsgCode;
-}
-
-export type SessionState = 'live' | 'expired' | 'superseded' | 'revoked';
-
-export interface Standing {
-  readonly state: SessionState;
-  /** What a request that presents the session is refused with; none while it is live. */
-  readonly msgCode?: MsgCode;
 }
 
 interface Entry {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toRfc3339 } from '#libs/clock';
 import { thumbprint } from '../crypto/ec-key.js';
-import type { PlayedSession, Standing } from './session-book.js';
+import type { PlayedSession, Standing } from './session.js';
 
 /** A session as control requests see it: fingerprints in the place of everything that opens a door. */
 export interface SessionDescription {
