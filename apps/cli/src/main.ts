@@ -8,9 +8,8 @@ const terminal: Terminal = {
 };
 
 const ending = new AbortController();
-process.once('SIGINT', () => ending.abort());
-process.once('SIGTERM', () => ending.abort());
-process.once('SIGHUP', () => ending.abort());
+// Ctrl-C arrives twice below npm, from the terminal and from npm: one more signal must not cut the ending short.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ending.abort());
 // The reader of a pipe may leave early (`| head`): then there is nobody left to talk to.
 process.stdout.on('error', () => process.exit());
 

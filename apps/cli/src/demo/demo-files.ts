@@ -96,7 +96,7 @@ merchants:
   - id: shop
     serviceCode: ${DEMO_SERVICE_CODE}
     clientKeyFiles: [client.jwk.json]
-    gateway: { baseUrl: "http://${demoHost}:${ports.sandbox}", environment: test, timeout: 5s }
+    gateway: { baseUrl: "http://${demoHost}:${ports.sandbox}", environment: test, timeout: 3s }
     session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m }
 `;
 }
