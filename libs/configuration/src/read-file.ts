@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -44,14 +45,11 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
 
 function decode(bytes: Buffer, mode: number, maxBytes: number): FileContent {
   if (bytes.length > maxBytes) return { kind: 'fault', problem: `is larger than ${maxBytes} bytes` };
-  try {
-    return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), mode };
-  } catch (error) {
-    if (error instanceof TypeError) return { kind: 'fault', problem: 'is not UTF-8 text' };
-    throw error;
-  } finally {
-    bytes.fill(0);
-  }
+  if (!isUtf8(bytes)) return { kind: 'fault', problem: 'is not UTF-8 text' };
+  // A decoder and not toString: it takes the byte order mark away that some editors write.
+  const text = new TextDecoder().decode(bytes);
+  bytes.fill(0);
+  return { kind: 'text', text, mode };
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -65,7 +63,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /** A file that cannot be read is the operator's to mend, whatever the reason; anything else is a fault of ours. */
 function problemOf(error: unknown): string {
-  const code: unknown = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+  const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (typeof code !== 'string' || !/^E[A-Z0-9]{1,20}$/.test(code)) throw error;
   return PROBLEMS[code] ?? `cannot be read (${code})`;
 }

@@ -89,6 +89,11 @@ const SYNTAX_HINTS: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'has something that does not belong there; inside { } and [ ] put "${NAME}" in quotes',
 };
 
+/** A key of another form is not repeated in a fault: a token or a UUID may have slipped into its place. */
+function isNameLike(key: string): boolean {
+  return key.length <= 40 && /^[A-Za-z](?:[_-]?[A-Za-z])*\d{0,4}$/.test(key);
+}
+
 /** Turns the parsed nodes into plain values; everything that YAML can say and a setting cannot be is a fault. */
 class TreeReader {
   readonly faults: Fault[] = [];
@@ -141,8 +146,7 @@ class TreeReader {
     const seen = new Set<string>();
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? key.value : undefined;
-      // Longer or stranger names are not repeated: what stands there may be a value that slipped.
-      if (typeof name !== 'string' || !/^[A-Za-z_][\w-]{0,63}$/.test(name)) {
+      if (typeof name !== 'string' || !isNameLike(name)) {
         this.#fault(childPath(path, '(key)'), 'is not the name of a setting');
       } else if (seen.has(name)) {
         this.#fault(childPath(path, name), 'is given more than once; keep one');

@@ -66,6 +66,7 @@ const tables: Record<string, Table> = {
       'https://gateway.example',
       'http://127.0.0.1:8081',
       'https://gateway.example/prefix/',
+      'https://gateway.example/@a',
       'HTTPS://gateway.example',
     ],
     bad: [

@@ -51,10 +51,8 @@ export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 lett
 
 export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query and fragment',
-  accepts: (text) => {
-    const url = httpUrl(text);
-    return url !== undefined && url.username + url.password + url.search + url.hash === '' && !/[?#@]/.test(text);
-  },
+  // An empty user, query or fragment vanishes when the URL is parsed, so their marks are looked for in the text.
+  accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
 };
 
 export const proxyUrl: TextRule = {

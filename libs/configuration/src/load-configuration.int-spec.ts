@@ -1,0 +1,221 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateClientKey } from '#libs/jwe';
+import { ConfigurationError, type Fault } from './fault.js';
+import { loadConfiguration } from './load-configuration.js';
+
+type Raw = Record<string, unknown>;
+
+const CODE = '137d9304-0368-11ed-b939-0242ac120002';
+const OTHER_CODE = '237d9304-0368-11ed-b939-0242ac120002';
+const CANARY = 'Zk7canaryQ';
+
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+CERTIFICATE_BODY
+-----END CERTIFICATE-----
+`;
+
+describe('loadConfiguration', () => {
+  let folder: string;
+  let key: Awaited<ReturnType<typeof generateClientKey>>;
+  let bank: Awaited<ReturnType<typeof generateClientKey>>;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'configuration-'));
+    [key, bank] = await Promise.all([generateClientKey(), generateClientKey()]);
+    await put('shop.jwk.json', JSON.stringify(key.privateJwk));
+    await put('bank.jwk.json', JSON.stringify(bank.publicJwk), 0o644);
+    await put('code', `${CODE}\n`);
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const put = async (name: string, content: string | Uint8Array, mode = 0o600): Promise<void> => {
+    await writeFile(join(folder, name), content);
+    await chmod(join(folder, name), mode);
+  };
+  const merchant = (changes: Raw = {}): Raw => ({
+    id: 'shop',
+    serviceCode: CODE,
+    clientKeyFiles: ['shop.jwk.json'],
+    gateway: { baseUrl: 'https://gateway.example' },
+    ...changes,
+  });
+  const load = async (...merchants: Raw[]): ReturnType<typeof loadConfiguration> => {
+    await put('broker.yaml', JSON.stringify({ auth: { disabled: true }, merchants }));
+    return loadConfiguration(join(folder, 'broker.yaml'), {});
+  };
+  const faultsOf = async (loading: Promise<unknown>): Promise<readonly Fault[]> => {
+    const error: unknown = await loading.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (error instanceof ConfigurationError) return error.faults;
+    throw error;
+  };
+  const withGateway = (gateway: Raw): Raw => merchant({ gateway: { baseUrl: 'https://gateway.example', ...gateway } });
+
+  it('imports keys, code and recipient from files beside the configuration', async () => {
+    const requestData = { attach: 'body', name: 'jwe', recipientKeyFile: './bank.jwk.json' };
+    const loaded = await load({ ...withGateway({ requestData }), serviceCode: undefined, serviceCodeFile: 'code' });
+    expect(loaded.merchants[0]).toMatchObject({
+      id: 'shop',
+      serviceCode: CODE,
+      clientKeys: [{ thumbprint: key.thumbprint }],
+      gateway: {
+        requestData: { attach: 'body', name: 'jwe', recipient: { thumbprint: bank.thumbprint } },
+        tls: { pins: [] },
+      },
+    });
+    expect(loaded.warnings).toEqual([]);
+    expect(Object.isFrozen(loaded.merchants[0]?.clientKeys)).toBe(true);
+  });
+
+  it('keeps the order of client keys, newest first, and follows links', async () => {
+    const older = await generateClientKey();
+    await put('old.jwk.json', JSON.stringify(older.privateJwk));
+    await symlink(join(folder, 'shop.jwk.json'), join(folder, 'link.json'));
+    const loaded = await load(merchant({ clientKeyFiles: ['link.json', join(folder, 'old.jwk.json')] }));
+    expect(loaded.merchants[0]?.clientKeys.map(({ thumbprint }) => thumbprint)).toEqual([
+      key.thumbprint,
+      older.thumbprint,
+    ]);
+  });
+
+  it('never shows the private key, whatever is done with the result', async () => {
+    const text = JSON.stringify(await load(merchant()));
+    expect(text).not.toContain(key.privateJwk['d']);
+  });
+
+  it.each([
+    [0o640, 'names a secret file that is open to its group; set its mode to 0600 or 0400'],
+    [0o604, 'names a secret file that is open to every user of the machine; set its mode to 0600 or 0400'],
+  ])('warns of a secret file of mode %o, and loads it', async (mode, problem) => {
+    await chmod(join(folder, 'shop.jwk.json'), mode);
+    await chmod(join(folder, 'code'), mode);
+    const loaded = await load(merchant({ serviceCode: undefined, serviceCodeFile: 'code' }));
+    expect(loaded.warnings).toEqual([
+      { path: 'merchants[0].serviceCodeFile', problem },
+      { path: 'merchants[0].clientKeyFiles[0]', problem },
+    ]);
+  });
+
+  it('lists the faults of all files of all merchants at once, in the order of the file', async () => {
+    await put('public.json', JSON.stringify(key.publicJwk));
+    await put('no.json', `{"d": "${CANARY}`);
+    await put('list.json', '[]');
+    await put('wrong.json', JSON.stringify({ ...bank.privateJwk, d: key.privateJwk['d'] }));
+    await put('big.json', ' '.repeat(70_000));
+    await put('binary.json', Uint8Array.of(0xff, 0xfe));
+    await put('bad-code', CANARY);
+    await put('ca.pem', 'no certificate');
+    await mkdir(join(folder, 'folder'));
+    const faults = await faultsOf(
+      load(
+        merchant({
+          clientKeyFiles: [
+            'missing.json',
+            'public.json',
+            'no.json',
+            'list.json',
+            'wrong.json',
+            'big.json',
+            'binary.json',
+            'folder',
+            'code/x',
+          ],
+        }),
+        merchant({
+          id: 'b',
+          serviceCode: undefined,
+          serviceCodeFile: 'bad-code',
+          gateway: {
+            baseUrl: 'https://a',
+            requestData: { attach: 'body', name: 'jwe', recipientKeyFile: 'shop.jwk.json' },
+            tls: { caFile: 'ca.pem' },
+          },
+        }),
+      ),
+    );
+    expect(faults.map(({ path, problem }) => `${path} ${problem}`)).toEqual([
+      expect.stringContaining('merchants[0].clientKeyFiles[0] names a file that does not exist'),
+      expect.stringMatching(/clientKeyFiles\[1\] names a key that is not acceptable: .*"d"/),
+      expect.stringContaining('clientKeyFiles[2] names a file that is not JSON; expected a JWK'),
+      expect.stringContaining('clientKeyFiles[3] names a key that is not acceptable'),
+      expect.stringContaining('clientKeyFiles[4] names a key that is not acceptable'),
+      expect.stringContaining('clientKeyFiles[5] names a file that is larger than 65536 bytes'),
+      expect.stringContaining('clientKeyFiles[6] names a file that is not UTF-8 text'),
+      expect.stringContaining('clientKeyFiles[7] names a file that is not a regular file'),
+      expect.stringContaining('clientKeyFiles[8] names a file that does not exist; a part of its path'),
+      expect.stringContaining('merchants[1].serviceCodeFile must hold a UUID'),
+      expect.stringMatching(/recipientKeyFile names a key that is not acceptable: .*"d"/),
+      expect.stringContaining('merchants[1].gateway.tls.caFile names a file without a PEM certificate'),
+    ]);
+    const said = JSON.stringify(faults);
+    expect(said).not.toContain(CANARY);
+    expect(said).not.toContain(key.privateJwk['d']);
+  });
+
+  it('refuses a pipe at once instead of waiting for somebody to write to it', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(await faultsOf(load(merchant({ clientKeyFiles: ['pipe'] })))).toEqual([
+      { path: 'merchants[0].clientKeyFiles[0]', problem: 'names a file that is not a regular file' },
+    ]);
+  });
+
+  it('refuses one key in production and in test even under two names', async () => {
+    await put('copy.json', JSON.stringify(key.privateJwk));
+    const demo = {
+      id: 'demo',
+      serviceCode: OTHER_CODE,
+      clientKeyFiles: ['copy.json'],
+      gateway: { baseUrl: 'http://a', environment: 'test' },
+    };
+    expect(await faultsOf(load(merchant(), demo))).toEqual([
+      {
+        path: 'merchants[1].clientKeyFiles[0]',
+        problem: 'is also a production key (merchants[0].clientKeyFiles[0]); a test merchant needs a key of its own',
+      },
+    ]);
+  });
+
+  it('refuses one serviceCode for two merchants also when it comes from a file', async () => {
+    const other = merchant({ id: 'b', serviceCode: undefined, serviceCodeFile: 'code' });
+    expect((await faultsOf(load(merchant(), other))).map(({ path }) => path)).toEqual(['merchants[1].serviceCodeFile']);
+  });
+
+  it('reads certificates, and refuses damaged ones and private keys', async () => {
+    const gateway = (caFile: string): Raw => withGateway({ tls: { caFile } });
+    await put('damaged.pem', CERTIFICATE);
+    await put('key.pem', '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n');
+    const problems = async (file: string): Promise<string[]> =>
+      (await faultsOf(load(gateway(file)))).map(({ problem }) => problem);
+    expect(await problems('damaged.pem')).toEqual(['names a file with a damaged certificate']);
+    expect(await problems('key.pem')).toEqual(['names a file with a private key in it; give the certificates alone']);
+    const { rootCertificates } = await import('node:tls');
+    await put('ca.pem', rootCertificates.slice(0, 2).join('\n'), 0o644);
+    const loaded = await load(gateway('ca.pem'));
+    expect(loaded.merchants[0]?.gateway.tls.ca).toContain('BEGIN CERTIFICATE');
+    expect(loaded.warnings).toEqual([]);
+  });
+
+  it('loads many merchants without running out of open files', async () => {
+    const merchants = Array.from({ length: 200 }, (_, index) =>
+      merchant({ id: `m${index}`, serviceCode: CODE.replace(/^.{8}/, String(10_000_000 + index)) }),
+    );
+    const loaded = await load(...merchants);
+    expect(loaded.merchants.map(({ id }) => id)).toEqual(merchants.map(({ id }) => id));
+  });
+
+  it('says in one fault that the file itself is not there, is a folder or is too large', async () => {
+    const problemOf = async (name: string): Promise<string | undefined> => {
+      const [fault] = await faultsOf(loadConfiguration(join(folder, name), {}));
+      return `${fault?.path} ${fault?.problem}`;
+    };
+    await put('big.yaml', ' '.repeat(1_048_577));
+    expect(await problemOf('none.yaml')).toContain('(file) does not exist; check the path');
+    expect(await problemOf('.')).toBe('(file) is not a regular file');
+    expect(await problemOf('big.yaml')).toBe('(file) is larger than 1048576 bytes');
+  });
+});

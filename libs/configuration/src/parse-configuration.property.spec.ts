@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { ConfigurationError } from './fault.js';
+import { parseConfiguration } from './parse-configuration.js';
+import type { ParsedConfiguration } from './parsed-configuration.js';
+import { type SettingsClass, shapesOf } from './setting.js';
+import { BrokerSettings } from './settings/broker-settings.js';
+
+const CANARY = 'Zk7canaryQ';
+
+/** The configuration, or undefined when it was refused in the one way in which it may be. */
+function parsedOrRefused(text: string, environment = {}): ParsedConfiguration | undefined {
+  try {
+    return parseConfiguration(text, environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError && error.faults.length > 0) return undefined;
+    throw error;
+  }
+}
+
+function everythingSaid(text: string, environment = {}): string {
+  try {
+    parseConfiguration(text, environment);
+    return '';
+  } catch (error) {
+    return error instanceof ConfigurationError ? JSON.stringify([error.message, error.detail, error.faults]) : 'other';
+  }
+}
+
+/** Objects that look like a configuration: real setting names, at the right places, with any value. */
+function nearlySettings(settings: SettingsClass, leaf: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  const members = [...shapesOf(settings)].map(([name, shape]): [string, fc.Arbitrary<unknown>] => {
+    if (shape.kind === 'section')
+      return [name, fc.oneof({ weight: 4, arbitrary: nearlySettings(shape.of, leaf) }, leaf)];
+    if (shape.kind === 'list') {
+      return [
+        name,
+        fc.oneof({ weight: 4, arbitrary: fc.array(nearlySettings(shape.of, leaf), { maxLength: 3 }) }, leaf),
+      ];
+    }
+    return [name, shape.kind === 'texts' ? fc.oneof(fc.array(leaf, { maxLength: 3 }), leaf) : leaf];
+  });
+  return fc.record(Object.fromEntries(members), { requiredKeys: [] });
+}
+
+const port = fc.integer({ min: 1, max: 65_535 });
+const duration = fc.integer({ min: 1, max: 59 }).map((seconds) => `${seconds}s`);
+const validMerchant = fc.record(
+  {
+    required: fc.boolean(),
+    session: fc.record(
+      {
+        renewBefore: fc.integer({ min: 20, max: 50 }).map((percent) => `${percent}%`),
+        safetyMargin: fc.oneof(fc.constant('5%'), duration),
+        fallbackLifetime: fc.integer({ min: 1, max: 48 }).map((hours) => `${hours}h`),
+        budget: fc.record({ calls: fc.integer({ min: 1, max: 1_000 }), window: duration }, { requiredKeys: [] }),
+      },
+      { requiredKeys: [] },
+    ),
+    gateway: fc.record(
+      {
+        baseUrl: fc.webUrl({ validSchemes: ['https'], size: 'small' }),
+        timeout: duration,
+        supersedes: fc.constantFrom(true, false, 'unknown'),
+      },
+      { requiredKeys: ['baseUrl'] },
+    ),
+    clientKeyFiles: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 3 }),
+  },
+  { requiredKeys: ['gateway', 'clientKeyFiles'] },
+);
+const validConfiguration = fc
+  .record(
+    {
+      http: fc.record({ port, docs: fc.boolean() }, { requiredKeys: [] }),
+      management: fc.record({ host: fc.ipV4(), port: fc.constant(0) }, { requiredKeys: ['port'] }),
+      log: fc.record({ level: fc.constantFrom('debug', 'info', 'warn', 'error') }),
+      merchants: fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z][a-z0-9]{0,9}$/), fc.uuid(), validMerchant), {
+        minLength: 1,
+        maxLength: 4,
+        selector: ([id]) => id,
+      }),
+    },
+    { requiredKeys: ['merchants', 'management'] },
+  )
+  .map((raw) => ({
+    ...raw,
+    merchants: raw.merchants.map(([id, serviceCode, merchant]) => ({ id, serviceCode, ...merchant })),
+  }));
+
+describe('parseConfiguration as a property', () => {
+  it('answers any text with a configuration or a ConfigurationError, never with anything else', () => {
+    const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 100 }));
+    fc.assert(
+      fc.property(text, (source) => void parsedOrRefused(source)),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('answers texts made of YAML and placeholder syntax in the same way', () => {
+    const pieces = [
+      'a',
+      ': ',
+      '\n',
+      '  ',
+      '- ',
+      '[',
+      ']',
+      '{',
+      '}',
+      '"',
+      "'",
+      '&a ',
+      '*a',
+      '|',
+      '>',
+      '!!',
+      '? ',
+      '${',
+      '}',
+      ':-',
+      '#',
+      ',',
+      '---\n',
+      '<<: ',
+      'http',
+      'merchants',
+      '1',
+      '~',
+      '%',
+      '\t',
+      '\\',
+    ];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, (source) => void parsedOrRefused(source, { a: 'b' })),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('answers any JSON in the same way', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 6 }), (source) => void parsedOrRefused(source)),
+      { numRuns: 500 },
+    );
+  });
+
+  it('answers the right settings with any values in the same way, and leaves Object.prototype alone', () => {
+    const leaf = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom('20%', '5s', '${HOME}', 'https://a', 'production', 'test', 'body', true, 8080, 'a'),
+    );
+    const before = Object.getOwnPropertyNames(Object.prototype);
+    fc.assert(
+      fc.property(nearlySettings(BrokerSettings, leaf), (raw) => void parsedOrRefused(JSON.stringify(raw))),
+      { numRuns: 1_000 },
+    );
+    expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
+  });
+
+  it('quotes no value of the file and no variable in what it says', () => {
+    const leaf = fc.constantFrom<unknown>(
+      CANARY,
+      `${CANARY} x`,
+      '${SECRET}',
+      'x-${SECRET}',
+      [CANARY],
+      { token: CANARY },
+      { a: { b: CANARY } },
+      `https://u:${CANARY}@a`,
+      5,
+    );
+    fc.assert(
+      fc.property(nearlySettings(BrokerSettings, leaf), (raw) => {
+        const said = everythingSaid(JSON.stringify(raw), { SECRET: CANARY });
+        expect(said).not.toBe('other');
+        expect(said).not.toContain(CANARY);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('quotes nothing of a text that is no YAML either, and no key that is not like a name', () => {
+    const canary = 'Zk7-canary-0Q';
+    const broken = fc.constantFrom(': ', '"', '[', '{', '\t', '@', '&', '*', '!', '|', '%', '- - ', '? ');
+    fc.assert(
+      fc.property(fc.array(fc.oneof(broken, fc.constant(canary), fc.constant('\n')), { maxLength: 20 }), (parts) => {
+        expect(everythingSaid(parts.join(''))).not.toContain(canary);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('accepts every valid configuration, and reads the same from JSON, YAML and placeholders', () => {
+    fc.assert(
+      fc.property(validConfiguration, (raw) => {
+        const fromJson = parsedOrRefused(JSON.stringify(raw));
+        const viaEnvironment = stringify({ ...raw, log: { level: '${LEVEL:-info}' } });
+        expect(fromJson).toBeDefined();
+        expect(parsedOrRefused(stringify(raw))).toEqual(fromJson);
+        expect(parsedOrRefused(viaEnvironment, { LEVEL: raw.log?.level })).toEqual(fromJson);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
