@@ -1,0 +1,58 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CliProcess, runCli } from './cli-process.js';
+
+describe('the built command line', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'cli-e2e-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('makes a key that it accepts itself, and never overwrites it', async () => {
+    const file = join(folder, 'client.json');
+    const made = await runCli('keys', 'generate', '--out', file, '--json');
+    expect(made).toMatchObject({ code: 0, err: '' });
+    const { thumbprint } = JSON.parse(made.out) as { thumbprint: string };
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await runCli('keys', 'thumbprint', file)).toEqual({ code: 0, out: `${thumbprint}\n`, err: '' });
+    const before = await readFile(file, 'utf8');
+    const again = await runCli('keys', 'generate', '--out', file);
+    expect(again.code).toBe(2);
+    expect(again.err).toMatch(/^error: .*exists already/);
+    expect(await readFile(file, 'utf8')).toBe(before);
+  });
+
+  it('makes a private file that is private whatever the umask', async () => {
+    const before = process.umask(0);
+    try {
+      await runCli('keys', 'generate', '--out', join(folder, 'client.json'));
+    } finally {
+      process.umask(before);
+    }
+    expect((await stat(join(folder, 'client.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('says that a configuration is not there, and ends with the code for it', async () => {
+    const { code, out, err } = await runCli('config', 'check', join(folder, 'nowhere.yaml'));
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/does not exist/);
+  });
+
+  it('ends with the code for usage when the command line is wrong', async () => {
+    expect((await runCli('keys', 'generate')).code).toBe(64);
+  });
+
+  it('shows no stack trace and reads nothing but what it was given', async () => {
+    const { err } = await runCli('keys', 'check', folder);
+    expect(err.split('\n').filter(Boolean)).toHaveLength(1);
+  });
+
+  it('ends quietly when the reader of its output leaves', async () => {
+    const cli = new CliProcess(['--help']);
+    cli.stopReading();
+    expect(await cli.ended).not.toBeNull();
+    expect(cli.err).toBe('');
+  });
+});

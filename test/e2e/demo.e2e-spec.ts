@@ -1,0 +1,125 @@
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CliProcess } from './cli-process.js';
+
+const START_LIMIT_MS = 30_000;
+
+describe('npm start', () => {
+  let folder: string;
+  const demos: CliProcess[] = [];
+
+  /** A demo on free ports, with a home of its own that has to stay empty. */
+  const startDemo = (environment: Readonly<Record<string, string>> = {}): CliProcess => {
+    const demo = new CliProcess(['demo'], {
+      DEMO_BROKER_PORT: '0',
+      DEMO_MANAGEMENT_PORT: '0',
+      DEMO_SANDBOX_PORT: '0',
+      HOME: join(folder, 'home'),
+      TMPDIR: join(folder, 'tmp'),
+      ...environment,
+    });
+    demos.push(demo);
+    return demo;
+  };
+  const curlLine = /curl -s -H 'Authorization: (Bearer [\w-]+)' (http:\/\/127\.0\.0\.1:(\d+)\S+)/;
+  const readSession = async (demo: CliProcess): Promise<Response> => {
+    const [, authorization, url] = await demo.said(curlLine);
+    return fetch(url!, { headers: { authorization: authorization!, connection: 'close' } });
+  };
+  const isFree = (port: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const server = createServer();
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  const portsOf = (demo: CliProcess): number[] => [
+    ...new Set([...demo.out.matchAll(/http:\/\/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port))),
+  ];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'demo-e2e-'));
+    await mkdir(join(folder, 'home'));
+    await mkdir(join(folder, 'tmp'));
+  });
+  afterEach(async () => {
+    for (const demo of demos.splice(0)) {
+      demo.signal('SIGTERM');
+      await demo.ended;
+    }
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it(
+    'prints a line that reads a session, and ends cleanly on Ctrl-C, even when that arrives twice',
+    async () => {
+      const demo = startDemo();
+      const response = await readSession(demo);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
+      const ports = portsOf(demo);
+      const services = demo.children();
+      expect(ports).toHaveLength(3);
+      expect(services).toHaveLength(2);
+      demo.signal('SIGINT');
+      demo.signal('SIGINT');
+      expect(await demo.ended).toBe(0);
+      expect(demo.err).toBe('');
+      expect(services.filter(isAlive)).toEqual([]);
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true]);
+    },
+    START_LIMIT_MS,
+  );
+
+  it(
+    'starts a second time, and beside another one, with the same token',
+    async () => {
+      const [first, second] = [startDemo(), startDemo()];
+      const [, token] = await first.said(curlLine);
+      expect((await second.said(curlLine))[1]).toBe(token);
+      expect([(await readSession(first)).status, (await readSession(second)).status]).toEqual([200, 200]);
+    },
+    START_LIMIT_MS,
+  );
+
+  it('leaves nothing in the home and temporary folders', async () => {
+    expect(await readdir(join(folder, 'home'))).toEqual([]);
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
+  });
+
+  it('says in one line which port is taken, and how to choose another', async () => {
+    const holder = createServer();
+    const port = await new Promise<number>((resolve) => {
+      holder.listen(0, '127.0.0.1', () => resolve((holder.address() as { port: number }).port));
+    });
+    const demo = startDemo({ DEMO_MANAGEMENT_PORT: String(port) });
+    expect(await demo.ended).toBe(1);
+    holder.close();
+    expect(demo.out).toBe('');
+    expect(demo.err).toMatch(
+      new RegExp(`^error: port ${port} for the management is taken; .*DEMO_MANAGEMENT_PORT=.*\n$`),
+    );
+  });
+
+  it.each([0, 1])(
+    'ends the rest when one of its services dies (%i), with one line that names it',
+    async (index) => {
+      const demo = startDemo();
+      await demo.said(curlLine);
+      const services = demo.children();
+      process.kill(services[index]!, 'SIGKILL');
+      expect(await demo.ended).toBe(1);
+      expect(demo.err).toMatch(/^error: the (sandbox|broker) has ended: signal SIGKILL\n$/);
+      expect(services.filter(isAlive)).toEqual([]);
+    },
+    START_LIMIT_MS,
+  );
+});
