@@ -15,3 +15,10 @@ export { FakeGateway, type FakeGatewayOptions, type GatewayAnswer, type GatewayC
 export { RecordedEvents } from './recorded-events.js';
 export { LoopbackServer } from './loopback-server.js';
 export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';
+export { findRedisServer, freePort, RedisProcess, type RedisProcessOptions } from './redis-process.js';
+export {
+  startRedisCluster,
+  startRedisSentinel,
+  type RedisClusterFixture,
+  type RedisSentinelFixture,
+} from './redis-topologies.js';

@@ -1,0 +1,149 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const READY_WITHIN_MS = 15_000;
+
+/**
+ * The redis-server that tests start: found on the PATH, or installed where that is possible without asking.
+ * @throws Error with one line that says what to install
+ */
+export function findRedisServer(): string {
+  if (spawnSync('redis-server', ['--version']).status === 0) return 'redis-server';
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    const quietly = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
+    spawnSync('apt-get', ['update', '-qq'], quietly);
+    spawnSync('apt-get', ['install', '-y', '-qq', 'redis-server'], quietly);
+    if (spawnSync('redis-server', ['--version']).status === 0) return 'redis-server';
+  }
+  throw new Error('these tests need a real redis-server (7 or newer) on the PATH: apt-get install redis-server');
+}
+
+/** A port of the loopback interface that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+export interface RedisProcessOptions {
+  /** More command-line options, e.g. `['--requirepass', 'x']`. They may use `dir`, a folder of this process alone. */
+  readonly args?: (facts: { readonly port: number; readonly dir: string }) => readonly string[];
+  /** No plain port: `args` opens one for TLS. */
+  readonly tlsOnly?: boolean;
+  /** Runs as a sentinel with these lines of configuration. */
+  readonly sentinel?: readonly string[];
+}
+
+/** One redis-server of a test, on a loopback port of its own, keeping nothing on disk. Stop it when done. */
+export class RedisProcess {
+  readonly port: number;
+  readonly #dir = mkdtempSync(join(tmpdir(), 'redis-test-'));
+  readonly #options: RedisProcessOptions;
+  #child: ChildProcess | undefined;
+
+  static async start(options: RedisProcessOptions = {}): Promise<RedisProcess> {
+    const redis = new RedisProcess(await freePort(), options);
+    await redis.start();
+    return redis;
+  }
+
+  private constructor(port: number, options: RedisProcessOptions) {
+    this.port = port;
+    this.#options = options;
+  }
+
+  get address(): { readonly host: string; readonly port: number } {
+    return { host: '127.0.0.1', port: this.port };
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}/0`;
+  }
+
+  /** Starts it (again) on the same port; empty, since nothing was kept. */
+  async start(): Promise<void> {
+    const args = this.#options.sentinel === undefined ? this.#serverArgs() : this.#sentinelArgs(this.#options.sentinel);
+    const child = spawn(findRedisServer(), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    await untilReady(child);
+  }
+
+  /** SIGKILL: connections break, data is gone. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** SIGSTOP: connections stay open and nothing answers, as with a half-open connection. */
+  freeze(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.#end('SIGKILL');
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  /** One command by redis-cli, on the plain port; its output. */
+  cli(...command: readonly string[]): string {
+    return execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(this.port), ...command], { encoding: 'utf8' });
+  }
+
+  #serverArgs(): string[] {
+    const { args, tlsOnly = false } = this.#options;
+    return [
+      ...['--port', tlsOnly ? '0' : String(this.port), '--bind', '127.0.0.1', '--dir', this.#dir],
+      ...['--save', '', '--appendonly', 'no', '--daemonize', 'no'],
+      ...(args?.({ port: this.port, dir: this.#dir }) ?? []),
+    ];
+  }
+
+  /** A sentinel keeps its state in its configuration file, so it needs a real one. */
+  #sentinelArgs(lines: readonly string[]): string[] {
+    const file = join(this.#dir, 'sentinel.conf');
+    const own = [`port ${this.port}`, 'bind 127.0.0.1', `dir ${this.#dir}`];
+    writeFileSync(file, [...own, ...lines, ''].join('\n'));
+    return [file, '--sentinel'];
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+}
+
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const fail = (why: string): void => reject(new Error(`redis-server ${why}: ${output.slice(-500)}`));
+    const timer = setTimeout(() => fail('was not ready in time'), READY_WITHIN_MS);
+    const listen = (chunk: Buffer): void => {
+      output += chunk.toString('utf8');
+      // A sentinel says nothing of connections; its monitor line is its last at start.
+      if (!/Ready to accept connections|\+monitor/.test(output)) return;
+      clearTimeout(timer);
+      resolve();
+    };
+    child.stdout?.on('data', listen);
+    child.stderr?.on('data', listen);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      fail('ended');
+    });
+  });
+}

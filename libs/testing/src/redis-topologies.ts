@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { freePort, RedisProcess } from './redis-process.js';
+
+export interface RedisClusterFixture {
+  readonly nodes: readonly RedisProcess[];
+  readonly stop: () => Promise<void>;
+}
+
+/** Three primaries that share the slots. */
+export async function startRedisCluster(): Promise<RedisClusterFixture> {
+  const nodes = await Promise.all([1, 2, 3].map(startClusterNode));
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], { encoding: 'utf8' });
+  for (const node of nodes) await until(() => node.cli('cluster', 'info').includes('cluster_state:ok'));
+  return { nodes, stop: () => stopAll(nodes) };
+}
+
+async function startClusterNode(): Promise<RedisProcess> {
+  const busPort = String(await freePort());
+  return RedisProcess.start({
+    args: () => ['--cluster-enabled', 'yes', '--cluster-port', busPort, '--cluster-node-timeout', '1000'],
+  });
+}
+
+export interface RedisSentinelFixture {
+  readonly name: string;
+  readonly primary: RedisProcess;
+  readonly replica: RedisProcess;
+  readonly sentinels: readonly RedisProcess[];
+  readonly stop: () => Promise<void>;
+}
+
+/** A primary, its replica, and three sentinels that fail over within about a second. */
+export async function startRedisSentinel(): Promise<RedisSentinelFixture> {
+  const name = 'primary';
+  const primary = await RedisProcess.start({ args: () => ['--repl-diskless-sync-delay', '0'] });
+  const replica = await RedisProcess.start({
+    args: () => ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'],
+  });
+  await until(() => replica.cli('info', 'replication').includes('master_link_status:up'));
+  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(name, primary.port)));
+  for (const sentinel of sentinels) {
+    await until(() => {
+      const facts = sentinel.cli('sentinel', 'master', name);
+      return /num-slaves\n1\n/.test(facts) && /num-other-sentinels\n2\n/.test(facts);
+    });
+  }
+  return { name, primary, replica, sentinels, stop: () => stopAll([...sentinels, replica, primary]) };
+}
+
+function startSentinel(name: string, primaryPort: number): Promise<RedisProcess> {
+  return RedisProcess.start({
+    sentinel: [
+      `sentinel monitor ${name} 127.0.0.1 ${primaryPort} 2`,
+      `sentinel down-after-milliseconds ${name} 500`,
+      `sentinel failover-timeout ${name} 2000`,
+    ],
+  });
+}
+
+async function stopAll(processes: readonly RedisProcess[]): Promise<void> {
+  await Promise.all(processes.map((process) => process.stop()));
+}
+
+async function until(isSo: () => boolean, withinMs = 15_000): Promise<void> {
+  const endsAtMs = performance.now() + withinMs;
+  while (!isSo()) {
+    if (performance.now() > endsAtMs) throw new Error('the Redis fixture did not come up in time');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
