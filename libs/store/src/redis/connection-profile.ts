@@ -1,0 +1,116 @@
+import type { ClusterOptions, RedisOptions } from 'ioredis';
+import type { RedisConnection, RedisCredentials, RedisTls } from './redis-connection.js';
+
+/** How long anything may take. Defaults suit a store in the same region. Milliseconds. */
+export interface RedisTimeouts {
+  /** One command, from the call to its reply. */
+  readonly commandMs: number;
+  readonly connectMs: number;
+  /** Silence on a connection that owes a reply: it is half-open, and given up. */
+  readonly silenceMs: number;
+  /** The longest pause between two attempts to connect. */
+  readonly longestReconnectMs: number;
+}
+
+export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = {
+  commandMs: 500,
+  connectMs: 1_500,
+  silenceMs: 2_000,
+  longestReconnectMs: 1_000,
+};
+
+/** Replies keep one shape on both protocol versions. */
+interface LegacyReplies {
+  readonly replyMapping: 'legacy';
+}
+export type ServerOptions = RedisOptions & LegacyReplies;
+export type NodesOptions = ClusterOptions & { readonly redisOptions: ServerOptions };
+
+const KEEP_ALIVE_MS = 5_000;
+const FIRST_RECONNECT_MS = 50;
+/** Replies of a server that cannot do what we need but may hand over to one that can: a new connection finds it. */
+const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
+
+/** Full jitter under an exponential ceiling, so that the replicas do not come back all at once. */
+export function reconnectDelayMs(attempt: number, longestMs: number, random: () => number): number {
+  const ceilingMs = Math.min(longestMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
+  return Math.ceil(random() * ceilingMs);
+}
+
+/**
+ * Decided, not inherited: a command ends in time or fails; nothing waits for a connection and nothing is sent twice,
+ * because a claim or a publication that is repeated behind our back is one that we did not decide to make.
+ */
+function sharedOptions(timeouts: RedisTimeouts): ServerOptions {
+  return {
+    replyMapping: 'legacy',
+    commandTimeout: timeouts.commandMs,
+    connectTimeout: timeouts.connectMs,
+    socketTimeout: timeouts.silenceMs,
+    keepAlive: KEEP_ALIVE_MS,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // Pending commands fail when the connection does, instead of when they time out.
+    maxRetriesPerRequest: 0,
+    // The probe subscribes: the library's own attempt would leave its failure to nobody.
+    autoResubscribe: false,
+    disableClientInfo: true,
+    // 1: reconnect and fail the command; 2 would send it again.
+    reconnectOnError: (error) => (WRONG_SERVER.test(error.message) ? 1 : false),
+  };
+}
+
+export function serverOptions(
+  connection: Exclude<RedisConnection, { kind: 'cluster' }>,
+  timeouts: RedisTimeouts,
+): ServerOptions {
+  const retryStrategy = (attempt: number): number =>
+    reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random);
+  const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
+  if (connection.kind === 'single') return { ...common, ...connection.address };
+  const { sentinelCredentials = {}, sentinelTls } = connection;
+  return {
+    ...common,
+    sentinels: connection.sentinels.map((address) => ({ ...address })),
+    name: connection.name,
+    role: 'master',
+    enableTLSForSentinelMode: connection.tls !== undefined,
+    failoverDetector: true,
+    updateSentinels: true,
+    sentinelCommandTimeout: timeouts.commandMs,
+    sentinelRetryStrategy: retryStrategy,
+    sentinelReconnectStrategy: retryStrategy,
+    ...(sentinelCredentials.username === undefined ? {} : { sentinelUsername: sentinelCredentials.username }),
+    ...(sentinelCredentials.password === undefined ? {} : { sentinelPassword: sentinelCredentials.password }),
+    ...(sentinelTls === undefined ? {} : { sentinelTLS: tlsOptions(sentinelTls) }),
+  };
+}
+
+export function clusterOptions(
+  connection: Extract<RedisConnection, { kind: 'cluster' }>,
+  timeouts: RedisTimeouts,
+): NodesOptions {
+  return {
+    redisOptions: { ...sharedOptions(timeouts), ...accessOptions(connection) },
+    enableOfflineQueue: false,
+    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random),
+    // A command that was in flight when its node went away may have been done: never sent again.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    maxRedirections: 5,
+    slotsRefreshTimeout: timeouts.connectMs,
+    slotsRefreshInterval: 10_000,
+    // Names stay names, so that TLS verifies what was configured.
+    dnsLookup: (address, callback) => callback(null, address),
+  };
+}
+
+type AccessOptions = Pick<RedisOptions, 'username' | 'password' | 'tls'>;
+
+function accessOptions({ credentials, tls }: { credentials?: RedisCredentials; tls?: RedisTls }): AccessOptions {
+  return { ...credentials, ...(tls === undefined ? {} : { tls: tlsOptions(tls) }) };
+}
+
+function tlsOptions(tls: RedisTls): NonNullable<RedisOptions['tls']> {
+  return { ...tls, minVersion: 'TLSv1.2' };
+}

@@ -1,0 +1,94 @@
+import { BrokerError } from '#libs/errors';
+
+/** Trust and identity for TLS. Verification cannot be switched off: whoever can pose as the store can serve a payment's key. */
+export interface RedisTls {
+  /** PEM; default: the authorities that Node trusts. */
+  readonly ca?: string;
+  /** PEM of our own certificate and key, when the server asks for one. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** The name to verify when it is not the host's. */
+  readonly servername?: string;
+}
+
+export interface RedisAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RedisCredentials {
+  /** ACL user; without one, `password` is that of the default user. */
+  readonly username?: string;
+  readonly password?: string;
+}
+
+interface RedisAccess {
+  readonly credentials?: RedisCredentials;
+  /** Present: every connection to the data is encrypted. */
+  readonly tls?: RedisTls;
+}
+
+export interface SingleRedis extends RedisAccess {
+  readonly kind: 'single';
+  readonly address: RedisAddress;
+  readonly database: number;
+}
+
+export interface SentinelRedis extends RedisAccess {
+  readonly kind: 'sentinel';
+  readonly sentinels: readonly RedisAddress[];
+  /** The name under which the sentinels watch the primary. */
+  readonly name: string;
+  readonly database: number;
+  readonly sentinelCredentials?: RedisCredentials;
+  readonly sentinelTls?: RedisTls;
+}
+
+export interface ClusterRedis extends RedisAccess {
+  readonly kind: 'cluster';
+  /** Some of its nodes; the others are found through them. */
+  readonly nodes: readonly RedisAddress[];
+}
+
+export type RedisConnection = SingleRedis | SentinelRedis | ClusterRedis;
+
+const DEFAULT_PORT = 6379;
+
+/**
+ * Reads `redis://[user[:password]@]host[:port][/database]`; `rediss://` for TLS.
+ * @throws BrokerError `configuration_invalid`; the text is not quoted, since it may hold a password
+ */
+export function parseRedisUrl(text: string): SingleRedis {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const database = databaseOf(url);
+  if (url === undefined || database === undefined || !hasRedisShape(url)) {
+    throw new BrokerError('configuration_invalid', {
+      detail: 'the store URL must look like redis://user:password@host:6379/0, or rediss:// for TLS',
+    });
+  }
+  return {
+    kind: 'single',
+    address: { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(url.port || DEFAULT_PORT) },
+    database,
+    ...credentialsOf(url),
+    ...(url.protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}
+
+const hasRedisShape = ({ protocol, hostname, search, hash }: URL): boolean =>
+  (protocol === 'redis:' || protocol === 'rediss:') && hostname !== '' && search === '' && hash === '';
+
+function databaseOf(url: URL | undefined): number | undefined {
+  const match = /^(?:\/(\d{0,4}))?$/.exec(url?.pathname ?? 'no path');
+  return match === null ? undefined : Number(match[1] ?? 0);
+}
+
+function credentialsOf(url: URL): { credentials?: RedisCredentials } {
+  if (url.username === '' && url.password === '') return {};
+  return {
+    credentials: {
+      ...(url.username === '' ? {} : { username: decodeURIComponent(url.username) }),
+      ...(url.password === '' ? {} : { password: decodeURIComponent(url.password) }),
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { BrokerError } from '#libs/errors';
+
+/** Keys of a merchant: in one hash slot, as every script needs them together. */
+export interface MerchantKeys {
+  readonly merchant: string;
+  readonly calls: string;
+  readonly due: string;
+}
+
+/**
+ * Names of keys. A merchant belongs to one shard for ever, and the shard is the hash tag of its keys, so that they and
+ * the shard's due moments lie together in a cluster while the shards spread over its nodes.
+ */
+export class RedisKeys {
+  readonly #prefix: string;
+  readonly #shards: number;
+
+  /** @throws BrokerError `configuration_invalid` for a prefix with braces: they would take over the hash tag */
+  constructor(prefix: string, shards: number) {
+    if (!/^[^{}]{1,200}$/.test(prefix)) {
+      throw new BrokerError('configuration_invalid', {
+        detail: 'the key prefix of the store must have 1 to 200 characters and no braces',
+      });
+    }
+    this.#prefix = prefix;
+    this.#shards = shards;
+  }
+
+  get channel(): string {
+    return `${this.#prefix}:announcements`;
+  }
+
+  shards(): readonly number[] {
+    return Array.from({ length: this.#shards }, (_, shard) => shard);
+  }
+
+  shardOf(merchant: string): number {
+    return fnv1a(merchant) % this.#shards;
+  }
+
+  due(shard: number): string {
+    return `${this.#prefix}:{${shard}}:due`;
+  }
+
+  /** Written by the probe and by nothing else. */
+  probe(shard: number): string {
+    return `${this.#prefix}:{${shard}}:probe`;
+  }
+
+  of(merchant: string): MerchantKeys {
+    const shard = this.shardOf(merchant);
+    return {
+      merchant: `${this.#prefix}:{${shard}}:merchant:${merchant}`,
+      calls: `${this.#prefix}:{${shard}}:calls:${merchant}`,
+      due: this.due(shard),
+    };
+  }
+}
+
+/** FNV-1a, 32 bit: all replicas of all versions must agree on it, and nobody gains from a collision. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text, 'utf8')) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}

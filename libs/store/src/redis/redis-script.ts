@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { Cluster, Redis } from 'ioredis';
+
+/** What commands are sent to: one server (found directly or by Sentinel), or a cluster. */
+export type RedisClient = Redis | Cluster;
+
+/** A Lua script, known to the server by its SHA-1. */
+export interface RedisScript {
+  readonly name: string;
+  readonly lua: string;
+  readonly sha1: string;
+}
+
+export interface ScriptCall {
+  /** All in one hash slot. */
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+}
+
+export function defineScript(name: string, lua: string): RedisScript {
+  return { name, lua, sha1: createHash('sha1').update(lua).digest('hex') };
+}
+
+/**
+ * Runs a script by its SHA-1. A server that does not know it (a fresh one, a failover, SCRIPT FLUSH) has not run
+ * anything, so sending the text then runs it once and for that server loads it.
+ */
+export async function runScript(client: RedisClient, script: RedisScript, call: ScriptCall): Promise<unknown> {
+  const operands = [...call.keys, ...call.args.map(String)];
+  try {
+    return await client.evalsha(script.sha1, call.keys.length, ...operands);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return client.eval(script.lua, call.keys.length, ...operands);
+  }
+}

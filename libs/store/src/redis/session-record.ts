@@ -1,0 +1,50 @@
+import { instantFromEpochMs } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { type ClientKey, openAtRest, sealAtRest } from '#libs/jwe';
+import type { Session } from '#libs/session';
+
+/** The client keys of a merchant, the newest first: it seals, all open. Empty for a merchant without configured keys. */
+export type KeysOf = (merchant: string) => readonly ClientKey[];
+
+/** A later layout takes another number; a replica that does not know it treats the record as absent. */
+const LAYOUT = 1;
+
+/**
+ * Seals a session for the store, bound to its merchant and generation.
+ * @throws BrokerError `internal_error` when the merchant has no key: nobody could have created its session
+ */
+export async function sealSession(session: Session, keysOf: KeysOf): Promise<string> {
+  const { merchant, generation } = session;
+  const [newest] = keysOf(merchant);
+  if (newest === undefined) {
+    throw new BrokerError('internal_error', {
+      detail: 'a session can only be stored for a merchant with a client key',
+    });
+  }
+  const plaintext = Buffer.from(JSON.stringify({ layout: LAYOUT, session }), 'utf8');
+  return sealAtRest(plaintext, newest, { merchant, generation });
+}
+
+/** @returns undefined when no configured key opens the record, or when what is in it has a layout of another version */
+export async function openSession(
+  sealed: string,
+  binding: { readonly merchant: string; readonly generation: number },
+  keysOf: KeysOf,
+): Promise<Session | undefined> {
+  const plaintext = await openAtRest(sealed, keysOf(binding.merchant), binding);
+  if (plaintext === undefined) return undefined;
+  // Whoever sealed it holds the merchant's private key and wrote it with `sealSession`: the layout tells its shape.
+  const record = JSON.parse(Buffer.from(plaintext).toString('utf8')) as { layout: unknown; session: Session };
+  return record.layout === LAYOUT ? revived(record.session) : undefined;
+}
+
+function revived(session: Session): Session {
+  const { createdAt, expiresAt, renewAt, mustRenewAt } = session;
+  return {
+    ...session,
+    createdAt: instantFromEpochMs(createdAt),
+    expiresAt: instantFromEpochMs(expiresAt),
+    renewAt: instantFromEpochMs(renewAt),
+    mustRenewAt: instantFromEpochMs(mustRenewAt),
+  };
+}
