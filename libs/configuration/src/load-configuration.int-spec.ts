@@ -89,9 +89,10 @@ describe('loadConfiguration', () => {
   });
 
   it.each([
-    [0o640, 'names a secret file that is open to its group; set its mode to 0600 or 0400'],
-    [0o604, 'names a secret file that is open to every user of the machine; set its mode to 0600 or 0400'],
-  ])('warns of a secret file of mode %o, and loads it', async (mode, problem) => {
+    ['0640', 'names a secret file that is open to its group; set its mode to 0600 or 0400'],
+    ['0604', 'names a secret file that is open to every user of the machine; set its mode to 0600 or 0400'],
+  ])('warns of a secret file of mode %s, and loads it', async (digits, problem) => {
+    const mode = Number.parseInt(digits, 8);
     await chmod(join(folder, 'shop.jwk.json'), mode);
     await chmod(join(folder, 'code'), mode);
     const loaded = await load(merchant({ serviceCode: undefined, serviceCodeFile: 'code' }));

@@ -174,6 +174,13 @@ describe('parseConfiguration', () => {
     ]);
   });
 
+  it.each(['http:\n  port: ${PORT:-8081}', 'http: { port: "${PORT:-8081}" }', "http:\n  port: '${PORT:-8081}'"])(
+    'reads a placeholder as a number in %j, whatever the quotes',
+    (http) => {
+      expect(parseConfiguration(`${http}\nmerchants: [${JSON.stringify(merchant())}]`, {}).http.port).toBe(8081);
+    },
+  );
+
   it.each(['080', '1e3', '8080 ', '0x50', '', '-1', '8080.0'])(
     'does not take %j from the environment for a port',
     (PORT) => {
