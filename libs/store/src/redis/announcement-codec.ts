@@ -17,9 +17,11 @@ export function decodeAnnouncement(text: string): Announcement | undefined {
     return { kind, merchant, generation: generation as number };
   }
   const recorded = typeof failure === 'object' && failure !== null ? failureOf(failure) : undefined;
-  if (kind !== 'failed' || recorded === undefined || typeof retryInMs !== 'number') return undefined;
+  if (kind !== 'failed' || recorded === undefined || !isFiniteNumber(retryInMs)) return undefined;
   return { kind, merchant, failure: recorded, retryInMs };
 }
+
+const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
 
 export function encodeFailure(failure: RecordedFailure): string {
   return JSON.stringify(failure);
@@ -30,6 +32,9 @@ export function decodeFailure(text: string): RecordedFailure | undefined {
   const message = parseObject(text);
   return message === undefined ? undefined : failureOf(message);
 }
+
+/** The last moment that ECMAScript's Date can hold. */
+const LAST_MOMENT_MS = 8.64e15;
 
 const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
   'transient',
@@ -42,7 +47,7 @@ const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
 
 function failureOf(message: object): RecordedFailure | undefined {
   const { kind, msgCode, at } = message as Record<string, unknown>;
-  if (!failureKinds.has(kind) || typeof at !== 'number') return undefined;
+  if (!failureKinds.has(kind) || typeof at !== 'number' || Math.abs(at) > LAST_MOMENT_MS) return undefined;
   return {
     kind: kind as RecordedFailure['kind'],
     at: instantFromEpochMs(at),
