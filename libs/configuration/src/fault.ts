@@ -51,7 +51,7 @@ function notBelow(faults: readonly Fault[], causes: readonly Fault[]): Fault[] {
   return faults.filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
 }
 
-/** Sorts by where the paths stand in the file; what is missing there stands behind the last thing before it. */
+/** Sorts by where the paths stand in the file; what is missing there stands where the section begins that misses it. */
 export function inOrderOf(places: ReadonlyMap<string, number>, faults: readonly Fault[]): Fault[] {
   const placeOf = (path: string): number => {
     const known = [path, ...ancestorsOf(path).reverse()].find((each) => places.has(each));
