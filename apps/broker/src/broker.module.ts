@@ -9,6 +9,8 @@ import type { Logger } from '#libs/telemetry';
 import { Authenticator } from './auth/authenticator.js';
 import { PolicyGuard } from './auth/policy.guard.js';
 import { PolicyTable } from './auth/policy-table.js';
+import { ReadAccess } from './auth/read-access.js';
+import { FreshRead } from './http/fresh-read.js';
 import { MerchantsController } from './http/merchants.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { RequestLife } from './http/request-life.js';
@@ -57,9 +59,11 @@ export class BrokerModule {
         { provide: APP_GUARD, useClass: PolicyGuard },
         replica,
         Authenticator,
+        FreshRead,
         PolicyTable,
         ReadinessProbe,
         RenewalScheduler,
+        ReadAccess,
         RequestLife,
         RouteMethods,
         SessionLookup,

@@ -10,7 +10,8 @@ import type { Logger } from '#libs/telemetry';
 import { Authenticator } from './auth/authenticator.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
-import { createHttpAdapter, guardEdge } from './http/http-server.js';
+import { FreshRead } from './http/fresh-read.js';
+import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { listen } from './listen.js';
@@ -68,7 +69,8 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
 }
 
 async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
-  const adapter = createHttpAdapter();
+  const edge: { early?: EarlyAnswer } = {};
+  const adapter = createHttpAdapter(() => edge.early);
   const logger = new NestLogger(parts.logger);
   const app = await NestFactory.create<NestFastifyApplication>(BrokerModule.with(parts), adapter, {
     logger,
@@ -78,5 +80,7 @@ async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
   guardEdge(server, { authenticator: app.get(Authenticator), routes: app.get(RouteMethods) });
   if (parts.configuration.http.docs) serveOpenApi(app);
   await app.init();
+  const freshRead = app.get(FreshRead);
+  edge.early = (request, response) => freshRead.answer(request, response);
   return app;
 }

@@ -5,13 +5,18 @@ export interface Caller {
   readonly name: string;
 }
 
-const callers = new WeakMap<FastifyRequest, Caller>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the edge for every route that is not public. */
+    caller?: Caller;
+  }
+}
 
 export function setCaller(request: FastifyRequest, caller: Caller): void {
-  callers.set(request, caller);
+  request.caller = caller;
 }
 
 /** @returns undefined for a request to a public route */
 export function callerOf(request: FastifyRequest): Caller | undefined {
-  return callers.get(request);
+  return request.caller;
 }

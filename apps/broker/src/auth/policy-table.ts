@@ -9,17 +9,15 @@ import type { Caller } from './caller.js';
 export class PolicyTable {
   readonly #configuration: BrokerConfiguration;
   readonly #merchants: ReadonlySet<string>;
-  /** Keys are `caller merchant permission`: names have no space in them. */
-  readonly #allowed: ReadonlySet<string>;
+  /** By caller, then permission: the merchants. */
+  readonly #allowed = new Map<string, Map<Permission, Set<string>>>();
 
   constructor(@Inject(CONFIGURATION) configuration: BrokerConfiguration) {
     this.#configuration = configuration;
     this.#merchants = new Set(configuration.merchants.map(({ id }) => id));
-    this.#allowed = new Set(
-      configuration.auth.policies.flatMap(({ caller, merchants, allow }) =>
-        merchants.flatMap((merchant) => allow.map((permission) => key(caller, merchant, permission))),
-      ),
-    );
+    for (const policy of configuration.auth.policies) {
+      for (const permission of policy.allow) this.#grant(policy.caller, permission, policy.merchants);
+    }
   }
 
   /**
@@ -43,11 +41,14 @@ export class PolicyTable {
     return [...this.#merchants].filter((merchant) => everywhere || this.#has(caller, merchant, permission));
   }
 
-  #has(caller: Caller, merchant: string, permission: Permission): boolean {
-    return this.#allowed.has(key(caller.name, merchant, permission));
+  #grant(caller: string, permission: Permission, merchants: readonly string[]): void {
+    const grants = this.#allowed.get(caller) ?? new Map<Permission, Set<string>>();
+    const granted = grants.get(permission) ?? new Set<string>();
+    for (const merchant of merchants) granted.add(merchant);
+    this.#allowed.set(caller, grants.set(permission, granted));
   }
-}
 
-function key(caller: string, merchant: string, permission: Permission): string {
-  return `${caller} ${merchant} ${permission}`;
+  #has(caller: Caller, merchant: string, permission: Permission): boolean {
+    return this.#allowed.get(caller.name)?.get(permission)?.has(merchant) === true;
+  }
 }

@@ -1,38 +1,52 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticator.js';
 import { setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
 import { answerClientError } from './client-error.js';
+import { CAUTION, requestIdOf } from './edge-headers.js';
 import type { RouteMethods } from './route-methods.js';
 
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-const CONTENT_SECURITY = "default-src 'none'; frame-ancestors 'none'";
 /** The pages bring their own scripts and styles, from this origin; their styles are partly inline. */
 const DOCS_CONTENT_SECURITY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
-/** Sizes and times of a request. Bodies of the API are small; a JWE of 64 KiB with its JSON around it is the largest. */
-export function createHttpAdapter(): FastifyAdapter {
+const REQUEST_TIMEOUT_MS = 10_000;
+/** Longer than the idle time of common clients and balancers, so that they close first and never hit a closing socket. */
+const KEEP_ALIVE_MS = 75_000;
+const LARGEST_HEADERS = 16_384;
+/** A JWE of 64 KiB with its JSON around it is the largest body. */
+const LARGEST_BODY = 131_072;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What may answer a request before the framework is entered; false hands it on. */
+export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** @param early looked up at each request: the app that makes it is built on this adapter */
+export function createHttpAdapter(early: () => EarlyAnswer | undefined): FastifyAdapter {
   return new FastifyAdapter({
-    bodyLimit: 131_072,
-    requestTimeout: 10_000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 75_000,
-    http: { maxHeaderSize: 16_384, headersTimeout: 10_000 },
+    bodyLimit: LARGEST_BODY,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
+    serverFactory: (handler: Handler) => createHttpServer(early, handler),
   });
 }
 
-function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+function createHttpServer(early: () => EarlyAnswer | undefined, handler: Handler): Server {
+  const limits = {
+    maxHeaderSize: LARGEST_HEADERS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  return createServer(limits, (request, response) => {
+    if (early()?.(request, response) !== true) handler(request, response);
+  });
 }
 
 export interface EdgeParts {
@@ -47,11 +61,13 @@ export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
     parts.routes.note(route);
   });
   server.addHook('onRequest', (request, reply, done) => {
-    const documentation = isDocumentation(request.url.split('?', 1)[0] ?? '');
-    reply.header('x-request-id', request.id);
-    reply.header('x-content-type-options', 'nosniff');
-    reply.header('content-security-policy', documentation ? DOCS_CONTENT_SECURITY : CONTENT_SECURITY);
-    if (!documentation) setCaller(request, parts.authenticator.authenticate(request.headers.authorization));
+    reply.header('x-request-id', request.id).headers(CAUTION);
+    if (isDocumentation(pathOf(request))) reply.header('content-security-policy', DOCS_CONTENT_SECURITY);
+    else setCaller(request, parts.authenticator.authenticate(request.headers.authorization));
     done();
   });
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
 }

@@ -3,7 +3,7 @@ import { ApiBearerAuth, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
-import { etagOf } from './conditional.js';
+import { SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
 import { ProblemDocument } from './merchant-documents.js';
 import { SessionDocument, sessionJson } from './session-document.js';
 import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.js';
@@ -40,10 +40,9 @@ export class SessionController {
 
   #answer(reply: FastifyReply, found: FoundSession): void {
     const { session } = found;
-    const maxAge = Math.max(0, Math.floor(this.replica.held.untilRenewalMs(session.merchant) / 1_000));
-    reply.header('etag', etagOf(session.generation)).header('cache-control', `private, max-age=${maxAge}`);
+    reply.headers(sessionHeaders(session, this.replica.held.untilRenewalMs(session.merchant)));
     if (found.waitedFor !== undefined) reply.header('preference-applied', `wait=${found.waitedFor}`);
     if (found.kind === 'unchanged') reply.code(304).send();
-    else reply.type('application/json; charset=utf-8').send(sessionJson(session));
+    else reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
   }
 }

@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { type Session, SessionReplica } from '#libs/session';
+import { ReadAccess } from '../auth/read-access.js';
+import { CAUTION, requestIdOf, SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
+import { etagOf } from './conditional.js';
+import { RequestLife } from './request-life.js';
+import { sessionJson } from './session-document.js';
+
+const SESSION_PATH = /^\/v1\/merchants\/([a-z0-9-]{1,63})\/session$/;
+
+/**
+ * Answers the one request that consumers make all day, a plain read of a fresh session, before the framework is
+ * entered. It decides nothing of its own: the same authenticator, policies, session and headers; whatever is not
+ * plainly allowed and fresh goes the framework's way, where its answer or its refusal is made, counted and logged.
+ */
+@Injectable()
+export class FreshRead {
+  constructor(
+    private readonly access: ReadAccess,
+    private readonly replica: SessionReplica,
+    private readonly life: RequestLife,
+  ) {}
+
+  /** @returns false when the request is not answered, and nothing has been written */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    const session = this.#freshSession(request);
+    if (session === undefined) return false;
+    const headers = {
+      'x-request-id': requestIdOf(request),
+      ...CAUTION,
+      ...sessionHeaders(session, this.replica.held.untilRenewalMs(session.merchant)),
+    };
+    if (request.headers['if-none-match'] === etagOf(session.generation)) {
+      response.writeHead(304, headers).end();
+      return true;
+    }
+    const body = sessionJson(session);
+    response
+      .writeHead(200, { ...headers, 'content-type': SESSION_CONTENT_TYPE, 'content-length': Buffer.byteLength(body) })
+      .end(body);
+    return true;
+  }
+
+  #freshSession(request: IncomingMessage): Session | undefined {
+    if (request.method !== 'GET' || request.headers['prefer'] !== undefined || this.life.isShuttingDown)
+      return undefined;
+    const merchant = SESSION_PATH.exec(request.url ?? '')?.[1];
+    if (merchant === undefined || !this.access.allows(request.headers.authorization, merchant)) return undefined;
+    const served = this.replica.reader.peek(merchant);
+    return served?.verdict.result === 'fresh' ? served.session : undefined;
+  }
+}
