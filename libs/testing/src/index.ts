@@ -14,6 +14,7 @@ export type { MakeStore, StoreUnderTest } from './session-store-contract/store-u
 export { FakeGateway, type FakeGatewayOptions, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';
 export { RecordedEvents } from './recorded-events.js';
 export { LoopbackServer } from './loopback-server.js';
+export { TcpProxy, type Passage } from './tcp-proxy.js';
 export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';
 export { findRedisServer, freePort, RedisProcess, type RedisProcessOptions } from './redis-process.js';
 export {

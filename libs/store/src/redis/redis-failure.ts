@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
 
 const libraryMessages: Readonly<Record<string, string>> = {
@@ -14,7 +15,7 @@ const libraryMessages: Readonly<Record<string, string>> = {
  * on its errors, and a server quotes them in its messages, so neither is ever passed on.
  */
 export function describeRedisError(error: unknown): string {
-  if (!(error instanceof Error)) return 'an unknown failure';
+  if (!types.isNativeError(error)) return 'an unknown failure';
   const known = libraryMessages[error.message];
   if (known !== undefined) return known;
   if (error.name === 'MaxRetriesPerRequestError') return 'the connection was lost';

@@ -37,7 +37,9 @@ export class RedisLinks {
     if (this.subscriber.status === 'ready') this.subscriber.disconnect(true);
   }
 
+  /** Once only: disconnecting a closed connection again would leave a timer of the library running. */
   close(): void {
+    if (this.#closed) return;
     this.#closed = true;
     for (const restart of this.#restarts) restart.cancel();
     for (const client of this.#clients()) client.disconnect();

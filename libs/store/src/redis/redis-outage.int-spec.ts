@@ -1,0 +1,255 @@
+import { inspect } from 'node:util';
+import { SystemClock } from '#libs/clock';
+import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import type { Lease, SessionStore } from '#libs/session';
+import { aClaim, aSession, freePort, RedisProcess, TcpProxy } from '#libs/testing';
+import type { RedisAddress } from './redis-connection.js';
+import { RedisSessionStore } from './redis-session-store.js';
+
+/** One operation: the command's own time-out, a second command when the script was unknown, and a busy machine. */
+const OPERATION_WITHIN_MS = 2_000;
+const HEALED_WITHIN_MS = 2_000;
+
+let key: ClientKey;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  key = await importClientKey((await generateClientKey()).privateJwk);
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Replica {
+  readonly store: RedisSessionStore;
+  readonly changes: { readonly up: boolean; readonly detail: string }[];
+  /** Resolves at the next report that the store is up, or at once when the last one said so. */
+  readonly up: () => Promise<void>;
+  readonly down: () => Promise<void>;
+}
+
+async function startRedis(): Promise<RedisProcess> {
+  const redis = await RedisProcess.start();
+  closers.push(() => redis.stop());
+  return redis;
+}
+
+async function openReplica(address: RedisAddress): Promise<Replica> {
+  const changes: Replica['changes'] = [];
+  const waiting = new Set<() => void>();
+  const changed = async (up: boolean): Promise<void> => {
+    while (changes.at(-1)?.up !== up) await new Promise<void>((resolve) => waiting.add(resolve));
+  };
+  const store = await RedisSessionStore.open({
+    connection: { kind: 'single', address, database: 0 },
+    keyPrefix: 'broker',
+    keysOf: () => [key],
+    clock: new SystemClock(),
+    onStateChange: (up, detail) => {
+      changes.push({ up, detail });
+      for (const resolve of waiting) resolve();
+      waiting.clear();
+    },
+  });
+  closers.push(() => store.close());
+  return { store, changes, up: () => changed(true), down: () => changed(false) };
+}
+
+async function lease(store: SessionStore, floor = 0): Promise<Lease> {
+  const result = await store.claim(aClaim({ mode: 'now', leaseMs: 60_000, newerThan: Number.MAX_SAFE_INTEGER, floor }));
+  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
+  return result.lease;
+}
+
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+/** All operations at once, none of which may hang or succeed. */
+async function expectUnavailable(store: SessionStore): Promise<void> {
+  const held: Lease = { merchant: 'shop', owner: 'replica-1', fence: 7, remainingMs: 1, failures: 0 };
+  const work = async (): Promise<void> => {
+    const outcomes = await Promise.allSettled([
+      store.enrol(['shop']),
+      store.due(1),
+      store.claim(aClaim()),
+      store.publish(held, aSession({ generation: 7 }), 0),
+      store.release(held, { called: true, nextDueInMs: 0 }),
+      store.read(['shop']),
+    ]);
+    const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
+    expect(outcomes).toEqual(outcomes.map(() => unavailable));
+    expect(inspect(outcomes, { depth: Infinity, showHidden: true })).not.toContain(aSession().authToken);
+  };
+  expect(await elapsedMs(work)).toBeLessThan(OPERATION_WITHIN_MS);
+}
+
+const calls = (redis: RedisProcess, command: string): number =>
+  Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(redis.cli('info', 'commandstats'))?.[1] ?? 0);
+
+describe('when Redis is killed and comes back empty', () => {
+  it('fails at once, reports one change each way, heals by itself, and generations still only grow', async () => {
+    const redis = await startRedis();
+    const { store, changes, up, down } = await openReplica(redis.address);
+    const before = await lease(store);
+    await redis.kill();
+    await down();
+    await expectUnavailable(store);
+    await expectUnavailable(store);
+    await redis.start();
+    expect(await elapsedMs(up)).toBeLessThan(HEALED_WITHIN_MS);
+    expect(changes.map((change) => change.up)).toEqual([true, false, true]);
+    expect(changes.at(-1)?.detail).toMatch(/^the store answers again, after \d+ ms$/);
+    expect((await lease(store)).fence).toBeGreaterThan(before.fence);
+  });
+
+  it('takes the publication of a lease that the store no longer knows, and announces it', async () => {
+    const redis = await startRedis();
+    const { store, up, down } = await openReplica(redis.address);
+    const held = await lease(store);
+    await redis.kill();
+    await down();
+    await redis.start();
+    await up();
+    const heard = new Promise((resolve) => store.onAnnouncement(resolve));
+    expect(await store.publish(held, aSession({ generation: held.fence }), 60_000)).toBe('published');
+    expect(await heard).toEqual({ kind: 'published', merchant: 'shop', generation: held.fence });
+  });
+});
+
+describe('when Redis is not there at the start', () => {
+  it('opens all the same, says so once, and is up as soon as Redis is', async () => {
+    const redis = await startRedis();
+    await redis.kill();
+    const { store, changes, up } = await openReplica(redis.address);
+    await expectUnavailable(store);
+    expect(changes).toEqual([{ up: false, detail: 'ECONNREFUSED' }]);
+    await redis.start();
+    await up();
+    expect(await store.due(1)).toEqual({ merchants: [] });
+  });
+
+  it('opens in time even when nothing ever answers', async () => {
+    const blackHole = await TcpProxy.to(await freePort());
+    closers.push(() => blackHole.close());
+    blackHole.passage = 'cut';
+    expect(await elapsedMs(() => openReplica(blackHole.address))).toBeLessThan(4_000);
+  });
+});
+
+describe('when Redis is frozen', () => {
+  it('ends every operation in time, reports one change each way, and goes on after the thaw', async () => {
+    const redis = await startRedis();
+    const { store, changes, up } = await openReplica(redis.address);
+    redis.freeze();
+    await expectUnavailable(store);
+    await expectUnavailable(store);
+    await expectUnavailable(store);
+    expect(changes.at(-1)).toMatchObject({ up: false });
+    redis.thaw();
+    expect(await elapsedMs(up)).toBeLessThan(HEALED_WITHIN_MS);
+    expect(changes.map((change) => change.up)).toEqual([true, false, true]);
+    // The claim that timed out was applied after the thaw: asking again as its owner gives that same lease.
+    const held = await lease(store);
+    expect(await store.release(held, { called: false, nextDueInMs: 0 })).toBe(true);
+  });
+
+  it('notices it by itself, without anybody asking', async () => {
+    const redis = await startRedis();
+    const { down } = await openReplica(redis.address);
+    redis.freeze();
+    expect(await elapsedMs(down)).toBeLessThan(5_000);
+    redis.thaw();
+  });
+});
+
+describe('when the network is cut', () => {
+  async function throughProxy(): Promise<{ redis: RedisProcess; proxy: TcpProxy; replica: Replica }> {
+    const redis = await startRedis();
+    const proxy = await TcpProxy.to(redis.port);
+    closers.push(() => proxy.close());
+    return { redis, proxy, replica: await openReplica(proxy.address) };
+  }
+
+  it('gives the half-open connections up and heals over new ones', async () => {
+    const { proxy, replica } = await throughProxy();
+    proxy.passage = 'cut';
+    await expectUnavailable(replica.store);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await expectUnavailable(replica.store);
+    proxy.passage = 'open';
+    expect(await elapsedMs(replica.up)).toBeLessThan(HEALED_WITHIN_MS);
+    const heard = new Promise((resolve) => replica.store.onAnnouncement(resolve));
+    const held = await lease(replica.store);
+    await replica.store.publish(held, aSession({ generation: held.fence }), 0);
+    expect(await heard).toMatchObject({ generation: held.fence });
+  });
+
+  it('never sends a claim again whose reply was lost, and finds the lease it was granted by asking again', async () => {
+    const { redis, proxy, replica } = await throughProxy();
+    const warmUp = await lease(replica.store);
+    await replica.store.release(warmUp, { called: true, nextDueInMs: 0 });
+    const before = calls(redis, 'evalsha');
+    proxy.passage = 'requests-only';
+    await expect(lease(replica.store)).rejects.toMatchObject({ code: 'store_unavailable' });
+    proxy.reset();
+    proxy.passage = 'open';
+    await replica.up();
+    expect(calls(redis, 'evalsha') - before).toBe(1);
+    const held = await lease(replica.store, warmUp.fence);
+    expect(held.fence).toBeGreaterThan(warmUp.fence);
+    expect(calls(redis, 'evalsha') - before).toBe(2);
+    expect(redis.cli('zcard', 'broker:{0}:calls:shop').trim()).toBe('2');
+  });
+});
+
+describe('when Redis refuses', () => {
+  it('runs on after SCRIPT FLUSH', async () => {
+    const redis = await startRedis();
+    const { store, changes } = await openReplica(redis.address);
+    const first = await lease(store);
+    redis.cli('script', 'flush');
+    expect((await lease(store)).fence).toBe(first.fence);
+    expect(changes).toHaveLength(1);
+  });
+
+  it('is down while the server it is connected to is a replica, and up once a primary is there again', async () => {
+    const [primary, redis] = [await startRedis(), await startRedis()];
+    const { store, changes, up } = await openReplica(redis.address);
+    redis.cli('replicaof', '127.0.0.1', String(primary.port));
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({
+      detail: expect.stringMatching(/^enrol: (READONLY|LOADING|MASTERDOWN)$/) as string,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(changes.map((change) => change.up)).toEqual([true, false]);
+    redis.cli('replicaof', 'no', 'one');
+    expect(await elapsedMs(up)).toBeLessThan(HEALED_WITHIN_MS);
+    await store.enrol(['shop']);
+  });
+
+  it('is down while the server is out of memory, although it still reads', async () => {
+    const redis = await startRedis();
+    const { store, changes, up, down } = await openReplica(redis.address);
+    redis.cli('config', 'set', 'maxmemory', '1');
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ detail: 'enrol: OOM' });
+    await down();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(changes.map((change) => change.up)).toEqual([true, false]);
+    redis.cli('config', 'set', 'maxmemory', '0');
+    await up();
+  });
+});
+
+describe('closing', () => {
+  it('leaves no connection behind, whatever state the store is in', async () => {
+    const redis = await startRedis();
+    const replicas = await Promise.all([1, 2, 3].map(() => openReplica(redis.address)));
+    const clients = (): number => redis.cli('client', 'list').trim().split('\n').length;
+    expect(clients()).toBe(7);
+    await Promise.all(replicas.map(({ store }) => store.close()));
+    while (clients() > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(clients()).toBe(1);
+  });
+});
