@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError, type ErrorCode } from '#libs/errors';
-import { problemOf } from './problem.js';
+import { CAUTION } from './edge-headers.js';
+import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { toBrokerError } from './to-broker-error.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
+
+/** Answers what the router itself refuses, before any hook: a path that cannot be decoded, or with a part too long. */
+export function answerRouterError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = problemOf(toBrokerError(error), request.id);
+  reply.code(problem.status).headers({ ...CAUTION, 'x-request-id': request.id, 'cache-control': 'no-store' });
+  reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
+}
 
 /** Answers what is no HTTP request at all, or one whose headers are too large: no route ever sees it. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
@@ -20,7 +30,7 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
-    'content-type: application/problem+json',
+    `content-type: ${PROBLEM_CONTENT_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${problem.requestId}`,
     'cache-control: no-store',

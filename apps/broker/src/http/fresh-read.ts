@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type Session, SessionReplica } from '#libs/session';
 import { ReadAccess } from '../auth/read-access.js';
 import { CAUTION, requestIdOf, SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
-import { etagOf } from './conditional.js';
+import { matchesEtag } from './conditional.js';
 import { RequestLife } from './request-life.js';
 import { sessionJson } from './session-document.js';
 
@@ -31,7 +31,7 @@ export class FreshRead {
       ...CAUTION,
       ...sessionHeaders(session, this.replica.held.untilRenewalMs(session.merchant)),
     };
-    if (request.headers['if-none-match'] === etagOf(session.generation)) {
+    if (matchesEtag(request.headers['if-none-match'], headers.etag)) {
       response.writeHead(304, headers).end();
       return true;
     }

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Authenticator } from '../auth/authenticator.js';
 import { setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
-import { answerClientError } from './client-error.js';
+import { answerClientError, answerRouterError } from './client-error.js';
 import { CAUTION, requestIdOf } from './edge-headers.js';
 import type { RouteMethods } from './route-methods.js';
 
@@ -33,6 +33,7 @@ export function createHttpAdapter(early: () => EarlyAnswer | undefined): Fastify
     return503OnClosing: true,
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
+    frameworkErrors: answerRouterError,
     serverFactory: (handler: Handler) => createHttpServer(early, handler),
   });
 }

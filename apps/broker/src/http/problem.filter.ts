@@ -4,7 +4,7 @@ import type { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import { callerOf } from '../auth/caller.js';
 import { LOGGER } from '../tokens.js';
-import { problemOf } from './problem.js';
+import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 import { RouteMethods } from './route-methods.js';
 import { toBrokerError } from './to-broker-error.js';
 
@@ -26,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (reply.sent || request.raw.destroyed) return;
     const problem = problemOf(error, request.id);
     reply.status(problem.status).headers(headersFor(error, this.routes.allowed(request)));
-    reply.type('application/problem+json').send(JSON.stringify(problem));
+    reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
   }
 
   /** Caller's faults are the caller's to log; here they are one debug line. Ours are errors, with their cause. */

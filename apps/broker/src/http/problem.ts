@@ -10,7 +10,8 @@ export interface Problem {
   readonly requestId: string;
 }
 
-export const PROBLEM_TYPE_PREFIX = 'urn:session-broker:problem:';
+const PROBLEM_TYPE_PREFIX = 'urn:session-broker:problem:';
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
 /** The only text that leaves is constant, or was written for the caller of a request that the caller can correct. */
 export function problemOf(error: BrokerError, requestId: string): Problem {

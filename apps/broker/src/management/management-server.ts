@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { problemOf } from '../http/problem.js';
+import { PROBLEM_CONTENT_TYPE, problemOf } from '../http/problem.js';
 import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.js';
 
@@ -23,7 +23,7 @@ export function createManagementServer(checkReadiness: () => Readiness): Fastify
   });
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(toBrokerError(thrown), request.id);
-    return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+    return reply.code(problem.status).type(PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
   });
   return server;
 }

@@ -1,0 +1,199 @@
+import { connect } from 'node:net';
+import { RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
+
+const PATH = '/v1/merchants/shop/session';
+
+interface Answer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+describe('bad input', () => {
+  let broker: RunningBroker;
+  let secrets: string[] = [];
+
+  beforeAll(async () => {
+    broker = await RunningBroker.start();
+    const response = await broker.get(PATH, { prefer: 'wait=5' });
+    const session = (await response.json()) as Record<string, string>;
+    secrets = [session['authToken'], session['deviceId'], session['refreshToken']].filter((text) => text !== undefined);
+    secrets.push(SERVICE_CODE, ...Object.values(TOKENS));
+  });
+  afterAll(() => broker.close());
+
+  /** Sends bytes as they are: clients mend what a test wants to be broken. */
+  function sendRaw(request: string): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+      socket.on('error', reject);
+      socket.on('close', () => {
+        const [head = '', body = ''] = text.split('\r\n\r\n', 2);
+        resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body });
+      });
+      socket.write(request);
+    });
+  }
+
+  const authorized = `Host: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\nConnection: close\r\n`;
+
+  async function expectProblem(answer: Promise<Answer>, status: number, code: string): Promise<void> {
+    const { status: got, head, body } = await answer;
+    expect([got, body]).toEqual([status, expect.stringContaining(`"code":"${code}"`)]);
+    expect(head.toLowerCase()).toContain('content-type: application/problem+json');
+    expect(head.toLowerCase()).toMatch(/x-request-id: [\w-]+/);
+    for (const secret of secrets) expect(head + body).not.toContain(secret);
+    expect((await broker.get(PATH)).status).toBe(200);
+  }
+
+  const table: Record<string, [request: string, status: number, code: string]> = {
+    'a missing token': [`GET ${PATH} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 401, 'unauthenticated'],
+    'a wrong token': [
+      `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nConnection: close\r\n\r\n`,
+      401,
+      'unauthenticated',
+    ],
+    'another scheme': [
+      `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Basic dG9rZW4=\r\nConnection: close\r\n\r\n`,
+      401,
+      'unauthenticated',
+    ],
+    'a token of ten kilobytes': [
+      `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'a'.repeat(10_000)}\r\nConnection: close\r\n\r\n`,
+      401,
+      'unauthenticated',
+    ],
+    'a merchant outside the policy': [
+      `GET /v1/merchants/hidden/session HTTP/1.1\r\n${authorized}\r\n`,
+      403,
+      'forbidden',
+    ],
+    'an unknown merchant': [`GET /v1/merchants/nobody/session HTTP/1.1\r\n${authorized}\r\n`, 403, 'forbidden'],
+    'a merchant of a thousand letters': [
+      `GET /v1/merchants/${'a'.repeat(1_000)}/session HTTP/1.1\r\n${authorized}\r\n`,
+      414,
+      'uri_too_long',
+    ],
+    'a path that climbs': [
+      `GET /v1/merchants/../merchants/shop/session HTTP/1.1\r\n${authorized}\r\n`,
+      404,
+      'route_not_found',
+    ],
+    'a path that climbs in disguise': [
+      `GET /v1/merchants/%2e%2e%2fshop/session HTTP/1.1\r\n${authorized}\r\n`,
+      403,
+      'forbidden',
+    ],
+    'a doubled slash': [`GET /v1//merchants HTTP/1.1\r\n${authorized}\r\n`, 404, 'route_not_found'],
+    'a merchant with a zero byte': [
+      `GET /v1/merchants/shop%00/session HTTP/1.1\r\n${authorized}\r\n`,
+      403,
+      'forbidden',
+    ],
+    'a broken percent sign': [`GET /v1/merchants/%zz/session HTTP/1.1\r\n${authorized}\r\n`, 400, 'invalid_request'],
+    'a prototype as merchant': [`GET /v1/merchants/__proto__/session HTTP/1.1\r\n${authorized}\r\n`, 403, 'forbidden'],
+    'an unknown path': [`GET /v2/everything HTTP/1.1\r\n${authorized}\r\n`, 404, 'route_not_found'],
+    'an unknown path without a token': [
+      'GET /v2/everything HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      401,
+      'unauthenticated',
+    ],
+    'a wrong method': [`DELETE ${PATH} HTTP/1.1\r\n${authorized}\r\n`, 405, 'method_not_allowed'],
+    'malformed JSON': [
+      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: 5\r\n\r\n{"a":`,
+      400,
+      'invalid_request',
+    ],
+    'a body that is too large': [
+      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nContent-Length: 9000000\r\n\r\n`,
+      413,
+      'payload_too_large',
+    ],
+    'a body of an unknown type, where none is taken': [
+      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Type: application/xml\r\nContent-Length: 4\r\n\r\n<a/>`,
+      405,
+      'method_not_allowed',
+    ],
+    'headers that are too large': [
+      `GET ${PATH} HTTP/1.1\r\n${authorized}X-Filler: ${'a'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    'no HTTP at all': ['\x16\x03\x01\x02\x00 hello\r\n\r\n', 400, 'invalid_request'],
+    'two lengths': [
+      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc`,
+      400,
+      'invalid_request',
+    ],
+    'a length beside chunks': [
+      `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+      'invalid_request',
+    ],
+  };
+
+  it.each(Object.entries(table))('%s gets a problem of the right status', async (_name, [request, status, code]) => {
+    await expectProblem(sendRaw(request), status, code);
+  });
+
+  it('tells a merchant outside the policy and an unknown one apart for nobody', async () => {
+    const bodyOf = async (merchant: string): Promise<object> => {
+      const response = await broker.get(`/v1/merchants/${merchant}/session`, { 'x-request-id': 'same' });
+      return { status: response.status, body: await response.text() };
+    };
+    expect(await bodyOf('hidden')).toEqual(await bodyOf('nobody'));
+  });
+
+  it('tells a caller who may see every merchant that one does not exist', async () => {
+    const response = await broker.get('/v1/merchants/nobody/session', {}, TOKENS.admin);
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: 'merchant_not_found' });
+  });
+
+  it('refuses a caller whose policy allows something else', async () => {
+    const response = await broker.get(PATH, {}, TOKENS.reporting);
+    expect(response.status).toBe(403);
+  });
+
+  it('says how to authenticate, and which methods there are', async () => {
+    const unauthenticated = await broker.get(PATH, {}, '');
+    expect(unauthenticated.headers.get('www-authenticate')).toBe('Bearer realm="session-broker"');
+    const wrongMethod = await fetch(broker.url + PATH, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${TOKENS.checkout}` },
+    });
+    expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('serves the contract and its pages without a token, and nothing else', async () => {
+    const contract = await broker.get('/openapi.json', {}, '');
+    expect(contract.status).toBe(200);
+    const { paths } = (await contract.json()) as { paths: object };
+    expect(Object.keys(paths)).toEqual([
+      '/v1/merchants',
+      '/v1/merchants/{merchant}/client-key',
+      '/v1/merchants/{merchant}/session',
+    ]);
+    const page = await broker.get('/docs', {}, '');
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect((await broker.get('/docs/../v1/merchants', {}, '')).status).toBe(401);
+    expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);
+  });
+
+  it('answers on the management port with health only', async () => {
+    for (const path of ['/v1/merchants', '/docs', '/', '/livez/../readyz/x']) {
+      const response = await fetch(broker.managementUrl + path);
+      expect([path, response.status]).toEqual([path, 404]);
+    }
+  });
+
+  it('has left no secret in the log', () => {
+    const log = broker.lines.join('');
+    expect(log).toContain('session renewed');
+    expect(log).toContain('request refused');
+    for (const secret of secrets) expect(log).not.toContain(secret);
+  });
+});

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { loadConfiguration } from '#libs/configuration';
+import { generateClientKey } from '#libs/jwe';
+import { createLogger } from '#libs/telemetry';
+import { startBroker } from '../../apps/broker/src/broker.js';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+
+export const TOKENS = { checkout: 'token-of-checkout', reporting: 'token-of-reporting', admin: 'token-of-admin' };
+/** Configured, but in nobody's policy except the admin's. */
+export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+const OTHER_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120003';
+
+export interface BrokerSetUp {
+  /** Members of the sandbox's merchant. */
+  readonly merchant?: object;
+  /** Faults that the sandbox has before the broker starts. */
+  readonly faults?: readonly object[];
+  /** Lines of the merchant `shop` in the broker's configuration, from the second level on. */
+  readonly timeout?: string;
+  readonly docs?: boolean;
+}
+
+/** A sandbox and a broker in this process, each on a free port, with real HTTP between and before them. */
+export class RunningBroker {
+  readonly lines: string[] = [];
+  readonly folder: string;
+  url = '';
+  managementUrl = '';
+  sandboxUrl = '';
+  thumbprint = '';
+  #close: (() => Promise<void>)[] = [];
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async start(setUp: BrokerSetUp = {}): Promise<RunningBroker> {
+    const running = new RunningBroker(await mkdtemp(join(tmpdir(), 'session-broker-')));
+    await running.#start(setUp);
+    return running;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#close.splice(0).reverse()) await close();
+    await rm(this.folder, { recursive: true });
+  }
+
+  get(
+    path: string,
+    headers: Record<string, string> = {},
+    token: string | undefined = TOKENS.checkout,
+  ): Promise<Response> {
+    const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
+    return fetch(this.url + path, { headers: { ...authorization, ...headers } });
+  }
+
+  async control(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${this.sandboxUrl}/control${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    if (!response.ok) throw new Error(`sandbox control answered ${response.status}: ${await response.text()}`);
+    return response.status === 204 ? undefined : await response.json();
+  }
+
+  /** Create calls that the gateway has got. */
+  async createCalls(): Promise<number> {
+    const { matching } = (await this.control('GET', '/calls?operation=authorize')) as { matching: number };
+    return matching;
+  }
+
+  async #start(setUp: BrokerSetUp): Promise<void> {
+    const clock = new SystemClock();
+    const key = await generateClientKey();
+    const other = await generateClientKey();
+    this.thumbprint = key.thumbprint;
+    const quiet = createLogger({ name: 'sandbox', level: 'error' });
+    const merchants = [
+      { id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000, ...setUp.merchant },
+      { id: 'hidden', serviceCode: OTHER_SERVICE_CODE, publicJwk: other.publicJwk, lifetimeMs: 60_000 },
+    ];
+    const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger: quiet, merchants });
+    this.sandboxUrl = sandbox.url;
+    this.#close.push(() => sandbox.close());
+    for (const fault of setUp.faults ?? []) await this.control('POST', '/faults', fault);
+    await writeFile(join(this.folder, 'shop.jwk.json'), JSON.stringify(key.privateJwk), { mode: 0o600 });
+    await writeFile(join(this.folder, 'hidden.jwk.json'), JSON.stringify(other.privateJwk), { mode: 0o600 });
+    await writeFile(join(this.folder, 'broker.yaml'), configurationText(sandbox.url, setUp));
+    const configuration = await loadConfiguration(join(this.folder, 'broker.yaml'), {});
+    const logger = createLogger({
+      name: 'broker',
+      level: 'debug',
+      destination: { write: (line) => void this.lines.push(line) },
+    });
+    const broker = await startBroker({ configuration, clock, logger });
+    this.url = broker.url;
+    this.managementUrl = broker.managementUrl;
+    this.#close.push(() => broker.close(1_000));
+  }
+}
+
+function configurationText(sandboxUrl: string, setUp: BrokerSetUp): string {
+  const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
+  return `
+http: { host: 127.0.0.1, port: 0, docs: ${setUp.docs ?? true} }
+management: { host: 127.0.0.1, port: 0 }
+store: { type: memory }
+auth:
+  tokens:
+    - { caller: checkout, sha256: "${sha256(TOKENS.checkout)}" }
+    - { caller: reporting, sha256: "${sha256(TOKENS.reporting)}" }
+    - { caller: admin, sha256: "${sha256(TOKENS.admin)}" }
+  policies:
+    - { caller: checkout, merchants: [shop], allow: [session:read] }
+    - { caller: reporting, merchants: [shop], allow: [payload:encrypt] }
+    - { caller: admin, merchants: ['*'], allow: [session:read] }
+log: { level: debug }
+merchants:
+  - id: shop
+    serviceCode: ${SERVICE_CODE}
+    clientKeyFiles: [shop.jwk.json]
+    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
+  - id: hidden
+    required: false
+    serviceCode: ${OTHER_SERVICE_CODE}
+    clientKeyFiles: [hidden.jwk.json]
+    gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
+`;
+}
