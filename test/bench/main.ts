@@ -1,8 +1,12 @@
 import { type BenchLine, formatLines } from './bench-line.js';
+import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
+import { benchStart } from './start-bench.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
+  http: benchHttp,
+  start: benchStart,
 };
 
 /** Runs every bench, or those named on the command line: `npm run bench -- jwe`. */

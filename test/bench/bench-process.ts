@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const TICKS_PER_SECOND = 100;
+
+/** A program on a processor of its own, where the system lets us choose one. */
+export class BenchProcess {
+  readonly #child: ChildProcess;
+
+  constructor(command: readonly string[], options: { cpu: number; env?: Readonly<Record<string, string>> }) {
+    const pinned = existsSync('/usr/bin/taskset') ? ['taskset', '-c', String(options.cpu), ...command] : [...command];
+    const [program = '', ...args] = pinned;
+    const env = { ...process.env, ...options.env };
+    this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
+  /** Processor seconds that it has used so far; taskset replaces itself, so that the process id is the program's. */
+  cpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await ended;
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
+
+/** Asks until the answer is 200. @throws Error after ten seconds */
+export async function untilOk(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const endsAt = performance.now() + 10_000;
+  for (;;) {
+    try {
+      const response = await fetch(url, { headers });
+      if (response.ok) return response;
+    } catch (error) {
+      if (performance.now() > endsAt) throw error;
+    }
+    if (performance.now() > endsAt) throw new Error(`${url} was not ready within ten seconds`);
+    await pause(5);
+  }
+}
