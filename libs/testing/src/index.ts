@@ -7,6 +7,7 @@ export {
   aSession,
   someSettings,
 } from './builders.js';
+export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
 export { ReferenceStore } from './reference-store.js';
 export { describeSessionStoreContract } from './session-store-contract/session-store-contract.js';

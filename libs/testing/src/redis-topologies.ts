@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { eventually } from './eventually.js';
 import { freePort, RedisProcess } from './redis-process.js';
 
 export interface RedisClusterFixture {
@@ -11,7 +12,7 @@ export async function startRedisCluster(): Promise<RedisClusterFixture> {
   const nodes = await Promise.all([1, 2, 3].map(startClusterNode));
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
   execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], { encoding: 'utf8' });
-  for (const node of nodes) await until(() => node.cli('cluster', 'info').includes('cluster_state:ok'));
+  for (const node of nodes) await eventually(() => node.cli('cluster', 'info').includes('cluster_state:ok'));
   return { nodes, stop: () => stopAll(nodes) };
 }
 
@@ -37,10 +38,10 @@ export async function startRedisSentinel(): Promise<RedisSentinelFixture> {
   const replica = await RedisProcess.start({
     args: () => ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'],
   });
-  await until(() => replica.cli('info', 'replication').includes('master_link_status:up'));
+  await eventually(() => replica.cli('info', 'replication').includes('master_link_status:up'));
   const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(name, primary.port)));
   for (const sentinel of sentinels) {
-    await until(() => {
+    await eventually(() => {
       const facts = sentinel.cli('sentinel', 'master', name);
       return /num-slaves\n1\n/.test(facts) && /num-other-sentinels\n2\n/.test(facts);
     });
@@ -60,12 +61,4 @@ function startSentinel(name: string, primaryPort: number): Promise<RedisProcess>
 
 async function stopAll(processes: readonly RedisProcess[]): Promise<void> {
   await Promise.all(processes.map((process) => process.stop()));
-}
-
-async function until(isSo: () => boolean, withinMs = 15_000): Promise<void> {
-  const endsAtMs = performance.now() + withinMs;
-  while (!isSo()) {
-    if (performance.now() > endsAtMs) throw new Error('the Redis fixture did not come up in time');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }

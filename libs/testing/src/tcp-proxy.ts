@@ -25,6 +25,11 @@ export class TcpProxy {
     return { host: '127.0.0.1', port: this.#server?.port ?? 0 };
   }
 
+  /** Connections that clients have ever opened. */
+  get connections(): number {
+    return this.#server?.connections ?? 0;
+  }
+
   /** Ends every connection at once, on both sides. */
   reset(): void {
     for (const socket of this.#sockets) socket.destroy();

@@ -91,7 +91,8 @@ export function clusterOptions(
   timeouts: RedisTimeouts,
 ): NodesOptions {
   return {
-    redisOptions: { ...sharedOptions(timeouts), ...accessOptions(connection) },
+    // Connected before the first command needs it: a second one would find it half connected, and be refused.
+    redisOptions: { ...sharedOptions(timeouts), ...accessOptions(connection), lazyConnect: false },
     enableOfflineQueue: false,
     clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random),
     // A command that was in flight when its node went away may have been done: never sent again.

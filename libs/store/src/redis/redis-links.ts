@@ -9,8 +9,8 @@ export interface RedisLinksOptions {
   readonly connection: RedisConnection;
   readonly timeouts: RedisTimeouts;
   readonly clock: Clock;
-  /** Every link is connected. */
-  readonly onReady: () => void;
+  /** Every link is connected, or a node of the cluster has gone: time for a probe. */
+  readonly onChanged: () => void;
   /** Called for each attempt that fails: the receiver tells changes from repetitions. */
   readonly onLost: (detail: string) => void;
 }
@@ -28,8 +28,21 @@ export class RedisLinks {
 
   constructor(options: RedisLinksOptions) {
     this.#options = options;
-    this.commands = this.#connect();
-    this.subscriber = this.#connect();
+    const { connection, timeouts } = options;
+    if (connection.kind === 'cluster') {
+      const nodes = [...connection.nodes];
+      const profile = clusterOptions(connection, timeouts);
+      this.commands = this.#followCluster(new Cluster(nodes, profile));
+      // It listens on a connection of its own, so those to the other nodes can stay closed.
+      this.subscriber = new Cluster(nodes, {
+        ...profile,
+        redisOptions: { ...profile.redisOptions, lazyConnect: true },
+      });
+    } else {
+      this.commands = new Redis(serverOptions(connection, timeouts));
+      this.subscriber = new Redis(serverOptions(connection, timeouts));
+    }
+    for (const client of this.#clients()) this.#follow(client);
   }
 
   /** For a subscriber that has gone silent while its socket stays open. */
@@ -49,24 +62,22 @@ export class RedisLinks {
     return [this.commands, this.subscriber];
   }
 
-  #connect(): RedisClient {
-    const { connection, timeouts } = this.#options;
-    const client =
-      connection.kind === 'cluster'
-        ? new Cluster([...connection.nodes], clusterOptions(connection, timeouts))
-        : new Redis(serverOptions(connection, timeouts));
-    this.#follow(client);
-    return client;
+  #followCluster(cluster: Cluster): Cluster {
+    cluster.on('+node', (node: Redis) => node.on('ready', () => this.#tellWhenReady()));
+    return cluster.on('-node', () => this.#options.onChanged());
   }
 
   /** One node or one sentinel that fails is no event here: commands and the probe tell whether it matters. */
   #follow(client: RedisClient): void {
-    client.on('ready', () => {
-      if (this.#clients().every(({ status }) => status === 'ready')) this.#options.onReady();
-    });
+    client.on('ready', () => this.#tellWhenReady());
     client.on('error', (error: unknown) => this.#lost(describeRedisError(error)));
     client.on('close', () => this.#lost('the connection was closed'));
     client.on('end', () => this.#restart(client));
+  }
+
+  #tellWhenReady(): void {
+    const nodes = this.commands instanceof Cluster ? this.commands.nodes('master') : [];
+    if ([...this.#clients(), ...nodes].every(({ status }) => status === 'ready')) this.#options.onChanged();
   }
 
   #lost(detail: string): void {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease, SessionStore } from '#libs/session';
-import { aClaim, aSession, freePort, RedisProcess, TcpProxy } from '#libs/testing';
+import { aClaim, aSession, eventually, freePort, RedisProcess, TcpProxy } from '#libs/testing';
 import type { RedisAddress } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -88,6 +88,9 @@ async function expectUnavailable(store: SessionStore): Promise<void> {
 
 const calls = (redis: RedisProcess, command: string): number =>
   Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(redis.cli('info', 'commandstats'))?.[1] ?? 0);
+
+const refused = (redis: RedisProcess, command: string): number =>
+  Number(new RegExp(`cmdstat_${command}:.*rejected_calls=(\\d+)`).exec(redis.cli('info', 'commandstats'))?.[1] ?? 0);
 
 describe('when Redis is killed and comes back empty', () => {
   it('fails at once, reports one change each way, heals by itself, and generations still only grow', async () => {
@@ -177,7 +180,7 @@ describe('when the network is cut', () => {
     const { proxy, replica } = await throughProxy();
     proxy.passage = 'cut';
     await expectUnavailable(replica.store);
-    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await eventually(() => proxy.connections > 4);
     await expectUnavailable(replica.store);
     proxy.passage = 'open';
     expect(await elapsedMs(replica.up)).toBeLessThan(HEALED_WITHIN_MS);
@@ -222,7 +225,7 @@ describe('when Redis refuses', () => {
     await expect(store.enrol(['shop'])).rejects.toMatchObject({
       detail: expect.stringMatching(/^enrol: (READONLY|LOADING|MASTERDOWN)$/) as string,
     });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await eventually(() => refused(redis, 'set') >= 3);
     expect(changes.map((change) => change.up)).toEqual([true, false]);
     redis.cli('replicaof', 'no', 'one');
     expect(await elapsedMs(up)).toBeLessThan(HEALED_WITHIN_MS);
@@ -235,7 +238,7 @@ describe('when Redis refuses', () => {
     redis.cli('config', 'set', 'maxmemory', '1');
     await expect(store.enrol(['shop'])).rejects.toMatchObject({ detail: 'enrol: OOM' });
     await down();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await eventually(() => refused(redis, 'set') >= 3);
     expect(changes.map((change) => change.up)).toEqual([true, false]);
     redis.cli('config', 'set', 'maxmemory', '0');
     await up();
@@ -249,7 +252,6 @@ describe('closing', () => {
     const clients = (): number => redis.cli('client', 'list').trim().split('\n').length;
     expect(clients()).toBe(7);
     await Promise.all(replicas.map(({ store }) => store.close()));
-    while (clients() > 1) await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(clients()).toBe(1);
+    await eventually(() => clients() === 1);
   });
 });

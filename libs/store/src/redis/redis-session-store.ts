@@ -76,7 +76,7 @@ export class RedisSessionStore implements SessionStore {
       connection,
       timeouts,
       clock,
-      onReady: () => this.#health.probeNow(),
+      onChanged: () => this.#health.probeNow(),
       onLost: (detail) => this.#health.failed(detail),
     });
     const probe = { links: this.#links, keys: this.#keys, clock, timeoutMs: 2 * timeouts.commandMs };

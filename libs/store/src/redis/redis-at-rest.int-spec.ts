@@ -1,0 +1,173 @@
+import { SystemClock } from '#libs/clock';
+import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import type { Session } from '#libs/session';
+import { aClaim, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import { Redis } from 'ioredis';
+import { inspect } from 'node:util';
+import { RedisSessionStore } from './redis-session-store.js';
+
+const secrets = {
+  authToken: 'canary-auth-token',
+  deviceId: 'canary-device-id',
+  refreshToken: 'canary-refresh-token',
+};
+
+let redis: RedisProcess;
+let prefixes = 0;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  redis = await RedisProcess.start();
+}, 60_000);
+afterAll(() => redis.stop());
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function aKey(): Promise<{ key: ClientKey; scalar: string }> {
+  const { privateJwk } = await generateClientKey();
+  return { key: await importClientKey(privateJwk), scalar: privateJwk['d'] ?? '' };
+}
+
+/** The text itself, and what is left of it in base64 wherever in a longer text it begins. */
+function writings(secret: string): readonly string[] {
+  const encoded = [0, 1, 2].map((offset) =>
+    Buffer.from(`${'x'.repeat(offset)}${secret}`)
+      .toString('base64url')
+      .slice(4, -4),
+  );
+  return [secret, Buffer.from(secret).toString('hex'), ...encoded];
+}
+
+const nextPrefix = (): string => `at-rest-${(prefixes += 1)}`;
+
+async function open(keyPrefix: string, keys: readonly ClientKey[]): Promise<RedisSessionStore> {
+  const store = await RedisSessionStore.open({
+    connection: { kind: 'single', address: redis.address, database: 0 },
+    keyPrefix,
+    keysOf: () => keys,
+    clock: new SystemClock(),
+    onStateChange: () => undefined,
+  });
+  closers.push(() => store.close());
+  return store;
+}
+
+async function publish(store: RedisSessionStore, overrides: Partial<Session> = {}): Promise<Session> {
+  const merchant = overrides.merchant ?? 'shop';
+  const result = await store.claim(aClaim({ merchant, mode: 'now', newerThan: Number.MAX_SAFE_INTEGER }));
+  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
+  const session = aSession({ ...secrets, ...overrides, merchant, generation: result.lease.fence });
+  await store.publish(result.lease, session, 60_000);
+  return session;
+}
+
+/** A second, plain connection: what anyone with access to Redis sees. */
+function observer(): Redis {
+  const client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
+  closers.push(() => Promise.resolve(client.disconnect()));
+  return client;
+}
+
+const merchantKey = (prefix: string, merchant: string): string => `${prefix}:{0}:merchant:${merchant}`;
+
+describe('a session at rest', () => {
+  it('is in no key, value, message or slow log entry of Redis in clear, nor is any key', async () => {
+    const { key, scalar } = await aKey();
+    const client = observer();
+    const seen: unknown[] = [];
+    const monitor = await client.monitor();
+    monitor.on('monitor', (_time: string, command: string[]) => seen.push(command));
+    closers.push(() => Promise.resolve(monitor.disconnect()));
+    await client.config('SET', 'slowlog-log-slower-than', '0');
+
+    const store = await open(nextPrefix(), [key]);
+    const failing = await store.claim(aClaim({ mode: 'now' }));
+    if (failing.kind !== 'claimed') throw new Error('must be granted');
+    await store.release(failing.lease, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+    const session = await publish(store);
+    await store.read(['shop']);
+
+    for (const name of await client.keys('*')) {
+      const type = await client.type(name);
+      if (type === 'hash') seen.push(name, await client.hgetall(name));
+      else if (type === 'zset') seen.push(name, await client.zrange(name, 0, -1, 'WITHSCORES'));
+      else if (type === 'string') seen.push(name, await client.get(name));
+      else throw new Error(`a key of type ${type} that this test does not look into`);
+    }
+    seen.push(await client.call('SLOWLOG', 'GET', '1000'));
+    const everything = inspect(seen, { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity });
+    expect(everything).toContain(String(session.generation));
+    expect(everything).toContain('published');
+    const { x, y } = session.serverPublic;
+    for (const secret of [...Object.values(secrets), x, y, session.clientKeyThumbprint, scalar]) {
+      for (const written of writings(secret)) expect(everything).not.toContain(written);
+    }
+  });
+
+  it('opens with any configured key after a rotation, and is sealed under the newest', async () => {
+    const [{ key: old }, { key: fresh }] = [await aKey(), await aKey()];
+    const prefix = nextPrefix();
+    const before = await publish(await open(prefix, [old]));
+    const rotated = await open(prefix, [fresh, old]);
+    expect((await rotated.read(['shop']))[0]?.stored).toMatchObject({ kind: 'session', session: before });
+    const after = await publish(rotated);
+    const [withFresh, withOld] = [await open(prefix, [fresh]), await open(prefix, [old])];
+    expect((await withFresh.read(['shop']))[0]?.stored).toMatchObject({ kind: 'session', session: after });
+    expect((await withOld.read(['shop']))[0]?.stored).toEqual({ kind: 'unopenable', generation: after.generation });
+  });
+
+  it('that no key opens can be replaced by a claim that names its generation', async () => {
+    const prefix = nextPrefix();
+    const { generation } = await publish(await open(prefix, [(await aKey()).key]));
+    const store = await open(prefix, [(await aKey()).key]);
+    const blind = await store.claim(aClaim({ mode: 'now' }));
+    expect(blind).toEqual({ kind: 'already_newer', generation });
+    const knowing = await store.claim(aClaim({ mode: 'now', newerThan: generation }));
+    expect(knowing).toMatchObject({ kind: 'claimed' });
+  });
+
+  it.each<[string, (client: Redis, prefix: string, generation: number) => Promise<unknown>]>([
+    [
+      'was moved from another merchant',
+      async (client, prefix) => {
+        const sealed = await client.hget(merchantKey(prefix, 'other'), 'sealed');
+        await client.hset(merchantKey(prefix, 'shop'), 'sealed', sealed ?? '');
+      },
+    ],
+    [
+      'was given another generation',
+      (client, prefix, generation) =>
+        client.hset(merchantKey(prefix, 'shop'), 'generation', generation + 1, 'fence', generation + 1),
+    ],
+    ['was damaged', (client, prefix) => client.hset(merchantKey(prefix, 'shop'), 'sealed', 'not.a.sealed.record.x')],
+    ['was emptied', (client, prefix) => client.hdel(merchantKey(prefix, 'shop'), 'sealed')],
+  ])('is unopenable when it %s', async (_name, tamper) => {
+    const prefix = nextPrefix();
+    const store = await open(prefix, [(await aKey()).key]);
+    await publish(store, { merchant: 'other' });
+    const { generation } = await publish(store);
+    await tamper(observer(), prefix, generation);
+    expect((await store.read(['shop']))[0]?.stored).toMatchObject({ kind: 'unopenable' });
+  });
+
+  it('cannot be stored for a merchant without a key', async () => {
+    const store = await open(nextPrefix(), []);
+    await expect(publish(store)).rejects.toMatchObject({ code: 'internal_error' });
+  });
+});
+
+describe('the number of keys', () => {
+  it('does not grow with renewals', async () => {
+    const prefix = nextPrefix();
+    const store = await open(prefix, [(await aKey()).key]);
+    const client = observer();
+    await publish(store);
+    const before = (await client.keys(`${prefix}:*`)).sort();
+    for (let renewal = 0; renewal < 18; renewal += 1) await publish(store);
+    expect((await client.keys(`${prefix}:*`)).sort()).toEqual(before);
+    expect(await client.zcard(`${prefix}:{0}:due`)).toBe(1);
+    expect(await client.hlen(merchantKey(prefix, 'shop'))).toBeLessThanOrEqual(5);
+    expect(await client.pttl(`${prefix}:{0}:calls:shop`)).toBeGreaterThan(0);
+  });
+});

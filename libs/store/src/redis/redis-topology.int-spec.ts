@@ -1,0 +1,228 @@
+import { SystemClock } from '#libs/clock';
+import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import type { Lease, SessionStore } from '#libs/session';
+import {
+  aClaim,
+  aSession,
+  eventually,
+  RedisProcess,
+  startRedisCluster,
+  startRedisSentinel,
+  TestAuthority,
+} from '#libs/testing';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import type { RedisConnection } from './redis-connection.js';
+import { RedisSessionStore } from './redis-session-store.js';
+
+let key: ClientKey;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  key = await importClientKey((await generateClientKey()).privateJwk);
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+interface Opened {
+  readonly store: RedisSessionStore;
+  readonly changes: string[];
+  readonly isUp: () => boolean;
+}
+
+async function open(connection: RedisConnection, keyPrefix = 'broker'): Promise<Opened> {
+  const changes: string[] = [];
+  const store = await RedisSessionStore.open({
+    connection,
+    keyPrefix,
+    keysOf: () => [key],
+    clock: new SystemClock(),
+    onStateChange: (up, detail) => changes.push(up ? 'up' : `down: ${detail}`),
+  });
+  closers.push(() => store.close());
+  return { store, changes, isUp: () => changes.at(-1) === 'up' };
+}
+
+async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
+  const fixture = await starting;
+  closers.push(() => fixture.stop());
+  return fixture;
+}
+
+async function lease(store: SessionStore, floor = 0): Promise<Lease> {
+  const result = await store.claim(aClaim({ mode: 'now', leaseMs: 60_000, newerThan: Number.MAX_SAFE_INTEGER, floor }));
+  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
+  return result.lease;
+}
+
+/** Everything the store does, once, between two replicas. */
+async function expectToWork(connection: RedisConnection): Promise<void> {
+  const [{ store, changes }, { store: other }] = [await open(connection), await open(connection)];
+  expect(changes).toEqual(['up']);
+  await store.enrol(['shop']);
+  expect((await other.due(1)).merchants).toEqual(['shop']);
+  const heard = new Promise((resolve) => other.onAnnouncement(resolve));
+  const held = await lease(store);
+  const session = aSession({ generation: held.fence });
+  expect(await store.publish(held, session, 60_000)).toBe('published');
+  expect(await heard).toMatchObject({ kind: 'published', generation: held.fence });
+  expect((await other.read(['shop']))[0]?.stored).toMatchObject({ kind: 'session', session });
+  expect(await other.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
+}
+
+describe('Sentinel', () => {
+  it('finds the primary, and after a failover the new one, where generations go on growing', async () => {
+    const { name, primary, replica, sentinels } = await started(startRedisSentinel());
+    const connection: RedisConnection = {
+      kind: 'sentinel',
+      sentinels: sentinels.map(({ address }) => address),
+      name,
+      database: 0,
+    };
+    await expectToWork(connection);
+    const { store, changes, isUp } = await open(connection);
+    const before = await lease(store);
+    await primary.kill();
+    await eventually(() => changes.length === 2);
+    await eventually(() => replica.cli('info', 'replication').includes('role:master'));
+    await eventually(isUp);
+    expect((await lease(store, before.fence)).fence).toBeGreaterThanOrEqual(before.fence);
+    expect(changes).toHaveLength(3);
+  }, 60_000);
+});
+
+describe('Cluster', () => {
+  it('goes on for the merchants of the other nodes when one is lost, and is down until it is back', async () => {
+    const { nodes } = await started(startRedisCluster());
+    const connection: RedisConnection = { kind: 'cluster', nodes: nodes.map(({ address }) => address) };
+    await expectToWork(connection);
+    // Without this a cluster that misses slots refuses everything.
+    for (const node of nodes) node.cli('config', 'set', 'cluster-require-full-coverage', 'no');
+    const { store, isUp } = await open(connection);
+    const merchants = Array.from({ length: 48 }, (_, index) => `merchant-${index}`);
+    await store.enrol(merchants);
+    await nodes[2]?.kill();
+    await eventually(() => !isUp());
+    const outcomes = await Promise.allSettled(merchants.map((merchant) => store.enrol([merchant])));
+    const failed = outcomes.filter(({ status }) => status === 'rejected').length;
+    expect(failed).toBeGreaterThan(0);
+    expect(failed).toBeLessThan(merchants.length);
+    await nodes[2]?.start();
+    await eventually(isUp, 30_000);
+    await store.enrol(merchants);
+  }, 90_000);
+
+  it('hears announcements again when the node it listened on has been frozen', async () => {
+    const { nodes } = await started(startRedisCluster());
+    const { store, changes, isUp } = await open({ kind: 'cluster', nodes: nodes.map(({ address }) => address) });
+    for (const node of nodes) {
+      const changesBefore = changes.length;
+      node.freeze();
+      await eventually(() => changes.length > changesBefore);
+      node.thaw();
+      await eventually(isUp, 30_000);
+      const heard = new Promise((resolve) => store.onAnnouncement(resolve));
+      const held = await lease(store);
+      await store.publish(held, aSession({ generation: held.fence }), 0);
+      expect(await heard).toMatchObject({ generation: held.fence });
+    }
+  }, 120_000);
+});
+
+describe('access', () => {
+  const acl = ['~broker:*', '&broker:*', '-@all'];
+  const commands = [
+    ...['hello', 'auth', 'select', 'ping', 'info', 'subscribe', 'publish', 'set', 'eval', 'evalsha', 'time'],
+    ...['hmget', 'hset', 'hdel', 'hincrby', 'zadd', 'zrange', 'zcard', 'zscore', 'zrem', 'zremrangebyscore', 'pexpire'],
+  ].map((command) => `+${command}`);
+
+  async function withUser(): Promise<RedisProcess> {
+    const redis = await started(RedisProcess.start());
+    redis.cli('acl', 'setuser', 'broker', 'on', '>canary-password', ...acl, ...commands);
+    redis.cli('acl', 'setuser', 'default', 'off');
+    return redis;
+  }
+
+  it('works for a user that may do no more than the documented commands, on its own keys and channel', async () => {
+    const redis = await withUser();
+    const credentials = { username: 'broker', password: 'canary-password' };
+    await expectToWork({ kind: 'single', address: redis.address, database: 0, credentials });
+  });
+
+  it('is down with the reason while the password is wrong, and the password is in no message', async () => {
+    const redis = await withUser();
+    const credentials = { username: 'broker', password: 'canary-wrong' };
+    const { store, changes } = await open({ kind: 'single', address: redis.address, database: 0, credentials });
+    expect(changes).toEqual(['down: WRONGPASS']);
+    const refusal = await store.due(1).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'store_unavailable' });
+    expect(inspect([refusal, changes], { depth: Infinity, showHidden: true })).not.toContain('canary');
+  });
+
+  it('is down with the reason when the user may not use the key prefix', async () => {
+    const redis = await withUser();
+    const credentials = { username: 'broker', password: 'canary-password' };
+    const { changes } = await open({ kind: 'single', address: redis.address, database: 0, credentials }, 'other');
+    expect(changes).toEqual(['down: NOPERM']);
+  });
+});
+
+describe('TLS', () => {
+  async function encrypted(authority: TestAuthority): Promise<RedisProcess> {
+    const { cert, key: privateKey } = authority.issue({ names: ['127.0.0.1', 'localhost'] });
+    return started(
+      RedisProcess.start({
+        tlsOnly: true,
+        args: ({ port, dir }) => {
+          const files = { 'tls.crt': cert, 'tls.key': privateKey, 'ca.crt': authority.cert };
+          for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content);
+          return [
+            ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+            ...['--tls-cert-file', join(dir, 'tls.crt'), '--tls-key-file', join(dir, 'tls.key')],
+            ...['--tls-ca-cert-file', join(dir, 'ca.crt')],
+          ];
+        },
+      }),
+    );
+  }
+
+  it('works with a private authority', async () => {
+    const authority = new TestAuthority();
+    const redis = await encrypted(authority);
+    await expectToWork({ kind: 'single', address: redis.address, database: 0, tls: { ca: authority.cert } });
+  });
+
+  it.each<[string, (authority: TestAuthority) => object]>([
+    ['another authority', () => ({ ca: new TestAuthority().cert })],
+    ['another name', (authority) => ({ ca: authority.cert, servername: 'store.example' })],
+    ['no authority of ours', () => ({})],
+  ])('refuses a server when there is %s', async (_name, tlsFor) => {
+    const authority = new TestAuthority();
+    const redis = await encrypted(authority);
+    const { changes } = await open({ kind: 'single', address: redis.address, database: 0, tls: tlsFor(authority) });
+    expect(changes).toHaveLength(1);
+    expect(changes[0]).toMatch(
+      /^down: (ERR_TLS_CERT_ALTNAME_INVALID|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|SELF_SIGNED.*)$/,
+    );
+  });
+});
+
+describe('two brokers on one server', () => {
+  it('see nothing of each other when their key prefixes differ', async () => {
+    const redis = await started(RedisProcess.start());
+    const connection: RedisConnection = { kind: 'single', address: redis.address, database: 0 };
+    const [{ store: one }, { store: two }] = [await open(connection, 'one'), await open(connection, 'two')];
+    const heardByTwo: unknown[] = [];
+    two.onAnnouncement((announcement) => heardByTwo.push(announcement));
+    const heldByOne = await lease(one);
+    await one.publish(heldByOne, aSession({ generation: heldByOne.fence }), 0);
+    expect(await two.read(['shop'])).toEqual([{ merchant: 'shop', stored: { kind: 'absent' } }]);
+    const heard = new Promise((resolve) => two.onAnnouncement(resolve));
+    const heldByTwo = await lease(two);
+    await two.publish(heldByTwo, aSession({ generation: heldByTwo.fence }), 0);
+    await heard;
+    expect(heardByTwo).toEqual([{ kind: 'published', merchant: 'shop', generation: heldByTwo.fence }]);
+  });
+});
