@@ -94,6 +94,8 @@ export function clusterOptions(
     // Connected before the first command needs it: a second one would find it half connected, and be refused.
     redisOptions: { ...sharedOptions(timeouts), ...accessOptions(connection), lazyConnect: false },
     enableOfflineQueue: false,
+    // The library's check asks a node that may be half connected, and starts all over; our probe asks every shard.
+    enableReadyCheck: false,
     clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random),
     // A command that was in flight when its node went away may have been done: never sent again.
     retryDelayOnFailover: 0,

@@ -91,7 +91,7 @@ describe('a session at rest', () => {
     for (const name of await client.keys('*')) {
       const type = await client.type(name);
       if (type === 'hash') seen.push(name, await client.hgetall(name));
-      else if (type === 'zset') seen.push(name, await client.zrange(name, 0, -1, 'WITHSCORES'));
+      else if (type === 'zset') seen.push(name, await client.zrange(name, '0', '-1', 'WITHSCORES'));
       else if (type === 'string') seen.push(name, await client.get(name));
       else throw new Error(`a key of type ${type} that this test does not look into`);
     }
