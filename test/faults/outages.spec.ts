@@ -227,6 +227,98 @@ describe('a store that does not answer', () => {
   });
 });
 
+describe('a store that does not answer, where replicas may authorize alone', () => {
+  const settings = { onStoreOutage: 'authorize' } as const;
+
+  it('does not stop sessions: each replica creates its own past the margin', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.down = true;
+    for (let minute = 0; minute < 60; minute += 1) {
+      await cluster.clock.advance(MINUTE);
+      for (const served of cluster.served()) expect(served).toBeDefined();
+    }
+    // An hour holds four lifetimes of fifteen minutes, and each of three replicas creates for itself.
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(1 + 3 * 5);
+  });
+
+  it('makes no call before the margin', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(860_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.served().every((served) => served?.verdict.result === 'fresh')).toBe(true);
+  });
+
+  it('has the newest generation win on all replicas within two seconds of its return, without another call', async () => {
+    let draws = 0;
+    const random = (): number => ((draws += 7) % 100) / 100;
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings, random });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(16 * MINUTE);
+    const generations = cluster.served().map((served) => served?.session.generation ?? 0);
+    const callsInOutage = cluster.gateway.calls.length;
+    expect(new Set(generations).size).toBe(3);
+    for (const store of stores) store.down = false;
+    await cluster.clock.advance(2_000);
+    const newest = Math.max(...generations);
+    expect(cluster.served().map((served) => served?.session.generation)).toEqual([newest, newest, newest]);
+    expect(cluster.gateway.calls).toHaveLength(callsInOutage);
+  });
+
+  it('ends with one session on all replicas even if they drew the same generation for different ones', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings });
+    await cluster.clock.advance(1_000);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(16 * MINUTE);
+    const tokens = cluster.served().map((served) => served?.session.authToken);
+    expect(new Set(cluster.served().map((served) => served?.session.generation)).size).toBe(1);
+    expect(new Set(tokens).size).toBe(3);
+    for (const store of stores) store.down = false;
+    await cluster.clock.advance(2_000);
+    expect(new Set(cluster.served().map((served) => served?.session.authToken)).size).toBe(1);
+  });
+
+  it('starts without its store and has a session within seconds', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ settings });
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(3_000);
+    expect(cluster.served()[0]?.verdict.result).toBe('fresh');
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('keeps each replica within its own count of the budget and the back-off', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ settings, lifetimeMs: 1_000, latencyMs: 0 });
+    for (const store of stores) store.down = true;
+    const reading = { ...read, waitMs: 0 };
+    for (let second = 0; second < 600; second += 10) {
+      const settled = Promise.allSettled([cluster.first.replica.reader.read(reading)]);
+      await cluster.clock.advance(10_000);
+      await settled;
+    }
+    expect(cluster.gateway.calls.length).toBeLessThanOrEqual(20);
+    expect(cluster.gateway.calls.length).toBeGreaterThan(10);
+  });
+
+  it('offers a session whose publication was not answered, and serves it meanwhile', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ settings, latencyMs: 200 });
+    await cluster.clock.advance(100);
+    const [holder] = stores;
+    if (holder !== undefined) holder.down = true;
+    await cluster.clock.advance(10_000);
+    const { generation } = cluster.session(0);
+    expect(cluster.first.events.of('unconfirmed_publish')).toHaveLength(1);
+    if (holder !== undefined) holder.down = false;
+    await cluster.clock.advance(2_000);
+    cluster.addReplica();
+    await cluster.clock.advance(1_000);
+    expect(cluster.session(1).generation).toBe(generation);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+});
+
 describe('a wall clock that is set', () => {
   it('an hour back does not let an expired session be served', async () => {
     const cluster = new Cluster();

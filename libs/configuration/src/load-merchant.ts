@@ -12,12 +12,12 @@ export async function loadMerchant(
   path: string,
   files: ConfiguredFiles,
 ): Promise<MerchantConfiguration | undefined> {
-  const { id, required, onStoreOutage, session } = merchant;
+  const { id, required, session } = merchant;
   const serviceCode = await loadServiceCode(merchant, path, files);
   const clientKeys = await loadClientKeys(merchant, path, files);
   const gateway = await loadGateway(merchant, `${path}.gateway`, files);
   if (serviceCode === undefined || clientKeys === undefined || gateway === undefined) return undefined;
-  return { id, required, onStoreOutage, session, serviceCode, clientKeys, gateway };
+  return { id, required, session, serviceCode, clientKeys, gateway };
 }
 
 async function loadServiceCode(

@@ -56,7 +56,6 @@ describe('parseConfiguration', () => {
           required: true,
           serviceCode: { kind: 'value', value: CODE },
           clientKeyFiles: ['shop.jwk.json'],
-          onStoreOutage: 'authorize',
           gateway: {
             baseUrl: new URL('https://gateway.example'),
             environment: 'production',
@@ -71,6 +70,7 @@ describe('parseConfiguration', () => {
             fallbackLifetimeMs: 900_000,
             gatewayTimeoutMs: 5_000,
             budget: { calls: 20, windowMs: 600_000 },
+            onStoreOutage: 'authorize',
           },
         },
       ],
@@ -120,7 +120,6 @@ describe('parseConfiguration', () => {
       required: false,
       serviceCode: { kind: 'file', file: 'code' },
       clientKeyFiles: ['demo.jwk.json'],
-      onStoreOutage: 'authorize',
       gateway: {
         baseUrl: new URL('https://sandbox:8443/base'),
         environment: 'test',
@@ -137,6 +136,7 @@ describe('parseConfiguration', () => {
         fallbackLifetimeMs: 3_600_000,
         gatewayTimeoutMs: 2_000,
         budget: { calls: 5, windowMs: 60_000 },
+        onStoreOutage: 'authorize',
       },
     });
   });
@@ -152,7 +152,7 @@ describe('parseConfiguration', () => {
 
   it('stops creating in a store outage by default where a new session ends the old one', () => {
     const outage = (gateway: Raw, store?: Raw): string | undefined =>
-      parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.onStoreOutage;
+      parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.session.onStoreOutage;
     expect(outage({ supersedes: true })).toBe('fail');
     expect(outage({ supersedes: false })).toBe('authorize');
     expect(outage({ supersedes: true }, { onStoreOutage: 'authorize' })).toBe('authorize');

@@ -37,8 +37,6 @@ export interface BaseGateway {
 export interface BaseMerchant {
   readonly id: string;
   readonly required: boolean;
-  /** During a store outage: go on creating within a local budget, or stop. By default `fail` where sessions supersede. */
-  readonly onStoreOutage: 'authorize' | 'fail';
   readonly session: SessionSettings;
 }
 

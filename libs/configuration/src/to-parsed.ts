@@ -36,13 +36,12 @@ function toMerchant(merchant: MerchantSettings, store: StoreSettings): ParsedMer
       merchant.serviceCodeFile === undefined
         ? { kind: 'value', value: assertSet(merchant.serviceCode) }
         : { kind: 'file', file: merchant.serviceCodeFile },
-    onStoreOutage: store.onStoreOutage ?? (gateway.supersedes === true ? 'fail' : 'authorize'),
     gateway: {
       ...toGateway(gateway),
       requestData: toRequestData(gateway.requestData),
       tls: { pins, ...(caFile === undefined ? {} : { caFile }) },
     },
-    session: toSession(merchant),
+    session: toSession(merchant, store),
   };
 }
 
@@ -63,7 +62,7 @@ function toRequestData({ attach, name, recipientKeyFile }: RequestDataSettings):
   return { attach, name: assertSet(name), recipientKeyFile: assertSet(recipientKeyFile) };
 }
 
-function toSession({ session, gateway }: MerchantSettings): SessionSettings {
+function toSession({ session, gateway }: MerchantSettings, store: StoreSettings): SessionSettings {
   const { renewBefore, safetyMargin, fallbackLifetime, budget } = session;
   return {
     renewBefore: renewBefore === undefined ? undefined : parseLeadTime(renewBefore),
@@ -71,6 +70,7 @@ function toSession({ session, gateway }: MerchantSettings): SessionSettings {
     fallbackLifetimeMs: durationMs(fallbackLifetime),
     gatewayTimeoutMs: durationMs(gateway.timeout),
     budget: { calls: budget.calls, windowMs: durationMs(budget.window) },
+    onStoreOutage: store.onStoreOutage ?? (gateway.supersedes === true ? 'fail' : 'authorize'),
   };
 }
 

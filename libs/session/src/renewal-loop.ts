@@ -66,6 +66,7 @@ export class RenewalLoop {
     this.#wakeUp?.cancel();
     if (this.#stopped) return;
     try {
+      await this.#parts.renewer.offerUnpublished();
       if (!this.#parts.sync.isComplete) await this.#parts.sync.syncAll();
       await this.#renewDue();
     } catch (error) {

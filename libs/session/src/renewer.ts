@@ -2,11 +2,13 @@ import type { Clock } from '#libs/clock';
 import { exceedsTolerance, measureSkew } from './clock-skew.js';
 import type { HeldSessions } from './held-sessions.js';
 import { HoldOffs } from './hold-offs.js';
+import { OutageRenewals } from './outage-renewals.js';
 import type { Merchants } from './ports/merchants.js';
 import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { ClaimRefusal, ClaimRequest, SessionStore } from './ports/session-store.js';
 import { type AttemptResult, leaseMsFor, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
+import { reportAttempt } from './renewal-report.js';
 import { leadTimeShortfall } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
@@ -57,11 +59,13 @@ export class Renewer {
   readonly #inFlight = new Map<string, Promise<RenewalResult>>();
   readonly #holdOffs: HoldOffs;
   readonly #shutdown = new AbortController();
+  readonly #outage: OutageRenewals;
   #stopping = false;
 
   constructor(parts: RenewerParts) {
     this.#parts = parts;
     this.#holdOffs = new HoldOffs(parts.clock);
+    this.#outage = new OutageRenewals(parts);
   }
 
   get inFlight(): number {
@@ -119,8 +123,28 @@ export class Renewer {
       return 'kind' in granted ? granted : await this.#attempt(request, settings, granted);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
-      return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+      return await this.#withoutStore(request, settings);
     }
+  }
+
+  /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */
+  async #withoutStore(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult> {
+    const { merchant, trigger } = request;
+    const isNeeded = trigger === 'rejection' || this.#parts.held.facts(merchant).freshMs <= 0;
+    if (settings.onStoreOutage === 'fail' || !isNeeded) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+    const retryInMs = this.#outage.waitMs(merchant, settings);
+    if (retryInMs > 0) return { kind: 'store_down', retryInMs };
+    const startedAtMs = this.#parts.clock.monotonicMs();
+    const result = await this.#outage.create(merchant, settings, this.#shutdown.signal);
+    const generation = result.kind === 'unconfirmed' ? result.session.generation : this.#parts.held.seen(merchant);
+    const durationMs = this.#parts.clock.monotonicMs() - startedAtMs;
+    reportAttempt(this.#parts.events, request, { generation, result, durationMs });
+    return this.#conclude(merchant, settings, result);
+  }
+
+  /** After an outage. @throws BrokerError `store_unavailable` */
+  offerUnpublished(): Promise<void> {
+    return this.#outage.offerAll();
   }
 
   /** The schedule is not held off here: the store itself said that the merchant is due. */
@@ -166,14 +190,18 @@ export class Renewer {
     }
     const startedAtMs = this.#parts.clock.monotonicMs();
     const result = await attempt.run(this.#shutdown.signal);
-    this.#report(request, lease.lease.fence, { result, durationMs: this.#parts.clock.monotonicMs() - startedAtMs });
+    const durationMs = this.#parts.clock.monotonicMs() - startedAtMs;
+    reportAttempt(this.#parts.events, request, { generation: lease.lease.fence, result, durationMs });
     return this.#conclude(request.merchant, settings, result);
   }
 
   #conclude(merchant: string, settings: SessionSettings, result: AttemptResult): RenewalResult {
     switch (result.kind) {
-      case 'published':
       case 'unconfirmed':
+        this.#outage.keep(result.session);
+        this.#adopt(result.session, settings, result.issued);
+        return { kind: 'renewed' };
+      case 'published':
         this.#adopt(result.session, settings, result.issued);
         return { kind: 'renewed' };
       case 'failed':
@@ -203,37 +231,6 @@ export class Renewer {
     }
     const shortfall = leadTimeShortfall(session, settings);
     if (shortfall !== undefined) events.emit({ event: 'lead_time_short', merchant, ...shortfall });
-  }
-
-  #report(request: RenewalRequest, generation: number, ended: { result: AttemptResult; durationMs: number }): void {
-    const { events } = this.#parts;
-    const { merchant, trigger } = request;
-    const finished = {
-      event: 'renewal_finished',
-      merchant,
-      trigger,
-      generation,
-      durationMs: ended.durationMs,
-    } as const;
-    switch (ended.result.kind) {
-      case 'published':
-        return events.emit({ ...finished, outcome: 'success' });
-      case 'unconfirmed':
-        events.emit({ ...finished, outcome: 'success' });
-        return events.emit({ event: 'unconfirmed_publish', merchant, generation });
-      case 'failed': {
-        const { outcome, failure, retryInMs } = ended.result;
-        return events.emit({ ...finished, outcome, failure, retryInMs });
-      }
-      case 'late':
-        events.emit({ event: 'late_result', merchant, generation });
-        return events.emit({ ...finished, outcome: 'lease_lost' });
-      case 'fenced':
-        events.emit({ event: 'fenced_publish', merchant, generation });
-        return events.emit({ ...finished, outcome: 'lease_lost' });
-      case 'abandoned':
-        return events.emit({ event: 'renewal_abandoned', merchant, generation });
-    }
   }
 }
 

@@ -15,4 +15,9 @@ export interface SessionSettings {
   /** The whole create-session call, connect to last byte. */
   readonly gatewayTimeoutMs: number;
   readonly budget: CreateCallBudget;
+  /**
+   * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within
+   * the budget, counted locally; `fail`, nothing is created, and the session is served until it expires.
+   */
+  readonly onStoreOutage: 'authorize' | 'fail';
 }

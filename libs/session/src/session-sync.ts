@@ -14,6 +14,8 @@ const PAGE = 500;
 const RECHECK_WITHOUT_SESSION_MS = 15_000;
 const LONGEST_RECHECK_LAG_MS = 2_000;
 const SHORTEST_RECHECK_MS = 250;
+/** A replica that starts without its store looks after its merchants from here on. */
+const FIRST_RECHECK_IN_OUTAGE_MS = 1_000;
 
 export interface SessionSyncParts {
   readonly merchants: Merchants;
@@ -34,6 +36,7 @@ export class SessionSync {
   readonly #rechecks = new Map<string, ScheduledTask>();
   readonly #endSubscriptions: (() => void)[];
   #complete = false;
+  #closed = false;
 
   constructor(parts: SessionSyncParts) {
     this.#parts = parts;
@@ -48,9 +51,12 @@ export class SessionSync {
     return this.#complete;
   }
 
-  /** After an outage: the store may have lost what it knew. */
+  /** In an outage: the store may lose what it knows, and every merchant has to be looked after from here. */
   invalidate(): void {
     this.#complete = false;
+    for (const merchant of this.#parts.merchants.ids()) {
+      if (!this.#rechecks.has(merchant)) this.#planRecheckIn(merchant, FIRST_RECHECK_IN_OUTAGE_MS);
+    }
   }
 
   /** Enrols and reads every merchant. @throws BrokerError `store_unavailable` */
@@ -65,6 +71,7 @@ export class SessionSync {
   }
 
   close(): void {
+    this.#closed = true;
     for (const end of this.#endSubscriptions) end();
     for (const recheck of this.#rechecks.values()) recheck.cancel();
     this.#rechecks.clear();
@@ -131,16 +138,33 @@ export class SessionSync {
 
   /** An outage costs nothing but the delay until the next re-read, which is planned all the same. */
   #recheck(merchant: string): void {
-    this.refresh(merchant).catch((error: unknown) => {
+    this.#refreshOrRenew(merchant).catch((error: unknown) => this.reportBroken('refresh', error));
+  }
+
+  /** Past its margin a session is renewed even without the store, if the merchant's settings allow it. */
+  async #refreshOrRenew(merchant: string): Promise<void> {
+    try {
+      await this.refresh(merchant);
+    } catch (error) {
       this.#planRecheck(merchant);
-      this.reportBroken('refresh', error);
-    });
+      if (!isStoreOutage(error)) throw error;
+      const { held, renewer } = this.#parts;
+      if (held.facts(merchant).freshMs > 0 || this.#closed) return;
+      await renewer.renew({ merchant, trigger: 'schedule', newerThan: held.replaceable(merchant), coolDownMs: 0 });
+    }
   }
 
   #planRecheck(merchant: string): void {
+    this.#planRecheckIn(merchant, this.#untilRecheckMs(merchant));
+  }
+
+  #planRecheckIn(merchant: string, delayMs: number): void {
     this.#rechecks.get(merchant)?.cancel();
-    const task = this.#parts.clock.schedule(this.#untilRecheckMs(merchant), () => this.#recheck(merchant));
-    this.#rechecks.set(merchant, task);
+    if (this.#closed) return;
+    this.#rechecks.set(
+      merchant,
+      this.#parts.clock.schedule(delayMs, () => this.#recheck(merchant)),
+    );
   }
 
   /** Shortly after renewAt, then ever more often until expiry. */

@@ -70,6 +70,7 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     fallbackLifetimeMs: 900_000,
     gatewayTimeoutMs: 5_000,
     budget: aBudget(),
+    onStoreOutage: 'fail',
     ...overrides,
   };
 }
