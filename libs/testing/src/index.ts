@@ -10,17 +10,13 @@ export {
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
 export { ReferenceStore } from './reference-store.js';
+export { ModelRun, sessionStoreSteps } from './session-store-model.js';
 export { describeSessionStoreContract } from './session-store-contract/session-store-contract.js';
-export type { MakeStore, StoreUnderTest } from './session-store-contract/store-under-test.js';
+export type { StoreUnderTest } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type FakeGatewayOptions, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';
 export { RecordedEvents } from './recorded-events.js';
 export { LoopbackServer } from './loopback-server.js';
 export { TcpProxy, type Passage } from './tcp-proxy.js';
 export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';
-export { findRedisServer, freePort, RedisProcess, type RedisProcessOptions } from './redis-process.js';
-export {
-  startRedisCluster,
-  startRedisSentinel,
-  type RedisClusterFixture,
-  type RedisSentinelFixture,
-} from './redis-topologies.js';
+export { freePort, RedisProcess } from './redis-process.js';
+export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';

@@ -1,12 +1,6 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
-import {
-  describeSessionStoreContract,
-  type RedisClusterFixture,
-  RedisProcess,
-  startRedisCluster,
-  type StoreUnderTest,
-} from '#libs/testing';
+import { describeSessionStoreContract, RedisProcess, startRedisCluster, type StoreUnderTest } from '#libs/testing';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -51,7 +45,7 @@ describe('on a single server', () => {
 });
 
 describe('on a cluster', () => {
-  let cluster: RedisClusterFixture;
+  let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   beforeAll(async () => {
     cluster = await startRedisCluster();
   }, 60_000);

@@ -1,0 +1,57 @@
+import { SystemClock } from '#libs/clock';
+import { generateClientKey, importClientKey } from '#libs/jwe';
+import { ModelRun, RedisProcess, sessionStoreSteps } from '#libs/testing';
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { RedisSessionStore } from './redis-session-store.js';
+
+/** Nothing of this length ends during a run, so a run has one moment, and order is all that counts. */
+const LONG_MS = 600_000;
+
+const durations = {
+  leaseMs: [LONG_MS],
+  nextDueInMs: [0, LONG_MS],
+  coolDownMs: [0, 0, LONG_MS],
+  windowMs: LONG_MS,
+  passMs: [],
+};
+
+let redis: RedisProcess;
+let plain: Redis;
+let store: RedisSessionStore;
+
+beforeAll(async () => {
+  redis = await RedisProcess.start();
+  plain = new Redis(redis.port, '127.0.0.1');
+  const key = await importClientKey((await generateClientKey()).privateJwk);
+  store = await RedisSessionStore.open({
+    connection: { kind: 'single', address: redis.address, database: 0 },
+    keyPrefix: 'model',
+    keysOf: () => [key],
+    clock: new SystemClock(),
+    onStateChange: () => undefined,
+    timeouts: { commandMs: 5_000 },
+  });
+}, 60_000);
+afterAll(async () => {
+  await store.close();
+  plain.disconnect();
+  await redis.stop();
+});
+
+describe('RedisSessionStore against a reference that is too simple to be wrong', () => {
+  it('agrees with it after any sequence of operations', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessionStoreSteps(durations), async (steps) => {
+        await plain.flushdb();
+        const noClock = { nowMs: () => 0, pass: () => undefined, jumpWall: () => undefined };
+        const run = new ModelRun({ store, ...noClock, unitMs: LONG_MS });
+        for (const { act } of steps) {
+          await act(run);
+          await run.check();
+        }
+      }),
+      { numRuns: 150 },
+    );
+  }, 120_000);
+});
