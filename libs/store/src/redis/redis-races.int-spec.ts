@@ -1,0 +1,167 @@
+import { SystemClock } from '#libs/clock';
+import { generateClientKey, importClientKey } from '#libs/jwe';
+import type { Lease } from '#libs/session';
+import { aBudget, aClaim, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import fc from 'fast-check';
+import { RedisSessionStore } from './redis-session-store.js';
+
+const REPLICAS = 8;
+const LEASE_MS = 12;
+const BUDGET = aBudget({ calls: 40, windowMs: 300 });
+/** The store counts whole milliseconds, and reads its clock at some moment between question and answer. */
+const ROUNDING_MS = 2;
+
+/** What one replica saw of one lease; moments are of this process, which all replicas share. */
+interface Tenure {
+  readonly fence: number;
+  readonly owner: string;
+  readonly askedAtMs: number;
+  readonly grantedAtMs: number;
+  /** When the replica began to give the lease up; it may have ended before. */
+  givingUpAtMs: number;
+  called: boolean;
+  publishedAtMs: number | undefined;
+}
+
+/** How the replica that holds a lease behaves: it may work, fail, dawdle past the end, or never be heard of again. */
+const behaviour = fc.record({
+  ends: fc.constantFrom('publishes', 'publishes', 'fails', 'gives up uncalled', 'is never heard of again'),
+  takesMs: fc.constantFrom(0, 0, 1, 5, 10, 20),
+});
+type Behaviour = typeof behaviour extends fc.Arbitrary<infer Drawn> ? Drawn : never;
+
+let redis: RedisProcess;
+let stores: RedisSessionStore[];
+
+beforeAll(async () => {
+  redis = await RedisProcess.start();
+  const key = await importClientKey((await generateClientKey()).privateJwk);
+  const open = (): Promise<RedisSessionStore> =>
+    RedisSessionStore.open({
+      connection: { kind: 'single', address: redis.address, database: 0 },
+      keyPrefix: 'races',
+      keysOf: () => [key],
+      clock: new SystemClock(),
+      onStateChange: () => undefined,
+      timeouts: { commandMs: 5_000 },
+    });
+  stores = await Promise.all(Array.from({ length: REPLICAS }, open));
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  await redis.stop();
+});
+
+const pause = (durationMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, durationMs));
+
+interface Replica {
+  readonly store: RedisSessionStore;
+  readonly owner: string;
+  readonly merchant: string;
+  readonly tenures: Tenure[];
+}
+
+async function giveUp(replica: Replica, lease: Lease, ends: string): Promise<Partial<Tenure>> {
+  const { store, merchant } = replica;
+  if (ends === 'is never heard of again') return {};
+  const givingUpAtMs = performance.now();
+  if (ends === 'publishes') {
+    const outcome = await store.publish(lease, aSession({ merchant, generation: lease.fence }), 0);
+    return outcome === 'published' ? { givingUpAtMs, publishedAtMs: performance.now() } : { givingUpAtMs };
+  }
+  const called = ends !== 'gives up uncalled';
+  const failure = ends === 'fails' ? { failure: aRecordedFailure() } : {};
+  const released = await store.release(lease, { called, nextDueInMs: 0, ...failure });
+  return released ? { givingUpAtMs, called } : { givingUpAtMs };
+}
+
+/** A replica that asks again while it holds the lease gets the same one: that is one tenure, not two. */
+function tenureOf({ tenures, owner }: Replica, lease: Lease, askedAtMs: number): Tenure {
+  const known = tenures.find(({ fence }) => fence === lease.fence);
+  if (known?.owner === owner) return known;
+  const tenure: Tenure = {
+    fence: lease.fence,
+    owner,
+    askedAtMs,
+    grantedAtMs: performance.now(),
+    givingUpAtMs: askedAtMs + LEASE_MS,
+    called: true,
+    publishedAtMs: undefined,
+  };
+  tenures.push(tenure);
+  return tenure;
+}
+
+async function live(replica: Replica, lives: readonly Behaviour[]): Promise<void> {
+  const { store, owner, merchant } = replica;
+  const base = aClaim({ merchant, owner, leaseMs: LEASE_MS, mode: 'now', budget: BUDGET });
+  let seen = 0;
+  for (const { ends, takesMs } of lives) {
+    const askedAtMs = performance.now();
+    const result = await store.claim({ ...base, newerThan: Number.MAX_SAFE_INTEGER, floor: seen });
+    if (result.kind === 'claimed') {
+      const tenure = tenureOf(replica, result.lease, askedAtMs);
+      await pause(takesMs);
+      Object.assign(tenure, await giveUp(replica, result.lease, ends));
+    } else await pause(3);
+    const [state] = await store.read([merchant]);
+    const generation = state?.stored.kind === 'session' ? state.stored.session.generation : 0;
+    expect(generation).toBeGreaterThanOrEqual(seen);
+    seen = generation;
+  }
+}
+
+/** While a replica knew that it held a lease, nobody else was granted one. */
+function checkExclusion(tenures: readonly Tenure[]): void {
+  const inOrder = [...tenures].sort((a, b) => a.fence - b.fence);
+  for (const [index, tenure] of inOrder.entries()) {
+    const next = inOrder[index + 1];
+    if (next === undefined) continue;
+    const surelyUntilMs = Math.min(tenure.givingUpAtMs, tenure.askedAtMs + LEASE_MS) - ROUNDING_MS;
+    expect(next.grantedAtMs).toBeGreaterThan(surelyUntilMs);
+  }
+}
+
+/** No fence has two owners, and nothing is published once a newer fence was known to be granted. */
+function checkFencing(tenures: readonly Tenure[]): void {
+  for (const tenure of tenures) {
+    const { fence, publishedAtMs, givingUpAtMs } = tenure;
+    expect(tenures.filter((other) => other.fence === fence)).toEqual([tenure]);
+    if (publishedAtMs === undefined) continue;
+    const newerBefore = tenures.filter((other) => other.fence > fence && other.grantedAtMs < givingUpAtMs);
+    expect(newerBefore).toEqual([]);
+  }
+}
+
+function checkBudget(tenures: readonly Tenure[]): void {
+  const calls = tenures.filter(({ called }) => called);
+  for (const { askedAtMs } of calls) {
+    const surelyInWindow = calls.filter(
+      (call) => call.askedAtMs >= askedAtMs && call.grantedAtMs < askedAtMs + BUDGET.windowMs - ROUNDING_MS,
+    );
+    expect(surelyInWindow.length).toBeLessThanOrEqual(BUDGET.calls);
+  }
+}
+
+describe('many replicas at once', () => {
+  it('never hold a lease together, never publish out of order, and never spend more than the budget', async () => {
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), async (seed) => {
+        const merchant = `shop-${(runs += 1)}`;
+        const tenures: Tenure[] = [];
+        await Promise.all(
+          stores.map((store, index) => {
+            const lives = fc.sample(behaviour, { seed: seed + index, numRuns: 20 });
+            return live({ store, owner: `replica-${index}`, merchant, tenures }, lives);
+          }),
+        );
+        expect(tenures.length).toBeGreaterThan(5);
+        checkExclusion(tenures);
+        checkFencing(tenures);
+        checkBudget(tenures);
+      }),
+      { numRuns: 15, endOnFailure: true },
+    );
+  }, 120_000);
+});
