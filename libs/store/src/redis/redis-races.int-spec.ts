@@ -7,7 +7,7 @@ import { RedisSessionStore } from './redis-session-store.js';
 
 const REPLICAS = 8;
 const LEASE_MS = 12;
-const BUDGET = aBudget({ calls: 40, windowMs: 300 });
+const BUDGET = aBudget({ calls: 8, windowMs: 100 });
 /** The store counts whole milliseconds, and reads its clock at some moment between question and answer. */
 const ROUNDING_MS = 2;
 
