@@ -1,6 +1,6 @@
 import type { ClientKey, RecipientKey } from '#libs/jwe';
 import type { Warning } from './fault.js';
-import type { BaseConfiguration, BaseGateway, BaseMerchant } from './parsed-configuration.js';
+import type { BaseConfiguration, BaseGateway, BaseMerchant, BaseRedis, MemoryStore } from './parsed-configuration.js';
 
 export type RequestDataConfiguration =
   | { readonly attach: 'none' }
@@ -12,6 +12,16 @@ export interface GatewayConfiguration extends BaseGateway {
   readonly tls: { readonly ca?: string; readonly pins: readonly string[] };
 }
 
+/** PEM texts; present: every connection to the store is encrypted. */
+export interface StoreTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+}
+
+export type StoreConfiguration = MemoryStore | (BaseRedis & { readonly password?: string; readonly tls?: StoreTls });
+
 /** One merchant, ready for use: every file that it names has been read and checked. */
 export interface MerchantConfiguration extends BaseMerchant {
   readonly serviceCode: string;
@@ -22,6 +32,7 @@ export interface MerchantConfiguration extends BaseMerchant {
 
 /** Everything that the broker and the command line need to know before they start. Frozen. */
 export interface BrokerConfiguration extends BaseConfiguration {
+  readonly store: StoreConfiguration;
   readonly merchants: readonly MerchantConfiguration[];
   /** What does not stop the start but should be mended, e.g. a key file that others can read. */
   readonly warnings: readonly Warning[];

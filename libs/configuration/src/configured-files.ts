@@ -40,6 +40,18 @@ export class ConfiguredFiles {
     return this.#fault(path, `must hold ${uuid.expects}, and nothing else`);
   }
 
+  /** Without the line feed at its end, which editors add. */
+  async password(file: string, path: string): Promise<string | undefined> {
+    const password = (await this.#secret(file, MAX_CODE_BYTES, path))?.replace(/\r?\n$/, '');
+    return password === '' ? this.#fault(path, 'names an empty file') : password;
+  }
+
+  async privateKey(file: string, path: string): Promise<string | undefined> {
+    const pem = await this.#secret(file, MAX_KEY_BYTES, path);
+    if (pem === undefined || /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) return pem;
+    return this.#fault(path, 'names a file without a PEM private key');
+  }
+
   async certificates(file: string, path: string): Promise<string | undefined> {
     const pem = await this.#read(file, MAX_CA_BYTES, path);
     if (pem === undefined) return undefined;

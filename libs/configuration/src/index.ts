@@ -3,6 +3,7 @@ export type {
   GatewayConfiguration,
   MerchantConfiguration,
   RequestDataConfiguration,
+  StoreConfiguration,
 } from './broker-configuration.js';
 export { ConfigurationError, type Fault, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';

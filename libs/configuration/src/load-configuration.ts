@@ -7,6 +7,7 @@ import { keysSharedWithTest, type KeyUse } from './environment-rules.js';
 import { childPath, ConfigurationError, type Fault, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { loadMerchant } from './load-merchant.js';
+import { loadStore } from './load-store.js';
 import { parseConfiguration } from './parse-configuration.js';
 import type { ParsedConfiguration } from './parsed-configuration.js';
 import { readTextFile } from './read-file.js';
@@ -28,16 +29,19 @@ export async function loadConfiguration(file: string, environment: Environment):
   if (content.kind === 'fault') throw new ConfigurationError([{ path: WHOLE_FILE, problem: content.problem }]);
   const parsed = parseConfiguration(content.text, environment);
   const files = parsed.merchants.map(() => new ConfiguredFiles(dirname(resolve(file))));
+  const storeFiles = new ConfiguredFiles(dirname(resolve(file)));
+  const store = await loadStore(parsed.store, storeFiles);
   const loaded = await loadMerchants(parsed, files);
   const faults = [
+    ...storeFiles.faults,
     ...files.flatMap((each) => each.faults),
     ...repeatedServiceCodes(loaded),
     ...keysSharedWithTest(loaded.flatMap(keyUses)),
   ];
-  if (faults.length > 0) throw new ConfigurationError(faults);
+  if (faults.length > 0 || store === undefined) throw new ConfigurationError(faults);
   const merchants = loaded.filter((merchant) => merchant !== undefined);
-  const warnings = [...parsed.warnings, ...files.flatMap((each) => each.warnings)];
-  return deepFreeze({ ...parsed, merchants, warnings });
+  const warnings = [...parsed.warnings, ...storeFiles.warnings, ...files.flatMap((each) => each.warnings)];
+  return deepFreeze({ ...parsed, store, merchants, warnings });
 }
 
 /** Each merchant gathers faults of its own, so that they are listed in the order of the file. */

@@ -207,8 +207,6 @@ describe('parseConfiguration refuses', () => {
       withGateway({ tls: { insecure: true } }),
       'merchants[0].gateway.tls.insecure is not a setting; known here: caFile, pins',
     ],
-    ['redis', { store: { type: 'redis' } }, 'store.type must be memory; redis is not supported yet'],
-    ['a Redis URL', { store: { url: 'redis://x' } }, 'store.url is not supported yet; remove it'],
     ['jwt', { auth: { jwt: { issuer: 'x' } } }, 'auth.jwt is not supported yet; remove it'],
     ['mtls', { auth: { mtls: true } }, 'auth.mtls is not supported yet; remove it'],
     ['tls of the API', { http: { tls: {} } }, 'http.tls is not supported yet; remove it'],
@@ -457,7 +455,7 @@ describe('parseConfiguration refuses', () => {
           merchant({ id: '${NO_SUCH}', serviceCode: OTHER_CODE, session: { renewBefore: '60%' } }),
         ],
         log: null,
-        store: { type: 'redis' },
+        store: { type: 'radish' },
       }),
     ).map(({ path }) => path);
     expect(paths).toEqual([

@@ -1,4 +1,5 @@
 import { brokerRules } from './broker-rules.js';
+import { storeRule } from './store-rules.js';
 import { checkShape } from './check-shape.js';
 import { checkValues, type Loose } from './check-values.js';
 import { deepFreeze } from './deep-freeze.js';
@@ -34,7 +35,7 @@ export function parseConfiguration(text: string, environment: Environment): Pars
 function crossFaults(settings: Loose<BrokerSettings>): Fault[] {
   const merchants = settings.merchants ?? [];
   return [
-    ...brokerRules.flatMap((rule) => rule(settings)),
+    ...[...brokerRules, storeRule].flatMap((rule) => rule(settings)),
     ...merchantFaults(merchants),
     ...keysSharedWithTest(merchants.flatMap(keyUses)),
   ];

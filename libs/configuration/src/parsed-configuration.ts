@@ -6,7 +6,6 @@ import type { Permission } from './settings/auth-settings.js';
 export interface BaseConfiguration {
   readonly http: { readonly host: string; readonly port: number; readonly docs: boolean };
   readonly management: { readonly host: string; readonly port: number };
-  readonly store: { readonly type: 'memory'; readonly keyPrefix: string };
   readonly auth: AuthConfiguration;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }
@@ -23,6 +22,42 @@ export interface AuthConfiguration {
     readonly allow: readonly Permission[];
   }[];
 }
+
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where Redis is. */
+export type RedisPlace =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'sentinel'; readonly sentinels: readonly HostAndPort[]; readonly name: string }
+  | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
+
+/** What a shared store's section says without any file. */
+export interface BaseRedis {
+  readonly type: 'redis';
+  readonly keyPrefix: string;
+  readonly place: RedisPlace;
+  readonly username?: string;
+}
+
+export interface MemoryStore {
+  readonly type: 'memory';
+  readonly keyPrefix: string;
+}
+
+export type ParsedStore =
+  | MemoryStore
+  | (BaseRedis & {
+      readonly passwordFile?: string;
+      readonly tls?: {
+        readonly caFile?: string;
+        readonly certFile?: string;
+        readonly keyFile?: string;
+        readonly servername?: string;
+      };
+    });
 
 /** What a merchant's gateway section says without any file. Durations in milliseconds. */
 export interface BaseGateway {
@@ -57,6 +92,7 @@ export interface ParsedMerchant extends BaseMerchant {
 
 /** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
 export interface ParsedConfiguration extends BaseConfiguration {
+  readonly store: ParsedStore;
   readonly merchants: readonly ParsedMerchant[];
   readonly warnings: readonly Warning[];
 }

@@ -1,7 +1,15 @@
 import { parseDurationMs } from '#libs/clock';
 import type { SessionSettings } from '#libs/session';
 import { parseLeadTime } from './lead-time.js';
-import type { BaseGateway, ParsedConfiguration, ParsedMerchant, ParsedRequestData } from './parsed-configuration.js';
+import type {
+  BaseGateway,
+  HostAndPort,
+  ParsedConfiguration,
+  ParsedMerchant,
+  ParsedRequestData,
+  ParsedStore,
+  RedisPlace,
+} from './parsed-configuration.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { GatewaySettings } from './settings/gateway-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -14,7 +22,7 @@ export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'w
   return {
     http: { host: http.host, port: http.port, docs: http.docs },
     management: { host: management.host, port: management.port },
-    store: { type: store.type, keyPrefix: store.keyPrefix },
+    store: toStore(store),
     auth: {
       disabled: auth.disabled,
       tokens: auth.tokens.map(({ caller, sha256 }) => ({ caller, sha256: sha256.toLowerCase() })),
@@ -43,6 +51,30 @@ function toMerchant(merchant: MerchantSettings, store: StoreSettings): ParsedMer
     },
     session: toSession(merchant, store),
   };
+}
+
+function toStore(store: StoreSettings): ParsedStore {
+  const { type, keyPrefix, username, passwordFile, tls } = store;
+  if (type === 'memory') return { type, keyPrefix };
+  return {
+    type,
+    keyPrefix,
+    place: toPlace(store),
+    ...(username === undefined ? {} : { username }),
+    ...(passwordFile === undefined ? {} : { passwordFile }),
+    ...(tls === undefined ? {} : { tls: { ...tls } }),
+  };
+}
+
+function toPlace({ url, sentinels, name, cluster }: StoreSettings): RedisPlace {
+  if (url !== undefined) return { kind: 'url', url };
+  if (sentinels.length > 0) return { kind: 'sentinel', sentinels: sentinels.map(toAddress), name: assertSet(name) };
+  return { kind: 'cluster', nodes: cluster.map(toAddress) };
+}
+
+function toAddress(text: string): HostAndPort {
+  const colon = text.lastIndexOf(':');
+  return { host: text.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(text.slice(colon + 1)) };
 }
 
 function toGateway(gateway: GatewaySettings): BaseGateway {

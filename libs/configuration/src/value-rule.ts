@@ -31,6 +31,29 @@ export const callerName = matching(/^[\w.:/@-]{1,128}$/, '1 to 128 letters, digi
 
 export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits and . _ : -');
 
+/** `redis://[user[:password]@]host[:port][/database]`, `rediss://` for TLS. */
+export const redisUrl: TextRule = {
+  expects: 'a URL such as redis://host:6379/0, or rediss:// for TLS, without query and fragment',
+  accepts: (text) => {
+    const url = /^rediss?:\/\/[^\s\\]+$/.test(text) ? URL.parse(text) : null;
+    return url !== null && url.hostname !== '' && /^(?:\/\d{0,4})?$/.test(url.pathname) && !/[?#]/.test(text);
+  },
+};
+
+/** A port is always given: 6379, 26379 and 7000 are all usual somewhere. */
+export const hostAndPort: TextRule = {
+  expects: 'host:port, such as redis-0.redis:26379',
+  accepts: (text) => {
+    const { host = '', port = '' } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+    const v6 = /^\[([^\]]+)\]/.exec(text)?.[1];
+    return hostName.accepts(v6 ?? host) && Number(port) >= 1 && Number(port) <= 65_535;
+  },
+};
+
+export const sentinelName = matching(/^[\w.-]{1,64}$/, '1 to 64 letters, digits and . _ -');
+
+export const userName = matching(/^[\x21-\x7e]{1,128}$/, '1 to 128 printable characters without blanks');
+
 export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
 
 /** Lower or upper case. The hash of the empty text would let a caller in who presents none. */

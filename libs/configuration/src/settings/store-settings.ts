@@ -1,19 +1,19 @@
-import { notSupported, oneOf, text } from '../setting.js';
-import { keyPrefix, type TextRule } from '../value-rule.js';
+import { oneOf, section, text, texts } from '../setting.js';
+import { fileName, hostAndPort, keyPrefix, redisUrl, sentinelName, userName } from '../value-rule.js';
+import { StoreTlsSettings } from './store-tls-settings.js';
 
-export type StoreType = 'memory';
+export type StoreType = 'memory' | 'redis';
 
-const storeType: TextRule = {
-  expects: 'memory; redis is not supported yet',
-  accepts: (value) => value === 'memory',
-};
-
+/** Where sessions, leases and due moments live. */
 export class StoreSettings {
-  @text(storeType) readonly type: StoreType = 'memory';
+  @oneOf(['memory', 'redis']) readonly type: StoreType = 'memory';
   @text(keyPrefix) readonly keyPrefix: string = 'session-broker';
   @oneOf(['authorize', 'fail'], { optional: true }) readonly onStoreOutage?: 'authorize' | 'fail';
-  @notSupported() readonly url?: undefined;
-  @notSupported() readonly sentinels?: undefined;
-  @notSupported() readonly name?: undefined;
-  @notSupported() readonly cluster?: undefined;
+  @text(redisUrl, { optional: true }) readonly url?: string;
+  @texts(hostAndPort, 0) readonly sentinels: string[] = [];
+  @text(sentinelName, { optional: true }) readonly name?: string;
+  @texts(hostAndPort, 0) readonly cluster: string[] = [];
+  @text(userName, { optional: true }) readonly username?: string;
+  @text(fileName, { optional: true }) readonly passwordFile?: string;
+  @section(StoreTlsSettings, { optional: true }) readonly tls?: StoreTlsSettings;
 }

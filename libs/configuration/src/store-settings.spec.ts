@@ -1,0 +1,100 @@
+import { ConfigurationError } from './fault.js';
+import { parseConfiguration } from './parse-configuration.js';
+import type { ParsedStore } from './parsed-configuration.js';
+
+function parseStore(store: object): ParsedStore {
+  const merchant = {
+    id: 'shop',
+    serviceCode: '137d9304-0368-11ed-b939-0242ac120002',
+    clientKeyFiles: ['shop.jwk.json'],
+    gateway: { baseUrl: 'https://gateway.example' },
+  };
+  return parseConfiguration(JSON.stringify({ store, merchants: [merchant] }), {}).store;
+}
+
+function faultsOf(store: object): string[] {
+  try {
+    parseStore(store);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults.map(({ path, problem }) => `${path} ${problem}`);
+    throw error;
+  }
+  return [];
+}
+
+describe('the settings of the store', () => {
+  it('name a single Redis by its URL', () => {
+    expect(parseStore({ type: 'redis', url: 'rediss://user:secret@redis.example:6380/2', keyPrefix: 'p' })).toEqual({
+      type: 'redis',
+      keyPrefix: 'p',
+      place: { kind: 'url', url: 'rediss://user:secret@redis.example:6380/2' },
+    });
+  });
+
+  it('name sentinels and the primary that they watch', () => {
+    const sentinels = ['sentinel-0:26379', '[::1]:26380'];
+    const store = { type: 'redis', sentinels, name: 'primary', username: 'broker', passwordFile: 'password' };
+    expect(parseStore(store)).toEqual({
+      type: 'redis',
+      keyPrefix: 'session-broker',
+      place: {
+        kind: 'sentinel',
+        sentinels: [
+          { host: 'sentinel-0', port: 26_379 },
+          { host: '::1', port: 26_380 },
+        ],
+        name: 'primary',
+      },
+      username: 'broker',
+      passwordFile: 'password',
+    });
+  });
+
+  it('name some nodes of a cluster, with TLS', () => {
+    const store = { type: 'redis', cluster: ['10.0.0.1:7000'], tls: { caFile: 'ca.pem', servername: 'redis.example' } };
+    expect(parseStore(store)).toMatchObject({
+      place: { kind: 'cluster', nodes: [{ host: '10.0.0.1', port: 7_000 }] },
+      tls: { caFile: 'ca.pem', servername: 'redis.example' },
+    });
+  });
+
+  it.each<[string, object, string]>([
+    ['another kind', { type: 'disk' }, 'store.type must be one of memory, redis'],
+    ['Redis without an address', { type: 'redis' }, 'store.url is missing'],
+    [
+      'two addresses',
+      { type: 'redis', url: 'redis://a', cluster: ['b:7000'] },
+      'store.cluster stands beside store.url; give exactly one of url, sentinels and cluster',
+    ],
+    ['an address in memory', { url: 'redis://a' }, 'store.url has no effect with store.type memory'],
+    ['TLS in memory', { tls: {} }, 'store.tls has no effect with store.type memory'],
+    ['another protocol', { type: 'redis', url: 'http://a' }, 'store.url must be a URL such as redis://host:6379/0'],
+    ['a query in the URL', { type: 'redis', url: 'redis://a?db=1' }, 'store.url must be a URL such as'],
+    ['a path in the URL', { type: 'redis', url: 'redis://a/one' }, 'store.url must be a URL such as'],
+    ['a node without port', { type: 'redis', cluster: ['a'] }, 'store.cluster[0] must be host:port'],
+    ['a port that is none', { type: 'redis', cluster: ['a:0'] }, 'store.cluster[0] must be host:port'],
+    ['sentinels without a name', { type: 'redis', sentinels: ['a:1'] }, 'store.name is missing'],
+    ['a name without sentinels', { type: 'redis', url: 'redis://a', name: 'x' }, 'store.name has no effect'],
+    ['a user without password', { type: 'redis', url: 'redis://a', username: 'x' }, 'store.passwordFile is missing'],
+    [
+      'credentials in two places',
+      { type: 'redis', url: 'redis://u:p@a', passwordFile: 'x' },
+      'store.url has a user or password beside username or passwordFile',
+    ],
+    ['TLS on a plain URL', { type: 'redis', url: 'redis://a', tls: {} }, 'store.tls has no effect on a redis: URL'],
+    [
+      'a certificate without its key',
+      { type: 'redis', url: 'rediss://a', tls: { certFile: 'x' } },
+      'store.tls.keyFile is missing',
+    ],
+    ['no verification', { type: 'redis', url: 'rediss://a', tls: { insecure: true } }, 'store.tls.insecure is not'],
+  ])('refuse %s', (_name, store, problem) => {
+    expect(faultsOf(store)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('never quote a password in a fault', () => {
+    const faults = faultsOf({ type: 'redis', url: 'redis://user:canary@host/not-a-number', name: 'x' });
+    expect(faults.length).toBeGreaterThan(0);
+    expect(faults.join()).not.toContain('canary');
+  });
+});
