@@ -5,7 +5,6 @@ import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
 import { SessionReplica } from '#libs/session';
-import { MemorySessionStore } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 import { Authenticator } from './auth/authenticator.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
@@ -18,6 +17,7 @@ import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
 import { ReadinessProbe } from './management/readiness.js';
 import { NestLogger } from './nest-logger.js';
+import { openStore } from './open-store.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { EventLog } from './renewal/event-log.js';
 
@@ -43,9 +43,11 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const merchants = new ConfiguredMerchants(configuration);
   const connections = new GatewayConnections(clock);
   const gateway = new UndiciSessionGateway({ merchants: (id) => merchants.gatewayOf(id), connections, clock });
-  const store = new MemorySessionStore({ clock });
+  let replica: SessionReplica | undefined;
+  const store = await openStore({ ...options, onStateChange: (up) => void (up && replica?.resync()) });
   const events = new EventLog(logger);
   const app = await createApp({ configuration, merchants, clock, logger, store, gateway, events });
+  replica = app.get(SessionReplica);
   const management = createManagementServer(() => app.get(ReadinessProbe).check());
   const close = async (graceMs: number): Promise<void> => {
     app.get(RequestLife).shutDown();

@@ -48,6 +48,12 @@ export class SessionReplica {
     return this.#loop.tick();
   }
 
+  /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
+  resync(): Promise<void> {
+    this.#sync.invalidate();
+    return this.#loop.tick();
+  }
+
   isRenewing(merchant: string): boolean {
     return this.#renewer.isRenewing(merchant);
   }

@@ -8,7 +8,6 @@ type Writers = { readonly [Name in SessionEvent['event']]: (event: Named<Name>) 
 export class EventLog implements SessionEvents {
   readonly #logger: Logger;
   readonly #writers: Writers;
-  #storeDown = false;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -24,8 +23,9 @@ export class EventLog implements SessionEvents {
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
       renewal_abandoned: this.#debug('renewal abandoned'),
-      store_failed: (event) => this.#storeFailed(event),
-      store_recovered: (event) => this.#storeRecovered(event),
+      // Whether the store answers is told once per change, by whoever is connected to it.
+      store_failed: this.#debug('store operation failed'),
+      store_recovered: this.#debug('store operation succeeded again'),
       broken: (event) => this.#logger.error(event, 'a bug: this must not happen'),
     };
   }
@@ -56,16 +56,5 @@ export class EventLog implements SessionEvents {
 
   #skewed(event: Named<'clock_skew'>): void {
     this.#logger.warn(event, 'the clocks of broker and gateway differ; expiry is judged by the gateway clock');
-  }
-
-  /** One line per change, not per operation that fails. */
-  #storeFailed(event: Named<'store_failed'>): void {
-    if (!this.#storeDown) this.#logger.warn(event, 'the store does not answer; sessions in memory go on being served');
-    this.#storeDown = true;
-  }
-
-  #storeRecovered(event: Named<'store_recovered'>): void {
-    this.#storeDown = false;
-    this.#logger.info(event, 'the store answers again');
   }
 }

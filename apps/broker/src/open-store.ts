@@ -1,0 +1,56 @@
+import type { Clock } from '#libs/clock';
+import type { BrokerConfiguration, StoreConfiguration } from '#libs/configuration';
+import type { SessionStore } from '#libs/session';
+import { MemorySessionStore, parseRedisUrl, type RedisConnection, RedisSessionStore } from '#libs/store';
+import type { Logger } from '#libs/telemetry';
+
+export interface StoreParts {
+  readonly configuration: BrokerConfiguration;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether the store answers: told once at the start and at each change. */
+  readonly onStateChange: (up: boolean) => void;
+}
+
+/** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
+export async function openStore(parts: StoreParts): Promise<SessionStore> {
+  const { configuration, clock, logger, onStateChange } = parts;
+  const { store, merchants } = configuration;
+  if (store.type === 'memory') {
+    onStateChange(true);
+    return new MemorySessionStore({ clock });
+  }
+  const keys = new Map(merchants.map(({ id, clientKeys }) => [id, clientKeys]));
+  return await RedisSessionStore.open({
+    connection: redisConnection(store),
+    keyPrefix: store.keyPrefix,
+    keysOf: (merchant) => keys.get(merchant) ?? [],
+    clock,
+    onStateChange: (up, detail) => {
+      logStoreState(logger, up, detail);
+      onStateChange(up);
+    },
+  });
+}
+
+/** One line per change, not per operation that fails or retry that is made. */
+function logStoreState(logger: Logger, up: boolean, detail: string): void {
+  if (up) logger.info({ detail }, 'the store answers');
+  else logger.warn({ detail }, 'the store does not answer; sessions in memory go on being served');
+}
+
+function redisConnection(store: Extract<StoreConfiguration, { type: 'redis' }>): RedisConnection {
+  const { place, username, password, tls } = store;
+  const access = {
+    ...(password === undefined ? {} : { credentials: { ...(username === undefined ? {} : { username }), password } }),
+    ...(tls === undefined ? {} : { tls }),
+  };
+  switch (place.kind) {
+    case 'url':
+      return { ...parseRedisUrl(place.url), ...access };
+    case 'sentinel':
+      return { ...place, database: 0, ...access };
+    case 'cluster':
+      return { ...place, ...access };
+  }
+}
