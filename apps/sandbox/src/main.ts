@@ -21,7 +21,7 @@ async function optionsFrom(environment: Environment): Promise<SandboxOptions> {
     clock,
     logger: createLogger({ name: 'sandbox', clock }),
     settings: { lifetimeMs: lifetimeFrom(environment['SANDBOX_LIFETIME'] ?? '15m') },
-    ...(controlToken === undefined ? {} : { controlToken }),
+    ...(controlToken === undefined || controlToken === '' ? {} : { controlToken }),
     ...(merchantsFile === undefined ? {} : { merchants: await merchantsFrom(merchantsFile) }),
   };
 }

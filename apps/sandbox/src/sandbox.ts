@@ -1,17 +1,16 @@
-import Fastify from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { Logger } from '#libs/telemetry';
 import { CallLog } from './calls/call-log.js';
-import { controlRoutes } from './control/control-routes.js';
+import { controlRoutes, type ControlParts } from './control/control-routes.js';
 import { generateKeyPair } from './crypto/ec-key.js';
 import { FaultBook } from './faults/fault-book.js';
-import { authorizeOperation } from './gateway/authorize.js';
+import { authorizeOperation, type AuthorizeParts } from './gateway/authorize.js';
 import { decryptHelper, encryptHelper } from './gateway/cipher-helpers.js';
 import { echoOperation } from './gateway/echo.js';
-import { gatewayRoutes } from './gateway/gateway-routes.js';
-import { Stage } from './gateway/play.js';
-import { errorBody, GatewayRefusal } from './gateway/refusal.js';
+import { answerUnknownService, gatewayRoutes } from './gateway/gateway-routes.js';
+import { Stage, type StageParts } from './gateway/play.js';
 import { MerchantBook } from './merchants/merchant-book.js';
 import { readMerchants } from './merchants/merchant.js';
 import { SessionBook } from './sessions/session-book.js';
@@ -48,50 +47,54 @@ const MOST_CALLS = 10_000;
  * @throws BrokerError `invalid_request` when a merchant is not valid; the error of node:net when the address is not free
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { clock, logger } = options;
+  const parts = partsOf(options);
+  const app = await applicationOf(parts);
+  await app.listen({ host: options.host, port: options.port });
+  const url = urlOf(app.server.address() as AddressInfo);
+  options.logger.info({ url, merchants: parts.merchants.all().length }, 'sandbox listening');
+  return {
+    url,
+    close: async () => {
+      parts.faults.clearAll();
+      parts.waiting.close();
+      await app.close();
+    },
+  };
+}
+
+type Parts = StageParts & AuthorizeParts & ControlParts;
+
+function partsOf(options: SandboxOptions): Parts {
+  const { clock, logger, controlToken } = options;
   const initialSettings = { ...defaultSettings, ...options.settings };
-  const settings = { ...initialSettings };
-  const merchants = new MerchantBook(readMerchants(options.merchants ?? []));
-  const sessions = new SessionBook(clock);
-  const faults = new FaultBook();
-  const calls = new CallLog(clock, MOST_CALLS);
-  const waiting = new Waiting(clock);
-  const recipient = generateKeyPair();
-  const stage = new Stage({ clock, settings, faults, calls, waiting, logger });
+  return {
+    clock,
+    logger,
+    initialSettings,
+    settings: { ...initialSettings },
+    merchants: new MerchantBook(readMerchants(options.merchants ?? [])),
+    sessions: new SessionBook(clock),
+    faults: new FaultBook(),
+    calls: new CallLog(clock, MOST_CALLS),
+    waiting: new Waiting(clock),
+    recipient: generateKeyPair(),
+    ...(controlToken === undefined ? {} : { controlToken }),
+  };
+}
+
+async function applicationOf(parts: Parts): Promise<FastifyInstance> {
   const app = Fastify({
     bodyLimit: LONGEST_BODY,
     forceCloseConnections: true,
     requestTimeout: SLOWEST_REQUEST_MS,
     http: { maxHeaderSize: LONGEST_HEAD },
   });
-  gatewayRoutes(app, stage, [
-    authorizeOperation({ merchants, sessions, settings, recipient }),
-    echoOperation({ merchants, sessions }),
-    decryptHelper,
-    encryptHelper,
-  ]);
-  const played = { settings, initialSettings, merchants, sessions, faults, calls, waiting, recipient };
-  await app.register(controlRoutes({ ...played, ...tokenOf(options) }), { prefix: '/control' });
+  const stage = new Stage(parts);
+  gatewayRoutes(app, stage, [authorizeOperation(parts), echoOperation(parts), decryptHelper, encryptHelper]);
+  app.setNotFoundHandler(answerUnknownService(stage));
   app.get('/livez', () => ({ status: 'ok' }));
-  app.setNotFoundHandler(async (request, reply) => {
-    const { refusal } = new GatewayRefusal('b_service_unavailable');
-    return reply.code(refusal.status).type('application/json').send(errorBody(request.id, refusal));
-  });
-  await app.listen({ host: options.host, port: options.port });
-  const url = urlOf(app.server.address() as AddressInfo);
-  logger.info({ url, merchants: merchants.all().length }, 'sandbox listening');
-  return {
-    url,
-    close: async () => {
-      faults.clearAll();
-      waiting.close();
-      await app.close();
-    },
-  };
-}
-
-function tokenOf({ controlToken }: SandboxOptions): Pick<SandboxOptions, 'controlToken'> {
-  return controlToken === undefined ? {} : { controlToken };
+  await app.register(controlRoutes(parts), { prefix: '/control' });
+  return app;
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GatewayOperation } from './operation.js';
 import type { Exchange, Stage } from './play.js';
+import { GatewayRefusal } from './refusal.js';
 
 /** The routes of the gateway itself. Each answers by its own hand, because faults reach down to the socket. */
 export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: readonly GatewayOperation[]): void {
@@ -19,6 +20,14 @@ export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: re
       },
     });
   }
+}
+
+/** Whatever else is asked of the gateway, it has no such service. */
+export function answerUnknownService(stage: Stage): (request: FastifyRequest, reply: FastifyReply) => void {
+  return (request, reply) => {
+    reply.hijack();
+    stage.refuse(exchangeOf(request, reply), new GatewayRefusal('b_service_unavailable'));
+  };
 }
 
 function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {

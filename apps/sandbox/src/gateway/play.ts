@@ -64,23 +64,29 @@ export class Stage {
   }
 
   async play(operation: GatewayOperation, exchange: Exchange): Promise<void> {
-    const act = this.#begin(operation, exchange);
     try {
-      await this.#perform(act);
+      await this.#perform(this.#begin(operation, exchange));
     } catch (error) {
       this.#parts.logger.error(
         { operation: operation.name, error: describeError(error) },
         'a call could not be played',
       );
-      exchange.response.destroy();
+      if (exchange.response.headersSent) exchange.response.destroy();
+      else this.refuse(exchange, new GatewayRefusal('b_unknown_error'));
     }
   }
 
   /** A request that could not be read, so that no operation saw it. */
   refuseUnread(operation: GatewayOperation, exchange: Exchange, status: number): void {
     const call = this.#parts.calls.begin({ operation: operation.name, requestId: exchange.requestId });
-    const { answer, end } = refused(new GatewayRefusal('b_invalid_request', { status }), exchange.requestId);
-    call.end(end);
+    const refusal = new GatewayRefusal('b_invalid_request', { status });
+    call.end(refused(refusal, exchange.requestId).end);
+    this.refuse(exchange, refusal);
+  }
+
+  /** Answers with the gateway's error body, outside of any call. */
+  refuse(exchange: Exchange, refusal: GatewayRefusal): void {
+    const { answer } = refused(refusal, exchange.requestId);
     sendWhole(this.#transmission(exchange, answer, this.#parts.settings.skewMs));
   }
 
@@ -131,7 +137,9 @@ export class Stage {
     }
     if (isAt(trouble, 'body')) {
       await sendHalf(transmission);
-      if (trouble?.kind === 'drop') exchange.response.destroy();
+      if (trouble?.kind === 'hang') return;
+      call.end(end);
+      exchange.response.destroy();
       return;
     }
     // Before the answer leaves, so that whoever has it finds the call finished in the log.

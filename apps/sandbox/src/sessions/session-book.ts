@@ -6,16 +6,12 @@ import type { MsgCode } from '../gateway/refusal.js';
 import type { PlayedSession, Standing } from './session.js';
 import { describeSession, type SessionDescription } from './session-description.js';
 
-/** Why and from when a session is refused before its time is up. */
-interface Ending {
-  readonly at: Instant;
-  readonly msgCode: MsgCode;
-}
-
 interface Entry {
   readonly session: PlayedSession;
-  superseded: Instant | undefined;
-  revoked: Ending | undefined;
+  /** From when a newer one has taken its place. */
+  supersededAt: Instant | undefined;
+  /** What the bank that ended it says of it. */
+  revoked: MsgCode | undefined;
 }
 
 /** Older ones of a merchant are forgotten, so that a long run does not grow without bound. */
@@ -48,9 +44,9 @@ export class SessionBook {
     const entries = this.#byMerchant.get(merchant.id) ?? [];
     if (merchant.supersedes) {
       const endsAt = plusMs(now, merchant.supersededGraceMs);
-      for (const entry of entries) entry.superseded ??= endsAt;
+      for (const entry of entries) entry.supersededAt ??= endsAt;
     }
-    this.#add(merchant.id, { session, superseded: undefined, revoked: undefined });
+    this.#add(merchant.id, { session, supersededAt: undefined, revoked: undefined });
     return session;
   }
 
@@ -63,10 +59,8 @@ export class SessionBook {
     const entry = this.#byDevice.get(session.deviceId);
     const now = this.#clock.now();
     if (entry === undefined) return { state: 'revoked', msgCode: 'b_unknown_device' };
-    if (entry.revoked !== undefined && entry.revoked.at <= now) {
-      return { state: 'revoked', msgCode: entry.revoked.msgCode };
-    }
-    if (entry.superseded !== undefined && entry.superseded <= now) {
+    if (entry.revoked !== undefined) return { state: 'revoked', msgCode: entry.revoked };
+    if (entry.supersededAt !== undefined && entry.supersededAt <= now) {
       return { state: 'superseded', msgCode: this.#supersededCode(entry) };
     }
     if (session.expiresAt <= now) return { state: 'expired', msgCode: 'b_expired_token' };
@@ -75,10 +69,12 @@ export class SessionBook {
 
   /** Ends a session at once, as the bank can. @returns whether there is such a session */
   revoke(id: number, msgCode: MsgCode): boolean {
-    const entry = [...this.#byDevice.values()].find((candidate) => candidate.session.id === id);
-    if (entry === undefined) return false;
-    entry.revoked = { at: this.#clock.now(), msgCode };
-    return true;
+    return this.#revoke(msgCode, ({ session }) => session.id === id) === 1;
+  }
+
+  /** Ends every session, or every one of a merchant. @returns how many */
+  revokeAll(merchant: string | undefined, msgCode: MsgCode): number {
+    return this.#revoke(msgCode, ({ session }) => merchant === undefined || session.merchant === merchant);
   }
 
   /** What control requests may see: fingerprints in the place of everything that opens a door. */
@@ -95,6 +91,12 @@ export class SessionBook {
   reset(): void {
     this.#byMerchant.clear();
     this.#byDevice.clear();
+  }
+
+  #revoke(msgCode: MsgCode, isMeant: (entry: Entry) => boolean): number {
+    const entries = [...this.#byDevice.values()].filter(isMeant);
+    for (const entry of entries) entry.revoked = msgCode;
+    return entries.length;
   }
 
   #add(merchant: string, entry: Entry): void {
