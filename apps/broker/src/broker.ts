@@ -43,11 +43,11 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const merchants = new ConfiguredMerchants(configuration);
   const connections = new GatewayConnections(clock);
   const gateway = new UndiciSessionGateway({ merchants: (id) => merchants.gatewayOf(id), connections, clock });
-  let replica: SessionReplica | undefined;
-  const store = await openStore({ ...options, onStateChange: (up) => void (up && replica?.resync()) });
+  const started: { replica?: SessionReplica } = {};
+  const store = await openStore({ ...options, onStateChange: (up) => void (up && started.replica?.resync()) });
   const events = new EventLog(logger);
   const app = await createApp({ configuration, merchants, clock, logger, store, gateway, events });
-  replica = app.get(SessionReplica);
+  started.replica = app.get(SessionReplica);
   const management = createManagementServer(() => app.get(ReadinessProbe).check());
   const close = async (graceMs: number): Promise<void> => {
     app.get(RequestLife).shutDown();
