@@ -42,6 +42,12 @@ export interface RedisProcessOptions {
   readonly sentinel?: readonly string[];
 }
 
+/** A test run that is cut short must not leave servers behind. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** One redis-server of a test, on a loopback port of its own, keeping nothing on disk. Stop it when done. */
 export class RedisProcess {
   readonly port: number;
@@ -73,6 +79,8 @@ export class RedisProcess {
     const args = this.#options.sentinel === undefined ? this.#serverArgs() : this.#sentinelArgs(this.#options.sentinel);
     const child = spawn(findRedisServer(), args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     await untilReady(child);
   }
 
