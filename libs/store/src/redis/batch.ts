@@ -17,3 +17,15 @@ function cut<Item>(items: readonly Item[]): readonly Item[][] {
   const count = Math.ceil(items.length / LARGEST_BATCH);
   return Array.from({ length: count }, (_, index) => items.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH));
 }
+
+/** So that no batch waits behind so many others that its command times out before the server has seen it. */
+const BATCHES_IN_FLIGHT = 4;
+
+/** Works through the batches, a few at a time; ends with the first failure. */
+export async function inTurn<Batch>(batches: readonly Batch[], work: (batch: Batch) => Promise<void>): Promise<void> {
+  const waiting = batches.values();
+  const lane = async (): Promise<void> => {
+    for (const batch of waiting) await work(batch);
+  };
+  await Promise.all(Array.from({ length: BATCHES_IN_FLIGHT }, lane));
+}

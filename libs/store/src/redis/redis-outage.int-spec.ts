@@ -245,6 +245,17 @@ describe('when Redis refuses', () => {
   });
 });
 
+describe('with very many merchants', () => {
+  it('keeps within the time of one command, since batches wait their turn', async () => {
+    const redis = await startRedis();
+    const { store, changes } = await openReplica(redis.address);
+    const merchants = Array.from({ length: 100_000 }, (_, index) => `merchant-${index}`);
+    await store.enrol(merchants);
+    expect(await store.read(merchants)).toHaveLength(merchants.length);
+    expect(changes).toHaveLength(1);
+  }, 60_000);
+});
+
 describe('closing', () => {
   it('leaves no connection behind, whatever state the store is in', async () => {
     const redis = await startRedis();

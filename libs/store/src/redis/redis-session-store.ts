@@ -13,7 +13,7 @@ import type {
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertPublishable } from '../publication.js';
 import { decodeAnnouncement, encodeAnnouncement, encodeFailure } from './announcement-codec.js';
-import { batchesBy } from './batch.js';
+import { batchesBy, inTurn } from './batch.js';
 import { readClaimReply } from './claim-reply.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
 import { mergeDue, readDueReply } from './due-merge.js';
@@ -88,9 +88,9 @@ export class RedisSessionStore implements SessionStore {
 
   async enrol(merchants: readonly string[]): Promise<void> {
     const batches = batchesBy(merchants, (merchant) => this.#keys.shardOf(merchant));
-    await Promise.all(
-      batches.map(([shard, args]) => this.#scripts.run(enrolScript, { keys: [this.#keys.due(shard)], args })),
-    );
+    await inTurn(batches, async ([shard, args]) => {
+      await this.#scripts.run(enrolScript, { keys: [this.#keys.due(shard)], args });
+    });
   }
 
   async due(limit: number): Promise<DueMerchants> {
@@ -145,11 +145,9 @@ export class RedisSessionStore implements SessionStore {
   async read(merchants: readonly string[]): Promise<readonly StoredState[]> {
     const states = new Map<string, StoredState>();
     const batches = batchesBy([...new Set(merchants)], (merchant) => this.#keys.shardOf(merchant));
-    await Promise.all(
-      batches.map(async ([shard, batch]) => {
-        for (const state of await this.#readBatch(shard, batch)) states.set(state.merchant, state);
-      }),
-    );
+    await inTurn(batches, async ([shard, batch]) => {
+      for (const state of await this.#readBatch(shard, batch)) states.set(state.merchant, state);
+    });
     return merchants.map((merchant) => states.get(merchant) ?? { merchant, stored: { kind: 'absent' } });
   }
 

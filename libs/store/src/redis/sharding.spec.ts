@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { batchesBy } from './batch.js';
+import { batchesBy, inTurn } from './batch.js';
 import { mergeDue, readDueReply } from './due-merge.js';
 import { RedisKeys } from './redis-keys.js';
 
@@ -75,5 +75,27 @@ describe('batchesBy', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+describe('inTurn', () => {
+  it('does everything, never more than a few at a time', async () => {
+    const done: number[] = [];
+    let [running, most] = [0, 0];
+    await inTurn(
+      Array.from({ length: 50 }, (_, index) => index),
+      async (item) => {
+        most = Math.max(most, (running += 1));
+        await Promise.resolve();
+        running -= 1;
+        done.push(item);
+      },
+    );
+    expect(done.sort((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index));
+    expect(most).toBe(4);
+  });
+
+  it('ends with the first failure', async () => {
+    await expect(inTurn([1, 2, 3], (item) => Promise.reject(new Error(`failed ${item}`)))).rejects.toThrow('failed 1');
   });
 });
