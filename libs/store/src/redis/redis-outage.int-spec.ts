@@ -3,6 +3,7 @@ import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease, SessionStore } from '#libs/session';
 import { aClaim, aSession, eventually, freePort, RedisProcess, TcpProxy } from '#libs/testing';
+import type { RedisTimeouts } from './connection-profile.js';
 import type { RedisAddress } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -34,7 +35,7 @@ async function startRedis(): Promise<RedisProcess> {
   return redis;
 }
 
-async function openReplica(address: RedisAddress): Promise<Replica> {
+async function openReplica(address: RedisAddress, timeouts: Partial<RedisTimeouts> = {}): Promise<Replica> {
   const changes: Replica['changes'] = [];
   const waiting = new Set<() => void>();
   const changed = async (up: boolean): Promise<void> => {
@@ -45,6 +46,7 @@ async function openReplica(address: RedisAddress): Promise<Replica> {
     keyPrefix: 'broker',
     keysOf: () => [key],
     clock: new SystemClock(),
+    timeouts,
     onStateChange: (up, detail) => {
       changes.push({ up, detail });
       for (const resolve of waiting) resolve();
@@ -248,7 +250,7 @@ describe('when Redis refuses', () => {
 describe('with very many merchants', () => {
   it('keeps within the time of one command, since batches wait their turn', async () => {
     const redis = await startRedis();
-    const { store, changes } = await openReplica(redis.address);
+    const { store, changes } = await openReplica(redis.address, { commandMs: 150 });
     const merchants = Array.from({ length: 100_000 }, (_, index) => `merchant-${index}`);
     await store.enrol(merchants);
     expect(await store.read(merchants)).toHaveLength(merchants.length);
