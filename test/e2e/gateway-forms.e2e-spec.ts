@@ -1,0 +1,185 @@
+import { SystemClock } from '#libs/clock';
+import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
+import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
+import { GatewayFailure, type IssuedSession } from '#libs/session';
+import { createLogger } from '#libs/telemetry';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+
+const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+
+describe('the gateway client against the played gateway', () => {
+  const clock = new SystemClock();
+  const connections = new GatewayConnections(clock);
+  let sandbox: { url: string; close(): Promise<void> };
+  let publicJwk: object;
+  let clientKey: ClientKey;
+
+  beforeAll(async () => {
+    sandbox = await startSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      clock,
+      logger: createLogger({ name: 'sandbox', level: 'error' }),
+    });
+    const generated = await generateClientKey();
+    publicJwk = generated.publicJwk;
+    clientKey = await importClientKey(generated.privateJwk);
+  });
+  afterEach(() => control('DELETE', '/faults'));
+  afterAll(async () => {
+    await connections.close();
+    await sandbox.close();
+  });
+
+  async function control(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${sandbox.url}/control${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    if (!response.ok) throw new Error(`sandbox control answered ${response.status}: ${await response.text()}`);
+    return response.status === 204 ? undefined : await response.json();
+  }
+
+  async function createSession(merchant: object, gateway: Partial<MerchantGateway> = {}): Promise<IssuedSession> {
+    await control('POST', '/merchants', {
+      id: 'shop',
+      serviceCode: SERVICE_CODE,
+      publicJwk,
+      lifetimeMs: 60_000,
+      ...merchant,
+    });
+    const configured: MerchantGateway = {
+      merchant: 'shop',
+      serviceCode: SERVICE_CODE,
+      clientKeys: [clientKey],
+      baseUrl: new URL(sandbox.url),
+      environment: 'test',
+      timeoutMs: 1_000,
+      requestData: { attach: 'none' },
+      tls: { pins: [] },
+      ...gateway,
+    };
+    const client = new UndiciSessionGateway({ merchants: () => configured, connections, clock });
+    return await client.createSession({ merchant: 'shop', signal: new AbortController().signal });
+  }
+
+  async function failureOf(merchant: object = {}): Promise<GatewayFailure> {
+    const outcome = await createSession(merchant).catch((error: unknown) => error);
+    if (outcome instanceof GatewayFailure) return outcome;
+    throw new Error('the call did not fail as it should');
+  }
+
+  describe.each(['full', 'short'])('in the %s form', (form) => {
+    it.each(['documented', 'padded', 'observed', 'zulu'])(
+      'reads the end of a session written as %s',
+      async (format) => {
+        for (const utcOffsetMinutes of [0, 180, -570]) {
+          const issued = await createSession({ form, expiryFormat: format, utcOffsetMinutes });
+          const leftMs = (issued.expiresAt ?? 0) - clock.now();
+          // Padded milliseconds read as a decimal fraction are up to a second early, which is the safe side.
+          expect(leftMs).toBeGreaterThan(58_000);
+          expect(leftMs).toBeLessThanOrEqual(60_000);
+        }
+      },
+    );
+
+    it('reads a session that names no end', async () => {
+      expect((await createSession({ form, expiryFormat: 'none' })).expiresAt).toBeUndefined();
+    });
+
+    it('has every part that the form has', async () => {
+      const issued = await createSession({ form });
+      expect(issued).toMatchObject({
+        authToken: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        deviceId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        serverPublic: { kty: 'EC', crv: 'P-384', x: expect.any(String), y: expect.any(String) },
+        clientKeyThumbprint: clientKey.thumbprint,
+        gatewayDate: expect.any(Number),
+      });
+      expect(issued.refreshToken !== undefined).toBe(form === 'full');
+    });
+  });
+
+  it.each(['body', 'header'] as const)(
+    'attaches the session request data in the %s, for a gateway that demands it',
+    async (attach) => {
+      const { jwk } = (await control('GET', '/recipient-key')) as { jwk: unknown };
+      const recipient = await importPaymentKey(jwk);
+      const name = attach === 'body' ? 'sessionData' : 'x-session_data';
+      const demanding = { requestData: 'required', requestDataName: name };
+      await expect(createSession(demanding)).rejects.toBeInstanceOf(GatewayFailure);
+      const issued = await createSession(demanding, { requestData: { attach, name, recipient } });
+      expect(issued.clientKeyThumbprint).toBe(clientKey.thumbprint);
+    },
+  );
+
+  const failures: Record<string, [fault: object, kind: string, msgCode?: string]> = {
+    'overload under 503': [{ kind: 'error' }, 'transient', 'b_server_is_overloaded'],
+    'overload under 200': [
+      { kind: 'error', status: 200, msgCode: 'b_overload_error' },
+      'transient',
+      'b_overload_error',
+    ],
+    'an unknown error': [{ kind: 'error', status: 500, msgCode: 'b_unknown_error' }, 'transient', 'b_unknown_error'],
+    'too many requests': [{ kind: 'error', status: 429, msgCode: 'x', retryAfter: '7' }, 'transient', 'x'],
+    'a code nobody knows': [{ kind: 'error', status: 200, msgCode: 'b_new' }, 'transient', 'b_new'],
+    'revoked access': [
+      { kind: 'error', status: 200, msgCode: 'b_auth_token_expired' },
+      'revoked',
+      'b_auth_token_expired',
+    ],
+    'an unknown merchant': [
+      { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' },
+      'refused',
+      'b_merchant_not_found',
+    ],
+    'a validation error': [
+      { kind: 'error', status: 200, msgCode: 'b_any', msgType: 'VALIDATION_ERROR' },
+      'refused',
+      'b_any',
+    ],
+    'a hanging call': [{ kind: 'hang' }, 'timeout'],
+    'a body that never ends': [{ kind: 'slow', part: 'body', everyMs: 200, bytes: 1 }, 'timeout'],
+    'headers that never end': [{ kind: 'slow', part: 'headers', everyMs: 200, bytes: 1 }, 'timeout'],
+    'a dropped connection': [{ kind: 'drop' }, 'transient'],
+    'a connection dropped in the body': [{ kind: 'drop', at: 'body' }, 'transient'],
+    'a page of HTML': [{ kind: 'garbage_body' }, 'invalid_response'],
+    'an empty answer': [{ kind: 'empty' }, 'invalid_response'],
+    'a redirect': [{ kind: 'redirect' }, 'invalid_response'],
+    'an oversized body': [{ kind: 'oversized' }, 'invalid_response'],
+    'a random JWE': [{ kind: 'garbage_jwe' }, 'invalid_response'],
+    'a JWE of four parts': [{ kind: 'garbage_jwe', shape: 'four_parts' }, 'invalid_response'],
+    'a JWE with another algorithm': [{ kind: 'garbage_jwe', shape: 'other_alg' }, 'invalid_response'],
+    'a compressed JWE': [{ kind: 'garbage_jwe', shape: 'zip' }, 'invalid_response'],
+    'a JWE with a critical extension': [{ kind: 'garbage_jwe', shape: 'crit' }, 'invalid_response'],
+    'a JWE with a bad ephemeral key': [{ kind: 'garbage_jwe', shape: 'bad_epk' }, 'invalid_response'],
+    'a JWE for another key': [{ kind: 'wrong_key' }, 'invalid_response'],
+    'a session without a token': [{ kind: 'missing_fields', fields: ['authToken'] }, 'invalid_response'],
+    'a server key off the curve': [{ kind: 'off_curve_server_key' }, 'invalid_response'],
+    'two different server keys': [{ kind: 'two_server_keys' }, 'invalid_response'],
+    'an end that nobody can read': [{ kind: 'unparseable_expiry' }, 'invalid_response'],
+  };
+
+  it.each(Object.entries(failures))('calls %s by its name', async (_name, [fault, kind, msgCode]) => {
+    await control('POST', '/faults', fault);
+    const failure = await failureOf();
+    expect([failure.kind, failure.msgCode]).toEqual([kind, msgCode]);
+    expect(failure.message).not.toContain(SERVICE_CODE);
+  });
+
+  it('keeps what the gateway said of itself: status, request id, when to come back', async () => {
+    await control('POST', '/faults', { kind: 'error', status: 429, msgCode: 'b_busy', retryAfter: '7' });
+    const failure = await failureOf();
+    expect(failure).toMatchObject({ httpStatus: 429, requestId: expect.any(String), retryAfterMs: 7_000 });
+  });
+
+  it('makes one request for each call, whatever goes wrong', async () => {
+    await control('DELETE', '/calls');
+    for (const fault of [{ kind: 'drop' }, { kind: 'drop', at: 'body' }, { kind: 'error' }, { kind: 'redirect' }]) {
+      await control('POST', '/faults', { ...fault, times: 1 });
+      await failureOf();
+    }
+    const { total } = (await control('GET', '/calls?waitFor=4')) as { total: number };
+    expect(total).toBe(4);
+  });
+});
