@@ -1,0 +1,376 @@
+import { request as httpRequest } from 'node:http';
+import { FakeClock } from '#libs/testing';
+import { AUTHORIZE, msgCodeOf, RunningSandbox } from './running-sandbox.js';
+
+/** The error that a call ends with; undici hides the one of the socket as its cause. */
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    const { cause, message } = error as Error & { readonly cause?: { readonly code?: string } };
+    return cause?.code ?? message;
+  }
+  throw new Error('the call was answered');
+}
+
+describe('a fault', () => {
+  let clock: FakeClock;
+  let sandbox: RunningSandbox;
+
+  beforeEach(async () => {
+    clock = new FakeClock('2026-03-18T12:00:00.000Z');
+    sandbox = await RunningSandbox.start(clock);
+    await sandbox.register();
+  });
+  afterEach(() => sandbox.close());
+
+  const arrived = (count = 1): Promise<unknown> => sandbox.calls(`?waitFor=${count}&until=arrived`);
+  const lastCall = async () => (await sandbox.calls('?waitFor=1')).calls.at(-1);
+  const sessionCount = async (): Promise<number> =>
+    (await sandbox.control<readonly object[]>('/sessions', { method: 'GET' })).length;
+
+  describe('of time', () => {
+    it('latency answers when the delay is over, not before', async () => {
+      await sandbox.fault({ kind: 'latency', delayMs: 3_000 });
+      const answered = sandbox.session();
+      await arrived();
+      await clock.advance(2_999);
+      expect(await sandbox.calls()).toMatchObject({ inFlight: 1 });
+      await clock.advance(1);
+      expect((await answered).authToken).toBeDefined();
+      expect(await lastCall()).toMatchObject({ outcome: 'success', durationMs: 3_000, faults: ['latency'] });
+    });
+
+    it('latency at the answer has made the session before it waits', async () => {
+      await sandbox.fault({ kind: 'latency', delayMs: 3_000, at: 'answer' });
+      const answered = sandbox.session();
+      await arrived();
+      await clock.settle();
+      expect(await sessionCount()).toBe(1);
+      await clock.advance(3_000);
+      await answered;
+    });
+
+    it('hold keeps calls until they are let go, one by one or all', async () => {
+      const { id } = await sandbox.fault({ kind: 'hold' });
+      const answers = [sandbox.session(), sandbox.session(), sandbox.session()];
+      await arrived(3);
+      expect(await sandbox.control('/faults', { method: 'GET' })).toMatchObject([{ id, waiting: 3, used: 3 }]);
+      expect(await sessionCount()).toBe(0);
+      expect(await sandbox.control(`/faults/${id}/release`, { body: { count: 1 } })).toEqual({ released: 1 });
+      await Promise.race(answers);
+      expect(await sandbox.calls()).toMatchObject({ inFlight: 2 });
+      expect(await sandbox.control(`/faults/${id}/release`)).toEqual({ released: 2 });
+      await Promise.all(answers);
+    });
+
+    it('hold that was meant for one call stays until it is cleared, so that the call can be let go', async () => {
+      const { id } = await sandbox.fault({ kind: 'hold', times: 1, at: 'answer' });
+      const held = sandbox.session();
+      await arrived();
+      await sandbox.session();
+      expect(await sessionCount()).toBe(2);
+      await sandbox.control(`/faults/${id}`, { method: 'DELETE' });
+      expect((await held).authToken).toBeDefined();
+    });
+
+    it('goes on although the caller has left: the session is made, and supersedes', async () => {
+      await sandbox.register({ supersedes: true });
+      const held = await sandbox.session();
+      const { id } = await sandbox.fault({ kind: 'hold', times: 1 });
+      const leaving = new AbortController();
+      const left = failureOf(sandbox.authorize({ signal: leaving.signal }));
+      await arrived(2);
+      leaving.abort();
+      await left;
+      expect((await sandbox.calls('?waitFor=2')).calls[1]).toMatchObject({ outcome: 'disconnected' });
+      await sandbox.control(`/faults/${id}/release`);
+      await clock.settle();
+      expect(await msgCodeOf(await sandbox.echo(held))).toBe('b_previous_auth_token_expired');
+      expect((await sandbox.calls()).calls[1]).toMatchObject({ outcome: 'disconnected', session: 2 });
+    });
+
+    it('joins one of the answer', async () => {
+      await sandbox.fault({ kind: 'latency', delayMs: 1_000 });
+      await sandbox.fault({ kind: 'error', status: 500, msgCode: 'b_unknown_error' });
+      const answered = sandbox.authorize();
+      await arrived();
+      await clock.advance(1_000);
+      expect((await answered).status).toBe(500);
+      expect(await lastCall()).toMatchObject({ faults: ['latency', 'error'], durationMs: 1_000 });
+    });
+  });
+
+  describe('of the connection', () => {
+    it.each<[string, number]>([
+      ['arrival', 0],
+      ['answer', 1],
+    ])('hang at the %s never answers, with %i sessions made', async (at, sessions) => {
+      await sandbox.fault({ kind: 'hang', at });
+      const leaving = new AbortController();
+      const left = failureOf(sandbox.authorize({ signal: leaving.signal }));
+      await arrived();
+      await clock.advance(86_400_000);
+      expect(await sandbox.calls()).toMatchObject({ inFlight: 1 });
+      leaving.abort();
+      await left;
+      expect(await lastCall()).toMatchObject({ outcome: 'disconnected', faults: ['hang'] });
+      expect(await sessionCount()).toBe(sessions);
+    });
+
+    it('hang in the body sends headers and half of it, and no more', async () => {
+      await sandbox.fault({ kind: 'hang', at: 'body' });
+      const leaving = new AbortController();
+      const response = await sandbox.authorize({ signal: leaving.signal });
+      const reader = response.body!.getReader();
+      const { value } = (await reader.read()) as { readonly value: Uint8Array };
+      expect(value.length).toBe(Math.floor(Number(response.headers.get('content-length')) / 2));
+      const rest = failureOf(reader.read());
+      leaving.abort();
+      await rest;
+      expect(await lastCall()).toMatchObject({ outcome: 'disconnected' });
+    });
+
+    it.each<[string, number]>([
+      ['arrival', 0],
+      ['answer', 1],
+    ])('drop at the %s resets the connection, with %i sessions made', async (at, sessions) => {
+      await sandbox.fault({ kind: 'drop', at });
+      expect(await failureOf(sandbox.authorize())).toMatch(/ECONNRESET|UND_ERR_SOCKET/);
+      expect(await lastCall()).toMatchObject({ outcome: 'fault', faults: ['drop'] });
+      expect(await sessionCount()).toBe(sessions);
+    });
+
+    it('drop in the body ends the connection after half of it', async () => {
+      await sandbox.fault({ kind: 'drop', at: 'body' });
+      const response = await sandbox.authorize();
+      expect(response.status).toBe(200);
+      expect(await failureOf(response.text())).toMatch(/UND_ERR_SOCKET|ECONNRESET/);
+      expect(await lastCall()).toMatchObject({ outcome: 'fault', httpStatus: 200 });
+    });
+
+    it('slow body sends the headers at once and the body drop by drop', async () => {
+      await sandbox.fault({ kind: 'slow', part: 'body', bytes: 400, everyMs: 1_000 });
+      const response = await sandbox.authorize();
+      const length = Number(response.headers.get('content-length'));
+      expect(length).toBeGreaterThan(800);
+      const read = response.text();
+      await clock.advance(Math.floor(length / 400) * 1_000);
+      expect(await sandbox.calls()).toMatchObject({ inFlight: 1 });
+      await clock.advance(1_000);
+      expect(await read).toHaveLength(length);
+      expect(await lastCall()).toMatchObject({ outcome: 'fault', faults: ['slow'] });
+    });
+
+    it('slow headers send nothing at once, and every octet in the end', async () => {
+      await sandbox.fault({ kind: 'slow', part: 'headers', bytes: 16, everyMs: 10 });
+      let isAnswered = false;
+      const answered = sandbox.authorize().finally(() => (isAnswered = true));
+      await arrived();
+      await clock.advance(50);
+      expect(isAnswered).toBe(false);
+      await clock.advance(60_000);
+      expect((await sandbox.read(await answered)).authToken).toBeDefined();
+    });
+
+    it('slow ends with its caller', async () => {
+      await sandbox.fault({ kind: 'slow', bytes: 1, everyMs: 1_000 });
+      const leaving = new AbortController();
+      await sandbox.authorize({ signal: leaving.signal });
+      leaving.abort();
+      expect(await lastCall()).toMatchObject({ outcome: 'disconnected' });
+      await clock.advance(1_000);
+      expect(clock.pendingTasks).toBe(0);
+    });
+  });
+
+  describe('that stands in for the answer', () => {
+    it('error answers its status, code and Retry-After in the observed shape, and makes no session', async () => {
+      await sandbox.fault({ kind: 'error', status: 429, msgCode: 'b_too_many', retryAfter: '7' });
+      const response = await sandbox.authorize();
+      expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7']);
+      expect(await response.json()).toMatchObject({ msgCode: 'b_too_many', msgType: 'ERROR', serviceId: 'sandbox' });
+      expect(await lastCall()).toMatchObject({ outcome: 'fault', httpStatus: 429, msgCode: 'b_too_many' });
+      expect(await sessionCount()).toBe(0);
+    });
+
+    it('error is an overloaded server when nothing else is said, and may come under 200', async () => {
+      await sandbox.fault({ kind: 'error', times: 1 });
+      const usual = await sandbox.authorize();
+      expect([usual.status, await msgCodeOf(usual)]).toEqual([503, 'b_server_is_overloaded']);
+      await sandbox.fault({ kind: 'error', status: 200, msgCode: 'b_overload_error' });
+      const ok = await sandbox.authorize();
+      expect([ok.status, await msgCodeOf(ok)]).toEqual([200, 'b_overload_error']);
+    });
+
+    it('redirect names another place', async () => {
+      await sandbox.fault({ kind: 'redirect', status: 307, location: 'http://127.0.0.1:1/' });
+      const response = await sandbox.authorize();
+      expect([response.status, response.headers.get('location')]).toEqual([307, 'http://127.0.0.1:1/']);
+    });
+
+    it.each([200, 204, 502])('empty answers %i without a body', async (status) => {
+      await sandbox.fault({ kind: 'empty', status });
+      const response = await sandbox.authorize();
+      expect([response.status, await response.text()]).toEqual([status, '']);
+    });
+
+    it('garbage_body answers with what is no JSON', async () => {
+      await sandbox.fault({ kind: 'garbage_body', status: 502, text: '<html>' });
+      const response = await sandbox.authorize();
+      expect([response.status, await response.text()]).toEqual([502, '<html>']);
+      expect(response.headers.get('content-type')).toMatch(/^text\/html/);
+    });
+  });
+
+  describe('of the JWE', () => {
+    it.each<[string, string]>([
+      ['random', 'jwe_malformed'],
+      ['truncated', 'jwe_malformed'],
+      ['four_parts', 'jwe_malformed'],
+      ['tampered', 'jwe_not_opened'],
+      ['other_alg', 'jwe_algorithm_refused'],
+      ['zip', 'jwe_malformed'],
+      ['crit', 'jwe_malformed'],
+      ['bad_epk', 'jwk_invalid'],
+    ])('garbage_jwe of the shape %s is refused as %s', async (shape, code) => {
+      await sandbox.fault({ kind: 'garbage_jwe', shape });
+      const response = await sandbox.authorize();
+      expect(response.status).toBe(200);
+      await expect(sandbox.read(response)).rejects.toMatchObject({ code });
+    });
+
+    it('wrong_key seals for somebody else, also in an echo', async () => {
+      const session = await sandbox.session();
+      await sandbox.fault({ kind: 'wrong_key' });
+      for (const response of [await sandbox.authorize(), await sandbox.echo(session)]) {
+        await expect(sandbox.open(response)).rejects.toMatchObject({ code: 'jwe_not_opened' });
+      }
+    });
+
+    it('missing_fields leaves out jwe itself', async () => {
+      await sandbox.fault({ kind: 'missing_fields', fields: ['jwe'] });
+      expect(await (await sandbox.authorize()).json()).toEqual({});
+    });
+
+    it('oversized adds so many octets to the body', async () => {
+      await sandbox.fault({ kind: 'oversized', bytes: 300_000 });
+      const response = await sandbox.authorize();
+      expect(Number(response.headers.get('content-length'))).toBeGreaterThan(300_000);
+      expect((await sandbox.read(response)).authToken).toBeDefined();
+    });
+
+    it('oversized adds so many octets to the headers', async () => {
+      await sandbox.fault({ kind: 'oversized', part: 'headers', bytes: 32_000 });
+      const padding = await new Promise((resolve, reject) => {
+        const headers = { 'x-api_version': '1', 'content-type': 'application/json' };
+        const request = httpRequest(sandbox.url + AUTHORIZE, { method: 'POST', headers, maxHeaderSize: 65_536 });
+        request.on('response', (response) => resolve(response.resume().headers['x-padding']));
+        request.on('error', reject);
+        request.end(JSON.stringify({ serviceCode: sandbox.serviceCode }));
+      });
+      expect(padding).toHaveLength(32_000);
+    });
+  });
+
+  describe('of the session', () => {
+    it('missing_fields leaves out what it names', async () => {
+      await sandbox.fault({ kind: 'missing_fields', fields: ['authToken', 'serverPublic'] });
+      const names = Object.keys(await sandbox.session()).sort();
+      expect(names).toEqual(['deviceId', 'refreshToken', 'tokenExpirationDateTime']);
+    });
+
+    it('off_curve_server_key gives a point that is not on the curve', async () => {
+      await sandbox.fault({ kind: 'off_curve_server_key' });
+      const { serverPublic } = await sandbox.session();
+      const response = await sandbox.send('/cipher/encrypt_by_jwk?message=a', { body: serverPublic });
+      expect(await response.text()).toMatch(/no point of P-384/);
+    });
+
+    it('two_server_keys gives both names, with different keys', async () => {
+      await sandbox.fault({ kind: 'two_server_keys' });
+      const { serverPublic, serverPublicKey } = await sandbox.session();
+      expect(serverPublic?.x).toHaveLength(64);
+      expect(serverPublicKey?.x).toHaveLength(64);
+      expect(serverPublic?.x).not.toBe(serverPublicKey?.x);
+    });
+
+    it('past_expiry lies before the creation', async () => {
+      await sandbox.fault({ kind: 'past_expiry', byMs: 1_000 });
+      expect((await sandbox.session()).tokenExpirationDateTime).toBe('2026-03-18 11:59:59.0000 +0000');
+    });
+
+    it('unparseable_expiry puts its text in the place of every expiry', async () => {
+      await sandbox.register({ expiryFormat: 'padded' });
+      await sandbox.fault({ kind: 'unparseable_expiry', text: 'tomorrow' });
+      const { tokenExpirationDateTime, tokenExpiration } = await sandbox.session();
+      expect([tokenExpirationDateTime, tokenExpiration]).toEqual(['tomorrow', 'tomorrow']);
+    });
+
+    it('unparseable_expiry shows in a form without expiry as well', async () => {
+      await sandbox.register({ form: 'short' });
+      await sandbox.fault({ kind: 'unparseable_expiry' });
+      expect((await sandbox.session()).tokenExpirationDateTime).toBe('soon');
+    });
+
+    it('clock_skew moves Date and expiry alike, and no lifetime', async () => {
+      await sandbox.register({ lifetimeMs: 60_000 });
+      await sandbox.fault({ kind: 'clock_skew', skewMs: -3_600_000 });
+      const response = await sandbox.authorize();
+      expect(response.headers.get('date')).toBe('Wed, 18 Mar 2026 11:00:00 GMT');
+      const session = await sandbox.read(response);
+      expect(session.tokenExpirationDateTime).toBe('2026-03-18 11:01:00.0000 +0000');
+      await clock.advance(59_999);
+      expect((await sandbox.echo(session)).status).toBe(200);
+    });
+  });
+
+  describe('is met', () => {
+    it('so many times in a row, then all is good', async () => {
+      await sandbox.fault({ kind: 'error', times: 2 });
+      const statuses = [await sandbox.authorize(), await sandbox.authorize(), await sandbox.authorize()];
+      expect(statuses.map(({ status }) => status)).toEqual([503, 503, 200]);
+      expect(await sandbox.control('/faults', { method: 'GET' })).toEqual([]);
+    });
+
+    it('in the order in which faults were set, as a script', async () => {
+      await sandbox.fault({ kind: 'error', times: 1, status: 500 });
+      await sandbox.fault({ kind: 'empty', times: 1 });
+      await sandbox.fault({ kind: 'error', times: 1, status: 404 });
+      const statuses = [];
+      for (let call = 0; call < 4; call += 1) statuses.push((await sandbox.authorize()).status);
+      expect(statuses).toEqual([500, 204, 404, 200]);
+    });
+
+    it('by its merchant only', async () => {
+      const other = '11111111-1111-4111-8111-111111111111';
+      await sandbox.register({ id: 'other', serviceCode: other });
+      await sandbox.fault({ kind: 'error', merchant: 'other' });
+      expect((await sandbox.authorize()).status).toBe(200);
+      expect((await sandbox.authorize({ body: { serviceCode: other } })).status).toBe(503);
+    });
+
+    it('by its operation only', async () => {
+      await sandbox.fault({ kind: 'error', operation: 'echo', status: 401, msgCode: 'b_used_token' });
+      const response = await sandbox.echo(await sandbox.session());
+      expect([response.status, await msgCodeOf(response)]).toEqual([401, 'b_used_token']);
+    });
+
+    it('by the cipher helpers', async () => {
+      await sandbox.fault({ kind: 'error', operation: 'encrypt' });
+      const response = await sandbox.send('/cipher/encrypt_by_jwk?message=a', { body: sandbox.own.jwk });
+      expect(response.status).toBe(503);
+    });
+  });
+
+  it('leaves nothing behind when the sandbox closes on calls that wait', async () => {
+    await sandbox.fault({ kind: 'latency', delayMs: 60_000, times: 1 });
+    await sandbox.fault({ kind: 'hold', times: 1 });
+    await sandbox.fault({ kind: 'hang' });
+    const failures = [1, 2, 3].map(() => failureOf(sandbox.authorize()));
+    await arrived(3);
+    await sandbox.close();
+    await Promise.all(failures);
+    expect(clock.pendingTasks).toBe(0);
+  });
+});
