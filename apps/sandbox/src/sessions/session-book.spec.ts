@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { FakeClock } from '#libs/testing';
+import { generateKeyPair } from '../crypto/ec-key.js';
+import { readMerchant, type Merchant } from '../merchants/merchant.js';
+import { SessionBook } from './session-book.js';
+
+const publicJwk = generateKeyPair().jwk;
+const merchant = (members: object = {}): Merchant =>
+  readMerchant({ id: 'shop', serviceCode: randomUUID(), publicJwk, ...members });
+
+describe('the book of sessions', () => {
+  const clock = new FakeClock();
+  let book: SessionBook;
+
+  beforeEach(() => {
+    book = new SessionBook(clock);
+  });
+
+  it('takes a session until the moment of its expiry', async () => {
+    const session = book.create(merchant(), 1_000);
+    await clock.advance(999);
+    expect(book.standing(session)).toEqual({ state: 'live' });
+    await clock.advance(1);
+    expect(book.standing(session)).toEqual({ state: 'expired', msgCode: 'b_expired_token' });
+  });
+
+  it('never gives two sessions anything in common', () => {
+    const sessions = Array.from({ length: 20 }, () => book.create(merchant(), 1_000));
+    for (const member of ['authToken', 'deviceId', 'refreshToken'] as const) {
+      expect(new Set(sessions.map((session) => session[member])).size).toBe(20);
+    }
+    expect(new Set(sessions.map(({ serverKey }) => serverKey.jwk.x)).size).toBe(20);
+  });
+
+  it('gives the short form no refreshToken', () => {
+    expect(book.create(merchant({ form: 'short' }), 1_000).refreshToken).toBeUndefined();
+  });
+
+  it('ends the older session of a merchant that supersedes, after the grace of the first that came after it', async () => {
+    const superseding = merchant({ supersedes: true, supersededGraceMs: 500 });
+    const older = book.create(superseding, 60_000);
+    book.create(superseding, 60_000);
+    await clock.advance(499);
+    book.create(superseding, 60_000);
+    expect(book.standing(older)).toEqual({ state: 'live' });
+    await clock.advance(1);
+    expect(book.standing(older)).toEqual({ state: 'superseded', msgCode: 'b_used_token' });
+  });
+
+  it('ends no session of another merchant', () => {
+    const mine = book.create(merchant({ supersedes: true }), 60_000);
+    book.create(merchant({ id: 'other', supersedes: true }), 60_000);
+    expect(book.standing(mine)).toEqual({ state: 'live' });
+  });
+
+  it('says of a revoked session what it was revoked with, also when it has expired since', async () => {
+    const session = book.create(merchant(), 1_000);
+    expect(book.revoke(session.id, 'b_auth_token_expired')).toBe(true);
+    await clock.advance(2_000);
+    expect(book.standing(session)).toEqual({ state: 'revoked', msgCode: 'b_auth_token_expired' });
+    expect(book.revoke(99, 'b_auth_token_expired')).toBe(false);
+  });
+
+  it('revokes all sessions of one merchant', () => {
+    const mine = book.create(merchant(), 1_000);
+    const other = book.create(merchant({ id: 'other' }), 1_000);
+    expect(book.revokeAll('shop', 'b_used_token')).toBe(1);
+    expect([book.standing(mine).state, book.standing(other).state]).toEqual(['revoked', 'live']);
+  });
+
+  it('forgets the sessions of a merchant', () => {
+    const session = book.create(merchant(), 1_000);
+    book.forget('shop');
+    expect(book.byDevice(session.deviceId)).toBeUndefined();
+    expect(book.standing(session).msgCode).toBe('b_unknown_device');
+    expect(book.list()).toEqual([]);
+  });
+
+  it('forgets the oldest of more than a thousand sessions of a merchant', () => {
+    const first = book.create(merchant(), 1_000);
+    const second = book.create(merchant(), 1_000);
+    for (let count = 0; count < 999; count += 1) book.create(merchant(), 1_000);
+    expect(book.byDevice(first.deviceId)).toBeUndefined();
+    expect(book.byDevice(second.deviceId)).toBe(second);
+    expect(book.list('shop')).toHaveLength(1_000);
+  });
+});
