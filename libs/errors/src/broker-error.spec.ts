@@ -1,0 +1,42 @@
+import { inspect } from 'node:util';
+import { BrokerError, describeError } from './broker-error.js';
+import { errorCodes } from './error-codes.js';
+
+describe('an error of ours', () => {
+  it('says what happened in words that never change, and in detail what is known', () => {
+    const error = new BrokerError('store_unavailable', { detail: 'no answer within 500 ms' });
+    expect(error.message).toBe('The session store does not answer: no answer within 500 ms');
+    expect(new BrokerError('store_unavailable').message).toBe(errorCodes.store_unavailable.title);
+  });
+
+  it('keeps what is for the caller apart from what is for the log', () => {
+    const error = new BrokerError('invalid_request', { publicDetail: 'generation must be a whole number' });
+    expect(error.publicDetail).toBe('generation must be a whole number');
+    expect(new BrokerError('invalid_request', { detail: 'inside' }).publicDetail).toBeUndefined();
+  });
+
+  it('carries its code, its status and when to come back', () => {
+    const error = new BrokerError('session_unavailable', { retryAfterMs: 1_500 });
+    expect([error.code, error.entry.status, error.retryAfterMs]).toEqual(['session_unavailable', 503, 1_500]);
+  });
+
+  it('keeps its cause for the log', () => {
+    const cause = new Error('inside');
+    expect(inspect(new BrokerError('internal_error', { cause }))).toContain('inside');
+  });
+
+  it('has the name of its class, so that a subclass is told apart', () => {
+    class Special extends BrokerError {}
+    expect(new Special('internal_error').name).toBe('Special');
+  });
+});
+
+describe('describing what was caught', () => {
+  it('takes one line and no stack', () => {
+    expect(describeError(new TypeError('x is not a function'))).toBe('TypeError: x is not a function');
+  });
+
+  it('says nothing of a value that is not an error: it could be anything', () => {
+    expect(describeError('token-canary')).not.toContain('canary');
+  });
+});
