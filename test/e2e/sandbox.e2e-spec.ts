@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../dist/apps/sandbox/src/main.js', import.meta.url));
+
+/** The built sandbox in a process of its own, with exactly the environment that is given. */
+class SandboxProcess {
+  readonly ended: Promise<{ readonly code: unknown; readonly signal: unknown }>;
+  out = '';
+  error = '';
+  readonly #child;
+  readonly #listening: Promise<{ readonly url: string }>;
+
+  constructor(environment: Readonly<Record<string, string>>) {
+    this.#child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child.stderr.on('data', (chunk: Buffer) => (this.error += chunk.toString()));
+    this.#listening = new Promise((resolve) => {
+      this.#child.stdout.on('data', (chunk: Buffer) => {
+        this.out += chunk.toString();
+        if (this.out.endsWith('\n')) resolve(JSON.parse(this.out) as { readonly url: string });
+      });
+    });
+    this.ended = once(this.#child, 'close').then(([code, signal]: unknown[]) => ({ code, signal }));
+  }
+
+  /** Where it listens, from the line that it logs. */
+  async url(): Promise<string> {
+    const tooSoon = this.ended.then(() => Promise.reject(new Error(`the sandbox ended: ${this.error}`)));
+    return (await Promise.race([this.#listening, tooSoon])).url;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}
+
+describe('the sandbox as a process', () => {
+  let folder: string;
+  const running: SandboxProcess[] = [];
+  const start = (environment: Readonly<Record<string, string>>): SandboxProcess => {
+    const sandbox = new SandboxProcess(environment);
+    running.push(sandbox);
+    return sandbox;
+  };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sandbox-e2e-'));
+  });
+  afterEach(async () => {
+    for (const sandbox of running.splice(0)) {
+      sandbox.signal('SIGKILL');
+      await sandbox.ended;
+    }
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with code 0 at %s, also while a call hangs', async (signal) => {
+    const sandbox = start({ SANDBOX_PORT: '0' });
+    const url = await sandbox.url();
+    await fetch(`${url}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"kind":"hang"}',
+    });
+    const hanging = expect(fetch(`${url}/cipher/encrypt_by_jwk`, { method: 'POST' })).rejects.toThrow();
+    await fetch(`${url}/control/calls?waitFor=1&until=arrived`);
+    sandbox.signal(signal);
+    expect(await sandbox.ended).toEqual({ code: 0, signal: null });
+    expect(sandbox.error).toBe('');
+    await hanging;
+  });
+
+  it('logs one line of JSON with its address, and takes lifetime and merchants from its environment', async () => {
+    const file = join(folder, 'merchants.json');
+    const jwk = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-384' }, true, ['deriveBits']);
+    const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', jwk.publicKey);
+    const serviceCode = '137d9304-0368-11ed-b939-0242ac120002';
+    await writeFile(file, JSON.stringify([{ id: 'shop', serviceCode, publicJwk: { kty, crv, x, y } }]));
+    const sandbox = start({ SANDBOX_PORT: '0', SANDBOX_MERCHANTS: file, SANDBOX_LIFETIME: '90s' });
+    const url = await sandbox.url();
+    expect(JSON.parse(sandbox.out)).toMatchObject({ level: 'info', name: 'sandbox', url, merchants: 1 });
+    expect(await (await fetch(`${url}/control/settings`)).json()).toMatchObject({ lifetimeMs: 90_000 });
+    expect(await (await fetch(`${url}/control/merchants`)).json()).toMatchObject([{ id: 'shop', serviceCode }]);
+  });
+
+  it('takes the control token from its environment', async () => {
+    const url = await start({ SANDBOX_PORT: '0', SANDBOX_CONTROL_TOKEN: 'token' }).url();
+    expect((await fetch(`${url}/control/settings`)).status).toBe(401);
+  });
+
+  it('says in one line that its port is taken, and ends with code 1', async () => {
+    const { port } = new URL(await start({ SANDBOX_PORT: '0' }).url());
+    const second = start({ SANDBOX_PORT: port });
+    expect(await second.ended).toEqual({ code: 1, signal: null });
+    expect(second.error).toBe(
+      `The sandbox cannot start: 127.0.0.1:${port} is already in use; set SANDBOX_PORT to a free port\n`,
+    );
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['a port that is none', { SANDBOX_PORT: '65536' }, /SANDBOX_PORT must be a number from 0 to 65535/],
+    ['a lifetime that is none', { SANDBOX_LIFETIME: 'long' }, /SANDBOX_LIFETIME must be a duration such as/],
+    ['a file that is missing', { SANDBOX_MERCHANTS: '/nowhere.json' }, /\/nowhere\.json cannot be read: ENOENT/],
+    ['a file that is no JSON', { SANDBOX_MERCHANTS: main }, /cannot be read: it is no JSON/],
+    ['a host that is none', { SANDBOX_HOST: '192.0.2.1' }, /EADDRNOTAVAIL/],
+  ])('says in one line that %s will not do, and ends with code 1', async (_name, environment, expected) => {
+    const sandbox = start({ SANDBOX_PORT: '0', ...environment });
+    expect(await sandbox.ended).toEqual({ code: 1, signal: null });
+    expect(sandbox.error).toMatch(expected);
+    expect(sandbox.error.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('says which merchant of its file is wrong', async () => {
+    const file = join(folder, 'wrong.json');
+    await writeFile(file, '[{"serviceCode": "1"}]');
+    const sandbox = start({ SANDBOX_PORT: '0', SANDBOX_MERCHANTS: file });
+    await sandbox.ended;
+    expect(sandbox.error).toBe(
+      'The sandbox cannot start: SANDBOX_MERCHANTS: merchants[0].serviceCode must be a UUID; ' +
+        'merchants[0].publicJwk: must be a JSON object\n',
+    );
+  });
+});
