@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { generateClientKey } from '#libs/jwe';
+import { createLogger } from '#libs/telemetry';
+import { freePort } from '#libs/testing';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { ProgramProcess } from './program-process.js';
+
+const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+const TOKEN_SHA256 = 'ab'.repeat(32);
+
+function brokerWith(environment: Record<string, string>): ProgramProcess {
+  return new ProgramProcess('broker', { environment: { BROKER_CONFIG: '', ...environment } });
+}
+
+const said = (message: string): RegExp => new RegExp(`"msg":"${message}"`);
+
+describe('the broker as a process', () => {
+  let folder: string;
+  let sandbox: { url: string; close(): Promise<void> };
+  let taken: Server;
+  let takenPort: number;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'session-broker-'));
+    const key = await generateClientKey();
+    await writeFile(join(folder, 'shop.jwk.json'), JSON.stringify(key.privateJwk), { mode: 0o600 });
+    sandbox = await startSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      clock: new SystemClock(),
+      logger: createLogger({ name: 'sandbox', level: 'error' }),
+      merchants: [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000 }],
+    });
+    taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const address = taken.address();
+    takenPort = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  afterAll(async () => {
+    taken.close();
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function configuration(changes: { port?: number; extra?: string; host?: string } = {}): Promise<string> {
+    const file = join(folder, 'broker.yaml');
+    await writeFile(
+      file,
+      `
+http: { host: ${changes.host ?? '127.0.0.1'}, port: ${changes.port ?? (await freePort())} }
+management: { host: 127.0.0.1, port: ${await freePort()} }
+${changes.extra ?? `auth: { tokens: [{ caller: checkout, sha256: ${TOKEN_SHA256} }] }`}
+merchants:
+  - id: shop
+    serviceCode: ${SERVICE_CODE}
+    clientKeyFiles: [shop.jwk.json]
+    gateway: { baseUrl: '${sandbox.url}', environment: test, timeout: 2s }
+`,
+    );
+    return file;
+  }
+
+  async function refusalOf(env: Record<string, string>): Promise<string> {
+    const broker = brokerWith(env);
+    expect(await broker.ended).toBe(1);
+    expect(broker.err.trimEnd().split('\n')).toHaveLength(1);
+    expect(broker.err).not.toMatch(/\n\s+at /);
+    return broker.err;
+  }
+
+  it('starts, renews and ends on SIGTERM with exit code 0', async () => {
+    const broker = brokerWith({ BROKER_CONFIG: await configuration() });
+    await broker.said(said('session renewed'));
+    broker.signal('SIGTERM');
+    expect(await broker.ended).toBe(0);
+    expect(broker.err).toBe('');
+  });
+
+  it('logs one JSON object per line', async () => {
+    const broker = brokerWith({ BROKER_CONFIG: await configuration() });
+    await broker.said(said('session renewed'));
+    broker.signal('SIGINT');
+    await broker.ended;
+    for (const line of broker.out.trimEnd().split('\n')) {
+      expect(JSON.parse(line)).toMatchObject({
+        level: expect.any(String),
+        time: expect.stringMatching(/Z$/),
+        name: 'broker',
+        msg: expect.any(String),
+      });
+    }
+    expect(broker.out).not.toContain(SERVICE_CODE);
+  });
+
+  it('says what to set when it has no configuration', async () => {
+    expect(await refusalOf({})).toContain('BROKER_CONFIG');
+  });
+
+  it('lists every fault of its configuration, each with its path', async () => {
+    const extra = 'auth: { tokens: [{ caller: checkout, sha256: short }] }\nunknown: 1\nlog: { level: loud }';
+    const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ extra }) });
+    for (const path of ['auth.tokens[0].sha256', 'unknown', 'log.level']) expect(refusal).toContain(path);
+  });
+
+  it('refuses to be open to a network without authentication', async () => {
+    const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ host: '0.0.0.0', extra: '' }) });
+    expect(refusal).toContain('auth.tokens');
+    const disabled = { host: '0.0.0.0', extra: 'auth: { disabled: true }' };
+    expect(await refusalOf({ BROKER_CONFIG: await configuration(disabled) })).toContain('auth.disabled');
+  });
+
+  it('names a port that is taken, and what to do', async () => {
+    const refusal = await refusalOf({ BROKER_CONFIG: await configuration({ port: takenPort }) });
+    expect(refusal).toContain(`127.0.0.1:${takenPort} is taken`);
+  });
+
+  it('ends at once on a second signal', async () => {
+    await fetch(`${sandbox.url}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'hang', operation: 'authorize' }),
+    });
+    const broker = brokerWith({ BROKER_CONFIG: await configuration() });
+    await broker.said(said('broker started'));
+    // Two different signals: two of the same kind may arrive as one.
+    broker.signal('SIGTERM');
+    broker.signal('SIGINT');
+    expect(await broker.ended).toBe(1);
+    await fetch(`${sandbox.url}/control/faults`, { method: 'DELETE' });
+  });
+});

@@ -1,0 +1,75 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+export interface ProgramOptions {
+  readonly args?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** One of the built programs as a process of its own. */
+export class ProgramProcess {
+  out = '';
+  err = '';
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #ended: Promise<number | null>;
+  readonly #wakes = new Set<() => void>();
+
+  constructor(app: 'broker' | 'cli' | 'sandbox', { args = [], environment = {} }: ProgramOptions = {}) {
+    const main = fileURLToPath(new URL(`../../dist/apps/${app}/src/main.js`, import.meta.url));
+    this.#child = spawn(process.execPath, [main, ...args], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text;
+      this.#wake();
+    });
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text;
+    });
+    this.#ended = once(this.#child, 'close').then(([code]) => {
+      this.#wake();
+      return code as number | null;
+    });
+  }
+
+  /** The exit code; null when a signal ended it. */
+  get ended(): Promise<number | null> {
+    return this.#ended;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** The other end of the pipe goes away, as `| head -1` does. */
+  stopReading(): void {
+    this.#child.stdout.destroy();
+  }
+
+  /** Resolves with the match once standard output has it; rejects when the process ends without. */
+  async said(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.out);
+      if (match !== null) return match;
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+        throw new Error(`ended without ${pattern}: ${this.out}${this.err}`);
+      }
+      await new Promise<void>((resolve) => this.#wakes.add(resolve));
+    }
+  }
+
+  /** Process ids of its children (Linux). */
+  children(): number[] {
+    const { pid } = this.#child;
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes) wake();
+    this.#wakes.clear();
+  }
+}
