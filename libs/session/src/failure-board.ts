@@ -12,7 +12,9 @@ export class FailureBoard {
     return this.#failures.get(merchant);
   }
 
+  /** A failure that is read again is not news: whoever waits for the attempt after it goes on waiting. */
   note(merchant: string, failure: RecordedFailure): void {
+    if (this.#failures.get(merchant)?.at === failure.at) return;
     this.#failures.set(merchant, failure);
     this.#listeners.tell(merchant, failure);
   }

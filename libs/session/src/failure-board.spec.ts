@@ -1,0 +1,27 @@
+import { plusMs } from '#libs/clock';
+import { aRecordedFailure } from '#libs/testing';
+import { FailureBoard } from './failure-board.js';
+
+describe('the last failures', () => {
+  it('are told to those who wait, once each, however often they are read', () => {
+    const board = new FailureBoard();
+    const failure = aRecordedFailure();
+    const heard: string[] = [];
+    board.onFailure('shop', ({ kind }) => heard.push(kind));
+    board.note('shop', failure);
+    board.note('shop', { ...failure });
+    board.note('shop', { ...failure, kind: 'timeout', at: plusMs(failure.at, 1) });
+    expect(heard).toEqual(['transient', 'timeout']);
+    expect(board.get('shop')?.kind).toBe('timeout');
+  });
+
+  it('are forgotten with the next session, and told to nobody who has gone', () => {
+    const board = new FailureBoard();
+    const heard: string[] = [];
+    board.onFailure('shop', ({ kind }) => heard.push(kind))();
+    board.note('shop', aRecordedFailure());
+    board.clear('shop');
+    expect(heard).toEqual([]);
+    expect(board.get('shop')).toBeUndefined();
+  });
+});
