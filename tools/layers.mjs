@@ -32,6 +32,7 @@ export const soleImporters = {
   undici: ['libs/gateway'],
   ioredis: ['libs/store'],
   pino: ['libs/telemetry'],
+  '@opentelemetry': ['libs/telemetry'],
   yaml: ['libs/configuration'],
   'class-validator': ['libs/configuration', 'apps/broker'],
   'class-transformer': ['libs/configuration', 'apps/broker'],

@@ -39,7 +39,11 @@ export function layerSamples({ libLayers, appLayers }: RuleTables): ImportSample
 }
 
 /** A scope is no package: one of its packages stands for it. */
-const packageOfScope: Readonly<Record<string, string>> = { '@nestjs': '@nestjs/common', '@fastify': '@fastify/static' };
+const packageOfScope: Readonly<Record<string, string>> = {
+  '@nestjs': '@nestjs/common',
+  '@fastify': '@fastify/static',
+  '@opentelemetry': '@opentelemetry/api',
+};
 
 /** Each outside library from each of our folders: only its homes may have it. */
 export function soleImporterSamples({ libLayers, appLayers, soleImporters, domainLibs }: RuleTables): ImportSample[] {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
@@ -11,7 +12,9 @@ import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from './program-process.js';
 
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
-const TOKEN_SHA256 = 'ab'.repeat(32);
+const TOKEN = 'token-of-checkout';
+const TOKEN_SHA256 = hash('sha256', TOKEN);
+const POLICY = '{ caller: checkout, merchants: [shop], allow: [session:read] }';
 
 function brokerWith(environment: Record<string, string>): ProgramProcess {
   return new ProgramProcess('broker', { environment: { BROKER_CONFIG: '', ...environment } });
@@ -47,14 +50,16 @@ describe('the broker as a process', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function configuration(changes: { port?: number; extra?: string; host?: string } = {}): Promise<string> {
+  async function configuration(
+    changes: { port?: number; managementPort?: number; extra?: string; host?: string } = {},
+  ): Promise<string> {
     const file = join(folder, 'broker.yaml');
     await writeFile(
       file,
       `
 http: { host: ${changes.host ?? '127.0.0.1'}, port: ${changes.port ?? (await freePort())} }
-management: { host: 127.0.0.1, port: ${await freePort()} }
-${changes.extra ?? `auth: { tokens: [{ caller: checkout, sha256: ${TOKEN_SHA256} }] }`}
+management: { host: 127.0.0.1, port: ${changes.managementPort ?? (await freePort())} }
+${changes.extra ?? `auth: { tokens: [{ caller: checkout, sha256: ${TOKEN_SHA256} }], policies: [${POLICY}] }`}
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
@@ -95,6 +100,38 @@ merchants:
       });
     }
     expect(broker.out).not.toContain(SERVICE_CODE);
+  });
+
+  it('answers a scrape with what it did and what it holds', async () => {
+    const managementPort = await freePort();
+    const port = await freePort();
+    const broker = brokerWith({ BROKER_CONFIG: await configuration({ port, managementPort }) });
+    await broker.said(said('session renewed'));
+    await fetch(`http://127.0.0.1:${port}/v1/merchants/shop/session`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    const scrape = await (await fetch(`http://127.0.0.1:${managementPort}/metrics`)).text();
+    broker.signal('SIGTERM');
+    await broker.ended;
+    for (const line of [
+      'session_broker_renewals_total{merchant="shop",trigger="startup",outcome="success"} 1',
+      'session_broker_renewal_duration_seconds_count{merchant="shop"} 1',
+      'session_broker_reads_total{merchant="shop",result="fresh"} 1',
+      'session_broker_leases_total{result="claimed"} 1',
+      'session_broker_store_up 1',
+      'session_broker_watchers 0',
+    ]) {
+      expect(scrape).toContain(`${line}\n`);
+    }
+    const valueOf = (name: string): number =>
+      Number(new RegExp(`^${name}{merchant="shop"} (\\S+)$`, 'm').exec(scrape)?.[1]);
+    const now = Date.now() / 1_000;
+    expect(valueOf('session_broker_session_expiry_timestamp_seconds')).toBeGreaterThan(now + 50);
+    expect(valueOf('session_broker_session_renew_timestamp_seconds')).toBeGreaterThan(now + 30);
+    expect(valueOf('session_broker_last_success_timestamp_seconds')).toBeLessThanOrEqual(now);
+    expect(valueOf('session_broker_session_generation')).toBe(valueOf('session_broker_replica_generation'));
+    expect(Math.abs(valueOf('session_broker_gateway_clock_skew_seconds'))).toBeLessThan(2);
+    expect(scrape).not.toMatch(/target_info|otel_scope|process_pid/);
   });
 
   it('says what to set when it has no configuration', async () => {

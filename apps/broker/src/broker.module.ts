@@ -13,9 +13,10 @@ import { ReadAccess } from './auth/read-access.js';
 import { FreshRead } from './http/fresh-read.js';
 import { MerchantsController } from './http/merchants.controller.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { ReadCounts } from './http/read-counts.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
-import { SessionLookup } from './http/session-lookup.js';
+import { SessionLookup } from './http/session-lookup.service.js';
 import { SessionController } from './http/session.controller.js';
 import { ReadinessProbe } from './management/readiness.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
@@ -64,6 +65,7 @@ export class BrokerModule {
         ReadinessProbe,
         RenewalScheduler,
         ReadAccess,
+        ReadCounts,
         RequestLife,
         RouteMethods,
         SessionLookup,

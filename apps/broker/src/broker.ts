@@ -5,26 +5,31 @@ import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
 import { SessionReplica } from '#libs/session';
-import type { Logger } from '#libs/telemetry';
+import { createInstruments, type Logger, type Telemetry } from '#libs/telemetry';
 import { Authenticator } from './auth/authenticator.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { FreshRead } from './http/fresh-read.js';
 import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
+import { ReadCounts } from './http/read-counts.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
 import { ReadinessProbe } from './management/readiness.js';
+import { SessionMetrics } from './management/session-metrics.js';
 import { NestLogger } from './nest-logger.js';
 import { openStore } from './open-store.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { EventFanOut } from './renewal/event-fan-out.js';
 import { EventLog } from './renewal/event-log.js';
 
 export interface BrokerOptions {
   readonly configuration: BrokerConfiguration;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Without it nothing is counted and there is no /metrics. */
+  readonly telemetry?: Telemetry;
 }
 
 export interface RunningBroker {
@@ -39,21 +44,32 @@ export interface RunningBroker {
  * @throws BrokerError `address_in_use` when one of the two ports is taken; nothing is left running then
  */
 export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
-  const { configuration, clock, logger } = options;
+  const { configuration, clock, logger, telemetry } = options;
   const merchants = new ConfiguredMerchants(configuration);
   const connections = new GatewayConnections(clock);
   const gateway = new UndiciSessionGateway({ merchants: (id) => merchants.gatewayOf(id), connections, clock });
+  const metrics = telemetry === undefined ? undefined : new SessionMetrics(createInstruments(telemetry.meter), clock);
   const started: { replica?: SessionReplica } = {};
-  const store = await openStore({ ...options, onStateChange: (up) => void (up && started.replica?.resync()) });
-  const events = new EventLog(logger);
+  const onStateChange = (up: boolean): void => {
+    metrics?.setStoreUp(up);
+    if (up) void started.replica?.resync();
+  };
+  const store = await openStore({ ...options, onStateChange });
+  const events = new EventFanOut(new EventLog(logger), ...(metrics === undefined ? [] : [metrics]));
   const app = await createApp({ configuration, merchants, clock, logger, store, gateway, events });
-  started.replica = app.get(SessionReplica);
-  const management = createManagementServer(() => app.get(ReadinessProbe).check());
+  const replica = app.get(SessionReplica);
+  started.replica = replica;
+  metrics?.watch(
+    replica,
+    () => merchants.ids(),
+    () => app.get(ReadCounts).all(),
+  );
+  const management = createManagementServer(() => app.get(ReadinessProbe).check(), telemetry);
   const close = async (graceMs: number): Promise<void> => {
     app.get(RequestLife).shutDown();
     await app.get(SessionReplica).stop(graceMs);
     await app.close();
-    await Promise.all([management.close(), connections.close(), store.close()]);
+    await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);
   };
   try {
     const { http, management: managementAddress } = configuration;

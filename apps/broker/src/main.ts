@@ -2,12 +2,13 @@ import 'reflect-metadata';
 import { SystemClock } from '#libs/clock';
 import { loadConfiguration } from '#libs/configuration';
 import { BrokerError, describeError } from '#libs/errors';
-import { createLogger } from '#libs/telemetry';
-import { type RunningBroker, startBroker } from './broker.js';
+import { createLogger, startTelemetry } from '#libs/telemetry';
+import type { RunningBroker } from './broker.js';
 
 /** Renewals in flight may end within this; then their calls are aborted and their leases freed. */
 const GRACE_MS = 10_000;
-const CANNOT_START = 1;
+const FAILED = 1;
+const VERSION = '0.1.0';
 
 async function start(): Promise<RunningBroker> {
   const file = process.env['BROKER_CONFIG'];
@@ -20,21 +21,24 @@ async function start(): Promise<RunningBroker> {
   const configuration = await loadConfiguration(file, process.env);
   const logger = createLogger({ name: 'broker', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');
-  const broker = await startBroker({ configuration, clock, logger });
-  stopOnSignal(broker);
-  return broker;
+  const telemetry = startTelemetry({ serviceName: 'session-broker', serviceVersion: VERSION, logger });
+  // Loaded only now: what is observed has to be loaded after the observer.
+  const { startBroker } = await import('./broker.js');
+  return await startBroker({ configuration, clock, logger, telemetry });
 }
 
-/** The first signal ends everything in order, the second at once. */
-function stopOnSignal(broker: RunningBroker): void {
+/** The first signal ends everything in order, also while it is still starting; the second ends it at once. */
+function stopOnSignal(starting: Promise<RunningBroker>): void {
   let stopping = false;
   const stop = (): void => {
-    if (stopping) process.exit(CANNOT_START);
+    if (stopping) process.exit(FAILED);
     stopping = true;
-    broker.close(GRACE_MS).then(
-      () => process.exit(0),
-      (error: unknown) => fail('did not stop cleanly', error),
-    );
+    starting
+      .then((broker) => broker.close(GRACE_MS))
+      .then(
+        () => process.exit(0),
+        (error: unknown) => fail('did not stop cleanly', error),
+      );
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
@@ -42,7 +46,9 @@ function stopOnSignal(broker: RunningBroker): void {
 
 function fail(what: string, error: unknown): never {
   process.stderr.write(`session-broker ${what}: ${describeError(error)}\n`);
-  process.exit(CANNOT_START);
+  process.exit(FAILED);
 }
 
-start().catch((error: unknown) => fail('cannot start', error));
+const starting = start();
+stopOnSignal(starting);
+starting.catch((error: unknown) => fail('cannot start', error));

@@ -1,2 +1,10 @@
 export { createLogger, type Logger, type LoggerOptions, type LogLevel } from './logger.js';
 export { redact } from './redact.js';
+export {
+  createInstruments,
+  type CountedRead,
+  type GaugeSource,
+  type Instruments,
+  type MerchantGauges,
+} from './instruments.js';
+export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.js';

@@ -4,7 +4,7 @@ import { type Session, SessionReplica } from '#libs/session';
 import { ReadAccess } from '../auth/read-access.js';
 import { CAUTION, requestIdOf, SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
 import { matchesEtag } from './conditional.js';
-import { RequestLife } from './request-life.js';
+import { ReadCounts } from './read-counts.js';
 import { sessionJson } from './session-document.js';
 
 const SESSION_PATH = /^\/v1\/merchants\/([a-z0-9-]{1,63})\/session$/;
@@ -19,13 +19,14 @@ export class FreshRead {
   constructor(
     private readonly access: ReadAccess,
     private readonly replica: SessionReplica,
-    private readonly life: RequestLife,
+    private readonly reads: ReadCounts,
   ) {}
 
   /** @returns false when the request is not answered, and nothing has been written */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const session = this.#freshSession(request);
     if (session === undefined) return false;
+    this.reads.count(session.merchant, 'fresh');
     const headers = {
       'x-request-id': requestIdOf(request),
       ...CAUTION,
@@ -43,8 +44,7 @@ export class FreshRead {
   }
 
   #freshSession(request: IncomingMessage): Session | undefined {
-    if (request.method !== 'GET' || request.headers['prefer'] !== undefined || this.life.isShuttingDown)
-      return undefined;
+    if (request.method !== 'GET' || request.headers['prefer'] !== undefined) return undefined;
     const merchant = SESSION_PATH.exec(request.url ?? '')?.[1];
     if (merchant === undefined || !this.access.allows(request.headers.authorization, merchant)) return undefined;
     const served = this.replica.reader.peek(merchant);

@@ -6,7 +6,7 @@ import { Requires } from '../auth/access.js';
 import { SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
 import { ProblemDocument } from './merchant-documents.js';
 import { SessionDocument, sessionJson } from './session-document.js';
-import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.js';
+import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.service.js';
 
 @ApiTags('sessions')
 @ApiBearerAuth()

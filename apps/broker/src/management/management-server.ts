@@ -1,5 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
+import type { Telemetry } from '#libs/telemetry';
 import { PROBLEM_CONTENT_TYPE, problemOf } from '../http/problem.js';
 import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.js';
@@ -8,7 +9,7 @@ import type { Readiness } from './readiness.js';
  * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness that looked at store or
  * gateway would restart every replica at once when one of them is down.
  */
-export function createManagementServer(checkReadiness: () => Readiness): FastifyInstance {
+export function createManagementServer(checkReadiness: () => Readiness, telemetry?: Telemetry): FastifyInstance {
   const server = fastify({ logger: false, bodyLimit: 1_024, requestTimeout: 5_000, forceCloseConnections: true });
   server.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ alive: true }));
   server.get('/readyz', (_request, reply) => {
@@ -18,6 +19,12 @@ export function createManagementServer(checkReadiness: () => Readiness): Fastify
       .header('cache-control', 'no-store')
       .send(readiness);
   });
+  if (telemetry !== undefined) {
+    server.get('/metrics', (request, reply) => {
+      reply.hijack();
+      telemetry.scrape(request.raw, reply.raw);
+    });
+  }
   server.setNotFoundHandler(() => {
     throw new BrokerError('route_not_found');
   });

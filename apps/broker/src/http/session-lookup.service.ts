@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrokerConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
 import { CONFIGURATION } from '../tokens.js';
 import { etagOf, matchesEtag } from './conditional.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
+import { ReadCounts } from './read-counts.js';
 import { RequestLife } from './request-life.js';
 import { parseSessionQuery } from './session-query.js';
 
@@ -35,6 +37,7 @@ export class SessionLookup {
   constructor(
     @Inject(SessionReplica) private readonly replica: SessionReplica,
     @Inject(RequestLife) private readonly life: RequestLife,
+    @Inject(ReadCounts) private readonly reads: ReadCounts,
     @Inject(CONFIGURATION) configuration: BrokerConfiguration,
   ) {
     this.#timeouts = new Map(configuration.merchants.map(({ id, gateway }) => [id, gateway.timeoutMs]));
@@ -42,6 +45,19 @@ export class SessionLookup {
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
   async find(request: FastifyRequest<SessionRoute>, reply: FastifyReply): Promise<FoundSession> {
+    const { merchant } = request.params;
+    try {
+      const found = await this.#find(request, reply);
+      this.reads.count(merchant, this.replica.reader.verdict(merchant).result);
+      return found;
+    } catch (error) {
+      if (error instanceof BrokerError && error.code === 'session_unavailable')
+        this.reads.count(merchant, 'unavailable');
+      throw error;
+    }
+  }
+
+  async #find(request: FastifyRequest<SessionRoute>, reply: FastifyReply): Promise<FoundSession> {
     const { merchant } = request.params;
     const { minRemainingMs } = parseSessionQuery(request.query);
     const waitSeconds = preferredWaitSeconds(request.headers['prefer']);

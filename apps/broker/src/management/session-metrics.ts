@@ -1,0 +1,121 @@
+import type { Clock } from '#libs/clock';
+import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
+import type { CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
+
+type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
+
+const MS_PER_S = 1_000;
+
+/** Counts what happens in the domain, and tells at a scrape what the replica holds. */
+export class SessionMetrics implements SessionEvents, GaugeSource {
+  readonly #instruments: Instruments;
+  readonly #clock: Clock;
+  readonly #lastSuccess = new Map<string, number>();
+  readonly #skew = new Map<string, number>();
+  #replica: SessionReplica | undefined;
+  #merchants: () => readonly string[] = () => [];
+  #reads: () => Iterable<CountedRead> = () => [];
+  #storeUp: boolean | undefined;
+
+  constructor(instruments: Instruments, clock: Clock) {
+    this.#instruments = instruments;
+    this.#clock = clock;
+    instruments.observe(this);
+  }
+
+  /** The replica is made after its events: from here on gauges have something to tell. */
+  watch(replica: SessionReplica, merchants: () => readonly string[], reads: () => Iterable<CountedRead>): void {
+    this.#replica = replica;
+    this.#merchants = merchants;
+    this.#reads = reads;
+  }
+
+  setStoreUp(up: boolean): void {
+    this.#storeUp = up;
+  }
+
+  emit(event: SessionEvent): void {
+    this.#count(event);
+    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#clock.now() / MS_PER_S);
+    if (event.event === 'clock_skew') this.#skew.set(event.merchant, event.skewMs / MS_PER_S);
+  }
+
+  *merchants(): Iterable<MerchantGauges> {
+    for (const merchant of this.#merchants()) yield this.#gaugesOf(merchant);
+  }
+
+  reads(): Iterable<CountedRead> {
+    return this.#reads();
+  }
+
+  storeUp(): boolean | undefined {
+    return this.#storeUp;
+  }
+
+  watchers(): number {
+    return 0;
+  }
+
+  #count(event: SessionEvent): void {
+    const { leases, storeErrors, lateResults, fencedPublishes, unopenableRecords } = this.#instruments;
+    switch (event.event) {
+      case 'renewal_finished':
+        return this.#renewalFinished(event);
+      case 'lease_granted':
+        return leases({ result: 'claimed' });
+      case 'claim_refused':
+        return this.#claimRefused(event);
+      case 'session_adopted':
+        return this.#sessionAdopted(event);
+      case 'late_result':
+        return lateResults({ merchant: event.merchant });
+      case 'fenced_publish':
+        return fencedPublishes({ merchant: event.merchant });
+      case 'record_unopenable':
+        return unopenableRecords({ merchant: event.merchant });
+      case 'store_failed':
+        return storeErrors({ operation: event.operation });
+      default:
+        return;
+    }
+  }
+
+  #renewalFinished({ merchant, trigger, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
+    this.#instruments.renewals({ merchant, trigger, outcome });
+    this.#instruments.renewalSeconds(durationMs / MS_PER_S, { merchant });
+    if (failure === undefined) return;
+    this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.msgCode ?? 'none' });
+  }
+
+  #claimRefused({ merchant, reason }: Named<'claim_refused'>): void {
+    this.#instruments.leases({ result: reason });
+    if (reason === 'budget_exhausted') this.#instruments.budgetExhausted({ merchant });
+  }
+
+  #sessionAdopted({ merchant, serverKeyChanged }: Named<'session_adopted'>): void {
+    if (serverKeyChanged) this.#instruments.serverKeyChanges({ merchant });
+  }
+
+  #gaugesOf(merchant: string): MerchantGauges {
+    const session = this.#replica?.held.get(merchant);
+    const retryInMs = this.#replica?.retryInMs(merchant);
+    const nextAttempt = retryInMs === undefined ? session?.renewAt : this.#clock.now() + retryInMs;
+    return {
+      merchant,
+      ...present('generation', session?.generation),
+      ...present('expirySeconds', seconds(session?.expiresAt)),
+      ...present('renewSeconds', seconds(session?.renewAt)),
+      ...present('nextAttemptSeconds', seconds(nextAttempt)),
+      ...present('lastSuccessSeconds', this.#lastSuccess.get(merchant)),
+      ...present('clockSkewSeconds', this.#skew.get(merchant)),
+    };
+  }
+}
+
+function seconds(epochMs: number | undefined): number | undefined {
+  return epochMs === undefined ? undefined : epochMs / MS_PER_S;
+}
+
+function present<Key extends string>(key: Key, value: number | undefined): { readonly [K in Key]?: number } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]?: number });
+}

@@ -1,0 +1,135 @@
+import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
+
+type Count = (attributes: Attributes) => void;
+type Record = (value: number, attributes: Attributes) => void;
+
+/** What one merchant looks like at the moment of a scrape. Moments in seconds since the epoch; absent: not known. */
+export interface MerchantGauges {
+  readonly merchant: string;
+  readonly generation?: number;
+  readonly expirySeconds?: number;
+  readonly renewSeconds?: number;
+  readonly lastSuccessSeconds?: number;
+  readonly nextAttemptSeconds?: number;
+  readonly clockSkewSeconds?: number;
+}
+
+/** Reads are far too many to be told one by one: they are counted where they happen and collected at a scrape. */
+export interface CountedRead {
+  readonly merchant: string;
+  readonly result: string;
+  readonly count: number;
+}
+
+/** Asked at each scrape, so that moments are exact and a merchant that is gone leaves no series behind. */
+export interface GaugeSource {
+  merchants(): Iterable<MerchantGauges>;
+  reads(): Iterable<CountedRead>;
+  storeUp(): boolean | undefined;
+  watchers(): number;
+}
+
+/** The product's own metrics, by the names of the design. Counters get `_total` from the exporter. */
+export interface Instruments {
+  readonly renewals: Count;
+  readonly renewalSeconds: Record;
+  readonly rejections: Count;
+  readonly leases: Count;
+  readonly storeErrors: Count;
+  readonly gatewayFailures: Count;
+  readonly lateResults: Count;
+  readonly fencedPublishes: Count;
+  readonly unopenableRecords: Count;
+  readonly serverKeyChanges: Count;
+  readonly budgetExhausted: Count;
+  readonly configReloadFailures: Count;
+  observe(source: GaugeSource): void;
+}
+
+const PREFIX = 'session_broker_';
+/** From an instant gateway to one that runs into the longest timeout. */
+const RENEWAL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function createInstruments(meter: Meter): Instruments {
+  const counter = (name: string, description: string): Count => {
+    const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });
+    return (attributes) => instrument.add(1, attributes);
+  };
+  const renewalSeconds = meter.createHistogram(`${PREFIX}renewal_duration_seconds`, {
+    description: 'From the lease to the end of the attempt',
+    unit: 's',
+    advice: { explicitBucketBoundaries: RENEWAL_BUCKETS_S },
+  });
+  return {
+    renewals: counter('renewals', 'Attempts that called the gateway, by trigger and outcome'),
+    renewalSeconds: (value, attributes) => renewalSeconds.record(value, attributes),
+    rejections: counter('rejections', 'Sessions that consumers reported as dead, by what came of it'),
+    leases: counter('leases', 'Claims, by what the store answered'),
+    storeErrors: counter('store_errors', 'Operations that the store did not answer'),
+    gatewayFailures: counter('gateway_failures', 'Failed create calls, by kind and code of the gateway'),
+    lateResults: counter('late_results', 'Sessions that came after their lease and were not published'),
+    fencedPublishes: counter('fenced_publish_rejected', 'Publications that a newer lease refused'),
+    unopenableRecords: counter('unopenable_records', 'Stored sessions that no configured key opens'),
+    serverKeyChanges: counter('server_key_changes', 'Renewals that brought another server key'),
+    budgetExhausted: counter('budget_exhausted', 'Claims refused because the create-call budget is spent'),
+    configReloadFailures: counter('config_reload_failures', 'Changed configurations that were not taken'),
+    observe: (source) => observe(meter, source),
+  };
+}
+
+type NumberOf = (gauges: MerchantGauges) => number | undefined;
+
+function observe(meter: Meter, source: GaugeSource): void {
+  const byMerchant: readonly (readonly [name: string, description: string, pick: NumberOf])[] = [
+    ['session_expiry_timestamp_seconds', 'When the held session expires', ({ expirySeconds }) => expirySeconds],
+    ['session_renew_timestamp_seconds', 'When the held session is renewed', ({ renewSeconds }) => renewSeconds],
+    ['last_success_timestamp_seconds', 'When this replica last took over a new session', (of) => of.lastSuccessSeconds],
+    ['next_attempt_timestamp_seconds', 'When the next attempt is due, as far as known', (of) => of.nextAttemptSeconds],
+    [
+      'gateway_clock_skew_seconds',
+      'How far the gateway clock is ahead of ours',
+      ({ clockSkewSeconds }) => clockSkewSeconds,
+    ],
+  ];
+  const gauges = byMerchant.map(([name, description, pick]) => ({
+    gauge: meter.createObservableGauge(PREFIX + name, { description, unit: 's' }),
+    pick,
+  }));
+  const generation = meter.createObservableGauge(`${PREFIX}session_generation`, { description: 'Of the held session' });
+  const replica = meter.createObservableGauge(`${PREFIX}replica_generation`, {
+    description: 'Of the held session, for the comparison of replicas',
+  });
+  const all = [...gauges, { gauge: generation, pick: generationOf }, { gauge: replica, pick: generationOf }];
+  meter.addBatchObservableCallback(
+    (result) => {
+      for (const merchant of source.merchants()) {
+        for (const { gauge, pick } of all) {
+          const value = pick(merchant);
+          if (value !== undefined) result.observe(gauge, value, { merchant: merchant.merchant });
+        }
+      }
+    },
+    all.map(({ gauge }) => gauge),
+  );
+  observeReplica(meter, source);
+}
+
+const generationOf: NumberOf = ({ generation }) => generation;
+
+function observeReplica(meter: Meter, source: GaugeSource): void {
+  meter
+    .createObservableCounter(`${PREFIX}reads`, { description: 'Reads of a session, by what was served' })
+    .addCallback((result) => {
+      for (const { merchant, result: served, count } of source.reads())
+        result.observe(count, { merchant, result: served });
+    });
+  meter
+    .createObservableGauge(`${PREFIX}store_up`, { description: 'Whether the store answers' })
+    .addCallback((result) => {
+      const up = source.storeUp();
+      if (up !== undefined) result.observe(up ? 1 : 0);
+    });
+  meter
+    .createObservableGauge(`${PREFIX}watchers`, { description: 'Open event streams' })
+    .addCallback((result) => result.observe(source.watchers()));
+}
