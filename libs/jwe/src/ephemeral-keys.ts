@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 import { CURVE } from './profile.js';
 
 /** Enough that a burst of seals keeps both the elliptic-curve work and the short steps after it in progress. */
-const KEYS_AHEAD = 4;
+const KEYS_AHEAD = 8;
 
 /**
  * Ephemeral key pairs, generated a few ahead of need: a seal then costs one elliptic-curve operation of waiting
