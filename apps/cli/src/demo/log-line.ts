@@ -1,6 +1,15 @@
 const CLOCK_TIME = /T(\d{2}:\d{2}:\d{2})/;
 /** Said elsewhere in the line, or of use to machines only. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['level', 'time', 'msg', 'name', 'pid', 'hostname', 'requestId', 'event']);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'level',
+  'time',
+  'msg',
+  'name',
+  'pid',
+  'hostname',
+  'requestId',
+  'event',
+]);
 
 /**
  * One log line of a service (a JSON object with `level`, `time` and `msg`) as one line for people. What is no such
