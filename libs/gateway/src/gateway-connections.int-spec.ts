@@ -113,7 +113,7 @@ describe('connections to the gateway', () => {
   it('are cut a second after close when a call does not finish', async () => {
     const hung = Promise.withResolvers<void>();
     server = await LoopbackServer.http(() => hung.resolve());
-    const call = expect(create()).rejects.toMatchObject({ kind: 'transient' });
+    const call = expect(create()).rejects.toMatchObject({ kind: 'aborted' });
     await hung.promise;
     const closed = connections.close();
     await clock.advance(1_000);

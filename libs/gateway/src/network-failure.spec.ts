@@ -27,6 +27,7 @@ describe('an exchange that broke off', () => {
     ['HPE_INVALID_CONSTANT', 'invalid_response'],
     ['HTTPParserError', 'invalid_response'],
     ['UND_ERR_DESTROYED', 'aborted'],
+    ['ABORT_ERR', 'aborted'],
   ])('with %s is %s', (code, kind) => {
     const failure = networkFailure(failed(code));
     expect(failure.kind).toBe(kind);

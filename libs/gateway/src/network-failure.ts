@@ -33,6 +33,9 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ]);
 
+/** Our own doing: `GatewayConnections` was closed under the call. */
+const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
 interface MarkRule {
   readonly applies: (mark: string) => boolean;
   readonly verdict: FailureVerdict;
@@ -58,7 +61,7 @@ const rules: readonly MarkRule[] = [
     },
   },
   {
-    applies: (mark) => mark === 'UND_ERR_CLOSED' || mark === 'UND_ERR_DESTROYED',
+    applies: (mark) => CLOSED_MARKS.has(mark),
     verdict: { kind: 'aborted', detail: 'the connections to the gateway are closed' },
   },
   {
