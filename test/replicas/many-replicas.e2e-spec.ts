@@ -1,0 +1,48 @@
+import { eventually, RedisProcess } from '#libs/testing';
+import { faultsOf, spreadsOf } from './history-checker.js';
+import { ReplicaGroup } from './replica-group.js';
+
+const single = (redis: RedisProcess) => () => ({ kind: 'single', address: redis.address, database: 0 }) as const;
+
+describe('many replicas on one Redis', () => {
+  let redis: RedisProcess;
+
+  beforeEach(async () => {
+    redis = await RedisProcess.start();
+  });
+  afterEach(() => redis.stop());
+
+  it('make one create call per merchant when fifty start at once on an empty store', async () => {
+    const merchants = ['shop', 'kiosk', 'depot'];
+    const group = await ReplicaGroup.start({ replicas: 50, merchants, redis: single(redis) });
+    try {
+      await eventually(() => merchants.every((merchant) => group.agrees(merchant)));
+      const calls = await group.createCalls();
+      expect(calls.map(({ merchant }) => merchant).sort()).toEqual([...merchants].sort());
+      expect(new Set(calls.map(({ inFlight }) => inFlight))).toEqual(new Set([1]));
+    } finally {
+      await group.close();
+    }
+  }, 60_000);
+
+  it('make one call per renewal over fifty renewals of two-second sessions, and never serve a wrong one', async () => {
+    const settings = { gatewayTimeoutMs: 500, budget: { calls: 1_000, windowMs: 600_000 } };
+    const group = await ReplicaGroup.start({ replicas: 10, lifetimeMs: 2_000, settings, redis: single(redis) });
+    try {
+      await eventually(() => group.agrees());
+      group.startReading();
+      await eventually(async () => (await group.createCalls()).length >= 51, 90_000);
+      await eventually(() => group.agrees());
+      const history = await group.observations();
+      expect(faultsOf(history, { staleForMs: 1_000, mayOverlap: false })).toEqual([]);
+      const adopted = new Set(history.flatMap((seen) => (seen.kind === 'adoption' ? [seen.generation] : [])));
+      expect((await group.createCalls()).length).toBe(adopted.size);
+      const spreads = spreadsOf(history, 10);
+      const at = (share: number): string => (spreads[Math.floor(spreads.length * share)] ?? Number.NaN).toFixed(1);
+      console.log(`${spreads.length} renewals reached all 10 replicas: median ${at(0.5)} ms, p99 ${at(0.99)} ms`);
+      expect(spreads.length).toBeGreaterThanOrEqual(50);
+    } finally {
+      await group.close();
+    }
+  }, 120_000);
+});

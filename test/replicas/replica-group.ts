@@ -1,0 +1,214 @@
+import { SystemClock } from '#libs/clock';
+import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
+import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import { type Session, SessionReplica, type SessionSettings } from '#libs/session';
+import { type RedisConnection, RedisSessionStore } from '#libs/store';
+import { createLogger } from '#libs/telemetry';
+import { RecordedEvents, someSettings } from '#libs/testing';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import type { Observation } from './history-checker.js';
+
+const TICK_MS = 1_000;
+const READ_EVERY_MS = 5;
+
+export interface GroupOptions {
+  readonly replicas: number;
+  readonly merchants?: readonly string[];
+  readonly lifetimeMs?: number;
+  readonly settings?: Partial<SessionSettings>;
+  /** Where each replica finds Redis. */
+  readonly redis: (replica: number) => RedisConnection;
+}
+
+interface Member {
+  readonly replica: SessionReplica;
+  readonly store: RedisSessionStore;
+  readonly events: RecordedEvents;
+  readonly ticking: NodeJS.Timeout;
+}
+
+interface LoggedCall {
+  readonly at: string;
+  readonly merchant: string;
+  readonly inFlight: number;
+  readonly durationMs?: number;
+}
+
+/**
+ * Replicas of the broker in this process, each with its own connection to a real Redis and to the played gateway, as the
+ * app puts them together; and everything that they serve, written down on one clock.
+ */
+export class ReplicaGroup {
+  readonly clock = new SystemClock();
+  readonly members: Member[] = [];
+  readonly history: Observation[] = [];
+  readonly merchants: readonly string[];
+  readonly #options: GroupOptions;
+  readonly #connections = new GatewayConnections(this.clock);
+  readonly #keys = new Map<string, ClientKey>();
+  #sandbox: { url: string; close(): Promise<void> } | undefined;
+  #reading: NodeJS.Timeout | undefined;
+  /** Replicas start side by side: each has its number before it is there. */
+  #next = 0;
+
+  private constructor(options: GroupOptions) {
+    this.#options = options;
+    this.merchants = options.merchants ?? ['shop'];
+  }
+
+  static async start(options: GroupOptions): Promise<ReplicaGroup> {
+    const group = new ReplicaGroup(options);
+    await group.#startGateway();
+    await Promise.all(Array.from({ length: options.replicas }, () => group.add()));
+    return group;
+  }
+
+  /** Starts one more replica. */
+  async add(): Promise<number> {
+    const index = this.#next;
+    this.#next += 1;
+    this.members[index] = await this.#member(index);
+    return index;
+  }
+
+  /** Starts to read every replica every few milliseconds, as consumers would. */
+  startReading(): void {
+    this.#reading = setInterval(() => this.#readAll(), READ_EVERY_MS);
+  }
+
+  served(merchant = 'shop'): readonly (Session | undefined)[] {
+    return this.members.map(({ replica }) => replica.reader.peek(merchant)?.session);
+  }
+
+  /** Whether every replica serves the same session of the merchant. */
+  agrees(merchant = 'shop'): boolean {
+    const generations = new Set(this.served(merchant).map((session) => session?.generation));
+    return generations.size === 1 && !generations.has(undefined);
+  }
+
+  async control(method: string, path: string, body?: object): Promise<unknown> {
+    const response = await fetch(`${this.#sandbox?.url}/control${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    if (!response.ok) throw new Error(`sandbox control answered ${response.status}: ${await response.text()}`);
+    return response.status === 204 ? undefined : await response.json();
+  }
+
+  /** The create calls that the gateway has got: the witness. */
+  async createCalls(): Promise<readonly LoggedCall[]> {
+    const { calls } = (await this.control('GET', '/calls?operation=authorize&limit=10000')) as { calls: LoggedCall[] };
+    return calls;
+  }
+
+  /** Everything that was seen, the gateway's calls of one merchant included, on the wall clock of this machine. */
+  async observations(merchant = 'shop'): Promise<readonly Observation[]> {
+    const calls = (await this.createCalls()).filter((call) => call.merchant === merchant);
+    const asObserved = calls.map(({ at, durationMs = 0 }): Observation => {
+      const startedAtMs = Date.parse(at);
+      return { kind: 'call', startedAtMs, endedAtMs: startedAtMs + durationMs };
+    });
+    return [...this.history, ...asObserved];
+  }
+
+  async stop(index: number): Promise<void> {
+    const member = this.members[index];
+    if (member === undefined) return;
+    clearInterval(member.ticking);
+    await member.replica.stop(0);
+    await member.store.close();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#reading);
+    await Promise.all(this.members.map((_member, index) => this.stop(index)));
+    await this.#connections.close();
+    await this.#sandbox?.close();
+  }
+
+  async #startGateway(): Promise<void> {
+    const merchants: object[] = [];
+    for (const [index, id] of this.merchants.entries()) {
+      const { privateJwk, publicJwk } = await generateClientKey();
+      this.#keys.set(id, await importClientKey(privateJwk));
+      merchants.push({
+        id,
+        serviceCode: serviceCodeOf(index),
+        publicJwk,
+        lifetimeMs: this.#options.lifetimeMs ?? 60_000,
+      });
+    }
+    const logger = createLogger({ name: 'sandbox', level: 'error' });
+    this.#sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock: this.clock, logger, merchants });
+  }
+
+  async #member(index: number): Promise<Member> {
+    const events = new RecordedEvents();
+    const started: { replica?: SessionReplica } = {};
+    const store = await RedisSessionStore.open({
+      connection: this.#options.redis(index),
+      keyPrefix: 'test',
+      keysOf: (merchant) => [this.#keyOf(merchant)],
+      clock: this.clock,
+      onStateChange: (up) => void (up && started.replica?.resync()),
+    });
+    const replica = new SessionReplica({
+      owner: `replica-${index}-${process.hrtime.bigint()}`,
+      merchants: { ids: () => this.merchants, settingsOf: (id) => this.#settingsOf(id) },
+      store,
+      gateway: this.#gateway(),
+      events,
+      clock: this.clock,
+      random: Math.random,
+    });
+    started.replica = replica;
+    replica.held.onAnyNewer(({ merchant, generation, authToken }) => {
+      if (merchant !== 'shop') return;
+      this.history.push({ kind: 'adoption', replica: index, atMs: wallMs(), generation, token: authToken });
+    });
+    void replica.tick();
+    return { replica, store, events, ticking: setInterval(() => void replica.tick(), TICK_MS) };
+  }
+
+  #gateway(): UndiciSessionGateway {
+    const merchants = (id: string): MerchantGateway => ({
+      merchant: id,
+      serviceCode: serviceCodeOf(this.merchants.indexOf(id)),
+      clientKeys: [this.#keyOf(id)],
+      baseUrl: new URL(this.#sandbox?.url ?? ''),
+      environment: 'test',
+      timeoutMs: this.#settingsOf(id)?.gatewayTimeoutMs ?? 0,
+      requestData: { attach: 'none' },
+      tls: { pins: [] },
+    });
+    return new UndiciSessionGateway({ merchants, connections: this.#connections, clock: this.clock });
+  }
+
+  #settingsOf(id: string): SessionSettings | undefined {
+    if (!this.merchants.includes(id)) return undefined;
+    return someSettings({ gatewayTimeoutMs: 1_000, ...this.#options.settings });
+  }
+
+  #keyOf(merchant: string): ClientKey {
+    const key = this.#keys.get(merchant);
+    if (key === undefined) throw new Error(`there is no merchant ${merchant}`);
+    return key;
+  }
+
+  #readAll(): void {
+    for (const [replica, session] of this.served().entries()) {
+      if (session === undefined) continue;
+      const { generation, authToken: token, expiresAt: expiresAtMs } = session;
+      this.history.push({ kind: 'read', replica, atMs: wallMs(), generation, token, expiresAtMs });
+    }
+  }
+}
+
+/** Finer than Date.now(), on the same scale. */
+function wallMs(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function serviceCodeOf(index: number): string {
+  return `137d9304-0368-11ed-b939-${String(index).padStart(12, '0')}`;
+}
