@@ -1,0 +1,159 @@
+import type { RedisConnection } from '#libs/store';
+import { eventually, RedisProcess, startRedisSentinel, TcpProxy } from '#libs/testing';
+import { faultsOf } from './history-checker.js';
+import { ReplicaGroup } from './replica-group.js';
+
+/** How soon after the return of Redis every replica has to serve the same newest session. */
+const HEALED_WITHIN_MS = 2_000;
+/** A replica without its store cannot know better for as long as the fault lasts. */
+const bounds = { staleForMs: 15_000, mayOverlap: false };
+const settings = { gatewayTimeoutMs: 500, onStoreOutage: 'fail' } as const;
+
+const to = (address: { host: string; port: number }): RedisConnection => ({ kind: 'single', address, database: 0 });
+
+/** Every replica has noticed that its store does not answer. */
+function allNotice(group: ReplicaGroup, since: readonly number[]): () => boolean {
+  return () => group.members.every(({ events }, index) => events.of('store_failed').length > (since[index] ?? 0));
+}
+
+const failuresOf = (group: ReplicaGroup): number[] =>
+  group.members.map(({ events }) => events.of('store_failed').length);
+
+describe('a Redis', () => {
+  let redis: RedisProcess;
+  let group: ReplicaGroup;
+
+  beforeEach(async () => {
+    redis = await RedisProcess.start();
+    group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => to(redis.address) });
+    await eventually(() => group.agrees());
+    group.startReading();
+  });
+  afterEach(async () => {
+    await group.close();
+    await redis.stop();
+  });
+
+  it('that is killed and comes back empty costs one call, and no read', async () => {
+    const before = group.served()[0]?.generation ?? 0;
+    const since = failuresOf(group);
+    await redis.kill();
+    await eventually(allNotice(group, since));
+    expect(group.agrees()).toBe(true);
+    await redis.start();
+    await eventually(() => group.agrees() && (group.served()[0]?.generation ?? 0) > before, HEALED_WITHIN_MS);
+    expect(await group.createCalls()).toHaveLength(2);
+    expect(faultsOf(await group.observations(), bounds)).toEqual([]);
+  }, 30_000);
+
+  it('that is frozen and thawed costs no call and no read', async () => {
+    const before = group.served()[0]?.generation;
+    const since = failuresOf(group);
+    redis.freeze();
+    await eventually(allNotice(group, since));
+    expect(group.agrees()).toBe(true);
+    redis.thaw();
+    const recovered = (): boolean => group.members.every(({ events }) => events.of('store_recovered').length > 0);
+    await eventually(recovered, HEALED_WITHIN_MS);
+    expect(group.served().map((session) => session?.generation)).toEqual([before, before, before]);
+    expect(await group.createCalls()).toHaveLength(1);
+    expect(faultsOf(await group.observations(), bounds)).toEqual([]);
+  }, 30_000);
+
+  it('that forgets everything between two commands costs at most one call, and generations go on growing', async () => {
+    const before = group.served()[0]?.generation ?? 0;
+    redis.cli('FLUSHALL');
+    const index = await group.add();
+    await eventually(() => group.served()[index] !== undefined);
+    expect(group.served()[index]?.generation).toBeGreaterThan(before);
+    await eventually(() => group.agrees());
+    expect(await group.createCalls()).toHaveLength(2);
+    expect(faultsOf(await group.observations(), bounds)).toEqual([]);
+  }, 30_000);
+});
+
+describe('a network', () => {
+  it('that is cut between one replica and Redis leaves it serving until expiry, and heals to the newest session', async () => {
+    const redis = await RedisProcess.start();
+    const proxy = await TcpProxy.to(redis.port);
+    const group = await ReplicaGroup.start({
+      replicas: 3,
+      lifetimeMs: 6_000,
+      settings,
+      redis: (replica) => to(replica === 0 ? proxy.address : redis.address),
+    });
+    try {
+      await eventually(() => group.agrees());
+      group.startReading();
+      const before = group.served()[0]?.generation ?? 0;
+      proxy.passage = 'cut';
+      await eventually(() =>
+        group
+          .served()
+          .slice(1)
+          .every((session) => (session?.generation ?? 0) > before),
+      );
+      expect(group.served()[0]?.generation).toBe(before);
+      // Past its expiry it has nothing to serve, rather than something dead.
+      await eventually(() => group.served()[0] === undefined);
+      proxy.passage = 'open';
+      proxy.reset();
+      await eventually(() => group.agrees(), HEALED_WITHIN_MS);
+      expect(faultsOf(await group.observations(), bounds)).toEqual([]);
+    } finally {
+      await group.close();
+      await proxy.close();
+      await redis.stop();
+    }
+  }, 40_000);
+});
+
+describe('a store outage in which replicas may authorize alone', () => {
+  it('ends with the newest generation on all of them, and none of them was ever without a session', async () => {
+    const redis = await RedisProcess.start();
+    const authorize = { ...settings, onStoreOutage: 'authorize' } as const;
+    const options = { replicas: 3, lifetimeMs: 12_000, settings: authorize, redis: () => to(redis.address) };
+    const group = await ReplicaGroup.start(options);
+    try {
+      await eventually(() => group.agrees());
+      group.startReading();
+      const before = group.served()[0]?.generation ?? 0;
+      await redis.kill();
+      const onTheirOwn = (): boolean => group.served().every((session) => (session?.generation ?? 0) > before);
+      await eventually(onTheirOwn, 20_000);
+      await redis.start();
+      const newest = Math.max(...group.served().map((session) => session?.generation ?? 0));
+      await eventually(() => group.agrees() && (group.served()[0]?.generation ?? 0) >= newest, HEALED_WITHIN_MS);
+      expect(await group.createCalls()).toHaveLength(4);
+      expect(faultsOf(await group.observations(), { ...bounds, mayOverlap: true })).toEqual([]);
+    } finally {
+      await group.close();
+      await redis.stop();
+    }
+  }, 40_000);
+});
+
+describe('a failover by Sentinel', () => {
+  it('costs at most one call, and no read', async () => {
+    const fixture = await startRedisSentinel();
+    const sentinels = fixture.sentinels.map(({ address }) => address);
+    const connection: RedisConnection = { kind: 'sentinel', sentinels, name: fixture.name, database: 0 };
+    const group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => connection });
+    try {
+      await eventually(() => group.agrees());
+      group.startReading();
+      const since = failuresOf(group);
+      await fixture.primary.kill();
+      await eventually(allNotice(group, since));
+      expect(group.agrees()).toBe(true);
+      const recovered = (): boolean => group.members.every(({ events }) => events.of('store_recovered').length > 0);
+      await eventually(recovered, 20_000);
+      await eventually(() => group.agrees(), HEALED_WITHIN_MS);
+      expect((await group.createCalls()).length).toBeLessThanOrEqual(2);
+      expect(faultsOf(await group.observations(), bounds)).toEqual([]);
+    } finally {
+      await group.close();
+      await fixture.stop();
+    }
+  }, 60_000);
+});
