@@ -1,29 +1,39 @@
 import type { webcrypto } from 'node:crypto';
 import { CURVE } from './profile.js';
 
-/** Enough that a burst of seals keeps both the elliptic-curve work and the short steps after it in progress. */
+/** As many as seals are usually in flight: more would be memory, fewer would be waited for. */
 const KEYS_AHEAD = 8;
 
 /**
- * Ephemeral key pairs, generated a few ahead of need: a seal then costs one elliptic-curve operation of waiting
- * instead of two, and under load the runtime's threads never wait for the next step of a seal. Each is handed out
+ * Ephemeral private keys, generated a few ahead of need: a seal then waits for one elliptic-curve operation instead
+ * of two, and under load the runtime's threads find work while a seal is between its steps. Each key is handed out
  * once, and none outlives the process.
  */
 export class EphemeralKeys {
-  readonly #ahead: Promise<webcrypto.CryptoKey>[] = [];
+  readonly #ready: webcrypto.CryptoKey[] = [];
+  #underway = 0;
 
   /** A private key that nobody else has had or will have. */
-  take(): Promise<webcrypto.CryptoKey> {
-    while (this.#ahead.length <= KEYS_AHEAD) this.#ahead.push(generate());
-    return this.#ahead.shift() ?? generate();
+  async take(): Promise<webcrypto.CryptoKey> {
+    const key = this.#ready.pop();
+    this.#refill();
+    return key ?? generate();
+  }
+
+  #refill(): void {
+    while (this.#ready.length + this.#underway < KEYS_AHEAD) {
+      this.#underway += 1;
+      generate()
+        .then((key) => this.#ready.push(key))
+        // Nobody waits for this one. The seal that finds no key ready makes its own, and reports what fails then.
+        .catch(() => undefined)
+        .finally(() => (this.#underway -= 1));
+    }
   }
 }
 
-function generate(): Promise<webcrypto.CryptoKey> {
+async function generate(): Promise<webcrypto.CryptoKey> {
   // Extractable, or the JOSE library could not write the public half into the header.
-  const pair = crypto.subtle.generateKey({ name: 'ECDH', namedCurve: CURVE }, true, ['deriveBits']);
-  const privateKey = pair.then((keys) => keys.privateKey);
-  // A failure belongs to the seal that takes the key; until then it must not count as an unhandled rejection.
-  privateKey.catch(() => undefined);
+  const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: CURVE }, true, ['deriveBits']);
   return privateKey;
 }
