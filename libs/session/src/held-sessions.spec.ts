@@ -26,6 +26,14 @@ describe('the sessions in memory', () => {
     expect(held.facts('shop').leftMs).toBe(10_000);
   });
 
+  it('are over in the millisecond of their expiry: the wall clock may be behind the truth by as much', () => {
+    const { clock, held } = holding();
+    clock.freeze(899_998);
+    expect(held.facts('shop').leftMs).toBe(1);
+    clock.freeze(1);
+    expect(held.facts('shop').leftMs).toBe(0);
+  });
+
   it('expire at once when the wall clock is set past their expiry: the safe side', () => {
     const { clock, held } = holding();
     clock.jumpWall(3_600_000);

@@ -10,6 +10,9 @@ interface Held {
   readonly leftWhenHeldMs: number;
 }
 
+/** The wall clock shows whole milliseconds: the truth is up to one later. */
+const WALL_CLOCK_RESOLUTION_MS = 1;
+
 export type HeldListener = (session: Session) => void;
 
 /**
@@ -90,7 +93,7 @@ export class HeldSessions {
   facts(merchant: string): ServeFacts {
     const held = this.#held.get(merchant);
     if (held === undefined) return { held: false, leftMs: 0, freshMs: 0 };
-    const byWallMs = msBetween(this.#clock.now(), held.session.expiresAt);
+    const byWallMs = msBetween(this.#clock.now(), held.session.expiresAt) - WALL_CLOCK_RESOLUTION_MS;
     const byMonotonicMs = held.leftWhenHeldMs - (this.#clock.monotonicMs() - held.heldSinceMs);
     const leftMs = Math.min(byWallMs, byMonotonicMs);
     return { held: true, leftMs, freshMs: leftMs - msBetween(held.session.mustRenewAt, held.session.expiresAt) };
