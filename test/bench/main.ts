@@ -1,12 +1,17 @@
 import { type BenchLine, formatLines } from './bench-line.js';
 import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
+import { benchOverhead, benchRenewals } from './renewal-bench.js';
+import { benchScale } from './scale-bench.js';
 import { benchStart } from './start-bench.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
   start: benchStart,
+  renewals: benchRenewals,
+  overhead: benchOverhead,
+  scale: benchScale,
 };
 
 /** Runs every bench, or those named on the command line: `npm run bench -- jwe`. */

@@ -4,7 +4,7 @@ import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import { type Session, SessionReplica, type SessionSettings } from '#libs/session';
 import { type RedisConnection, RedisSessionStore } from '#libs/store';
 import { createLogger } from '#libs/telemetry';
-import { RecordedEvents, someSettings } from '#libs/testing';
+import { eventually, RecordedEvents, someSettings } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import type { Observation } from './history-checker.js';
 
@@ -109,6 +109,24 @@ export class ReplicaGroup {
       return { kind: 'call', startedAtMs, endedAtMs: startedAtMs + durationMs };
     });
     return [...this.history, ...asObserved];
+  }
+
+  /**
+   * Of so many renewals: from the due moment to the last replica that had the new session, less the gateway's own time.
+   * The gateway's time is taken from its log, which has whole milliseconds for the moment and fractions for the duration.
+   */
+  async overheadsOf(renewals: number): Promise<number[]> {
+    const overheads: number[] = [];
+    for (let count = 0; count < renewals; count += 1) {
+      const before = this.served()[0];
+      const generation = before?.generation ?? 0;
+      await eventually(() => this.agrees() && (this.served()[0]?.generation ?? 0) > generation);
+      const adopted = this.history.filter((seen) => seen.kind === 'adoption' && seen.generation > generation);
+      const last = Math.max(...adopted.map((seen) => (seen.kind === 'adoption' ? seen.atMs : 0)));
+      const gatewayMs = (await this.createCalls()).at(-1)?.durationMs ?? 0;
+      overheads.push(last - (before?.renewAt ?? 0) - gatewayMs);
+    }
+    return overheads;
   }
 
   async stop(index: number): Promise<void> {

@@ -1,0 +1,149 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
+import {
+  type ClientKey,
+  generateClientKey,
+  importClientKey,
+  importServerKey,
+  openJwe,
+  sealAtRest,
+  sealJwe,
+} from '#libs/jwe';
+import { SessionReplica } from '#libs/session';
+import { RedisSessionStore } from '#libs/store';
+import { aServerPublicKey, eventually, freePort, RecordedEvents, RedisProcess, someSettings } from '#libs/testing';
+import { spreadsOf } from '../replicas/history-checker.js';
+import { ReplicaGroup } from '../replicas/replica-group.js';
+import type { BenchLine } from './bench-line.js';
+import { BenchProcess, untilOk } from './bench-process.js';
+
+const MERCHANTS = 500;
+/** As many as a replica has in flight. */
+const IN_FLIGHT = 64;
+const ROUNDS = 3;
+const GATEWAY_CPU = 1;
+
+/** One replica that renews many merchants at an instant gateway, beside what its two JWE operations alone allow. */
+export async function benchRenewals(): Promise<readonly BenchLine[]> {
+  const { privateJwk, publicJwk } = await generateClientKey();
+  const key = await importClientKey(privateJwk);
+  const plaintext = sessionPlaintext();
+  const jwe = await sealJwe(plaintext, await importServerKey(publicJwk));
+  const rates: number[] = [];
+  const bareRates: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rates.push(await renewalsPerSecond(key, jwe));
+    bareRates.push(await jweOperationsPerSecond(key, jwe, plaintext));
+  }
+  const value = median(rates);
+  const baseline = `its open and its seal at rest alone, ${IN_FLIGHT} in flight`;
+  return [
+    { name: 'renewals of one replica', value, unit: '/s', ratio: value / median(bareRates), goal: 0.6, baseline },
+  ];
+}
+
+/** From the due moment to the session readable on the last of three replicas, less the time of the gateway itself. */
+export async function benchOverhead(): Promise<readonly BenchLine[]> {
+  const redis = await RedisProcess.start();
+  const settings = { gatewayTimeoutMs: 400, budget: { calls: 1_000, windowMs: 600_000 } };
+  const redisOf = () => ({ kind: 'single', address: redis.address, database: 0 }) as const;
+  const group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 1_500, settings, redis: redisOf });
+  try {
+    await eventually(() => group.agrees());
+    const overheads = await group.overheadsOf(30);
+    const value = median(overheads);
+    const spread = median(spreadsOf(group.history, 3));
+    const baseline = `the spread over the replicas alone; goal: under 15 ms`;
+    return [{ name: 'renewal overhead, median', value, unit: 'ms', ratio: value / spread, baseline }];
+  } finally {
+    await group.close();
+    await redis.stop();
+  }
+}
+
+async function renewalsPerSecond(key: ClientKey, jwe: string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'session-broker-bench-'));
+  const redis = await RedisProcess.start();
+  const clock = new SystemClock();
+  const connections = new GatewayConnections(clock);
+  const port = await freePort();
+  const file = join(folder, 'answer.json');
+  await writeFile(
+    file,
+    JSON.stringify({ headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jwe }) }),
+  );
+  const program = join(import.meta.dirname, 'bare-server.js');
+  const server = new BenchProcess([process.execPath, program, String(port), file], { cpu: GATEWAY_CPU });
+  await untilOk(`http://127.0.0.1:${port}/`);
+  const ids = Array.from({ length: MERCHANTS }, (_, index) => `shop-${index}`);
+  const store = await RedisSessionStore.open({
+    connection: { kind: 'single', address: redis.address, database: 0 },
+    keyPrefix: 'bench',
+    keysOf: () => [key],
+    clock,
+    onStateChange: () => undefined,
+  });
+  const gateway = new UndiciSessionGateway({ merchants: (id) => merchantGateway(id, key, port), connections, clock });
+  const settings = someSettings();
+  const events = new RecordedEvents();
+  const merchants = { ids: () => ids, settingsOf: () => settings };
+  const replica = new SessionReplica({ owner: 'bench', merchants, store, gateway, events, clock, random: Math.random });
+  try {
+    const startedAt = performance.now();
+    await replica.tick();
+    await eventually(() => ids.every((id) => replica.held.get(id) !== undefined), 60_000);
+    return MERCHANTS / ((performance.now() - startedAt) / 1_000);
+  } finally {
+    await replica.stop(0);
+    await Promise.all([store.close(), connections.close(), server.stop()]);
+    await redis.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function jweOperationsPerSecond(key: ClientKey, jwe: string, plaintext: Uint8Array): Promise<number> {
+  let left = MERCHANTS;
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) {
+      await openJwe(jwe, [key]);
+      await sealAtRest(plaintext, key, { merchant: 'shop', generation: left });
+    }
+  };
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, lane));
+  return MERCHANTS / ((performance.now() - startedAt) / 1_000);
+}
+
+function merchantGateway(
+  merchant: string,
+  key: ClientKey,
+  port: number,
+): ReturnType<ConstructorParameters<typeof UndiciSessionGateway>[0]['merchants']> {
+  return {
+    merchant,
+    serviceCode: '137d9304-0368-11ed-b939-0242ac120002',
+    clientKeys: [key],
+    baseUrl: new URL(`http://127.0.0.1:${port}`),
+    environment: 'test',
+    timeoutMs: 5_000,
+    requestData: { attach: 'none' },
+    tls: { pins: [] },
+  };
+}
+
+function sessionPlaintext(): Uint8Array {
+  const session = {
+    authToken: '5f6a0c0e-7a5c-4c6c-9c0b-2d1f3e4a5b6c',
+    refreshToken: '6f6a0c0e-7a5c-4c6c-9c0b-2d1f3e4a5b6c',
+    deviceId: 'a3c1f1d2-0b4e-4f7a-8d9c-6e5f4a3b2c1d',
+    serverPublic: aServerPublicKey(),
+  };
+  return Buffer.from(JSON.stringify(session));
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
