@@ -59,6 +59,17 @@ describe('renewal', () => {
     expect(cluster.gateway.mostInFlight).toBe(1);
   });
 
+  it('renews exactly when a session falls due, even if nobody ticks in between', async () => {
+    const settings = { gatewayTimeoutMs: 100, budget: { calls: 1_000, windowMs: HOUR } };
+    const cluster = new Cluster({ replicas: 3, lifetimeMs: 1_000, latencyMs: 0, tickMs: HOUR, settings });
+    await cluster.clock.advance(20_000);
+    const pauses = cluster.gateway.calls
+      .slice(1)
+      .map(({ atMs }, index) => atMs - (cluster.gateway.calls[index]?.atMs ?? 0));
+    // 20 % of a second is less than two timeouts and half of the jitter: 210 ms before the end.
+    expect(new Set(pauses)).toEqual(new Set([790]));
+  });
+
   it('shares the work of many merchants among the replicas', async () => {
     const merchants = Array.from({ length: 300 }, (_, index) => `shop-${index}`);
     let seed = 1;

@@ -8,6 +8,8 @@ import { isStoreOutage } from './store-outage.js';
 
 /** Renewals that one replica has in flight at once: more due merchants wait, and other replicas may take them. */
 const MOST_IN_FLIGHT = 64;
+/** With a backlog, the store is asked for more once this many are left: a question for each would double its work. */
+const ASK_AGAIN_AT = MOST_IN_FLIGHT / 2;
 /** Due merchants that belong to another configuration may not hide ours; beyond this many, something else is wrong. */
 const MOST_FOREIGN = 10_000;
 
@@ -28,7 +30,8 @@ export interface RenewalLoopParts {
  */
 export class RenewalLoop {
   readonly #parts: RenewalLoopParts;
-  #wakeUp: ScheduledTask | undefined;
+  #wakeUp: { readonly task: ScheduledTask; readonly atMs: number } | undefined;
+  readonly #endSubscription: () => void;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -36,6 +39,10 @@ export class RenewalLoop {
 
   constructor(parts: RenewalLoopParts) {
     this.#parts = parts;
+    // A session may fall due before the next tick looks: whoever takes one over knows when.
+    this.#endSubscription = parts.held.onAnyNewer(({ merchant }) => {
+      this.#wakeIn(Math.max(0, parts.held.untilRenewalMs(merchant)));
+    });
   }
 
   /** Never rejects for an outage of the store: the next tick asks again. One tick runs at a time. */
@@ -51,7 +58,8 @@ export class RenewalLoop {
   /** Claims nothing any more. Resolves when a tick under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#wakeUp?.cancel();
+    this.#endSubscription();
+    this.#cancelWakeUp();
     await this.#running;
   }
 
@@ -63,8 +71,8 @@ export class RenewalLoop {
   }
 
   async #once(): Promise<void> {
-    this.#wakeUp?.cancel();
     if (this.#stopped) return;
+    this.#cancelWakeUp();
     try {
       await this.#parts.renewer.offerUnpublished();
       if (!this.#parts.sync.isComplete) await this.#parts.sync.syncAll();
@@ -102,14 +110,25 @@ export class RenewalLoop {
       .renew({ merchant, trigger, newerThan: held.replaceable(merchant), coolDownMs: 0 })
       .then(async (result) => {
         if (meansStoreIsAhead(result)) await sync.refresh(merchant);
-        if (isBacklog) await this.tick();
+        if (isBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();
       })
       .catch((error: unknown) => sync.reportBroken('renewal', error));
   }
 
+  /** The earliest wish counts: a tick looks at everything that is due. */
   #wakeIn(delayMs: number): void {
-    if (this.#stopped) return;
-    this.#wakeUp?.cancel();
-    this.#wakeUp = this.#parts.clock.schedule(delayMs, () => void this.tick());
+    const atMs = this.#parts.clock.monotonicMs() + delayMs;
+    if (this.#stopped || (this.#wakeUp !== undefined && this.#wakeUp.atMs <= atMs)) return;
+    this.#cancelWakeUp();
+    const task = this.#parts.clock.schedule(delayMs, () => {
+      this.#wakeUp = undefined;
+      void this.tick();
+    });
+    this.#wakeUp = { atMs, task };
+  }
+
+  #cancelWakeUp(): void {
+    this.#wakeUp?.task.cancel();
+    this.#wakeUp = undefined;
   }
 }
