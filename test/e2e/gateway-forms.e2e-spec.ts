@@ -4,6 +4,7 @@ import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } 
 import { GatewayFailure, type IssuedSession } from '#libs/session';
 import { createLogger } from '#libs/telemetry';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
 
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
@@ -31,13 +32,8 @@ describe('the gateway client against the played gateway', () => {
     await sandbox.close();
   });
 
-  async function control(method: string, path: string, body?: object): Promise<unknown> {
-    const response = await fetch(`${sandbox.url}/control${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    if (!response.ok) throw new Error(`sandbox control answered ${response.status}: ${await response.text()}`);
-    return response.status === 204 ? undefined : await response.json();
+  function control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(sandbox.url, { method, path, body });
   }
 
   async function createSession(merchant: object, gateway: Partial<MerchantGateway> = {}): Promise<IssuedSession> {

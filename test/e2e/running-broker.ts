@@ -8,6 +8,7 @@ import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
 import { startBroker } from '../../apps/broker/src/broker.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
 
 export const TOKENS = { checkout: 'token-of-checkout', reporting: 'token-of-reporting', admin: 'token-of-admin' };
 /** Configured, but in nobody's policy except the admin's. */
@@ -58,13 +59,8 @@ export class RunningBroker {
     return fetch(this.url + path, { headers: { ...authorization, ...headers } });
   }
 
-  async control(method: string, path: string, body?: object): Promise<unknown> {
-    const response = await fetch(`${this.sandboxUrl}/control${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    if (!response.ok) throw new Error(`sandbox control answered ${response.status}: ${await response.text()}`);
-    return response.status === 204 ? undefined : await response.json();
+  control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(this.sandboxUrl, { method, path, body });
   }
 
   /** Create calls that the gateway has got. */

@@ -8,6 +8,7 @@ import { createLogger } from '#libs/telemetry';
 import { eventually, freePort, RedisProcess } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
 
 const TOKEN = 'token-of-checkout';
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
@@ -46,12 +47,8 @@ describe('a replica that is lost while it creates a session', () => {
     await rm(folder, { recursive: true });
   });
 
-  async function control(method: string, path: string, body?: object): Promise<unknown> {
-    const response = await fetch(`${sandbox.url}/control${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    return response.status === 204 ? undefined : await response.json();
+  function control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(sandbox.url, { method, path, body });
   }
 
   async function createCalls(): Promise<number> {

@@ -7,6 +7,7 @@ import { createLogger } from '#libs/telemetry';
 import { eventually, RecordedEvents, someSettings } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import type { Observation } from './history-checker.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
 
 const TICK_MS = 1_000;
 const READ_EVERY_MS = 5;
@@ -86,13 +87,8 @@ export class ReplicaGroup {
     return generations.size === 1 && !generations.has(undefined);
   }
 
-  async control(method: string, path: string, body?: object): Promise<unknown> {
-    const response = await fetch(`${this.#sandbox?.url}/control${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    if (!response.ok) throw new Error(`sandbox control answered ${response.status}: ${await response.text()}`);
-    return response.status === 204 ? undefined : await response.json();
+  control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
   }
 
   /** The create calls that the gateway has got: the witness. */
