@@ -24,6 +24,8 @@ const gatewayFault =
   (fault: object) =>
   async ({ group, random }: SoakStage): Promise<void> => {
     const times = 1 + Math.floor(random() * 3);
+    // One at a time: piled up, they would keep the gateway failing for good, and nothing would be tested but back-off.
+    await group.control('DELETE', '/faults');
     await group.control('POST', '/faults', { operation: 'authorize', times, ...fault });
   };
 
