@@ -32,11 +32,11 @@ describe('many replicas on one Redis', () => {
       await eventually(() => group.agrees());
       group.startReading();
       await eventually(async () => (await group.createCalls()).length >= 51, 90_000);
+      // Calls are logged as they arrive: the last one is waited for, and one that was not needed would never be made up for.
+      await eventually(async () => (await group.createCalls()).length === group.adoptedGenerations().size);
       await eventually(() => group.agrees());
       const history = await group.observations();
       expect(faultsOf(history, { staleForMs: 1_000, mayOverlap: false })).toEqual([]);
-      const adopted = new Set(history.flatMap((seen) => (seen.kind === 'adoption' ? [seen.generation] : [])));
-      expect((await group.createCalls()).length).toBe(adopted.size);
       const spreads = spreadsOf(history, 10);
       const at = (share: number): string => (spreads[Math.floor(spreads.length * share)] ?? Number.NaN).toFixed(1);
       console.log(`${spreads.length} renewals reached all 10 replicas: median ${at(0.5)} ms, p99 ${at(0.99)} ms`);

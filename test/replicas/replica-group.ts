@@ -87,6 +87,11 @@ export class ReplicaGroup {
     return generations.size === 1 && !generations.has(undefined);
   }
 
+  /** Every generation that any replica has ever taken over. */
+  adoptedGenerations(): ReadonlySet<number> {
+    return new Set(this.history.flatMap((seen) => (seen.kind === 'adoption' ? [seen.generation] : [])));
+  }
+
   control(method: string, path: string, body?: object): Promise<unknown> {
     return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
   }
