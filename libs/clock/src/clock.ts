@@ -30,9 +30,14 @@ export class SystemClock implements Clock {
   schedule(delayMs: number, task: () => void): ScheduledTask {
     const dueAtMs = this.monotonicMs() + delayMs;
     let timer: NodeJS.Timeout;
+    // Node's timers may fire more than a millisecond early: what is left is waited for.
     const arm = (): void => {
       const leftMs = dueAtMs - this.monotonicMs();
-      timer = leftMs > LONGEST_TIMEOUT_MS ? setTimeout(arm, LONGEST_TIMEOUT_MS) : setTimeout(task, Math.max(0, leftMs));
+      timer = setTimeout(fire, Math.min(LONGEST_TIMEOUT_MS, Math.max(0, Math.ceil(leftMs))));
+    };
+    const fire = (): void => {
+      if (dueAtMs > this.monotonicMs()) arm();
+      else task();
     };
     arm();
     return { cancel: () => clearTimeout(timer) };
