@@ -2,14 +2,14 @@ import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import type { FailureBoard } from './failure-board.js';
+import { renewAndFollow } from './followed-renewal.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS, type RenewVerdict } from './renew-decision.js';
-import { meansStoreIsAhead, type Renewer, type RenewalResult } from './renewer.js';
+import type { Renewer, RenewalResult } from './renewer.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
 import type { Session } from './session.js';
-import { isStoreOutage } from './store-outage.js';
 
 /** When nothing says when a session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
@@ -108,10 +108,10 @@ export class SessionReader {
     });
   }
 
-  #renew(wish: ReadWish): Promise<RenewalResult> {
-    const { held, renewer } = this.#parts;
+  #renewAndFollow(wish: ReadWish): Promise<RenewalResult> {
+    const { held } = this.#parts;
     const replacesLiving = held.facts(wish.merchant).freshMs > 0;
-    return renewer.renew({
+    return renewAndFollow(this.#parts, {
       merchant: wish.merchant,
       trigger: 'demand',
       newerThan: held.replaceable(wish.merchant),
@@ -121,19 +121,6 @@ export class SessionReader {
 
   #renewInBackground(wish: ReadWish): void {
     this.#renewAndFollow(wish).catch((error: unknown) => this.#parts.sync.reportBroken('background renewal', error));
-  }
-
-  /** The store may turn out to hold a newer session already: then reading it is all there is to do. */
-  async #renewAndFollow(wish: ReadWish): Promise<RenewalResult> {
-    const result = await this.#renew(wish);
-    if (!meansStoreIsAhead(result)) return result;
-    try {
-      await this.#parts.sync.refresh(wish.merchant);
-      return result;
-    } catch (error) {
-      if (!isStoreOutage(error)) throw error;
-      return { kind: 'store_down', retryInMs: RETRY_AFTER_UNKNOWN_MS };
-    }
   }
 
   async #waitForRenewal(wish: ReadWish): Promise<void> {

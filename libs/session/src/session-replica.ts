@@ -9,6 +9,7 @@ import type { SessionStore } from './ports/session-store.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { SessionReader } from './session-reader.js';
+import { SessionRejections } from './session-rejections.js';
 import { SessionSync } from './session-sync.js';
 
 export interface ReplicaPorts {
@@ -28,6 +29,7 @@ export class SessionReplica {
   readonly held: HeldSessions;
   readonly failures = new FailureBoard();
   readonly reader: SessionReader;
+  readonly rejections: SessionRejections;
   readonly #renewer: Renewer;
   readonly #sync: SessionSync;
   readonly #loop: RenewalLoop;
@@ -41,6 +43,7 @@ export class SessionReplica {
     const running = { ...parts, renewer: this.#renewer, sync: this.#sync };
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
+    this.rejections = new SessionRejections({ ...running, reader: this.reader });
   }
 
   /** To be called at a steady pace; see RenewalLoop. */

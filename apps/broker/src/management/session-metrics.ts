@@ -67,6 +67,8 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
         return this.#claimRefused(event);
       case 'session_adopted':
         return this.#sessionAdopted(event);
+      case 'session_rejected':
+        return this.#sessionRejected(event);
       case 'late_result':
         return lateResults({ merchant: event.merchant });
       case 'fenced_publish':
@@ -85,6 +87,11 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#instruments.renewalSeconds(durationMs / MS_PER_S, { merchant });
     if (failure === undefined) return;
     this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.msgCode ?? 'none' });
+  }
+
+  /** A rejection that found no answer shows as the failed renewal that it is. */
+  #sessionRejected({ merchant, result }: Named<'session_rejected'>): void {
+    if (result !== 'unavailable') this.#instruments.rejections({ merchant, result });
   }
 
   #claimRefused({ merchant, reason }: Named<'claim_refused'>): void {

@@ -18,6 +18,7 @@ export class EventLog implements SessionEvents {
       unconfirmed_publish: this.#warn('the store did not confirm the new session; it is served from memory only'),
       record_unopenable: this.#warn('a stored session opens with no configured key and is treated as absent'),
       lead_time_short: this.#warn('no second attempt fits before expiry; lower gateway.timeout or raise renewBefore'),
+      session_rejected: (event) => this.#rejected(event),
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
       session_adopted: this.#debug('session adopted'),
       lease_granted: this.#debug('lease granted'),
@@ -52,6 +53,12 @@ export class EventLog implements SessionEvents {
     const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
     if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
+  }
+
+  /** A dead session is reported by everyone who holds it: the first report is news, the rest are echoes. */
+  #rejected({ isFirst, ...event }: Named<'session_rejected'>): void {
+    if (isFirst) this.#logger.warn(event, 'a consumer reports that the gateway refuses the session');
+    else this.#logger.debug(event, 'session rejected again');
   }
 
   #skewed(event: Named<'clock_skew'>): void {

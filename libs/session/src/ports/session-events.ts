@@ -28,6 +28,16 @@ export type SessionEvent =
       readonly trigger: RenewalTrigger;
       readonly reason: ClaimRefusal['kind'] | 'already_newer';
     }
+  | {
+      readonly event: 'session_rejected';
+      readonly merchant: string;
+      readonly generation: number;
+      readonly result: 'renewed' | 'already_newer' | 'cooled_down' | 'unavailable';
+      /** Nobody had reported this generation, or a later one, to this replica before. */
+      readonly isFirst: boolean;
+      readonly reason?: string;
+      readonly consumer?: string;
+    }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'unconfirmed_publish'; readonly merchant: string; readonly generation: number }

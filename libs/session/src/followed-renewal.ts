@@ -1,0 +1,25 @@
+import { type RenewalRequest, type RenewalResult, type Renewer, meansStoreIsAhead } from './renewer.js';
+import type { SessionSync } from './session-sync.js';
+import { isStoreOutage } from './store-outage.js';
+
+/** When to wish again while the store is silent. */
+const STORE_RETRY_MS = 1_000;
+
+/**
+ * Renews, and reads the store when it turns out to be ahead: then somebody else has published meanwhile, and their
+ * session is all there is to want. An outage of the store is a result, not an error.
+ */
+export async function renewAndFollow(
+  parts: { readonly renewer: Renewer; readonly sync: SessionSync },
+  request: RenewalRequest,
+): Promise<RenewalResult> {
+  const result = await parts.renewer.renew(request);
+  if (!meansStoreIsAhead(result)) return result;
+  try {
+    await parts.sync.refresh(request.merchant);
+    return result;
+  } catch (error) {
+    if (!isStoreOutage(error)) throw error;
+    return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+  }
+}

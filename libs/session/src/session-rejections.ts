@@ -1,0 +1,188 @@
+import { type Clock, Deadline } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { ChangeWait } from './change-wait.js';
+import type { FailureBoard } from './failure-board.js';
+import { renewAndFollow } from './followed-renewal.js';
+import type { HeldSessions } from './held-sessions.js';
+import type { SessionEvents } from './ports/session-events.js';
+import type { Renewer, RenewalResult } from './renewer.js';
+import type { SessionReader } from './session-reader.js';
+import type { SessionSync } from './session-sync.js';
+import type { Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
+
+/** However often a merchant's sessions are rejected, no more than one per this time is created for it. */
+export const REJECTION_COOL_DOWN_MS = 10_000;
+
+/** When nothing says when a newer session can be expected. */
+const RETRY_AFTER_UNKNOWN_MS = 1_000;
+
+/** The attempt that a rejection joins may have been somebody else's, for less: then one of its own follows. */
+const MOST_ATTEMPTS = 2;
+
+export interface Rejection {
+  readonly merchant: string;
+  /** The generation that the gateway refused; its holder wants a newer one. */
+  readonly generation: number;
+  /** How long to wait for a newer session. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  /** For the log: the gateway's code as the consumer saw it, reduced to a safe character set. */
+  readonly reason?: string;
+  /** For the log: who reports it. */
+  readonly consumer?: string;
+}
+
+/** Each has a session newer than the rejected one, but for a cool-down, which has none yet. */
+export type RejectionAnswer =
+  | { readonly kind: 'renewed' | 'already_newer'; readonly session: Session }
+  | { readonly kind: 'cooled_down'; readonly retryInMs: number };
+
+export interface SessionRejectionsParts {
+  readonly held: HeldSessions;
+  readonly failures: FailureBoard;
+  readonly renewer: Renewer;
+  readonly sync: SessionSync;
+  readonly reader: SessionReader;
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+}
+
+/**
+ * Sessions that a consumer found dead before their time. A rejection names a generation: whoever is late with it is
+ * given what is newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
+ */
+export class SessionRejections {
+  readonly #parts: SessionRejectionsParts;
+  /** Highest generation rejected so far, to tell the first report of a death from its echoes. */
+  readonly #rejected = new Map<string, number>();
+  readonly #lookups = new Map<string, Promise<void>>();
+
+  constructor(parts: SessionRejectionsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @throws BrokerError `invalid_request` for a generation that never was, `session_unavailable` when no newer session
+   *   came in time, `store_unavailable` when it cannot be told which of the two it is
+   */
+  async reject(rejection: Rejection): Promise<RejectionAnswer> {
+    const known = this.#newer(rejection);
+    if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
+    await this.#assertPlausible(rejection);
+    const stored = this.#newer(rejection);
+    if (stored !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: stored });
+    const result = await this.#renew(rejection);
+    const session = this.#newer(rejection);
+    if (session !== undefined) {
+      const kind = result?.kind === 'already_newer' ? 'already_newer' : 'renewed';
+      return this.#answer(rejection, { kind, session });
+    }
+    if (result?.kind === 'cooled_down') return this.#answer(rejection, result);
+    return this.#refuse(rejection, result);
+  }
+
+  #newer({ merchant, generation }: Rejection): Session | undefined {
+    const session = this.#parts.reader.peek(merchant)?.session;
+    return session !== undefined && session.generation > generation ? session : undefined;
+  }
+
+  /**
+   * A generation that nobody has issued is a slip or an attack, and costs one look at the store. A replica that knows
+   * none at all cannot judge: an old process' generation is then as good as any.
+   */
+  async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
+    const { held } = this.#parts;
+    const isUnknown = (): boolean => held.seen(merchant) > 0 && generation > held.seen(merchant);
+    if (generation <= held.generationOf(merchant)) return;
+    try {
+      await this.#lookUp(merchant);
+    } catch (error) {
+      if (!isStoreOutage(error) || isUnknown()) throw error;
+    }
+    if (!isUnknown()) return;
+    throw new BrokerError('invalid_request', { publicDetail: 'generation: no session of this generation was issued' });
+  }
+
+  /** A thousand who ask for the same merchant share one look. */
+  #lookUp(merchant: string): Promise<void> {
+    const underway = this.#lookups.get(merchant);
+    if (underway !== undefined) return underway;
+    const lookup = this.#parts.sync.refresh(merchant).finally(() => this.#lookups.delete(merchant));
+    this.#lookups.set(merchant, lookup);
+    return lookup;
+  }
+
+  async #renew(rejection: Rejection): Promise<RenewalResult | undefined> {
+    const { clock, held, failures } = this.#parts;
+    const { merchant, generation, waitMs, signal } = rejection;
+    const deadline = new Deadline(clock, waitMs, signal);
+    const awaited = { merchant, generation, orFailure: true, signal: deadline.signal };
+    const change = new ChangeWait(held, failures, awaited);
+    try {
+      const result = await Promise.race([this.#attempts(rejection, deadline.signal), change.ended]);
+      // `held`: another replica is at it, and announces what becomes of it.
+      if (result?.kind === 'held' && this.#newer(rejection) === undefined) await change.ended;
+      return result ?? undefined;
+    } finally {
+      change.end();
+      deadline.close();
+    }
+  }
+
+  async #attempts(rejection: Rejection, signal: AbortSignal): Promise<RenewalResult | undefined> {
+    for (let attempt = 1; ; attempt += 1) {
+      const result = await renewAndFollow(this.#parts, this.#request(rejection));
+      const isSettled = this.#newer(rejection) !== undefined || isLastWord(result);
+      if (isSettled || attempt === MOST_ATTEMPTS || signal.aborted) return result;
+    }
+  }
+
+  #request({ merchant, generation }: Rejection): Parameters<Renewer['renew']>[0] {
+    const { held } = this.#parts;
+    const replacesLiving = held.facts(merchant).leftMs > 0;
+    return {
+      merchant,
+      trigger: 'rejection',
+      newerThan: Math.max(generation, held.replaceable(merchant)),
+      coolDownMs: replacesLiving ? REJECTION_COOL_DOWN_MS : 0,
+    };
+  }
+
+  #answer(rejection: Rejection, answer: RejectionAnswer): RejectionAnswer {
+    this.#report(rejection, answer.kind);
+    return answer;
+  }
+
+  #refuse(rejection: Rejection, result: RenewalResult | undefined): never {
+    this.#report(rejection, 'unavailable');
+    const { merchant, generation } = rejection;
+    const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
+    throw new BrokerError('session_unavailable', {
+      detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
+      retryAfterMs: this.#parts.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
+    });
+  }
+
+  #report(
+    { merchant, generation, reason, consumer }: Rejection,
+    result: RejectionAnswer['kind'] | 'unavailable',
+  ): void {
+    const isFirst = generation > (this.#rejected.get(merchant) ?? 0);
+    if (isFirst) this.#rejected.set(merchant, generation);
+    this.#parts.events.emit({
+      event: 'session_rejected',
+      merchant,
+      generation,
+      result,
+      isFirst,
+      ...(reason === undefined ? {} : { reason }),
+      ...(consumer === undefined ? {} : { consumer }),
+    });
+  }
+}
+
+/** Whether asking again at once could only be answered the same way. */
+function isLastWord(result: RenewalResult): boolean {
+  return !['renewed', 'already_newer', 'lost', 'not_due'].includes(result.kind);
+}
