@@ -175,6 +175,9 @@ describe('bad input', () => {
       '/v1/merchants',
       '/v1/merchants/{merchant}/client-key',
       '/v1/merchants/{merchant}/session',
+      '/v1/merchants/{merchant}/session/rejections',
+      '/v1/merchants/{merchant}/payloads/encrypt',
+      '/v1/merchants/{merchant}/payloads/decrypt',
     ]);
     const page = await broker.get('/docs', {}, '');
     expect(page.status).toBe(200);

@@ -10,7 +10,12 @@ import { startBroker } from '../../apps/broker/src/broker.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
 
-export const TOKENS = { checkout: 'token-of-checkout', reporting: 'token-of-reporting', admin: 'token-of-admin' };
+export const TOKENS = {
+  checkout: 'token-of-checkout',
+  reporting: 'token-of-reporting',
+  admin: 'token-of-admin',
+  payments: 'token-of-payments',
+};
 /** Configured, but in nobody's policy except the admin's. */
 export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const OTHER_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120003';
@@ -33,6 +38,8 @@ export class RunningBroker {
   managementUrl = '';
   sandboxUrl = '';
   thumbprint = '';
+  /** The public half of the key that the merchant `shop` had before its present one. */
+  olderPublicJwk: Record<string, string> = {};
   #close: (() => Promise<void>)[] = [];
 
   private constructor(folder: string) {
@@ -59,6 +66,13 @@ export class RunningBroker {
     return fetch(this.url + path, { headers: { ...authorization, ...headers } });
   }
 
+  /** As the caller `payments`, who may do everything with the merchant `shop`. */
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const own = { authorization: `Bearer ${TOKENS.payments}`, 'content-type': 'application/json' };
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return fetch(this.url + path, { method: 'POST', headers: { ...own, ...headers }, body: text });
+  }
+
   control(method: string, path: string, body?: object): Promise<unknown> {
     return sandboxControl(this.sandboxUrl, { method, path, body });
   }
@@ -73,7 +87,9 @@ export class RunningBroker {
     const clock = new SystemClock();
     const key = await generateClientKey();
     const other = await generateClientKey();
+    const older = await generateClientKey();
     this.thumbprint = key.thumbprint;
+    this.olderPublicJwk = older.publicJwk;
     const quiet = createLogger({ name: 'sandbox', level: 'error' });
     const merchants = [
       { id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000, ...setUp.merchant },
@@ -84,6 +100,7 @@ export class RunningBroker {
     this.#close.push(() => sandbox.close());
     for (const fault of setUp.faults ?? []) await this.control('POST', '/faults', fault);
     await writeFile(join(this.folder, 'shop.jwk.json'), JSON.stringify(key.privateJwk), { mode: 0o600 });
+    await writeFile(join(this.folder, 'shop-older.jwk.json'), JSON.stringify(older.privateJwk), { mode: 0o600 });
     await writeFile(join(this.folder, 'hidden.jwk.json'), JSON.stringify(other.privateJwk), { mode: 0o600 });
     await writeFile(join(this.folder, 'broker.yaml'), configurationText(sandbox.url, setUp));
     const configuration = await loadConfiguration(join(this.folder, 'broker.yaml'), {});
@@ -110,15 +127,17 @@ auth:
     - { caller: checkout, sha256: "${sha256(TOKENS.checkout)}" }
     - { caller: reporting, sha256: "${sha256(TOKENS.reporting)}" }
     - { caller: admin, sha256: "${sha256(TOKENS.admin)}" }
+    - { caller: payments, sha256: "${sha256(TOKENS.payments)}" }
   policies:
     - { caller: checkout, merchants: [shop], allow: [session:read] }
     - { caller: reporting, merchants: [shop], allow: [payload:encrypt] }
     - { caller: admin, merchants: ['*'], allow: [session:read] }
+    - { caller: payments, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
 log: { level: debug }
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
-    clientKeyFiles: [shop.jwk.json]
+    clientKeyFiles: [shop.jwk.json, shop-older.jwk.json]
     gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
   - id: hidden
     required: false

@@ -12,13 +12,17 @@ import { PolicyTable } from './auth/policy-table.js';
 import { ReadAccess } from './auth/read-access.js';
 import { FreshRead } from './http/fresh-read.js';
 import { MerchantsController } from './http/merchants.controller.js';
+import { Patience } from './http/patience.js';
 import { ProblemFilter } from './http/problem.filter.js';
 import { ReadCounts } from './http/read-counts.js';
+import { RejectionsController } from './http/rejections.controller.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { SessionLookup } from './http/session-lookup.service.js';
 import { SessionController } from './http/session.controller.js';
 import { ReadinessProbe } from './management/readiness.js';
+import { PayloadCipher } from './payloads/payload-cipher.service.js';
+import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { CLOCK, CONFIGURATION, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
@@ -48,7 +52,7 @@ export class BrokerModule {
     return {
       module: BrokerModule,
       imports: [ScheduleModule.forRoot()],
-      controllers: [MerchantsController, SessionController],
+      controllers: [MerchantsController, SessionController, RejectionsController, PayloadsController],
       providers: [
         { provide: CONFIGURATION, useValue: parts.configuration },
         { provide: CLOCK, useValue: parts.clock },
@@ -61,6 +65,8 @@ export class BrokerModule {
         replica,
         Authenticator,
         FreshRead,
+        Patience,
+        PayloadCipher,
         PolicyTable,
         ReadinessProbe,
         RenewalScheduler,

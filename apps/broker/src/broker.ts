@@ -93,8 +93,11 @@ async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(BrokerModule.with(parts), adapter, {
     logger,
     abortOnError: false,
+    bodyParser: false,
   });
   const server: FastifyInstance = adapter.getInstance();
+  // JSON is the one type of body that is read; anything else is answered 415.
+  server.removeContentTypeParser('text/plain');
   guardEdge(server, { authenticator: app.get(Authenticator), routes: app.get(RouteMethods) });
   if (parts.configuration.http.docs) serveOpenApi(app);
   await app.init();

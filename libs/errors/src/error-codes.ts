@@ -55,6 +55,12 @@ export const errorCodes = {
     title: 'There is no session to serve at the moment',
   },
   shutting_down: { status: 503, retryable: true, fault: 'dependency', title: 'This replica is shutting down' },
+  overloaded: {
+    status: 503,
+    retryable: true,
+    fault: 'dependency',
+    title: 'This replica has more to do than it can take',
+  },
   store_unavailable: { status: 503, retryable: true, fault: 'dependency', title: 'The session store does not answer' },
   gateway_transient: {
     status: 503,

@@ -23,7 +23,7 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.routes.refine(toBrokerError(thrown), request);
     this.#log(error, request);
-    if (reply.sent || request.raw.destroyed) return;
+    if (reply.sent || reply.raw.destroyed) return;
     const problem = problemOf(error, request.id);
     reply.status(problem.status).headers(headersFor(error, this.routes.allowed(request)));
     reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));

@@ -1,10 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
-import { CONFIGURATION } from '../tokens.js';
 import { etagOf, matchesEtag } from './conditional.js';
+import { Patience } from './patience.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
 import { ReadCounts } from './read-counts.js';
 import { RequestLife } from './request-life.js';
@@ -26,22 +25,15 @@ interface SessionWish {
   readonly waitSeconds: number | undefined;
 }
 
-/** For the last steps of an attempt after the gateway's own timeout. */
-const WAIT_BEYOND_TIMEOUT_MS = 2_000;
-
 /** Finds the session that answers a request: at once from memory, or after the wait that the request asks for. */
 @Injectable()
 export class SessionLookup {
-  readonly #timeouts: ReadonlyMap<string, number>;
-
   constructor(
     @Inject(SessionReplica) private readonly replica: SessionReplica,
     @Inject(RequestLife) private readonly life: RequestLife,
     @Inject(ReadCounts) private readonly reads: ReadCounts,
-    @Inject(CONFIGURATION) configuration: BrokerConfiguration,
-  ) {
-    this.#timeouts = new Map(configuration.merchants.map(({ id, gateway }) => [id, gateway.timeoutMs]));
-  }
+    @Inject(Patience) private readonly patience: Patience,
+  ) {}
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
   async find(request: FastifyRequest<SessionRoute>, reply: FastifyReply): Promise<FoundSession> {
@@ -81,12 +73,8 @@ export class SessionLookup {
     }
     const signal = this.life.signalFor(reply);
     const patient = waitSeconds !== undefined;
-    const waitMs = patient ? waitSeconds * 1_000 : this.#ownWaitMs(merchant);
+    const waitMs = patient ? waitSeconds * 1_000 : this.patience.waitMs(merchant);
     const { session } = await reader.read({ merchant, minRemainingMs, waitMs, patient, signal });
     return session;
-  }
-
-  #ownWaitMs(merchant: string): number {
-    return (this.#timeouts.get(merchant) ?? 0) + WAIT_BEYOND_TIMEOUT_MS;
   }
 }

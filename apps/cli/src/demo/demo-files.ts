@@ -91,7 +91,7 @@ auth:
   tokens:
     - { caller: demo, sha256: "${createHash('sha256').update(token).digest('hex')}" }
   policies:
-    - { caller: demo, merchants: [shop], allow: [session:read] }
+    - { caller: demo, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
 merchants:
   - id: shop
     serviceCode: ${DEMO_SERVICE_CODE}

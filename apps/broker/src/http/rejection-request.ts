@@ -1,0 +1,29 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsInt, Matches, Max, Min, ValidateIf } from 'class-validator';
+
+const GENERATION = { message: 'must be a whole number from 1 to 9007199254740991' };
+
+export class RejectionRequest {
+  @IsInt(GENERATION)
+  @Min(1, GENERATION)
+  @Max(Number.MAX_SAFE_INTEGER, GENERATION)
+  @ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    example: 1795212001234,
+    description: 'Of the session that the gateway refused.',
+  })
+  readonly generation: number;
+
+  @ValidateIf((_body, reason) => reason !== undefined)
+  @Matches(/^[A-Za-z0-9_.-]{1,64}$/, { message: 'must be 1 to 64 letters, digits and _ . -' })
+  @ApiProperty({
+    required: false,
+    pattern: '^[A-Za-z0-9_.-]{1,64}$',
+    example: 'b_expired_token',
+    description: "The gateway's own code. It is logged, and decides nothing.",
+  })
+  readonly reason?: string;
+}

@@ -1,0 +1,71 @@
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerError } from '#libs/errors';
+import { SessionReplica } from '#libs/session';
+import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
+import { etagOf } from './conditional.js';
+import { SESSION_CONTENT_TYPE } from './edge-headers.js';
+import { ProblemDocument } from './merchant-documents.js';
+import { Patience } from './patience.js';
+import { RejectionRequest } from './rejection-request.js';
+import { RequestLife } from './request-life.js';
+import { SessionDocument, sessionJson } from './session-document.js';
+import type { SessionRoute } from './session-lookup.service.js';
+import { StrictBody } from './strict-body.pipe.js';
+
+@ApiTags('sessions')
+@ApiBearerAuth()
+@Controller('v1/merchants')
+export class RejectionsController {
+  constructor(
+    private readonly replica: SessionReplica,
+    private readonly life: RequestLife,
+    private readonly patience: Patience,
+  ) {}
+
+  @Post(':merchant/session/rejections')
+  @HttpCode(200)
+  @Requires({ scope: 'merchant', permission: 'session:reject' })
+  @ApiOperation({
+    summary: 'Report that the gateway refuses a session, and get a newer one',
+    description: 'However many report the same generation, one session is created, and at most one in ten seconds.',
+    operationId: 'rejectSession',
+  })
+  @ApiParam({ name: 'merchant', example: 'shop' })
+  @ApiBody({ type: RejectionRequest })
+  @ApiResponse({ status: 200, type: SessionDocument, description: 'A session newer than the rejected one.' })
+  @ApiResponse({ status: 400, type: ProblemDocument })
+  @ApiResponse({ status: 401, type: ProblemDocument })
+  @ApiResponse({ status: 403, type: ProblemDocument })
+  @ApiResponse({ status: 503, type: ProblemDocument, description: '`Retry-After` says when a newer one may be had.' })
+  async rejectSession(
+    @Req() request: FastifyRequest<SessionRoute>,
+    @Body(new StrictBody(RejectionRequest)) { generation, reason }: RejectionRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { merchant } = request.params;
+    const answer = await this.replica.rejections.reject({
+      merchant,
+      generation,
+      waitMs: this.patience.waitMs(merchant),
+      signal: this.life.signalFor(reply),
+      ...(reason === undefined ? {} : { reason }),
+      ...consumerOf(request),
+    });
+    if (answer.kind === 'cooled_down') {
+      throw new BrokerError('session_unavailable', {
+        detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
+        retryAfterMs: answer.retryInMs,
+      });
+    }
+    reply.headers({ etag: etagOf(answer.session.generation), 'cache-control': 'no-store' });
+    reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(answer.session));
+  }
+}
+
+function consumerOf(request: FastifyRequest): { consumer?: string } {
+  const caller = callerOf(request);
+  return caller === undefined ? {} : { consumer: caller.name };
+}

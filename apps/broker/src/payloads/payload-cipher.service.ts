@@ -1,0 +1,62 @@
+import { availableParallelism } from 'node:os';
+import { Inject, Injectable } from '@nestjs/common';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { type ClientKey, importPaymentKey, importServerKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
+import type { Session } from '#libs/session';
+import { CONFIGURATION } from '../tokens.js';
+import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
+import { WorkGate } from './work-gate.js';
+
+/**
+ * The runtime's threads do the arithmetic, beside the event loop. One processor is left to the event loop, which
+ * answers the reads; work that waits takes nothing from it but memory.
+ */
+const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256 };
+
+/** Seals and opens payloads. Never more at once than leaves reads their processor. */
+@Injectable()
+export class PayloadCipher {
+  readonly #clientKeys: ReadonlyMap<string, readonly ClientKey[]>;
+  readonly #gate = new WorkGate(GATE);
+  readonly #serverKeys = new WeakMap<Session, Promise<RecipientKey>>();
+
+  constructor(@Inject(CONFIGURATION) configuration: BrokerConfiguration) {
+    this.#clientKeys = new Map(configuration.merchants.map(({ id, clientKeys }) => [id, clientKeys]));
+  }
+
+  /** @throws BrokerError `jwe_too_large`, `overloaded` or `shutting_down` */
+  sealToSession(plaintext: Uint8Array, session: Session, signal: AbortSignal): Promise<string> {
+    return this.#gate.run(signal, async () => seal(plaintext, await this.#serverKeyOf(session)));
+  }
+
+  /** @throws BrokerError `jwk_invalid`, `jwe_too_large`, `overloaded` or `shutting_down` */
+  sealTo(plaintext: Uint8Array, recipient: object, signal: AbortSignal): Promise<string> {
+    return this.#gate.run(signal, async () => seal(plaintext, await importPaymentKey(recipient)));
+  }
+
+  /**
+   * Opens with any configured key of the merchant: the one of its session first, then the newest first.
+   * @throws BrokerError of `openJwe`, `overloaded` or `shutting_down`
+   */
+  open(
+    jwe: string,
+    recipient: { merchant: string; session: Session | undefined },
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    const keys = this.#clientKeys.get(recipient.merchant) ?? [];
+    const current = keys.filter(({ thumbprint }) => thumbprint === recipient.session?.clientKeyThumbprint);
+    const ordered = [...current, ...keys.filter((key) => !current.includes(key))];
+    return this.#gate.run(signal, async () => (await openJwe(jwe, ordered, { maxBytes: LARGEST_JWE })).plaintext);
+  }
+
+  /** A session is sealed to many times; its key is read once. */
+  #serverKeyOf(session: Session): Promise<RecipientKey> {
+    const known = this.#serverKeys.get(session) ?? importServerKey(session.serverPublic);
+    this.#serverKeys.set(session, known);
+    return known;
+  }
+}
+
+function seal(plaintext: Uint8Array, recipient: RecipientKey): Promise<string> {
+  return sealJwe(plaintext, recipient, { maxBytes: LARGEST_PLAINTEXT });
+}

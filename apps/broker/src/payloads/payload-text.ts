@@ -1,0 +1,44 @@
+import { isUtf8 } from 'node:buffer';
+import { BrokerError } from '#libs/errors';
+
+/** How bytes stand in JSON: as the text that they are, or as standard base64 with its padding (RFC 4648 section 4). */
+export const ENCODINGS = ['utf8', 'base64'] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/**
+ * The bytes that a text of the given encoding stands for.
+ * @throws BrokerError `invalid_request`; never with a character of the text
+ */
+export function bytesOf(text: string, encoding: Encoding): Buffer {
+  // Half a surrogate pair has no UTF-8, and would silently become another character.
+  if (encoding === 'utf8' && !text.isWellFormed()) throw refuse('plaintext: is not well-formed Unicode');
+  const bytes = Buffer.from(text, encoding);
+  if (encoding === 'base64' && bytes.toString('base64') !== text) {
+    throw refuse('plaintext: is not base64 of the standard alphabet with its padding');
+  }
+  return bytes;
+}
+
+export interface EncodedBytes {
+  readonly text: string;
+  readonly encoding: Encoding;
+}
+
+/**
+ * Bytes as a text: UTF-8 where that is exact and nothing else is wished, else base64.
+ * @throws BrokerError `invalid_request` when UTF-8 is wished for bytes that are none
+ */
+export function textOf(plaintext: Uint8Array, wish: Encoding | undefined): EncodedBytes {
+  const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
+  const isText = wish !== 'base64' && isUtf8(bytes);
+  if (wish === 'utf8' && !isText) throw refuse('encoding: the plaintext is not UTF-8; ask for base64, or leave it out');
+  return isText ? { text: bytes.toString('utf8'), encoding: 'utf8' } : encoded(bytes);
+}
+
+function encoded(bytes: Buffer): EncodedBytes {
+  return { text: bytes.toString('base64'), encoding: 'base64' };
+}
+
+function refuse(publicDetail: string): BrokerError {
+  return new BrokerError('invalid_request', { publicDetail });
+}

@@ -1,0 +1,80 @@
+import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Session, SessionReplica } from '#libs/session';
+import { Requires } from '../auth/access.js';
+import { ProblemDocument } from '../http/merchant-documents.js';
+import { Patience } from '../http/patience.js';
+import { RequestLife } from '../http/request-life.js';
+import { StrictBody } from '../http/strict-body.pipe.js';
+import { PayloadCipher } from './payload-cipher.service.js';
+import { DecryptionDocument, DecryptionRequest, EncryptionDocument, EncryptionRequest } from './payload-documents.js';
+import { bytesOf, textOf } from './payload-text.js';
+
+type PayloadRequest = FastifyRequest<{ Params: { merchant: string } }>;
+
+@ApiTags('payloads')
+@ApiBearerAuth()
+@ApiParam({ name: 'merchant', example: 'shop' })
+@ApiResponse({ status: 400, type: ProblemDocument })
+@ApiResponse({ status: 401, type: ProblemDocument })
+@ApiResponse({ status: 403, type: ProblemDocument })
+@ApiResponse({ status: 413, type: ProblemDocument })
+@ApiResponse({ status: 503, type: ProblemDocument, description: '`Retry-After` says when to ask again.' })
+@Controller('v1/merchants')
+export class PayloadsController {
+  constructor(
+    private readonly replica: SessionReplica,
+    private readonly cipher: PayloadCipher,
+    private readonly patience: Patience,
+    private readonly life: RequestLife,
+  ) {}
+
+  @Post(':merchant/payloads/encrypt')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @Requires({ scope: 'merchant', permission: 'payload:encrypt' })
+  @ApiOperation({ summary: 'Seal a payload to the gateway, or to another key', operationId: 'encryptPayload' })
+  @ApiBody({ type: EncryptionRequest })
+  @ApiResponse({ status: 200, type: EncryptionDocument })
+  async encryptPayload(
+    @Req() request: PayloadRequest,
+    @Body(new StrictBody(EncryptionRequest)) { plaintext, encoding, recipient }: EncryptionRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<EncryptionDocument> {
+    const bytes = bytesOf(plaintext, encoding ?? 'utf8');
+    const signal = this.life.signalFor(reply);
+    if (recipient !== undefined) return { jwe: await this.cipher.sealTo(bytes, recipient, signal) };
+    const session = await this.#current(request.params.merchant, signal);
+    return { jwe: await this.cipher.sealToSession(bytes, session, signal), generation: session.generation };
+  }
+
+  @Post(':merchant/payloads/decrypt')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @Requires({ scope: 'merchant', permission: 'payload:decrypt' })
+  @ApiOperation({
+    summary: "Open a payload that is sealed to the merchant's client key",
+    description: 'Opened with the key of the current session, and with the older ones after a change of keys.',
+    operationId: 'decryptPayload',
+  })
+  @ApiBody({ type: DecryptionRequest })
+  @ApiResponse({ status: 200, type: DecryptionDocument })
+  @ApiResponse({ status: 422, type: ProblemDocument, description: 'It opens with no key of the merchant.' })
+  async decryptPayload(
+    @Req() request: PayloadRequest,
+    @Body(new StrictBody(DecryptionRequest)) { jwe, encoding: wish }: DecryptionRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<DecryptionDocument> {
+    const { merchant } = request.params;
+    const recipient = { merchant, session: this.replica.held.get(merchant) };
+    const { text, encoding } = textOf(await this.cipher.open(jwe, recipient, this.life.signalFor(reply)), wish);
+    return { plaintext: text, encoding };
+  }
+
+  async #current(merchant: string, signal: AbortSignal): Promise<Session> {
+    const waitMs = this.patience.waitMs(merchant);
+    const wish = { merchant, minRemainingMs: 0, waitMs, patient: false, signal };
+    return (await this.replica.reader.read(wish)).session;
+  }
+}

@@ -1,0 +1,76 @@
+import { WorkGate } from './work-gate.js';
+
+class Work {
+  readonly done: Promise<string>;
+  started = false;
+  finish: (result: string) => void = () => undefined;
+  fail: (error: Error) => void = () => undefined;
+
+  constructor(gate: WorkGate, signal = new AbortController().signal) {
+    this.done = gate.run(signal, () => {
+      this.started = true;
+      return new Promise((resolve, reject) => {
+        this.finish = resolve;
+        this.fail = reject;
+      });
+    });
+    // Looked at later, or not at all.
+    this.done.catch(() => 'refused');
+  }
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('WorkGate', () => {
+  it('runs as much at once as it may, and the rest in the order in which it came', async () => {
+    const gate = new WorkGate({ inFlight: 2, waiting: 2 });
+    const works = Array.from({ length: 4 }, () => new Work(gate));
+    expect(works.map(({ started }) => started)).toEqual([true, true, false, false]);
+    works[1]?.finish('second');
+    expect(await works[1]?.done).toBe('second');
+    await settle();
+    expect(works.map(({ started }) => started)).toEqual([true, true, true, false]);
+  });
+
+  it('turns away what cannot wait, and says when to come again', async () => {
+    const gate = new WorkGate({ inFlight: 1, waiting: 1 });
+    const [running] = [new Work(gate), new Work(gate)];
+    await expect(new Work(gate).done).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1_000 });
+    running?.finish('done');
+    await running?.done;
+    await settle();
+    const next = new Work(gate);
+    expect(await Promise.race([next.done.catch(() => 'refused'), settle().then(() => 'waits')])).toBe('waits');
+  });
+
+  it('gives the place of failed work away like any other', async () => {
+    const gate = new WorkGate({ inFlight: 1, waiting: 1 });
+    const [broken, next] = [new Work(gate), new Work(gate)];
+    broken.fail(new Error('broken'));
+    await expect(broken.done).rejects.toThrow('broken');
+    await settle();
+    expect(next.started).toBe(true);
+  });
+
+  it('drops what waits when nobody wants it any more, and lets the one behind it in', async () => {
+    const gate = new WorkGate({ inFlight: 1, waiting: 2 });
+    const gone = new AbortController();
+    const running = new Work(gate);
+    const dropped = new Work(gate, gone.signal);
+    const behind = new Work(gate);
+    gone.abort();
+    await expect(dropped.done).rejects.toMatchObject({ code: 'shutting_down' });
+    running.finish('done');
+    await running.done;
+    await settle();
+    expect([dropped.started, behind.started]).toEqual([false, true]);
+  });
+
+  it('has all its places again once everything is done', async () => {
+    const gate = new WorkGate({ inFlight: 2, waiting: 100 });
+    const works = Array.from({ length: 50 }, () => gate.run(new AbortController().signal, () => Promise.resolve('x')));
+    await Promise.all(works);
+    const later = [new Work(gate), new Work(gate), new Work(gate)];
+    expect(later.map(({ started }) => started)).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
+import { RunningBroker, TOKENS } from './running-broker.js';
+
+const SESSION = '/v1/merchants/shop/session';
+const ENCRYPT = '/v1/merchants/shop/payloads/encrypt';
+const DECRYPT = '/v1/merchants/shop/payloads/decrypt';
+const LARGEST = 65_536;
+
+interface Sealed {
+  readonly jwe: string;
+  readonly generation?: number;
+}
+
+interface Opened {
+  readonly plaintext: string;
+  readonly encoding: string;
+}
+
+const json = async <Body>(response: Response): Promise<Body> => (await response.json()) as Body;
+
+describe('payloads', () => {
+  let broker: RunningBroker;
+
+  beforeAll(async () => {
+    broker = await RunningBroker.start();
+    await broker.get(SESSION, { prefer: 'wait=5' });
+  });
+  afterAll(() => broker.close());
+
+  const encrypt = async (body: object): Promise<Sealed> => {
+    const response = await broker.post(ENCRYPT, body);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    return json<Sealed>(response);
+  };
+  const decrypt = async (body: object): Promise<Opened> => {
+    const response = await broker.post(DECRYPT, body);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    return json<Opened>(response);
+  };
+
+  /** The gateway opens with its own key and code, and seals the same bytes to the client key. */
+  async function throughTheGateway(jwe: string): Promise<string> {
+    const session = await json<Record<string, string>>(await broker.get(SESSION));
+    const response = await fetch(`${broker.sandboxUrl}/api-gateway/echo`, {
+      method: 'POST',
+      headers: {
+        'x-api_version': '1',
+        'content-type': 'text/plain',
+        'x-device_id': session['deviceId'] ?? '',
+        'x-refresh_token': session['refreshToken'] ?? '',
+        authorization: `Bearer ${session['authToken']}`,
+      },
+      body: jwe,
+    });
+    return (await json<Sealed>(response)).jwe;
+  }
+
+  /** Sealed to the present client key by whoever has its public half. */
+  async function sealedToClient(plaintext: Uint8Array, jwk?: object): Promise<string> {
+    const known = await json<{ jwk: object }>(await broker.get('/v1/merchants/shop/client-key'));
+    return sealJwe(plaintext, await importPaymentKey(jwk ?? known.jwk));
+  }
+
+  it('go to the gateway and come back as they were', async () => {
+    const plaintext = '{"сума":"100.00 ₴","note":"🙂\\u0000"}';
+    const { jwe, generation } = await encrypt({ plaintext });
+    const session = await json<{ generation: number }>(await broker.get(SESSION));
+    expect(generation).toBe(session.generation);
+    expect(await decrypt({ jwe: await throughTheGateway(jwe) })).toEqual({ plaintext, encoding: 'utf8' });
+  });
+
+  it('may be any bytes, as base64', async () => {
+    const bytes = randomBytes(1_000);
+    const { jwe } = await encrypt({ plaintext: bytes.toString('base64'), encoding: 'base64' });
+    const answer = await decrypt({ jwe: await throughTheGateway(jwe) });
+    expect(answer).toEqual({ plaintext: bytes.toString('base64'), encoding: 'base64' });
+  });
+
+  it('may be empty', async () => {
+    const { jwe } = await encrypt({ plaintext: '' });
+    expect(await decrypt({ jwe: await throughTheGateway(jwe) })).toEqual({ plaintext: '', encoding: 'utf8' });
+  });
+
+  it('may be 64 KiB of text, each character of which JSON has to escape', async () => {
+    const { jwe } = await encrypt({ plaintext: '"'.repeat(LARGEST) });
+    expect(jwe.length).toBeGreaterThan(LARGEST);
+    const largest = await decrypt({ jwe: await sealedToClient(Buffer.alloc(LARGEST, '"')) });
+    expect(largest.plaintext).toHaveLength(LARGEST);
+  });
+
+  it('are refused beyond 64 KiB', async () => {
+    const sealing = await broker.post(ENCRYPT, { plaintext: 'a'.repeat(LARGEST + 1) });
+    expect([sealing.status, (await json<{ code: string }>(sealing)).code]).toEqual([413, 'jwe_too_large']);
+    const huge = await broker.post(ENCRYPT, { plaintext: 'a'.repeat(200_000) });
+    expect([huge.status, (await json<{ code: string }>(huge)).code]).toEqual([413, 'payload_too_large']);
+    const opening = await broker.post(DECRYPT, { jwe: `${'a'.repeat(LARGEST * 1.5)}....` });
+    expect([opening.status, (await json<{ code: string }>(opening)).code]).toEqual([413, 'jwe_too_large']);
+  });
+
+  it('are sealed to another recipient when one is given, and say no generation then', async () => {
+    const { privateJwk, publicJwk } = await generateClientKey();
+    const sealed = await encrypt({ plaintext: '{"cvv":"123"}', recipient: publicJwk });
+    expect(Object.keys(sealed)).toEqual(['jwe']);
+    const opened = await openJwe(sealed.jwe, [await importClientKey(privateJwk)]);
+    expect(Buffer.from(opened.plaintext).toString()).toBe('{"cvv":"123"}');
+  });
+
+  it('sealed to the key before the present one still open', async () => {
+    const jwe = await sealedToClient(Buffer.from('late answer'), broker.olderPublicJwk);
+    expect(await decrypt({ jwe })).toEqual({ plaintext: 'late answer', encoding: 'utf8' });
+  });
+
+  it('are written as asked', async () => {
+    const jwe = await sealedToClient(Buffer.from('{}'));
+    expect(await decrypt({ jwe, encoding: 'base64' })).toEqual({ plaintext: 'e30=', encoding: 'base64' });
+    const binary = await sealedToClient(Uint8Array.of(0xff));
+    expect(await decrypt({ jwe: binary })).toEqual({ plaintext: '/w==', encoding: 'base64' });
+    const asText = await broker.post(DECRYPT, { jwe: binary, encoding: 'utf8' });
+    expect(asText.status).toBe(400);
+  });
+
+  it('want a permission each', async () => {
+    const as = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+    const body = { plaintext: 'a', jwe: 'a....' };
+    expect((await broker.post(DECRYPT, body, as(TOKENS.reporting))).status).toBe(403);
+    expect((await broker.post(ENCRYPT, body, as(TOKENS.checkout))).status).toBe(403);
+    expect((await broker.post(ENCRYPT, { plaintext: 'a' }, as(TOKENS.reporting))).status).toBe(200);
+    expect((await broker.post('/v1/merchants/hidden/payloads/decrypt', body)).status).toBe(403);
+  });
+
+  const refusals: Record<string, [path: string, body: unknown, status: number, code: string]> = {
+    'no plaintext': [ENCRYPT, {}, 400, 'invalid_request'],
+    'a plaintext that is no text': [ENCRYPT, { plaintext: { amount: 1 } }, 400, 'invalid_request'],
+    'an encoding that nobody knows': [ENCRYPT, { plaintext: 'a', encoding: 'hex' }, 400, 'invalid_request'],
+    'no encoding': [ENCRYPT, { plaintext: 'a', encoding: null }, 400, 'invalid_request'],
+    'base64 with blanks': [ENCRYPT, { plaintext: 'e3 0=', encoding: 'base64' }, 400, 'invalid_request'],
+    'half a character': [ENCRYPT, '{"plaintext":"\\ud800"}', 400, 'invalid_request'],
+    'an unknown member': [ENCRYPT, { plaintext: 'a', key: 'b' }, 400, 'invalid_request'],
+    'a recipient that is text': [ENCRYPT, { plaintext: 'a', recipient: 'key' }, 400, 'invalid_request'],
+    'a recipient that is a list': [ENCRYPT, { plaintext: 'a', recipient: [] }, 400, 'invalid_request'],
+    'a recipient without members': [ENCRYPT, { plaintext: 'a', recipient: {} }, 400, 'jwk_invalid'],
+    'a jwe that is no text': [DECRYPT, { jwe: 1 }, 400, 'invalid_request'],
+    'a jwe with a line break': [DECRYPT, { jwe: 'a.b.c.d\n.e' }, 400, 'jwe_malformed'],
+    'a jwe of another algorithm': [
+      DECRYPT,
+      { jwe: `${header({ alg: 'dir', enc: 'A256GCM' })}....` },
+      400,
+      'jwe_algorithm_refused',
+    ],
+    'a jwe that is compressed': [
+      DECRYPT,
+      { jwe: `${header({ alg: 'ECDH-ES+A256KW', enc: 'A256GCM', zip: 'DEF' })}....` },
+      400,
+      'jwe_algorithm_refused',
+    ],
+  };
+
+  it.each(Object.entries(refusals))('are refused with %s', async (_name, [path, body, status, code]) => {
+    const response = await broker.post(path, body);
+    expect([response.status, (await json<{ code: string }>(response)).code]).toEqual([status, code]);
+  });
+
+  it('are not sealed to a private key, and the answer does not repeat it', async () => {
+    const { privateJwk } = await generateClientKey();
+    const response = await broker.post(ENCRYPT, { plaintext: 'a', recipient: privateJwk });
+    const text = await response.text();
+    expect(response.status).toBe(400);
+    expect(text).toContain('jwk_invalid');
+    expect(text).not.toContain(privateJwk['d']);
+  });
+
+  it('sealed to somebody else, and damaged ones, are the same refusal', async () => {
+    const { publicJwk } = await generateClientKey();
+    const foreign = await sealedToClient(Buffer.from('a'), publicJwk);
+    const own = await sealedToClient(Buffer.from('a'));
+    const damaged = own.replace(
+      /\.(.)([^.]*)$/,
+      (_all, first: string, rest: string) => `.${first === 'A' ? 'B' : 'A'}${rest}`,
+    );
+    const bodies = await Promise.all(
+      [foreign, damaged].map(async (jwe) => {
+        const response = await broker.post(DECRYPT, { jwe }, { 'x-request-id': 'same' });
+        return [response.status, await response.text()];
+      }),
+    );
+    expect(bodies[0]?.[0]).toBe(422);
+    expect(bodies[1]).toEqual(bodies[0]);
+  });
+
+  it('leave no trace in the log', () => {
+    const log = broker.lines.join('');
+    expect(log).toContain('jwk_invalid');
+    for (const trace of ['late answer', '100.00', '"cvv"', 'eyJhbGci']) expect(log).not.toContain(trace);
+  });
+});
+
+describe('payloads without a session', () => {
+  it('cannot be sealed to one, but can be opened and sealed to others', async () => {
+    const broker = await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop' }] });
+    try {
+      const refused = await broker.post(ENCRYPT, { plaintext: 'a' });
+      expect([refused.status, (await json<{ code: string }>(refused)).code]).toEqual([503, 'session_unavailable']);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      const { publicJwk } = await generateClientKey();
+      expect((await broker.post(ENCRYPT, { plaintext: 'a', recipient: publicJwk })).status).toBe(200);
+      const jwe = await sealJwe(Buffer.from('a'), await importPaymentKey(broker.olderPublicJwk));
+      expect(await json(await broker.post(DECRYPT, { jwe }))).toEqual({ plaintext: 'a', encoding: 'utf8' });
+    } finally {
+      await broker.close();
+    }
+  });
+});
+
+describe('more payloads than a replica can take', () => {
+  it('are turned away with 503 and a time to come again, and reads go on', async () => {
+    const broker = await RunningBroker.start();
+    try {
+      await broker.get(SESSION, { prefer: 'wait=5' });
+      const plaintext = 'a'.repeat(60_000);
+      const answers = await Promise.all(Array.from({ length: 600 }, () => broker.post(ENCRYPT, { plaintext })));
+    const statuses = new Set(answers.map(({ status }) => status));
+      expect(statuses).toContain(200);
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+        expect(await json(answer)).toMatchObject({ code: 'overloaded' });
+      }
+      expect((await broker.get(SESSION)).status).toBe(200);
+    } finally {
+      await broker.close();
+    }
+  }, 30_000);
+});
+
+function header(members: object): string {
+  return Buffer.from(JSON.stringify(members)).toString('base64url');
+}
