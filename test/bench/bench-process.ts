@@ -6,12 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const TICKS_PER_SECOND = 100;
 
-/** A program on a processor of its own, where the system lets us choose one. */
+/** A program, on a processor of its own where one is chosen and the system lets us. */
 export class BenchProcess {
   readonly #child: ChildProcess;
 
-  constructor(command: readonly string[], options: { cpu: number; env?: Readonly<Record<string, string>> }) {
-    const pinned = existsSync('/usr/bin/taskset') ? ['taskset', '-c', String(options.cpu), ...command] : [...command];
+  constructor(command: readonly string[], options: { cpu?: number; env?: Readonly<Record<string, string>> }) {
+    const canPin = options.cpu !== undefined && existsSync('/usr/bin/taskset');
+    const pinned = canPin ? ['taskset', '-c', String(options.cpu), ...command] : [...command];
     const [program = '', ...args] = pinned;
     const env = { ...process.env, ...options.env };
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });

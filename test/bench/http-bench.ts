@@ -1,15 +1,11 @@
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
-import { generateClientKey } from '#libs/jwe';
+import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
 import { LatencyProbe } from './latency-probe.js';
 
-const TOKEN = 'token-of-the-bench';
-const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const CONNECTIONS = 32;
 const ROUNDS = 5;
 const ROUND_S = 3;
@@ -31,11 +27,10 @@ interface Contender {
 
 /** Authenticated session reads against a bare node:http server that answers the same bytes. */
 export async function benchHttp(): Promise<readonly BenchLine[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'session-broker-bench-'));
-  const started: BenchProcess[] = [];
+  const running = await BenchBroker.start({ brokerCpu: SERVER_CPU, sandboxCpu: SANDBOX_CPU });
+  const broker: Contender = { server: running.broker, url: running.sessionUrl, rounds: [] };
+  const bare = await startBare(running.folder, broker.url);
   try {
-    const broker = await startBroker(folder, started);
-    const bare = await startBare(folder, started, broker.url);
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const contender of [broker, bare]) {
         const measured = await load(contender);
@@ -44,8 +39,8 @@ export async function benchHttp(): Promise<readonly BenchLine[]> {
     }
     return linesOf(broker.rounds, bare.rounds);
   } finally {
-    for (const process of started.reverse()) await process.stop();
-    await rm(folder, { recursive: true });
+    await bare.server.stop();
+    await running.stop();
   }
 }
 
@@ -74,7 +69,7 @@ function linesOf(broker: readonly Round[], bare: readonly Round[]): readonly Ben
 
 async function load({ server, url }: Contender): Promise<Round> {
   const before = server.cpuSeconds();
-  const headers = { authorization: `Bearer ${TOKEN}` };
+  const { headers } = BenchBroker;
   const probe = new LatencyProbe(url, headers);
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, headers });
   const p99Ms = await probe.stop();
@@ -85,30 +80,8 @@ async function load({ server, url }: Contender): Promise<Round> {
   return { perSecond: total / result.duration, perCpuSecond, p99Ms };
 }
 
-async function startBroker(folder: string, started: BenchProcess[]): Promise<Contender> {
-  const [port, managementPort, sandboxPort] = [await freePort(), await freePort(), await freePort()];
-  const key = await generateClientKey();
-  const merchant = { id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 3_600_000 };
-  const files = {
-    key: join(folder, 'key.json'),
-    merchants: join(folder, 'merchants.json'),
-    yaml: join(folder, 'b.yaml'),
-  };
-  await writeFile(files.key, JSON.stringify(key.privateJwk), { mode: 0o600 });
-  await writeFile(files.merchants, JSON.stringify([merchant]));
-  await writeFile(files.yaml, configuration({ port, managementPort, sandboxPort }));
-  const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), SANDBOX_MERCHANTS: files.merchants };
-  const dist = join(import.meta.dirname, '..', '..', 'apps');
-  started.push(new BenchProcess(nodeOf(dist, 'sandbox'), { cpu: SANDBOX_CPU, env: sandboxEnv }));
-  const server = new BenchProcess(nodeOf(dist, 'broker'), { cpu: SERVER_CPU, env: { BROKER_CONFIG: files.yaml } });
-  started.push(server);
-  const url = `http://127.0.0.1:${port}/v1/merchants/shop/session`;
-  await untilOk(url, { authorization: `Bearer ${TOKEN}` });
-  return { server, url, rounds: [] };
-}
-
-async function startBare(folder: string, started: BenchProcess[], brokerUrl: string): Promise<Contender> {
-  const answer = await untilOk(brokerUrl, { authorization: `Bearer ${TOKEN}` });
+async function startBare(folder: string, brokerUrl: string): Promise<Contender> {
+  const answer = await untilOk(brokerUrl, BenchBroker.headers);
   const {
     date: _date,
     connection: _connection,
@@ -120,30 +93,7 @@ async function startBare(folder: string, started: BenchProcess[], brokerUrl: str
   const port = await freePort();
   const program = join(import.meta.dirname, 'bare-server.js');
   const server = new BenchProcess([process.execPath, program, String(port), file], { cpu: SERVER_CPU });
-  started.push(server);
   const url = `http://127.0.0.1:${port}/`;
   await untilOk(url);
   return { server, url, rounds: [] };
-}
-
-function nodeOf(dist: string, app: string): readonly string[] {
-  return [process.execPath, join(dist, app, 'src', 'main.js')];
-}
-
-function configuration(ports: { port: number; managementPort: number; sandboxPort: number }): string {
-  const sha256 = createHash('sha256').update(TOKEN).digest('hex');
-  return `
-http: { host: 127.0.0.1, port: ${ports.port} }
-management: { host: 127.0.0.1, port: ${ports.managementPort} }
-store: { type: memory }
-auth:
-  tokens: [{ caller: bench, sha256: "${sha256}" }]
-  policies: [{ caller: bench, merchants: [shop], allow: [session:read] }]
-log: { level: error }
-merchants:
-  - id: shop
-    serviceCode: ${SERVICE_CODE}
-    clientKeyFiles: [key.json]
-    gateway: { baseUrl: 'http://127.0.0.1:${ports.sandboxPort}', environment: test }
-`;
 }

@@ -1,6 +1,7 @@
 import { type BenchLine, formatLines } from './bench-line.js';
 import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
+import { benchPayloads } from './payload-bench.js';
 import { benchOverhead, benchRenewals } from './renewal-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchStart } from './start-bench.js';
@@ -8,6 +9,7 @@ import { benchStart } from './start-bench.js';
 const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
+  payloads: benchPayloads,
   start: benchStart,
   renewals: benchRenewals,
   overhead: benchOverhead,

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateClientKey } from '#libs/jwe';
+import { BenchProcess, freePort, untilOk } from './bench-process.js';
+
+export const TOKEN = 'token-of-the-bench';
+const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+
+export interface BenchBrokerOptions {
+  /** Processors by number; left out: any. */
+  readonly brokerCpu?: number;
+  readonly sandboxCpu?: number;
+  readonly lifetimeMs?: number;
+  /** Further lines of the sections `http` and `auth`, in flow style. */
+  readonly http?: string;
+  readonly auth?: string;
+}
+
+/** The built sandbox and broker as processes of their own, with one merchant `shop` and one caller who may do all. */
+export class BenchBroker {
+  readonly folder: string;
+  readonly sandboxUrl: string;
+  readonly url: string;
+  readonly publicJwk: Record<string, string>;
+  readonly broker: BenchProcess;
+  readonly #sandbox: BenchProcess;
+
+  private constructor(
+    parts: Pick<BenchBroker, 'folder' | 'sandboxUrl' | 'url' | 'publicJwk' | 'broker'>,
+    sandbox: BenchProcess,
+  ) {
+    this.folder = parts.folder;
+    this.sandboxUrl = parts.sandboxUrl;
+    this.url = parts.url;
+    this.publicJwk = parts.publicJwk;
+    this.broker = parts.broker;
+    this.#sandbox = sandbox;
+  }
+
+  static get headers(): Readonly<Record<string, string>> {
+    return { authorization: `Bearer ${TOKEN}` };
+  }
+
+  get sessionUrl(): string {
+    return `${this.url}/v1/merchants/shop/session`;
+  }
+
+  /** Resolves once the first session can be read. */
+  static async start(options: BenchBrokerOptions = {}): Promise<BenchBroker> {
+    const folder = await mkdtemp(join(tmpdir(), 'session-broker-bench-'));
+    const [port, managementPort, sandboxPort] = [await freePort(), await freePort(), await freePort()];
+    const { privateJwk, publicJwk } = await generateClientKey();
+    const merchant = { id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: options.lifetimeMs ?? 3_600_000 };
+    const merchants = join(folder, 'merchants.json');
+    const yaml = join(folder, 'broker.yaml');
+    await writeFile(join(folder, 'key.json'), JSON.stringify(privateJwk), { mode: 0o600 });
+    await writeFile(merchants, JSON.stringify([merchant]));
+    await writeFile(yaml, configuration({ port, managementPort, sandboxPort }, options));
+    const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), SANDBOX_MERCHANTS: merchants };
+    const sandbox = new BenchProcess(program('sandbox'), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
+    const broker = new BenchProcess(program('broker'), { env: { BROKER_CONFIG: yaml }, ...cpu(options.brokerCpu) });
+    const url = `http://127.0.0.1:${port}`;
+    const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
+    const started = new BenchBroker({ folder, sandboxUrl, url, publicJwk, broker }, sandbox);
+    await untilOk(started.sessionUrl, BenchBroker.headers);
+    return started;
+  }
+
+  async stop(): Promise<void> {
+    await this.broker.stop();
+    await this.#sandbox.stop();
+    await rm(this.folder, { recursive: true });
+  }
+}
+
+function program(app: string): readonly string[] {
+  return [process.execPath, join(import.meta.dirname, '..', '..', 'apps', app, 'src', 'main.js')];
+}
+
+function cpu(number: number | undefined): { cpu?: number } {
+  return number === undefined ? {} : { cpu: number };
+}
+
+function configuration(
+  ports: { port: number; managementPort: number; sandboxPort: number },
+  { http, auth }: BenchBrokerOptions,
+): string {
+  const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+  const allow = '[session:read, session:reject, payload:encrypt, payload:decrypt]';
+  return `
+http: { host: 127.0.0.1, port: ${ports.port}${http === undefined ? '' : `, ${http}`} }
+management: { host: 127.0.0.1, port: ${ports.managementPort} }
+store: { type: memory }
+auth:
+  tokens: [{ caller: bench, sha256: "${sha256}" }]
+  policies: [{ caller: bench, merchants: [shop], allow: ${allow} }]
+${auth === undefined ? '' : `  ${auth}\n`}log: { level: error }
+merchants:
+  - id: shop
+    serviceCode: ${SERVICE_CODE}
+    clientKeyFiles: [key.json]
+    gateway: { baseUrl: 'http://127.0.0.1:${ports.sandboxPort}', environment: test }
+`;
+}
