@@ -35,7 +35,9 @@ describe('the sources', () => {
 
   it.each(members)('%s says in a README of at most 30 lines what it is for', (member) => {
     expect(existsSync(join(root, member, 'README.md'))).toBe(true);
-    expect(lineCount(`${member}/README.md`)).toBeLessThanOrEqual(30);
+    // That of a published package is its manual: its readers have nothing else.
+    const bound = existsSync(join(root, member, 'package.json')) ? 200 : 30;
+    expect(lineCount(`${member}/README.md`)).toBeLessThanOrEqual(bound);
   });
 
   it.each(libs)('%s is entered by an index of at most 30 lines that only exports', (lib) => {

@@ -1,0 +1,41 @@
+import { isError } from './errors.js';
+import type { Time, TimerOptions } from './time.js';
+
+/**
+ * The outcome of `work`, or the signal's reason as soon as it aborts, even when the work itself takes no notice.
+ * What the work does after that is nobody's any more.
+ */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  return new Promise<T>((resolve, reject) => {
+    const leave = (): void => reject(reasonOf(signal));
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
+
+export interface PauseOptions extends TimerOptions {
+  readonly signal: AbortSignal;
+}
+
+/** Resolves after `delayMs`; rejects with the signal's reason. */
+export function pause(time: Time, delayMs: number, { signal, ...options }: PauseOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(reasonOf(signal));
+    const timer = time.schedule(delayMs, () => end(resolve), options);
+    const leave = (): void => end(() => reject(reasonOf(signal)));
+    const end = (settle: () => void): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', leave);
+      settle();
+    };
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
+/** Callers may abort with any value; an error is what a rejection should be. */
+export function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return isError(reason) ? reason : new DOMException('The operation was aborted', 'AbortError');
+}

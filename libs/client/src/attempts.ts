@@ -1,0 +1,64 @@
+import { pause } from './abort.js';
+import { BackOff } from './back-off.js';
+import { Deadline } from './deadline.js';
+import { BrokerUnavailable } from './errors.js';
+import type { Time } from './time.js';
+
+export interface AttemptsOptions {
+  readonly time: Time;
+  readonly random: () => number;
+  /** For all attempts of one piece of work together. */
+  readonly timeoutMs: number;
+  /** Aborts when the client is closed. */
+  readonly closed: AbortSignal;
+}
+
+/** The broker holds a plain read for the gateway's timeout, 5 s by default, and a little more. */
+const LONGEST_ATTEMPT_MS = 8_000;
+const BASE_MS = 200;
+const CAP_MS = 2_000;
+
+/** Work that somebody waits for: tried again while the broker is away, restarts or is busy, until its time is up. */
+export class Attempts {
+  readonly #options: AttemptsOptions;
+  readonly #attemptMs: number;
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+    // A connection to a replica that vanished takes one attempt, not all of the time.
+    this.#attemptMs = Math.min(LONGEST_ATTEMPT_MS, Math.ceil(options.timeoutMs / 2));
+  }
+
+  /**
+   * @param once must be safe to repeat
+   * @throws the last BrokerUnavailable when the time is up; any other error of `once`, or a signal's reason, at once
+   */
+  async run<T>(once: (signal: AbortSignal) => Promise<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
+    const { time, random, timeoutMs, closed } = this.#options;
+    const whole = new Deadline(time, { ms: timeoutMs, parents: [closed, ...signals] });
+    const backOff = new BackOff({ baseMs: BASE_MS, capMs: CAP_MS, random });
+    try {
+      for (;;) {
+        try {
+          return await this.#attempt(once, whole);
+        } catch (error) {
+          if (!(error instanceof BrokerUnavailable)) throw error;
+          const waitMs = backOff.nextMs(error.retryAfterMs);
+          if (waitMs >= whole.remainingMs()) throw error;
+          await pause(time, waitMs, { signal: whole.signal });
+        }
+      }
+    } finally {
+      whole.close();
+    }
+  }
+
+  async #attempt<T>(once: (signal: AbortSignal) => Promise<T>, whole: Deadline): Promise<T> {
+    const attempt = new Deadline(this.#options.time, { ms: this.#attemptMs, parents: [whole.signal] });
+    try {
+      return await once(attempt.signal);
+    } finally {
+      attempt.close();
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import { orAborted, reasonOf } from './abort.js';
+import { BrokerUnavailable, SessionBrokerError, systemCodeOf } from './errors.js';
+import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
+import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
+import { errorOf } from './problem.js';
+import type { Time } from './time.js';
+import { authorizationFrom, type TokenSource } from './token-source.js';
+
+export interface BrokerHttpOptions {
+  /** Up to and with the merchant: `https://broker/v1/merchants/shop`. */
+  readonly merchantUrl: string;
+  readonly auth: TokenSource | undefined;
+  readonly fetch: Fetch;
+  readonly time: Time;
+}
+
+export interface BrokerCall {
+  /** Below the merchant, such as `/session`. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes it a POST. */
+  readonly body?: object;
+  /** Ends the call, its body included. */
+  readonly signal: AbortSignal;
+}
+
+/** One exchange with the broker: the credential, the status, the bounds. It repeats nothing but after a 401, once. */
+export class BrokerHttp {
+  readonly #options: BrokerHttpOptions;
+
+  constructor(options: BrokerHttpOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer's JSON object, undefined for 304.
+   * @throws SessionBrokerError, or the reason of the call's signal
+   */
+  async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
+    const answer = await this.open(call, 'application/json');
+    if (answer.status === 304) {
+      discard(answer.body);
+      return { answer, document: undefined };
+    }
+    return { answer, document: parseJsonObject(await this.#textOf(answer, call.signal)) };
+  }
+
+  /**
+   * An answer of 200 or 304 whose body is still to be read.
+   * @throws SessionBrokerError, or the reason of the call's signal
+   */
+  async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
+    const authorization = await this.#authorization(false, call.signal);
+    const answer = await this.#send(call, accept, authorization);
+    if (answer.status !== 401 || typeof this.#options.auth !== 'function') return this.#demandSuccess(answer, call);
+    const renewed = await this.#authorization(true, call.signal);
+    if (renewed === authorization) return this.#demandSuccess(answer, call);
+    discard(answer.body);
+    return this.#demandSuccess(await this.#send(call, accept, renewed), call);
+  }
+
+  async #authorization(refresh: boolean, signal: AbortSignal): Promise<string | undefined> {
+    const source = this.#options.auth;
+    try {
+      return await orAborted(authorizationFrom(source, { refresh, signal }), signal);
+    } catch (error) {
+      if (signal.aborted) throw reasonOf(signal);
+      if (error instanceof SessionBrokerError) throw error;
+      // Whoever issues tokens puts what it likes into its errors, so that none of it is passed on.
+      throw new BrokerUnavailable('token_unavailable', `The token source failed${because(error)}`);
+    }
+  }
+
+  async #send(call: BrokerCall, accept: string, authorization: string | undefined): Promise<FetchAnswer> {
+    const url = this.#options.merchantUrl + call.path;
+    try {
+      return await orAborted(this.#options.fetch(url, requestOf(call, accept, authorization)), call.signal);
+    } catch (error) {
+      throw networkError(error, call.signal);
+    }
+  }
+
+  async #demandSuccess(answer: FetchAnswer, call: BrokerCall): Promise<FetchAnswer> {
+    if (answer.status === 200 || answer.status === 304) return answer;
+    const problem = await this.#problemOf(answer, call.signal);
+    throw errorOf(answer, problem, this.#options.time.now());
+  }
+
+  /** The problem document, or undefined where the body is none: the status says enough. */
+  async #problemOf(answer: FetchAnswer, signal: AbortSignal): Promise<JsonObject | undefined> {
+    if (answer.headers.get('content-type')?.includes('json') !== true) {
+      discard(answer.body);
+      return undefined;
+    }
+    try {
+      return parseJsonObject(await this.#textOf(answer, signal));
+    } catch (error) {
+      if (error instanceof SessionBrokerError && !signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  async #textOf(answer: FetchAnswer, signal: AbortSignal): Promise<string> {
+    try {
+      return await readText(answer.body, signal);
+    } catch (error) {
+      throw networkError(error, signal);
+    }
+  }
+}
+
+function requestOf(call: BrokerCall, accept: string, authorization: string | undefined): FetchInit {
+  const { headers, body, signal } = call;
+  return {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      accept,
+      ...headers,
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'manual',
+    signal,
+  };
+}
+
+/** A fetch fails with errors of many makers, some with the request in them: their system code is all that is kept. */
+export function networkError(error: unknown, signal: AbortSignal): Error {
+  if (signal.aborted) return reasonOf(signal);
+  if (error instanceof SessionBrokerError) return error;
+  return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}`);
+}
+
+function because(error: unknown): string {
+  const code = systemCodeOf(error);
+  return code === undefined ? '' : ` (${code})`;
+}

@@ -1,0 +1,36 @@
+import type { SessionBrokerError } from './errors.js';
+import type { FollowMode } from './follow-policy.js';
+import type { SessionSource } from './session-shelf.js';
+
+/** What happens inside, for logs and metrics. No event carries a secret. */
+export type ClientEvent =
+  /** A newer session is there. */
+  | {
+      readonly type: 'session';
+      readonly generation: number;
+      readonly expiresAt: string;
+      readonly source: SessionSource;
+    }
+  /** Newer sessions now come by themselves. */
+  | { readonly type: 'following'; readonly mode: FollowMode }
+  /** They do not; the next try is in `retryInMs`. What is held goes on being served while it is valid. */
+  | {
+      readonly type: 'interrupted';
+      readonly mode: FollowMode;
+      readonly retryInMs: number;
+      readonly error: SessionBrokerError | undefined;
+    }
+  /** A dead session is reported to the broker. */
+  | { readonly type: 'rejection'; readonly generation: number; readonly reason: string };
+
+export type ClientEventListener = (event: ClientEvent) => void;
+
+/** Tells the listener. What it throws disturbs nothing here, and shows as a warning of the process, by name only. */
+export function tell(listener: ClientEventListener | undefined, event: ClientEvent): void {
+  try {
+    listener?.(event);
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error;
+    process.emitWarning(`onEvent of the session broker client threw (${name})`, { code: 'SESSION_BROKER_LISTENER' });
+  }
+}

@@ -1,0 +1,59 @@
+import { reasonOf } from './abort.js';
+import { BrokerUnavailable } from './errors.js';
+import type { Time, Timer, TimerOptions } from './time.js';
+
+export interface DeadlineOptions extends TimerOptions {
+  readonly ms: number;
+  /** Whoever else may end the work; undefined ones are left out. */
+  readonly parents: readonly (AbortSignal | undefined)[];
+}
+
+/**
+ * One end for a piece of work of several steps: a signal that aborts with `BrokerUnavailable` when the time is up, and
+ * with the reason of a parent when that aborts. The owner closes it, so that neither timer nor listener is left.
+ */
+export class Deadline {
+  readonly #time: Time;
+  readonly #options: TimerOptions;
+  readonly #controller = new AbortController();
+  readonly #parents: AbortSignal[];
+  #endsAtMs = 0;
+  #timer: Timer | undefined;
+
+  constructor(time: Time, { ms, parents, ...options }: DeadlineOptions) {
+    this.#time = time;
+    this.#options = options;
+    this.#parents = parents.filter((parent) => parent !== undefined);
+    this.restart(ms);
+    for (const parent of this.#parents) parent.addEventListener('abort', this.#follow, { once: true });
+    this.#follow();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  remainingMs(): number {
+    return Math.max(0, this.#endsAtMs - this.#time.monotonicMs());
+  }
+
+  /** Moves the end to `ms` from now. */
+  restart(ms: number): void {
+    this.#timer?.cancel();
+    this.#endsAtMs = this.#time.monotonicMs() + ms;
+    const expire = (): void => this.#controller.abort(new BrokerUnavailable('timeout', 'No answer in time'));
+    this.#timer = this.#time.schedule(ms, expire, this.#options);
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+    for (const parent of this.#parents) parent.removeEventListener('abort', this.#follow);
+  }
+
+  readonly #follow = (): void => {
+    const parent = this.#parents.find(({ aborted }) => aborted);
+    if (parent === undefined) return;
+    this.#timer?.cancel();
+    this.#controller.abort(reasonOf(parent));
+  };
+}

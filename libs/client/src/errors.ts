@@ -1,0 +1,102 @@
+export interface ErrorFacts {
+  /** HTTP status of the broker's answer, when there was one. */
+  readonly status?: number | undefined;
+  /** When to try again, in milliseconds from now, where the broker said so. */
+  readonly retryAfterMs?: number | undefined;
+  /** The broker's id of the request: give it to whoever reads the broker's log. */
+  readonly requestId?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * The base of every error that this package makes. `code` is stable: the broker's own code where the broker answered
+ * with one. No token, key, JWE or plaintext is ever in the message or in any member.
+ */
+export abstract class SessionBrokerError extends Error {
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(code: string, message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.status = facts.status;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.requestId = facts.requestId;
+  }
+}
+
+/** The same error with a cause of its own, for one of several callers who share the outcome. */
+export function causedBy(error: unknown, cause: unknown): unknown {
+  if (!(error instanceof SessionBrokerError) || error instanceof ClientClosed || error instanceof SessionRejected) {
+    return error;
+  }
+  const { code, message, status, retryAfterMs, requestId } = error;
+  const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
+  return new Same(code, message, { status, retryAfterMs, requestId, cause });
+}
+
+/** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
+export class BrokerUnavailable extends SessionBrokerError {}
+
+/** The broker does not accept the credential (401), also not one that was fetched anew. */
+export class Unauthenticated extends SessionBrokerError {}
+
+/** The caller may not do this with this merchant, or there is no such merchant (403). */
+export class Forbidden extends SessionBrokerError {}
+
+/** The broker refuses this very request (other 4xx), a JWE that does not open for one: sending it again is no use. */
+export class RequestRefused extends SessionBrokerError {}
+
+/** The answer is not what the contract says: something else listens there, or a proxy stands between. */
+export class ProtocolError extends SessionBrokerError {}
+
+/** What was given to this package cannot be used: an option, a key, a payload that is too long. */
+export class InvalidInput extends SessionBrokerError {}
+
+/** `close()` was called. */
+export class ClientClosed extends SessionBrokerError {
+  constructor() {
+    super('client_closed', 'The session broker client is closed');
+  }
+}
+
+/** A reason as the broker takes it; anything else could carry a secret into its log. */
+const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
+/** As the system and undici write them. A text of any other form could be anything. */
+const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
+export const UNSPECIFIED_REASON = 'unspecified';
+
+/**
+ * To be thrown by the function given to `withSession`, when the gateway says that the session is dead.
+ * @example throw new SessionRejected('b_expired_token');
+ */
+export class SessionRejected extends SessionBrokerError {
+  /** The gateway's code, such as `b_expired_token`; `unspecified` when what was given is no code. */
+  readonly reason: string;
+
+  constructor(reason: string, options: { readonly cause?: unknown } = {}) {
+    super('session_rejected', 'The gateway rejected the session', options);
+    this.reason = reasonCode(reason);
+  }
+}
+
+export function reasonCode(reason: unknown): string {
+  return typeof reason === 'string' && REASON.test(reason) ? reason : UNSPECIFIED_REASON;
+}
+
+/** Errors of the platform may come from another realm than this module, where `instanceof` does not know them. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || (typeof value === 'object' && value !== null && 'message' in value);
+}
+
+/** The code that the system gave to a failure, such as `ECONNREFUSED`, from the error or what caused it. */
+export function systemCodeOf(error: unknown): string | undefined {
+  for (let link = error, depth = 0; isError(link) && depth < 5; link = link.cause, depth += 1) {
+    const code = 'code' in link ? link.code : undefined;
+    if (typeof code === 'string' && SYSTEM_CODE.test(code)) return code;
+  }
+  return undefined;
+}

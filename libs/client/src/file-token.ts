@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { InvalidInput, systemCodeOf } from './errors.js';
+import { systemTime, type Time } from './time.js';
+import { demandToken, type TokenFunction } from './token-source.js';
+
+export interface FileTokenOptions {
+  /** How old a reading may be, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
+  readonly maxAgeMs?: number | undefined;
+  /** For tests. */
+  readonly time?: Time | undefined;
+}
+
+const DEFAULT_MAX_AGE_MS = 10_000;
+
+interface Reading {
+  readonly token: string;
+  readonly readAtMs: number;
+}
+
+/**
+ * The token in a file that somebody else rotates, such as a projected service account token of Kubernetes. It is read
+ * again when the last reading is too old, and after the broker has refused it. While the file cannot be read, in the
+ * middle of a rotation for one, the last token is used.
+ */
+export function fileToken(path: string, options: FileTokenOptions = {}): TokenFunction {
+  const { maxAgeMs = DEFAULT_MAX_AGE_MS, time = systemTime } = options;
+  let last: Reading | undefined;
+  let reading: Promise<Reading> | undefined;
+  const readAgain = async (): Promise<Reading> => {
+    try {
+      const token = demandToken((await readFile(path, 'utf8')).trim());
+      last = { token, readAtMs: time.monotonicMs() };
+      return last;
+    } catch (error) {
+      if (last !== undefined) return last;
+      throw unreadable(error);
+    } finally {
+      reading = undefined;
+    }
+  };
+  return async ({ refresh }) => {
+    const isYoung = last !== undefined && time.monotonicMs() - last.readAtMs < maxAgeMs;
+    if (last !== undefined && isYoung && !refresh) return last.token;
+    reading ??= readAgain();
+    return (await reading).token;
+  };
+}
+
+function unreadable(error: unknown): InvalidInput {
+  if (error instanceof InvalidInput) return error;
+  return new InvalidInput('token_unreadable', `The token file cannot be read (${systemCodeOf(error) ?? 'unknown'})`);
+}

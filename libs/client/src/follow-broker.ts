@@ -1,0 +1,118 @@
+import { Deadline } from './deadline.js';
+import type { BrokerHttp } from './broker-http.js';
+import { networkError } from './broker-http.js';
+import { orAborted } from './abort.js';
+import { ProtocolError } from './errors.js';
+import type { BodyReader, FetchAnswer } from './fetch.js';
+import { discard, parseJsonObject } from './json.js';
+import { brokerTimeMs } from './problem.js';
+import { readSession } from './session.js';
+import type { SessionShelf } from './session-shelf.js';
+import { SseParser } from './sse-parser.js';
+import type { Time } from './time.js';
+
+export interface FollowParts {
+  readonly http: BrokerHttp;
+  readonly shelf: SessionShelf;
+  readonly time: Time;
+  readonly merchant: string;
+  readonly closed: AbortSignal;
+}
+
+/** How the stream reports on itself while it lasts. */
+export interface StreamWatch {
+  /** The answer is an event stream. */
+  opened(): void;
+  /** A whole line came: somebody is there. */
+  alive(retryMs: number | undefined): void;
+}
+
+/** Until the headers of a stream, or beyond the time for which a long poll was asked to be held. */
+const ANSWER_TIMEOUT_MS = 10_000;
+/** The broker sends a comment every 15 s: after two and a half of them nobody is there. */
+const SILENCE_MS = 40_000;
+/** A session takes about 600 characters. */
+const LARGEST_EVENT = 65_536;
+/** Shorter than the idle time of the usual proxies, and than the longest that the broker holds a request. */
+export const POLL_WAIT_S = 30;
+
+/**
+ * Follows the events of the broker until their stream ends, and puts every session on the shelf.
+ * @throws SessionBrokerError when it cannot be opened, breaks, falls silent or makes no sense
+ */
+export async function followEvents(parts: FollowParts, watch: StreamWatch): Promise<void> {
+  const { http, shelf, time, closed } = parts;
+  const deadline = new Deadline(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true });
+  const headers: Record<string, string> = shelf.newest > 0 ? { 'last-event-id': String(shelf.newest) } : {};
+  try {
+    const call = { path: '/session/events', headers, signal: deadline.signal };
+    const answer = await http.open(call, 'text/event-stream');
+    const reader = eventReader(answer);
+    watch.opened();
+    try {
+      await readEvents(parts, { reader, watch, deadline, openedAt: brokerTimeMs(answer) });
+    } catch (error) {
+      discard(reader);
+      throw networkError(error, deadline.signal);
+    }
+  } finally {
+    deadline.close();
+  }
+}
+
+function eventReader(answer: FetchAnswer): BodyReader {
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  if (isStream && answer.body !== null) return answer.body.getReader();
+  discard(answer.body);
+  throw new ProtocolError('events_unsupported', 'The broker, or what stands before it, gives no event stream');
+}
+
+interface OpenStream {
+  readonly reader: BodyReader;
+  readonly watch: StreamWatch;
+  readonly deadline: Deadline;
+  readonly openedAt: number | undefined;
+}
+
+async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void> {
+  const { reader, watch, deadline } = stream;
+  const parser = new SseParser({ maxCharacters: LARGEST_EVENT });
+  const skewMs = stream.openedAt === undefined ? undefined : stream.openedAt - parts.time.now();
+  deadline.restart(SILENCE_MS);
+  for (let lines = 0; ;) {
+    const { done, value } = await orAborted(reader.read(), deadline.signal);
+    if (done) return;
+    const events = value === undefined ? [] : parser.push(value);
+    // Whole lines count, not octets: a stream that drips without end delivers nothing.
+    if (parser.lines > lines) {
+      lines = parser.lines;
+      deadline.restart(SILENCE_MS);
+      watch.alive(parser.retryMs);
+    }
+    for (const { type, data } of events) if (type === 'session') take(parts, data, skewMs);
+  }
+}
+
+function take({ shelf, merchant, time }: FollowParts, data: string, skewMs: number | undefined): void {
+  const arrivedAt = skewMs === undefined ? undefined : time.now() + skewMs;
+  shelf.offer(readSession(parseJsonObject(data), merchant), { source: 'events', brokerTimeMs: arrivedAt });
+}
+
+/**
+ * One read that the broker holds until there is a session newer than the one on the shelf.
+ * @returns whether a newer one came
+ * @throws SessionBrokerError
+ */
+export async function longPoll({ http, shelf, time, merchant, closed }: FollowParts): Promise<boolean> {
+  const ms = POLL_WAIT_S * 1_000 + ANSWER_TIMEOUT_MS;
+  const deadline = new Deadline(time, { ms, parents: [closed], background: true });
+  const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
+  const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
+  try {
+    const { answer, document } = await http.json({ path: '/session', headers, signal: deadline.signal });
+    if (document === undefined) return false;
+    return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
+  } finally {
+    deadline.close();
+  }
+}

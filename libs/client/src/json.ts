@@ -1,0 +1,59 @@
+import { orAborted } from './abort.js';
+import { ProtocolError } from './errors.js';
+import type { FetchBody } from './fetch.js';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @throws ProtocolError which never quotes the text: it may hold a session */
+export function parseJsonObject(text: string): JsonObject {
+  const value = tryParse(text);
+  if (isJsonObject(value)) return value;
+  throw new ProtocolError('answer_invalid', 'The answer of the broker is not a JSON object');
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The parser's message quotes what it read, so that it ends here.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** The broker's largest answer is an opened payload of 64 KiB in JSON, in the worst case six characters an octet. */
+const LARGEST_ANSWER = 524_288;
+
+/**
+ * Reads a body of UTF-8 as a whole.
+ * @throws ProtocolError when it is longer than any answer of the broker
+ */
+export async function readText(body: FetchBody | null, signal: AbortSignal): Promise<string> {
+  if (body === null) return '';
+  const reader = body.getReader();
+  const decoder = new TextDecoder('utf-8');
+  let text = '';
+  let octets = 0;
+  try {
+    for (;;) {
+      const { done, value } = await orAborted(reader.read(), signal);
+      if (done) return text + decoder.decode();
+      octets += value?.byteLength ?? 0;
+      if (octets > LARGEST_ANSWER) throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch (error) {
+    discard(reader);
+    throw error;
+  }
+}
+
+/** Gives up a body that nobody will read, so that its connection is freed. */
+export function discard(body: { cancel(): Promise<void> } | null): void {
+  // A body that has failed by itself cannot be cancelled, and needs no cancelling.
+  body?.cancel().catch(() => undefined);
+}

@@ -1,0 +1,106 @@
+import type { ClientEventListener } from './client-event.js';
+import { InvalidInput } from './errors.js';
+import type { Fetch } from './fetch.js';
+import { systemTime, type Time } from './time.js';
+import { demandToken, type TokenSource } from './token-source.js';
+
+export interface SessionBrokerOptions {
+  /** Where the broker is: `https://broker.internal:8080`, with a path where it lies below one. */
+  readonly url: string;
+  /** The merchant's id in the broker's configuration, such as `shop`. */
+  readonly merchant: string;
+  /** The bearer token. Left out where a client certificate names the caller. */
+  readonly auth?: TokenSource | undefined;
+  /** The platform's by default. Bring one for mutual TLS, a proxy or a private CA. */
+  readonly fetch?: Fetch | undefined;
+  /**
+   * How newer sessions come: `events` (the default; falls back to long poll), `poll`, or `none`. With `none` nothing
+   * is done between calls: for programs that read one session and end.
+   */
+  readonly follow?: 'events' | 'poll' | 'none' | undefined;
+  /** What a session that is handed out should have left, in milliseconds; 0 by default. Each call may ask for more. */
+  readonly minRemainingMs?: number | undefined;
+  /** How long a call may take in all, with its repetitions, in milliseconds; 15 s by default. */
+  readonly timeoutMs?: number | undefined;
+  /** For logs and metrics. */
+  readonly onEvent?: ClientEventListener | undefined;
+  /** For tests: virtual time, and the randomness of the back-off. */
+  readonly time?: Time | undefined;
+  readonly random?: (() => number) | undefined;
+}
+
+export interface Settings {
+  readonly brokerUrl: string;
+  readonly merchant: string;
+  readonly merchantUrl: string;
+  readonly auth: TokenSource | undefined;
+  readonly fetch: Fetch;
+  readonly follow: 'events' | 'poll' | 'none';
+  readonly minRemainingMs: number;
+  readonly timeoutMs: number;
+  readonly onEvent: ClientEventListener | undefined;
+  readonly time: Time;
+  readonly random: () => number;
+}
+
+const FOLLOW = ['events', 'poll', 'none'];
+const LONGEST_TIMEOUT_MS = 3_600_000;
+
+const defaults = {
+  // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
+  fetch: ((url, init) => globalThis.fetch(url, init)) satisfies Fetch,
+  follow: 'events' as const,
+  minRemainingMs: 0,
+  timeoutMs: 15_000,
+  time: systemTime,
+  random: Math.random,
+};
+
+/** @throws InvalidInput `option_invalid` or `token_invalid`, which name the option and never its value */
+export function settingsFrom(options: SessionBrokerOptions): Settings {
+  const { url, merchant, auth, onEvent, ...given } = options;
+  const brokerUrl = brokerUrlOf(url);
+  const settings = {
+    brokerUrl,
+    merchant,
+    merchantUrl: `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`,
+    auth,
+    onEvent,
+    ...defaults,
+    ...definedOf(given),
+  };
+  demandUsable(settings);
+  return settings;
+}
+
+function demandUsable({ merchant, auth, follow, minRemainingMs, timeoutMs }: Settings): void {
+  if (typeof merchant !== 'string' || merchant === '') throw invalid('merchant must be the id of a merchant');
+  if (typeof auth === 'string') demandToken(auth);
+  if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
+  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
+    throw invalid('timeoutMs must be more than 0, up to an hour');
+  demandMinRemaining(minRemainingMs);
+}
+
+type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
+
+/** What is given as undefined is left out, so that it does not hide a default. */
+function definedOf<T extends object>(given: T): Defined<T> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+/** The broker takes at most an hour. @throws InvalidInput `option_invalid` */
+export function demandMinRemaining(ms: number): void {
+  if (!(ms >= 0 && ms <= 3_600_000)) throw invalid('minRemainingMs must be from 0 to an hour');
+}
+
+function brokerUrlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url === undefined || !isWeb) throw invalid('url must be an http or https URL');
+  if (url.username !== '' || url.password !== '') throw invalid('url must hold no credential: use auth');
+  if (url.search !== '' || url.hash !== '') throw invalid('url must have neither query nor fragment');
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);

@@ -1,0 +1,61 @@
+import {
+  BrokerUnavailable,
+  type ErrorFacts,
+  Forbidden,
+  ProtocolError,
+  RequestRefused,
+  type SessionBrokerError,
+  Unauthenticated,
+} from './errors.js';
+import type { FetchAnswer } from './fetch.js';
+import { isJsonObject } from './json.js';
+
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
+const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
+/** Statuses of the broker, or of a proxy before it, after which the same request may succeed. */
+const PASSING: readonly number[] = [408, 425, 429];
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+/**
+ * The error that an answer stands for. Only the problem's `code` is taken over: its texts come from whoever answers
+ * there, and may quote the request with its credential.
+ */
+export function errorOf(answer: FetchAnswer, problem: unknown, nowMs: number): SessionBrokerError {
+  const { status } = answer;
+  const code = codeOf(problem) ?? `http_${status}`;
+  const facts: ErrorFacts = {
+    status,
+    requestId: requestIdOf(answer),
+    retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs),
+  };
+  if (status === 401) return new Unauthenticated(code, 'The broker does not accept the credential', facts);
+  if (status === 403) return new Forbidden(code, 'The broker does not allow this caller to do that', facts);
+  if (status >= 500 || PASSING.includes(status)) {
+    return new BrokerUnavailable(code, `The broker answered ${status} (${code})`, facts);
+  }
+  if (status >= 400) return new RequestRefused(code, `The broker refused the request: ${status} (${code})`, facts);
+  return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
+}
+
+export function requestIdOf({ headers }: FetchAnswer): string | undefined {
+  const id = headers.get('x-request-id');
+  return id !== null && REQUEST_ID.test(id) ? id : undefined;
+}
+
+/** The moment at which the answer was made, by the broker's clock (RFC 9110 section 6.6.1). */
+export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
+  const moment = Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(moment) ? undefined : moment;
+}
+
+function codeOf(problem: unknown): string | undefined {
+  const code = isJsonObject(problem) ? problem['code'] : undefined;
+  return typeof code === 'string' && CODE.test(code) ? code : undefined;
+}
+
+/** `Retry-After` in both its forms (RFC 9110 section 10.2.3), at most an hour. */
+function retryAfterMs(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+}

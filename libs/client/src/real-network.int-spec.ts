@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { Agent, fetch as undiciFetch } from 'undici';
+import { eventually, LoopbackServer, TestAuthority } from '../../testing/src/index.js';
+import { aDocument } from '../fixtures/scripted-broker.js';
+import type { ClientEvent } from './client-event.js';
+import { BrokerUnavailable, ProtocolError } from './errors.js';
+import type { SessionBrokerOptions } from './options.js';
+import { SessionBroker } from './session-broker.js';
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+const documentOf = (generation: number): string => JSON.stringify(aDocument({ generation, createdAtMs: Date.now() }));
+const frameOf = (generation: number): string =>
+  `event: session\nid: ${generation}\ndata: ${documentOf(generation)}\n\n`;
+const isEvents = ({ url = '' }: IncomingMessage): boolean => url.endsWith('/events');
+const giveSession = (response: ServerResponse, generation: number): void => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(documentOf(generation));
+};
+const openEvents = (response: ServerResponse): ServerResponse =>
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+
+describe('over a real network', () => {
+  let server: LoopbackServer;
+  let broker: SessionBroker;
+  let events: ClientEvent[];
+
+  const start = async (listener: Listener): Promise<void> => {
+    server = await LoopbackServer.http(listener);
+  };
+  const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
+    events = [];
+    broker = new SessionBroker({
+      url: `http://127.0.0.1:${server.port}`,
+      merchant: 'shop',
+      auth: 'token',
+      random: () => 0.01,
+      onEvent: (event) => void events.push(event),
+      ...options,
+    });
+    return broker;
+  };
+
+  afterEach(async () => {
+    await broker.close();
+    await server.close();
+  });
+
+  it('goes on after an event stream that is cut in the middle of a frame', async () => {
+    let streams = 0;
+    await start((request, response) => {
+      if (!isEvents(request)) return giveSession(response, 1);
+      streams += 1;
+      openEvents(response);
+      if (streams > 1) return void response.write(frameOf(3));
+      response.write(frameOf(2));
+      response.write(frameOf(9).slice(0, 40), () => response.destroy());
+    });
+    await open().session();
+    await eventually(async () => (await broker.session()).generation === 3);
+    expect(events).toContainEqual(expect.objectContaining({ type: 'interrupted', mode: 'events' }));
+    expect(events.flatMap((event) => (event.type === 'session' ? [event.generation] : []))).toEqual([1, 2, 3]);
+  });
+
+  it('takes frames that come octet by octet', async () => {
+    await start((request, response) => {
+      if (!isEvents(request)) return giveSession(response, 1);
+      openEvents(response);
+      const octets = [...Buffer.from(`\uFEFFretry: 10\r\n\r\n${frameOf(2)}`)];
+      const next = (): void => {
+        const octet = octets.shift();
+        if (octet !== undefined) response.write(Buffer.of(octet), () => setImmediate(next));
+      };
+      next();
+    });
+    await open().session();
+    await eventually(async () => (await broker.session()).generation === 2);
+  });
+
+  it('waits as long as a 503 says, and then has the session', async () => {
+    const asked: number[] = [];
+    await start((_request, response) => {
+      asked.push(performance.now());
+      if (asked.length > 1) return giveSession(response, 1);
+      response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/problem+json' });
+      response.end('{"code":"session_unavailable"}');
+    });
+    expect((await open({ follow: 'none' }).session()).generation).toBe(1);
+    expect(asked[1]! - asked[0]!).toBeGreaterThanOrEqual(990);
+  });
+
+  it('serves what is valid while the broker restarts on its port, and then has what is new', async () => {
+    const listen = async (port: number, generation: number): Promise<Server> => {
+      const one = createServer((request, response) => {
+        if (!isEvents(request)) return giveSession(response, generation);
+        openEvents(response).write(frameOf(generation));
+      }).listen(port, '127.0.0.1');
+      await once(one, 'listening');
+      return one;
+    };
+    const stop = async (one: Server): Promise<void> => {
+      one.close();
+      one.closeAllConnections();
+      await once(one, 'close');
+    };
+    await start(() => undefined);
+    const first = await listen(0, 1);
+    const { port } = first.address() as AddressInfo;
+    open({ url: `http://127.0.0.1:${port}` });
+    await broker.session();
+    await eventually(() => events.some(({ type }) => type === 'following'));
+    await stop(first);
+    await eventually(() => events.filter(({ type }) => type === 'interrupted').length >= 2);
+    expect((await broker.session()).generation).toBe(1);
+    const second = await listen(port, 2);
+    await eventually(async () => (await broker.session()).generation === 2);
+    await broker.close();
+    await stop(second);
+  });
+
+  it('has the first session although the broker only comes up after the call', async () => {
+    await start(() => undefined);
+    const { port } = server;
+    await server.close();
+    const session = open({ url: `http://127.0.0.1:${port}`, follow: 'none' }).session();
+    const late = createServer((_request, response) => giveSession(response, 1)).listen(port, '127.0.0.1');
+    await once(late, 'listening');
+    expect((await session).generation).toBe(1);
+    await broker.close();
+    late.close();
+    late.closeAllConnections();
+    await once(late, 'close');
+  });
+
+  it('gives up an answer that drips without end', async () => {
+    await start((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    });
+    const failure: unknown = await open({ follow: 'none', timeoutMs: 300 })
+      .session()
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(BrokerUnavailable);
+    expect(failure).toMatchObject({ code: 'timeout' });
+    await server.idle();
+  });
+
+  it('gives up a frame without end, without keeping it, and turns to long poll', async () => {
+    let sent = 0;
+    await start((request, response) => {
+      if (request.headers['prefer'] !== undefined) return giveSession(response, 2);
+      if (!isEvents(request)) return giveSession(response, 1);
+      openEvents(response).write('data: ');
+      const more = (): void => {
+        sent += 65_536;
+        if (!response.destroyed) response.write('x'.repeat(65_536), () => setImmediate(more));
+      };
+      more();
+    });
+    await open().session();
+    await eventually(async () => (await broker.session()).generation === 2);
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  it('gives up a body without end', async () => {
+    await start((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = (): void => {
+        if (!response.destroyed) response.write(' '.repeat(65_536), () => setImmediate(more));
+      };
+      more();
+    });
+    await expect(open({ follow: 'none' }).session()).rejects.toMatchObject({ code: 'answer_too_large' });
+    await server.idle();
+  });
+
+  it('takes its credential nowhere else', async () => {
+    let followed = 0;
+    const elsewhere = await LoopbackServer.http((_request, response) => {
+      followed += 1;
+      giveSession(response, 1);
+    });
+    await start((_request, response) => {
+      response.writeHead(307, { location: `http://127.0.0.1:${elsewhere.port}/` }).end();
+    });
+    await expect(open({ follow: 'none' }).session()).rejects.toThrow(ProtocolError);
+    expect(followed).toBe(0);
+    await elsewhere.close();
+  });
+
+  it('names what the system says, and no address', async () => {
+    await start(() => undefined);
+    await server.close();
+    const failure = open({ follow: 'none', timeoutMs: 100 }).session();
+    await expect(failure).rejects.toMatchObject({
+      code: 'network',
+      message: 'The broker cannot be reached (ECONNREFUSED)',
+    });
+  });
+
+  it('ends its stream when it is closed', async () => {
+    let streamEnded: Promise<unknown> = Promise.resolve();
+    await start((request, response) => {
+      if (!isEvents(request)) return giveSession(response, 1);
+      streamEnded = once(response, 'close');
+      openEvents(response).write(frameOf(2));
+    });
+    await open().session();
+    await eventually(async () => (await broker.session()).generation === 2);
+    await broker.close();
+    await streamEnded;
+  });
+});
+
+describe('over mutual TLS', () => {
+  it('shows the client certificate of the fetch that it is given', async () => {
+    const authority = new TestAuthority();
+    const ca = authority.cert;
+    const { cert, key } = authority.issue({ names: ['127.0.0.1'] });
+    const peers: unknown[] = [];
+    const server = createTlsServer(
+      { ca, cert, key, requestCert: true, rejectUnauthorized: true },
+      (request, response) => {
+        peers.push((request.socket as TLSSocket).getPeerCertificate().subject?.CN);
+        giveSession(response, 1);
+      },
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const own = authority.issue({ names: ['checkout.internal'] });
+    const dispatcher = new Agent({ connect: { ca, cert: own.cert, key: own.key } });
+    const broker = new SessionBroker({
+      url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      merchant: 'shop',
+      follow: 'none',
+      fetch: (url, init) => undiciFetch(url, { ...init, dispatcher }),
+    });
+    expect((await broker.session()).generation).toBe(1);
+    expect(peers).toEqual(['checkout.internal']);
+    await broker.close();
+    await dispatcher.close();
+    server.close();
+    await once(server, 'close');
+  });
+});

@@ -1,0 +1,69 @@
+import type { Attempts } from './attempts.js';
+import type { BrokerHttp } from './broker-http.js';
+import { ProtocolError } from './errors.js';
+import { brokerTimeMs, requestIdOf } from './problem.js';
+import { readSession, type Session } from './session.js';
+import type { SessionShelf } from './session-shelf.js';
+import { SingleFlight } from './single-flight.js';
+
+export interface RejectionsParts {
+  readonly http: BrokerHttp;
+  readonly shelf: SessionShelf;
+  readonly attempts: Attempts;
+  readonly merchant: string;
+}
+
+export interface Rejection {
+  readonly generation: number;
+  readonly reason: string;
+}
+
+/** Tells the broker of dead sessions, and brings the newer ones. One report per generation, however many find out. */
+export class Rejections {
+  readonly #parts: RejectionsParts;
+  readonly #reports = new SingleFlight<number, Session>();
+
+  constructor(parts: RejectionsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @returns a session newer than the rejected one
+   * @throws SessionBrokerError, or the signal's reason
+   */
+  report(rejection: Rejection, signal?: AbortSignal): Promise<Session> {
+    return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);
+  }
+
+  /** The outcome of the report that is under way, if one is. */
+  underway(generation: number, signal?: AbortSignal): Promise<Session> | undefined {
+    return this.#reports.joinUnderway(generation, signal);
+  }
+
+  async #replace(rejection: Rejection, shared: AbortSignal): Promise<Session> {
+    const { shelf, attempts } = this.#parts;
+    shelf.suspect(rejection.generation);
+    try {
+      return await shelf.orArrival(
+        ({ session }) => session.generation > rejection.generation,
+        (overtaken) => attempts.run((signal) => this.#send(rejection, signal), [shared, overtaken]),
+      );
+    } catch (error) {
+      shelf.acquit(rejection.generation);
+      throw error;
+    }
+  }
+
+  async #send({ generation, reason }: Rejection, signal: AbortSignal): Promise<Session> {
+    const { http, shelf, merchant } = this.#parts;
+    const call = { path: '/session/rejections', body: { generation, reason }, signal };
+    const { answer, document } = await http.json(call);
+    const session = document === undefined ? undefined : readSession(document, merchant);
+    if (session === undefined || session.generation <= generation) {
+      const facts = { status: answer.status, requestId: requestIdOf(answer) };
+      throw new ProtocolError('session_not_newer', 'The broker gave no newer session for a rejected one', facts);
+    }
+    shelf.offer(session, { source: 'rejection', brokerTimeMs: brokerTimeMs(answer) });
+    return shelf.valid()?.session ?? session;
+  }
+}

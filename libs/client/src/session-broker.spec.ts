@@ -1,0 +1,383 @@
+import { inspect } from 'node:util';
+import { FakeClock } from '../../testing/src/index.js';
+import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, RequestRefused } from './errors.js';
+import type { SessionBrokerOptions } from './options.js';
+import { SessionBroker } from './session-broker.js';
+
+const MINUTE_MS = 60_000;
+
+describe('a session', () => {
+  let clock: FakeClock;
+  let server: ScriptedBroker;
+  let broker: SessionBroker;
+
+  const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
+    const fixed = { url: 'http://broker.test/', merchant: 'shop', auth: 'token-of-checkout' };
+    broker = new SessionBroker({
+      ...fixed,
+      follow: 'none',
+      fetch: server.fetch,
+      time: clock,
+      random: () => 0.5,
+      ...options,
+    });
+    return broker;
+  };
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    server = new ScriptedBroker();
+  });
+  afterEach(() => broker.close());
+
+  it('is read once, with the credential, and then comes from memory', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    const first = await broker.session();
+    expect(await broker.session()).toBe(first);
+    expect(first).toEqual(aDocument());
+    expect(server.requests).toEqual([
+      expect.objectContaining({
+        url: 'http://broker.test/v1/merchants/shop/session',
+        method: 'GET',
+        headers: { accept: 'application/json', authorization: 'Bearer token-of-checkout' },
+        redirect: 'manual',
+      }),
+    ]);
+  });
+
+  it('is read by one request for all who ask at the same time', async () => {
+    let answer = (_: Response): void => undefined;
+    server.on('read', () => new Promise((resolve) => (answer = resolve)));
+    open();
+    const reads = Array.from({ length: 100 }, () => broker.session());
+    await clock.settle();
+    answer(json(aDocument()));
+    expect(new Set(await Promise.all(reads)).size).toBe(1);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is still read for the rest when one of those who ask goes away', async () => {
+    let answer = (_: Response): void => undefined;
+    server.on('read', () => new Promise((resolve) => (answer = resolve)));
+    open();
+    const leaving = new AbortController();
+    const left = broker.session({ signal: leaving.signal });
+    const stayed = broker.session();
+    await clock.settle();
+    leaving.abort(new Error('the customer went away'));
+    await expect(left).rejects.toThrow('the customer went away');
+    answer(json(aDocument()));
+    expect((await stayed).generation).toBe(1);
+  });
+
+  it('is given up when the last who asked has gone', async () => {
+    open();
+    const leaving = new AbortController();
+    const left = broker.session({ signal: leaving.signal });
+    await clock.settle();
+    leaving.abort();
+    await expect(left).rejects.toThrow('aborted');
+    await clock.settle();
+    expect(server.requests[0]?.signal.aborted).toBe(true);
+    expect(clock.pendingTasks).toBe(0);
+  });
+
+  it('is not even asked for with a signal that has aborted', async () => {
+    await expect(open().session({ signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('is never given out past its expiry', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    await broker.session();
+    await clock.advance(15 * MINUTE_MS - 1);
+    expect((await broker.session()).generation).toBe(1);
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    await clock.advance(1);
+    await expect(broker.session()).rejects.toThrow(BrokerUnavailable);
+  });
+
+  it('ends by the monotonic clock when somebody sets the wall clock back', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    await broker.session();
+    clock.jumpWall(-10 * MINUTE_MS);
+    await clock.advance(15 * MINUTE_MS);
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    await expect(broker.session()).rejects.toThrow(BrokerUnavailable);
+  });
+
+  it('ends by the wall clock when the machine slept', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    await broker.session();
+    clock.jumpWall(15 * MINUTE_MS);
+    server.on('read', () => json(aDocument({ generation: 2, createdAtMs: clock.now() })));
+    expect((await broker.session()).generation).toBe(2);
+  });
+
+  it('ends by the clock of the broker when that of this machine is behind', async () => {
+    clock.jumpWall(-10 * MINUTE_MS);
+    server.on('read', () => json(aDocument(), 200, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }));
+    open();
+    await broker.session();
+    await clock.advance(15 * MINUTE_MS);
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    await expect(broker.session()).rejects.toThrow(BrokerUnavailable);
+  });
+
+  it('comes back when a clock that had jumped is set right, and the broker still gives it', async () => {
+    server.on('read', () => json(aDocument(), 200, { date: 'Thu, 01 Jan 2026 00:00:00 GMT' }));
+    clock.jumpWall(-10 * MINUTE_MS);
+    open();
+    await broker.session();
+    clock.jumpWall(20 * MINUTE_MS);
+    await expect(broker.session()).resolves.toMatchObject({ generation: 1 });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that is past its expiry on arrival is not taken', async () => {
+    server.on('read', () => json(aDocument({ createdAtMs: clock.now() - 16 * MINUTE_MS })));
+    const refused = expect(open().session()).rejects.toMatchObject({ code: 'session_outdated' });
+    await clock.advance(20_000);
+    await refused;
+  });
+
+  it('never goes back to an older generation, though a replica that lags gives one', async () => {
+    server.on('read', () => json(aDocument({ generation: 5 })));
+    open();
+    await broker.session();
+    await clock.advance(15 * MINUTE_MS);
+    const answers = [4, 6].map((generation) => json(aDocument({ generation, createdAtMs: clock.now() })));
+    server.on('read', () => answers.shift()!);
+    const session = broker.session();
+    await clock.advance(1_000);
+    expect((await session).generation).toBe(6);
+  });
+
+  it('with more time left is asked for when less is left than is wanted', async () => {
+    const neverOverdue = { ...aDocument(), renewAt: aDocument()['expiresAt'] };
+    server.on('read', () => json(neverOverdue));
+    open();
+    await broker.session({ minRemainingMs: 30_000 });
+    await clock.advance(14.75 * MINUTE_MS);
+    server.on('read', () => json(aDocument({ generation: 2, createdAtMs: clock.now() })));
+    expect((await broker.session({ minRemainingMs: 10_000 })).generation).toBe(1);
+    expect((await broker.session({ minRemainingMs: 30_000 })).generation).toBe(2);
+    expect(server.requests.map(({ url }) => new URL(url).search)).toEqual([
+      '?minRemaining=30000ms',
+      '?minRemaining=30000ms',
+    ]);
+  });
+
+  it('with less left than wanted is better than none', async () => {
+    server.on('read', () => json(aDocument({ lifetimeMs: 20_000 })));
+    open({ minRemainingMs: 30_000 });
+    expect((await broker.session()).generation).toBe(1);
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    expect((await broker.session()).generation).toBe(1);
+  });
+
+  it('that should have been renewed is looked for in the background, at a bounded pace', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    await broker.session();
+    await clock.advance(12 * MINUTE_MS + 2_000);
+    server.on('read', () => problem(503, 'session_unavailable'));
+    for (let second = 0; second < 60; second += 1) {
+      expect((await broker.session()).generation).toBe(1);
+      await clock.advance(1_000);
+    }
+    expect(server.seen('read').length).toBeGreaterThan(3);
+    expect(server.seen('read').length).toBeLessThan(20);
+    expect(server.seen('read').at(-1)?.headers).toMatchObject({ 'if-none-match': '"1"' });
+    server.on('read', () => json(aDocument({ generation: 2, createdAtMs: clock.now() })));
+    await clock.advance(20_000);
+    await broker.session();
+    await clock.settle();
+    expect((await broker.session()).generation).toBe(2);
+  });
+});
+
+describe('a broker that is in trouble', () => {
+  let clock: FakeClock;
+  let server: ScriptedBroker;
+  let broker: SessionBroker;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    server = new ScriptedBroker();
+    const fixed = { url: 'http://broker.test', merchant: 'shop', auth: 'token-of-checkout' };
+    broker = new SessionBroker({ ...fixed, follow: 'none', fetch: server.fetch, time: clock, random: () => 0.5 });
+  });
+  afterEach(() => broker.close());
+
+  it.each<[string, () => Response | Promise<never>]>([
+    [
+      'is not reachable',
+      () =>
+        Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) })),
+    ],
+    ['has no session yet', () => problem(503, 'session_unavailable', { 'retry-after': '1' })],
+    ['stands behind a proxy that finds no upstream', () => new Response('<html>', { status: 502 })],
+    ['wants fewer requests', () => problem(429, 'rate_limited', { 'retry-after': '1' })],
+  ])('that %s is asked again within the time of the call', async (_what, trouble) => {
+    const answers = [trouble, trouble, () => json(aDocument())];
+    server.on('read', () => answers.shift()!());
+    const session = broker.session();
+    await clock.advance(5_000);
+    expect((await session).generation).toBe(1);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is given up when the time is up, with what it said last', async () => {
+    server.on('read', () => problem(503, 'session_unavailable', { 'x-request-id': 'r-1' }));
+    const failure = broker.session().catch((error: unknown) => error);
+    await clock.advance(15_000);
+    expect(await failure).toMatchObject({ code: 'session_unavailable', status: 503, requestId: 'r-1' });
+    expect(server.requests.length).toBeGreaterThan(5);
+    expect(clock.pendingTasks).toBe(0);
+  });
+
+  it('is not waited for when it asks for more time than there is', async () => {
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '300' }));
+    await expect(broker.session()).rejects.toMatchObject({ retryAfterMs: 300_000 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is left alone for as long as it asked, up to five seconds', async () => {
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '300' }));
+    await expect(broker.session()).rejects.toThrow(BrokerUnavailable);
+    server.on('read', () => json(aDocument()));
+    const waiting = broker.session();
+    await clock.advance(4_999);
+    expect(server.requests).toHaveLength(1);
+    await clock.advance(2_000);
+    expect((await waiting).generation).toBe(1);
+  });
+
+  it('that never answers is asked a second time, and then given up', async () => {
+    const failure = expect(broker.session()).rejects.toMatchObject({ code: 'timeout' });
+    await clock.advance(15_000);
+    await failure;
+    expect(server.requests).toHaveLength(2);
+    expect(server.requests.every(({ signal }) => signal.aborted)).toBe(true);
+    expect(clock.pendingTasks).toBe(0);
+  });
+
+  it.each<[string, () => Response, abstract new (...args: never[]) => Error, string]>([
+    ['forbids it', () => problem(403, 'forbidden'), Forbidden, 'forbidden'],
+    ['does not know the route', () => problem(404, 'route_not_found'), RequestRefused, 'route_not_found'],
+    [
+      'redirects',
+      () => new Response(null, { status: 302, headers: { location: 'http://evil.test' } }),
+      ProtocolError,
+      'status_unexpected',
+    ],
+    ['gives a page', () => new Response('<html>', { status: 200 }), ProtocolError, 'answer_invalid'],
+    ['gives a list', () => json([]), ProtocolError, 'answer_invalid'],
+    ['gives no session', () => json({ hello: 'world' }), ProtocolError, 'session_invalid'],
+    [
+      'gives the session of another merchant',
+      () => json({ ...aDocument(), merchant: 'other' }),
+      ProtocolError,
+      'session_invalid',
+    ],
+    [
+      'gives a private key',
+      () => json({ ...aDocument(), serverPublic: { kty: 'EC', crv: 'P-256' } }),
+      ProtocolError,
+      'session_invalid',
+    ],
+    [
+      'gives a generation that is no number',
+      () => json({ ...aDocument(), generation: '1' }),
+      ProtocolError,
+      'session_invalid',
+    ],
+    [
+      'gives a moment that is none',
+      () => json({ ...aDocument(), expiresAt: 'soon' }),
+      ProtocolError,
+      'session_invalid',
+    ],
+    ['gives more than any answer has', () => new Response('x'.repeat(600_000)), ProtocolError, 'answer_too_large'],
+  ])('that %s is not asked again', async (...[, answer, type, code]) => {
+    server.on('read', answer);
+    const failure: unknown = await broker.session().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(type);
+    expect(failure).toMatchObject({ code });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is no matter once the client is closed', async () => {
+    const waiting = broker.session();
+    const failure = expect(waiting).rejects.toThrow(ClientClosed);
+    await clock.settle();
+    await broker.close();
+    await failure;
+    await expect(broker.session()).rejects.toThrow(ClientClosed);
+    await expect(broker.decrypt('a.b.c.d.e')).rejects.toThrow(ClientClosed);
+    await expect(broker.withSession(() => 1)).rejects.toThrow(ClientClosed);
+    expect(clock.pendingTasks).toBe(0);
+  });
+});
+
+describe('secrets', () => {
+  it('are not printed with the client or a session, and neither is the token', async () => {
+    const server = new ScriptedBroker().on('read', () => json(aDocument()));
+    const time = new FakeClock();
+    const broker = new SessionBroker({
+      url: 'http://b.test',
+      merchant: 'shop',
+      auth: 'canary',
+      fetch: server.fetch,
+      follow: 'none',
+      time,
+    });
+    const session = await broker.session();
+    for (const shown of [broker, session, { deep: { session } }, [broker]]) {
+      const text = inspect(shown, { depth: 10, showHidden: true });
+      expect(text).not.toMatch(/canary|auth-token|device-id|refresh-token/);
+    }
+    expect(inspect(broker)).toContain('shop');
+    expect(inspect(session)).toContain('generation: 1');
+    await broker.close();
+  });
+
+  it('are in no error, whatever the other side or the token source puts into theirs', async () => {
+    const canary = 'canary-of-the-token';
+    const echo = (status: number): Response =>
+      json({ code: canary.toUpperCase(), detail: canary, title: canary }, status);
+    const fetches: (() => Promise<Response>)[] = [
+      ...[400, 401, 403, 404, 422].map((status) => () => Promise.resolve(echo(status))),
+      () => Promise.resolve(new Response(`{"authToken": "${canary}"`, { status: 200 })),
+      () => Promise.resolve(json({ ...aDocument(), generation: canary })),
+      () => Promise.reject(new Error(`cannot send ${canary}`, { cause: new Error(canary) })),
+    ];
+    const time = new FakeClock();
+    for (const fetch of fetches) {
+      const broker = new SessionBroker({
+        url: 'http://b.test',
+        merchant: 'shop',
+        auth: canary,
+        fetch,
+        time,
+        timeoutMs: 1,
+      });
+      const failure = broker.session().catch((error: unknown) => error);
+      await time.advance(10);
+      expect(inspect(await failure, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
+      await broker.close();
+    }
+    const auth = (): Promise<string> => Promise.reject(new Error(canary));
+    const broker = new SessionBroker({ url: 'http://b.test', merchant: 'shop', auth, time, timeoutMs: 1 });
+    const failure = broker.session().catch((error: unknown) => error);
+    await time.advance(10);
+    expect(inspect(await failure, { depth: 10, showHidden: true })).not.toMatch(/canary/i);
+    await broker.close();
+  });
+});

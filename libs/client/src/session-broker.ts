@@ -1,0 +1,222 @@
+import { orAborted, reasonOf } from './abort.js';
+import { Attempts } from './attempts.js';
+import { BrokerHttp } from './broker-http.js';
+import { tell } from './client-event.js';
+import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError, reasonCode, SessionRejected } from './errors.js';
+import { Opening } from './opening.js';
+import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
+import { Rejections } from './rejections.js';
+import { Sealing } from './sealing.js';
+import type { Session } from './session.js';
+import { SessionFollower } from './session-follower.js';
+import { SessionReader } from './session-reader.js';
+import { type HeldSession, SessionShelf } from './session-shelf.js';
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface SessionOptions extends CallOptions {
+  /** What the session should have left, in milliseconds. The broker renews it first if it can. */
+  readonly minRemainingMs?: number | undefined;
+}
+
+export interface WithSessionOptions extends CallOptions {
+  /**
+   * Whether an error of the function means that the gateway rejected the session: true, or better the gateway's code.
+   * `SessionRejected` always does.
+   */
+  readonly isRejection?: ((error: unknown) => boolean | string | undefined) | undefined;
+}
+
+export interface EncryptOptions extends CallOptions {
+  /** The session that the payload is for, within `withSession`; the current one by default. */
+  readonly session?: Session | undefined;
+}
+
+export interface SealedPayload {
+  readonly jwe: string;
+  /** Of the session whose key it was sealed to: send it with that session and no other. */
+  readonly generation: number;
+}
+
+/** One merchant's session, from the broker: in memory, and kept fresh until `close`. */
+export class SessionBroker {
+  readonly #settings: Settings;
+  readonly #closing = new AbortController();
+  readonly #shelf: SessionShelf;
+  readonly #reader: SessionReader;
+  readonly #rejections: Rejections;
+  readonly #follower: SessionFollower | undefined;
+  readonly #opening: Opening;
+  readonly #sealing = new Sealing();
+
+  /** @throws InvalidInput */
+  constructor(options: SessionBrokerOptions) {
+    const settings = settingsFrom(options);
+    const { merchant, time, random, timeoutMs, onEvent, follow } = settings;
+    const closed = this.#closing.signal;
+    const shelf = new SessionShelf(time);
+    const http = new BrokerHttp(settings);
+    const attempts = new Attempts({ time, random, timeoutMs, closed });
+    const parts = { http, shelf, attempts, time, random, merchant, closed, onEvent };
+    shelf.onNewer(({ generation, expiresAt }, { source }) => {
+      tell(onEvent, { type: 'session', generation, expiresAt, source });
+    });
+    this.#settings = settings;
+    this.#shelf = shelf;
+    this.#reader = new SessionReader(parts);
+    this.#rejections = new Rejections(parts);
+    this.#opening = new Opening(parts);
+    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow });
+  }
+
+  /**
+   * The current session: from memory while it is valid, else from the broker. Never one past its expiry.
+   * @throws SessionBrokerError, or the signal's reason
+   */
+  session(options?: SessionOptions): Promise<Session> {
+    const wantedMs = options?.minRemainingMs ?? this.#settings.minRemainingMs;
+    const held = options?.signal?.aborted === true ? undefined : this.#shelf.untroubled(wantedMs);
+    return held === undefined ? this.#consideredSession(wantedMs, options?.signal) : held.promise;
+  }
+
+  /**
+   * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
+   * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
+   * that within `fn`.
+   * @throws whatever `fn` throws; SessionBrokerError, with the rejection as its cause, when there is no newer session
+   */
+  async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
+    const { signal, isRejection } = options;
+    const session = await this.session({ signal });
+    try {
+      return await fn(session);
+    } catch (error) {
+      const reason = rejectionReason(error, isRejection);
+      if (reason === undefined) throw error;
+      signal?.throwIfAborted();
+      const newer = await this.#replacement(session, { reason, cause: error, signal });
+      return await fn(newer);
+    }
+  }
+
+  /**
+   * Seals a payload to the session's server key, in this process: the broker never sees it.
+   * @throws SessionBrokerError, or the signal's reason
+   */
+  async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
+    const { signal } = options;
+    const session = options.session ?? (await this.session({ signal }));
+    const jwe = await orAborted(this.#sealing.seal(session.serverPublic, payload), signal);
+    return { jwe, generation: session.generation };
+  }
+
+  /**
+   * Seals a payload to any public key of the profile (EC, P-384), such as the bank's payment key.
+   * @throws InvalidInput, or the signal's reason
+   */
+  async encryptFor(jwk: object, payload: string | Uint8Array, { signal }: CallOptions = {}): Promise<string> {
+    return orAborted(this.#sealing.seal(jwk, payload), signal);
+  }
+
+  /**
+   * Opens a JWE that the gateway sealed to the merchant's key, in the broker.
+   * @throws SessionBrokerError (`jwe_not_opened` and the like as RequestRefused), or the signal's reason
+   */
+  async decrypt(jwe: string, { signal }: CallOptions = {}): Promise<Uint8Array> {
+    this.#demandOpen();
+    return this.#opening.open(jwe, signal);
+  }
+
+  /**
+   * `decrypt`, for what is UTF-8.
+   * @throws as decrypt; ProtocolError `not_text` when it is not
+   */
+  async decryptText(jwe: string, options: CallOptions = {}): Promise<string> {
+    const octets = await this.decrypt(jwe, options);
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
+    } catch {
+      // The decoder has one way to fail.
+      throw new ProtocolError('not_text', 'What the JWE holds is not UTF-8');
+    }
+  }
+
+  /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
+  async close(): Promise<void> {
+    this.#closing.abort(new ClientClosed());
+    this.#shelf.clear();
+    await this.#follower?.ended();
+  }
+
+  /** What a log may show. */
+  [Symbol.for('nodejs.util.inspect.custom')](): object {
+    const { brokerUrl, merchant } = this.#settings;
+    const generation = this.#shelf.valid()?.session.generation;
+    return { url: brokerUrl, merchant, generation, live: this.#follower?.isLive ?? false };
+  }
+
+  async #consideredSession(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
+    this.#demandOpen();
+    signal?.throwIfAborted();
+    demandMinRemaining(wantedMs);
+    const held = this.#shelf.valid();
+    const replacing = held === undefined ? undefined : this.#rejections.underway(held.session.generation, signal);
+    if (replacing !== undefined) return this.#orHeld(replacing);
+    if (held === undefined || this.#shelf.remainingMs(held) < wantedMs) return this.#read(wantedMs, signal);
+    this.#refreshIfOverdue(held);
+    return held.session;
+  }
+
+  async #read(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
+    try {
+      return await this.#orHeld(this.#reader.read(wantedMs, signal));
+    } finally {
+      // After the first answer, which it can then refer to; whatever that was, the next may be better.
+      if (!this.#closing.signal.aborted) this.#follower?.follow();
+    }
+  }
+
+  /** A session that is valid is better than none, though it was reported, or has less left than was wished for. */
+  async #orHeld(wanted: Promise<Session>): Promise<Session> {
+    try {
+      return await wanted;
+    } catch (error) {
+      const held = this.#shelf.valid();
+      if (held !== undefined && error instanceof BrokerUnavailable) return held.session;
+      throw error;
+    }
+  }
+
+  #refreshIfOverdue(held: HeldSession): void {
+    if (this.#follower?.isLive !== true && this.#shelf.isOverdue(held)) this.#reader.refresh();
+  }
+
+  async #replacement(
+    rejected: Session,
+    { reason, cause, signal }: { reason: string; cause: unknown; signal: AbortSignal | undefined },
+  ): Promise<Session> {
+    this.#demandOpen();
+    const held = this.#shelf.valid();
+    if (held !== undefined && held.session.generation > rejected.generation) return held.session;
+    const { generation } = rejected;
+    tell(this.#settings.onEvent, { type: 'rejection', generation, reason });
+    try {
+      return await this.#rejections.report({ generation, reason }, signal);
+    } catch (error) {
+      throw causedBy(error, cause);
+    }
+  }
+
+  #demandOpen(): void {
+    if (this.#closing.signal.aborted) throw reasonOf(this.#closing.signal);
+  }
+}
+
+/** The reason to report, or undefined when the error is no rejection. */
+function rejectionReason(error: unknown, isRejection: WithSessionOptions['isRejection']): string | undefined {
+  if (error instanceof SessionRejected) return error.reason;
+  const verdict = isRejection?.(error);
+  return verdict === undefined || verdict === false ? undefined : reasonCode(verdict);
+}

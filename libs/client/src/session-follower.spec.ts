@@ -1,0 +1,297 @@
+import { jest } from '@jest/globals';
+import { FakeClock } from '../../testing/src/index.js';
+import { aDocument, type EventFeed, json, notModified, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import type { ClientEvent } from './client-event.js';
+import type { SessionBrokerOptions } from './options.js';
+import { SessionBroker } from './session-broker.js';
+
+describe('following the broker', () => {
+  let clock: FakeClock;
+  let server: ScriptedBroker;
+  let broker: SessionBroker;
+  let events: ClientEvent[];
+
+  const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
+    events = [];
+    const onEvent = (event: ClientEvent): void => void events.push(event);
+    const fixed = { url: 'http://broker.test', merchant: 'shop', auth: 'token', onEvent };
+    broker = new SessionBroker({ ...fixed, fetch: server.fetch, time: clock, random: () => 0.5, ...options });
+    return broker;
+  };
+  const first = async (options: Partial<SessionBrokerOptions> = {}): Promise<void> => {
+    await open(options).session();
+    await clock.settle();
+  };
+  const generation = async (): Promise<number> => (await broker.session()).generation;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    server = new ScriptedBroker().on('read', () => json(aDocument()));
+  });
+  afterEach(() => broker.close());
+
+  describe('by events', () => {
+    let feeds: EventFeed[];
+
+    beforeEach(() => {
+      feeds = server.streaming();
+    });
+
+    it('begins with the first session and not before', async () => {
+      open();
+      await clock.settle();
+      expect(server.requests).toHaveLength(0);
+      await broker.session();
+      await clock.settle();
+      expect(server.seen('events').map(({ headers }) => headers)).toEqual([
+        { accept: 'text/event-stream', authorization: 'Bearer token', 'last-event-id': '1' },
+      ]);
+    });
+
+    it('has the newer session without any further request', async () => {
+      await first();
+      feeds[0]!.session(aDocument({ generation: 2 }));
+      await clock.settle();
+      expect(await generation()).toBe(2);
+      expect(server.requests).toHaveLength(2);
+      expect(events).toEqual([
+        { type: 'session', generation: 1, expiresAt: expect.any(String), source: 'read' },
+        { type: 'following', mode: 'events' },
+        { type: 'session', generation: 2, expiresAt: expect.any(String), source: 'events' },
+      ]);
+    });
+
+    it('never goes back to an older generation, and takes no other kind of event', async () => {
+      await first();
+      feeds[0]!.session(aDocument({ generation: 5 }));
+      feeds[0]!.session(aDocument({ generation: 4 }));
+      feeds[0]!.send(`event: other\ndata: ${JSON.stringify(aDocument({ generation: 6 }))}\n\n`);
+      await clock.settle();
+      expect(await generation()).toBe(5);
+    });
+
+    it('does not look for a late session by itself while the broker is there to say it', async () => {
+      await first();
+      for (let beat = 0; beat < 58; beat += 1) {
+        feeds[0]!.send(': heartbeat\n\n');
+        await clock.advance(15_000);
+        expect(await generation()).toBe(1);
+      }
+      expect(server.requests).toHaveLength(2);
+    });
+
+    it('opens the stream again when it ends, after a wait with jitter', async () => {
+      await first();
+      feeds[0]!.send(': here\n\n');
+      await clock.advance(10_000);
+      feeds[0]!.end();
+      await clock.advance(499);
+      expect(feeds).toHaveLength(1);
+      await clock.advance(1);
+      expect(feeds).toHaveLength(2);
+      feeds[1]!.session(aDocument({ generation: 2 }));
+      await clock.settle();
+      expect(await generation()).toBe(2);
+      expect(events.map(({ type }) => type)).toEqual(['session', 'following', 'interrupted', 'following', 'session']);
+    });
+
+    it('waits at the pace that the broker asks for', async () => {
+      await first();
+      feeds[0]!.send('retry: 8000\n\n');
+      await clock.advance(10_000);
+      feeds[0]!.cut();
+      await clock.advance(3_999);
+      expect(feeds).toHaveLength(1);
+      await clock.advance(1);
+      expect(feeds).toHaveLength(2);
+    });
+
+    it('gives up a stream that falls silent', async () => {
+      await first();
+      feeds[0]!.send(': here\n\n');
+      await clock.advance(39_999);
+      expect(feeds[0]!.wasCancelled).toBe(false);
+      await clock.advance(1);
+      expect(feeds[0]!.wasCancelled).toBe(true);
+      await clock.advance(1_000);
+      expect(feeds).toHaveLength(2);
+    });
+
+    it('gives up a stream that drips and never ends a line', async () => {
+      await first();
+      for (let drop = 0; drop < 40; drop += 1) {
+        feeds[0]!.send('x');
+        await clock.advance(1_000);
+      }
+      expect(feeds[0]!.wasCancelled).toBe(true);
+    });
+
+    it('waits longer each time while the broker is away, and serves what is valid', async () => {
+      await first();
+      server.on('events', () => Promise.reject(new TypeError('fetch failed')));
+      feeds[0]!.send(': here\n\n');
+      await clock.advance(10_000);
+      feeds[0]!.cut();
+      await clock.advance(600_000);
+      expect(await generation()).toBe(1);
+      const waits = events.flatMap((event) => (event.type === 'interrupted' ? [event.retryInMs] : []));
+      expect(waits.slice(0, 8)).toEqual([500, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000]);
+      expect(server.seen('poll')).toHaveLength(0);
+    });
+
+    it('is back at once when the broker is back, and starts the waits anew', async () => {
+      await first();
+      server.on('events', () => Promise.reject(new TypeError('fetch failed')));
+      feeds[0]!.cut();
+      await clock.advance(60_000);
+      feeds = server.streaming();
+      await clock.advance(15_000);
+      feeds[0]!.session(aDocument({ generation: 2 }));
+      await clock.advance(10_000);
+      expect(await generation()).toBe(2);
+      feeds[0]!.end();
+      await clock.advance(500);
+      expect(feeds).toHaveLength(2);
+    });
+
+    it('leaves nothing behind when it is closed', async () => {
+      await first();
+      feeds[0]!.send(': here\n\n');
+      await clock.settle();
+      await broker.close();
+      await clock.settle();
+      expect(clock.pendingTasks).toBe(0);
+      expect(server.requests.every(({ signal }) => signal.aborted)).toBe(true);
+    });
+
+    it('is not disturbed by a listener that throws, which shows as a warning', async () => {
+      const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      const onEvent = (): void => {
+        throw new RangeError('with a secret in it');
+      };
+      await first({ onEvent });
+      feeds[0]!.session(aDocument({ generation: 2 }));
+      await clock.settle();
+      expect(await generation()).toBe(2);
+      expect(warn.mock.calls[0]?.[0]).toBe('onEvent of the session broker client threw (RangeError)');
+      warn.mockRestore();
+    });
+  });
+
+  describe('by long poll, where no stream comes through', () => {
+    const held = (answer: () => Response): (() => Promise<Response>) => {
+      return () => new Promise((resolve) => clock.schedule(30_000, () => resolve(answer())));
+    };
+
+    it.each<[string, () => Response]>([
+      ['there is no such route', () => problem(404, 'route_not_found')],
+      ['something else answers there', () => json({})],
+      [
+        'the stream makes no sense',
+        () =>
+          new Response('event: session\ndata: {"generation":', { headers: { 'content-type': 'text/event-stream' } }),
+      ],
+      [
+        'an event is not a session',
+        () => new Response('event: session\ndata: {}\n\n', { headers: { 'content-type': 'text/event-stream' } }),
+      ],
+      [
+        'an event is too large',
+        () => new Response(`data: ${'x'.repeat(70_000)}`, { headers: { 'content-type': 'text/event-stream' } }),
+      ],
+    ])('is what it falls back to when %s', async (_when, answer) => {
+      server.on('events', answer);
+      await first();
+      await clock.advance(5_000);
+      expect(server.seen('poll').length).toBe(1);
+      expect(server.seen('poll')[0]?.headers).toMatchObject({ prefer: 'wait=30', 'if-none-match': '"1"' });
+    });
+
+    it('is what it falls back to when the headers of the stream never come', async () => {
+      await first();
+      await clock.advance(25_000);
+      expect(server.seen('events')).toHaveLength(2);
+      expect(server.seen('poll')).toHaveLength(1);
+    });
+
+    it('has the newer session as soon as the broker answers, and asks on', async () => {
+      server.on(
+        'poll',
+        held(() => json(aDocument({ generation: 2 }))),
+      );
+      await first({ follow: 'poll' });
+      server.on('poll', held(notModified));
+      await clock.advance(30_000);
+      expect(await generation()).toBe(2);
+      expect(server.seen('poll')).toHaveLength(2);
+      await clock.advance(60_000);
+      expect(server.seen('poll')).toHaveLength(4);
+      expect(server.seen('read')).toHaveLength(1);
+      expect(server.seen('events')).toHaveLength(0);
+    });
+
+    it('does not become a loop without a pause when answers come too early', async () => {
+      server.on('poll', notModified);
+      await first({ follow: 'poll' });
+      await clock.advance(60_000);
+      expect(server.seen('poll').length).toBeLessThan(12);
+    });
+
+    it('does not become one either when a replica that lags gives old sessions', async () => {
+      server.on('poll', () => json(aDocument({ generation: 1 })));
+      await first({ follow: 'poll' });
+      await clock.advance(60_000);
+      expect(server.seen('poll').length).toBeLessThan(12);
+    });
+
+    it('tries events again after a minute', async () => {
+      server.on('events', () => problem(404, 'route_not_found')).on('poll', held(notModified));
+      await first();
+      await clock.advance(59_000);
+      const feeds = server.streaming();
+      await clock.advance(2_000);
+      feeds[0]!.session(aDocument({ generation: 2 }));
+      await clock.settle();
+      expect(await generation()).toBe(2);
+    });
+
+    it.each([
+      [401, 'unauthenticated'],
+      [403, 'forbidden'],
+    ])('asks rarely when the answer is %d', async (status, code) => {
+      server.on('poll', () => problem(status, code));
+      await first({ follow: 'poll' });
+      await clock.advance(60_000);
+      expect(server.seen('poll').length).toBeLessThan(8);
+    });
+
+    it('waits for as long as the broker asks', async () => {
+      server.on('poll', () => problem(503, 'session_unavailable', { 'retry-after': '40' }));
+      await first({ follow: 'poll' });
+      await clock.advance(40_000);
+      expect(server.seen('poll')).toHaveLength(1);
+    });
+  });
+
+  it('brings the session to those who wait for the first one, sooner than their own requests', async () => {
+    const feeds = server.streaming();
+    server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    await expect(open().session()).rejects.toMatchObject({ code: 'session_unavailable' });
+    await clock.settle();
+    server.on('read', () => new Promise(() => undefined));
+    await clock.advance(5_000);
+    const waiting = broker.session();
+    await clock.settle();
+    feeds[0]!.session(aDocument());
+    expect((await waiting).generation).toBe(1);
+    await clock.settle();
+    expect(server.seen('read').at(-1)?.signal.aborted).toBe(true);
+  });
+
+  it('is not done at all where it is not wanted', async () => {
+    await first({ follow: 'none' });
+    await clock.advance(600_000);
+    expect(server.requests).toHaveLength(1);
+    expect(clock.pendingTasks).toBe(0);
+  });
+});

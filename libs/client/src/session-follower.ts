@@ -1,0 +1,108 @@
+import { pause } from './abort.js';
+import { type ClientEventListener, tell } from './client-event.js';
+import { SessionBrokerError } from './errors.js';
+import { followEvents, type FollowParts, longPoll, POLL_WAIT_S } from './follow-broker.js';
+import { type FollowMode, FollowPolicy, type Turn } from './follow-policy.js';
+
+export interface FollowerParts extends FollowParts {
+  readonly random: () => number;
+  readonly onEvent: ClientEventListener | undefined;
+  readonly start: FollowMode;
+}
+
+/** The broker counts the seconds of a wait; a little less than asked for is no hurry. */
+const HELD_MS = POLL_WAIT_S * 1_000 - 1_000;
+
+/** Keeps the shelf fresh in the background, from `follow` to the client's end. */
+export class SessionFollower {
+  readonly #parts: FollowerParts;
+  readonly #policy: FollowPolicy;
+  #running: Promise<void> | undefined;
+  #isLive = false;
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+    this.#policy = new FollowPolicy({ start: parts.start, random: parts.random });
+  }
+
+  /** Whether newer sessions come by themselves at the moment. */
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** Starts once; further calls do nothing. */
+  follow(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves once the following has ended, which the client's end brings about. */
+  async ended(): Promise<void> {
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { closed, time } = this.#parts;
+    while (!closed.aborted) {
+      const { mode } = this.#policy;
+      const turn = mode === 'events' ? await this.#streamTurn() : await this.#pollTurn();
+      if (closed.aborted) return;
+      const next = this.#policy.after(turn, time.monotonicMs());
+      this.#report(mode, turn, next.waitMs);
+      if (next.waitMs > 0 && !(await this.#rest(next.waitMs))) return;
+    }
+  }
+
+  async #streamTurn(): Promise<Turn> {
+    const { time } = this.#parts;
+    let openedAtMs: number | undefined;
+    let wasAlive = false;
+    const watch = {
+      opened: () => void (openedAtMs = time.monotonicMs()),
+      alive: (retryMs: number | undefined) => {
+        wasAlive = true;
+        if (retryMs !== undefined) this.#policy.pace(retryMs);
+        this.#nowLive('events');
+      },
+    };
+    const ended = (error?: unknown): Turn =>
+      openedAtMs === undefined
+        ? { kind: 'failed', error }
+        : { kind: 'stream', lastedMs: time.monotonicMs() - openedAtMs, wasAlive, error };
+    return followEvents(this.#parts, watch).then(() => ended(), ended);
+  }
+
+  async #pollTurn(): Promise<Turn> {
+    const { time } = this.#parts;
+    const startedAtMs = time.monotonicMs();
+    try {
+      const newer = await longPoll(this.#parts);
+      const held = time.monotonicMs() - startedAtMs >= HELD_MS;
+      return { kind: 'polled', newer, held };
+    } catch (error) {
+      return { kind: 'failed', error };
+    }
+  }
+
+  #report(mode: FollowMode, turn: Turn, waitMs: number): void {
+    if (turn.kind === 'polled' && waitMs === 0) return this.#nowLive('poll');
+    this.#isLive = false;
+    const error = 'error' in turn && turn.error instanceof SessionBrokerError ? turn.error : undefined;
+    tell(this.#parts.onEvent, { type: 'interrupted', mode, retryInMs: Math.ceil(waitMs), error });
+  }
+
+  #nowLive(mode: FollowMode): void {
+    if (this.#isLive) return;
+    this.#isLive = true;
+    tell(this.#parts.onEvent, { type: 'following', mode });
+  }
+
+  /** @returns false when the client was closed meanwhile */
+  async #rest(waitMs: number): Promise<boolean> {
+    const { time, closed } = this.#parts;
+    const rested = pause(time, waitMs, { signal: closed, background: true });
+    return rested.then(
+      () => true,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { ProtocolError } from './errors.js';
+import { isJsonObject, type JsonObject } from './json.js';
+
+/** A public key on P-384; `x` and `y` are base64url of 48 octets each. */
+export interface ServerPublicKey {
+  readonly kty: 'EC';
+  readonly crv: 'P-384';
+  readonly x: string;
+  readonly y: string;
+}
+
+/**
+ * A technical session of the gateway, as the broker gives it. Its parts belong together: take them from one object,
+ * and never mix those of two generations. Times are RFC 3339 in UTC. It prints without its secrets; `JSON.stringify`
+ * writes them.
+ */
+export interface Session {
+  readonly merchant: string;
+  /** Only grows; names the session towards the broker. */
+  readonly generation: number;
+  /** Secret. */
+  readonly authToken: string;
+  /** Secret. */
+  readonly deviceId: string;
+  /** Secret. One of the two session forms of the gateway has none. */
+  readonly refreshToken?: string;
+  /** Encrypt request bodies to this key. */
+  readonly serverPublic: ServerPublicKey;
+  /** RFC 7638 thumbprint of the merchant's key that opens the answers of this session. */
+  readonly clientKeyThumbprint: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  /** A newer session can be expected from here on. */
+  readonly renewAt: string;
+}
+
+const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
+const LONGEST_TEXT = 4_096;
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/**
+ * Reads a session document, and takes nothing over that it does not know.
+ * @throws ProtocolError naming the member at fault, never its value
+ */
+export function readSession(document: JsonObject, merchant: string): Session {
+  const session: Session = {
+    merchant: text(document, 'merchant'),
+    generation: generation(document),
+    authToken: text(document, 'authToken'),
+    deviceId: text(document, 'deviceId'),
+    ...(document['refreshToken'] === undefined ? {} : { refreshToken: text(document, 'refreshToken') }),
+    serverPublic: serverPublic(document['serverPublic']),
+    clientKeyThumbprint: text(document, 'clientKeyThumbprint'),
+    createdAt: instant(document, 'createdAt'),
+    expiresAt: instant(document, 'expiresAt'),
+    renewAt: instant(document, 'renewAt'),
+  };
+  if (session.merchant !== merchant) throw invalid('merchant');
+  Object.defineProperty(session, INSPECT, { value: () => shownOf(session), enumerable: false });
+  return Object.freeze(session);
+}
+
+/** What a log may say of a session. */
+function shownOf({ merchant, generation, expiresAt, renewAt }: Session): object {
+  return { merchant, generation, expiresAt, renewAt, secrets: '[hidden]' };
+}
+
+function text(document: JsonObject, name: string): string {
+  const value = document[name];
+  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT) return value;
+  throw invalid(name);
+}
+
+function generation(document: JsonObject): number {
+  const value = document['generation'];
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+  throw invalid('generation');
+}
+
+function instant(document: JsonObject, name: string): string {
+  const value = text(document, name);
+  if (Number.isNaN(Date.parse(value))) throw invalid(name);
+  return value;
+}
+
+function serverPublic(value: unknown): ServerPublicKey {
+  if (!isJsonObject(value) || value['kty'] !== 'EC' || value['crv'] !== 'P-384') throw invalid('serverPublic');
+  return Object.freeze({ kty: 'EC', crv: 'P-384', x: coordinate(value['x']), y: coordinate(value['y']) });
+}
+
+function coordinate(value: unknown): string {
+  if (typeof value === 'string' && COORDINATE.test(value)) return value;
+  throw invalid('serverPublic');
+}
+
+function invalid(member: string): ProtocolError {
+  return new ProtocolError('session_invalid', `The broker's session document has no valid "${member}"`);
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { ProtocolError } from './errors.js';
+import { type ServerSentEvent, SseParser } from './sse-parser.js';
+
+const utf8 = new TextEncoder();
+const LIMIT = 1_000;
+
+function parse(...chunks: readonly (string | Uint8Array)[]): ServerSentEvent[] {
+  const parser = new SseParser({ maxCharacters: LIMIT });
+  return chunks.flatMap((chunk) => parser.push(typeof chunk === 'string' ? utf8.encode(chunk) : chunk));
+}
+
+const message = (data: string, id = ''): ServerSentEvent => ({ type: 'message', data, id });
+
+/** The standard's words, over a whole text at once: another way to the same events. */
+function reference(text: string): ServerSentEvent[] {
+  const events: ServerSentEvent[] = [];
+  let id = '';
+  const blocks = text
+    .replace(/^\uFEFF/, '')
+    .replaceAll(/\r\n?/g, '\n')
+    .split('\n');
+  blocks.pop();
+  let [type, data]: [string, string | undefined] = ['', undefined];
+  const takeField = (field: string, value: string): void => {
+    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
+    else if (field === 'event') type = value;
+    else if (field === 'id' && !value.includes('\0')) id = value;
+  };
+  for (const line of blocks) {
+    const [, field = '', , value = ''] = /^([^:]*)(: ?([^]*))?$/.exec(line) ?? [];
+    if (line !== '') takeField(field, value);
+    else {
+      if (data !== undefined) events.push({ type: type || 'message', data, id });
+      [type, data] = ['', undefined];
+    }
+  }
+  return events;
+}
+
+describe('the event stream parser', () => {
+  it.each<[string, string, ServerSentEvent[]]>([
+    [
+      'reads an event with its type and id',
+      'event: session\nid: 7\ndata: {}\n\n',
+      [{ type: 'session', data: '{}', id: '7' }],
+    ],
+    ['joins lines of data', 'data: a\ndata: b\ndata:\ndata: c\n\n', [message('a\nb\n\nc')]],
+    ['takes away one space after the colon and no more', 'data:  a\n\ndata:b\n\n', [message(' a'), message('b')]],
+    ['leaves comments out', ': heartbeat\n\n:\ndata: a\n\n', [message('a')]],
+    ['gives no event without data', 'event: session\nid: 7\n\ndata: a\n\n', [message('a', '7')]],
+    ['keeps the id for later events', 'id: 7\ndata: a\n\ndata: b\n\n', [message('a', '7'), message('b', '7')]],
+    ['does not take an id with a null in it', 'id: 7\0\ndata: a\n\n', [message('a')]],
+    ['forgets the type after each event', 'event: x\n\ndata: a\n\n', [message('a')]],
+    ['leaves unknown fields out', 'colour: red\ndata: a\n\n', [message('a')]],
+    ['takes a field without a colon as empty', 'data\n\n', [message('')]],
+    ['does not give an event that was cut', 'data: a\n\ndata: b\n', [message('a')]],
+    [
+      'ends lines in CR, LF and CRLF alike',
+      'data: a\r\rdata: b\r\n\r\ndata: c\n\n',
+      ['a', 'b', 'c'].map((one) => message(one)),
+    ],
+    ['takes a byte order mark away at the start alone', '\uFEFFdata: a\n\n\uFEFFdata: b\n\n', [message('a')]],
+  ])('%s', (_name, text, events) => {
+    expect(parse(text)).toEqual(events);
+    expect(reference(text)).toEqual(events);
+  });
+
+  it('gives the same events however the octets are cut', () => {
+    const piece = fc.constantFrom(
+      'data',
+      'event',
+      'id',
+      'retry',
+      ':',
+      ': ',
+      ' ',
+      '\n',
+      '\r',
+      '\r\n',
+      '\n\n',
+      'x',
+      'é',
+      '😀',
+      '\0',
+      '1',
+      '\uFEFF',
+    );
+    const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 30 });
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 120 }), cuts, (pieces, at) => {
+        const text = pieces.join('');
+        const octets = utf8.encode(text);
+        const ends = [...at.filter((end) => end < octets.length).sort((a, b) => a - b), octets.length];
+        const chunks = ends.map((end, index) => octets.subarray(ends[index - 1] ?? 0, end));
+        expect(parse(...chunks)).toEqual(reference(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('counts whole lines, whatever is in them', () => {
+    const parser = new SseParser({ maxCharacters: LIMIT });
+    parser.push(utf8.encode(': a'));
+    expect(parser.lines).toBe(0);
+    parser.push(utf8.encode('\r'));
+    parser.push(utf8.encode('\n\r\n'));
+    expect(parser.lines).toBe(2);
+  });
+
+  it.each([
+    ['retry: 2500\n', 2_500],
+    ['retry: soon\n', undefined],
+    ['retry: -1\n', undefined],
+    ['retry: 99999999999\n', undefined],
+  ])('reads the pace of %j', (text, retryMs) => {
+    const parser = new SseParser({ maxCharacters: LIMIT });
+    parser.push(utf8.encode(text));
+    expect(parser.retryMs).toBe(retryMs);
+  });
+
+  it('refuses a line that does not end, without keeping more than the limit', () => {
+    const parser = new SseParser({ maxCharacters: LIMIT });
+    const push = (): void => {
+      for (let count = 0; count < 100; count += 1) parser.push(utf8.encode('x'.repeat(100)));
+    };
+    expect(push).toThrow(ProtocolError);
+  });
+
+  it('refuses a long line that comes at once', () => {
+    expect(() => parse(`data: ${'x'.repeat(LIMIT)}\n\n`)).toThrow(ProtocolError);
+  });
+
+  it('refuses an event of many lines that is too long in all, and takes one that just fits', () => {
+    const line = `data: ${'x'.repeat(99)}\n`;
+    expect(parse(`${line.repeat(10)}\n`)[0]?.data).toHaveLength(999);
+    expect(() => parse(line.repeat(11))).toThrow(ProtocolError);
+  });
+});

@@ -1,0 +1,33 @@
+/** A task that waits for its moment. */
+export interface Timer {
+  /** Idempotent; does nothing once the task has run. */
+  cancel(): void;
+}
+
+export interface TimerOptions {
+  /** Nobody waits for it: it must not keep the process alive. */
+  readonly background?: boolean;
+}
+
+/** The only source of time in this package; tests bring their own. */
+export interface Time {
+  /** Wall time in milliseconds since 1970. It may jump. */
+  now(): number;
+  /** Milliseconds since some fixed moment; never goes back, but may stand still while the machine sleeps. */
+  monotonicMs(): number;
+  /** Runs `task` once after `delayMs`. The caller owns the timer and cancels it. */
+  schedule(delayMs: number, task: () => void, options?: TimerOptions): Timer;
+}
+
+/** setTimeout takes a 32-bit delay and fires at once beyond it. Nothing here waits for 24 days. */
+const LONGEST_TIMEOUT_MS = 2_147_483_647;
+
+export const systemTime: Time = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  schedule(delayMs, task, { background = false } = {}) {
+    const timer = setTimeout(task, Math.min(Math.max(0, delayMs), LONGEST_TIMEOUT_MS));
+    if (background) timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};

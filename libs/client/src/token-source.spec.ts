@@ -1,0 +1,134 @@
+import { FakeClock } from '../../testing/src/index.js';
+import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import { Unauthenticated } from './errors.js';
+import type { SessionBrokerOptions } from './options.js';
+import { SessionBroker } from './session-broker.js';
+
+describe('the credential', () => {
+  let server: ScriptedBroker;
+  let broker: SessionBroker;
+
+  const open = (auth?: SessionBrokerOptions['auth']): SessionBroker => {
+    const fixed = {
+      url: 'http://b.test',
+      merchant: 'shop',
+      fetch: server.fetch,
+      follow: 'none' as const,
+      time: new FakeClock(),
+    };
+    broker = new SessionBroker(auth === undefined ? fixed : { ...fixed, auth });
+    return broker;
+  };
+  const sent = (): (string | undefined)[] => server.requests.map(({ headers }) => headers['authorization']);
+  const accepting = (token: string): void => {
+    server.on('read', ({ headers }) =>
+      headers['authorization'] === `Bearer ${token}` ? json(aDocument()) : problem(401, 'unauthenticated'),
+    );
+  };
+
+  beforeEach(() => {
+    server = new ScriptedBroker().on('read', () => json(aDocument()));
+  });
+  afterEach(() => broker.close());
+
+  it('is left out where there is none', async () => {
+    await open().session();
+    expect(sent()).toEqual([undefined]);
+  });
+
+  it('comes from a function, sync or not', async () => {
+    await open(() => 'sync').session();
+    await open(() => Promise.resolve('async')).session();
+    expect(sent()).toEqual(['Bearer sync', 'Bearer async']);
+  });
+
+  it('is asked for anew, once, when the broker does not accept it', async () => {
+    accepting('new');
+    const asked: boolean[] = [];
+    await open(({ refresh }) => {
+      asked.push(refresh);
+      return refresh ? 'new' : 'old';
+    }).session();
+    expect(asked).toEqual([false, true]);
+    expect(sent()).toEqual(['Bearer old', 'Bearer new']);
+  });
+
+  it('is not sent again when it is still the same', async () => {
+    accepting('other');
+    await expect(open(() => 'same').session()).rejects.toThrow(Unauthenticated);
+    expect(sent()).toEqual(['Bearer same']);
+  });
+
+  it('is not sent a third time', async () => {
+    accepting('other');
+    let count = 0;
+    await expect(open(() => `token-${(count += 1)}`).session()).rejects.toMatchObject({
+      code: 'unauthenticated',
+      status: 401,
+    });
+    expect(sent()).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('that is fixed is sent once', async () => {
+    accepting('other');
+    await expect(open('fixed').session()).rejects.toThrow(Unauthenticated);
+    expect(sent()).toHaveLength(1);
+  });
+
+  it.each(['', 'two words', 'line\nbreak', 'ünïcode', 'x'.repeat(20_000)])(
+    'is refused when it is no token: %#',
+    async (token) => {
+      expect(() => new SessionBroker({ url: 'http://b.test', merchant: 'shop', auth: token })).toThrow('bearer token');
+      await expect(open(() => token).session()).rejects.toMatchObject({ code: 'token_invalid' });
+      expect(sent()).toEqual([]);
+    },
+  );
+
+  it('ends its wait with the call', async () => {
+    let seen: AbortSignal | undefined;
+    open(({ signal }) => {
+      seen = signal;
+      return new Promise(() => undefined);
+    });
+    const leaving = new AbortController();
+    const reading = broker.session({ signal: leaving.signal });
+    leaving.abort();
+    await expect(reading).rejects.toThrow('aborted');
+    expect(seen?.aborted).toBe(true);
+  });
+});
+
+describe('the options', () => {
+  const fixed = { url: 'https://b.test', merchant: 'shop' };
+
+  it.each<[string, Partial<SessionBrokerOptions>]>([
+    ['url', { url: 'broker' }],
+    ['url', { url: 'ftp://b.test' }],
+    ['url', { url: 'https://user:canary@b.test' }],
+    ['url', { url: 'https://b.test/?canary' }],
+    ['merchant', { merchant: '' }],
+    ['follow', { follow: 'canary' as 'none' }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['timeoutMs', { timeoutMs: Number.NaN }],
+    ['minRemainingMs', { minRemainingMs: -1 }],
+    ['minRemainingMs', { minRemainingMs: 7_200_000 }],
+  ])('that cannot be used are refused by name, without their value: %s', (name, options) => {
+    const construct = (): SessionBroker => new SessionBroker({ ...fixed, ...options });
+    expect(construct).toThrow(name);
+    expect(construct).not.toThrow('canary');
+  });
+
+  it('may be given as undefined', async () => {
+    const options = { ...fixed, follow: undefined, timeoutMs: undefined } as unknown as SessionBrokerOptions;
+    await new SessionBroker(options).close();
+  });
+
+  it('may put the broker below a path, and a merchant of any name', async () => {
+    const server = new ScriptedBroker().on('read', () => json({ ...aDocument(), merchant: 'a/b?' }));
+    const options = { url: 'http://b.test/broker/', merchant: 'a/b?', follow: 'none' as const, time: new FakeClock() };
+    const broker = new SessionBroker({ ...options, fetch: server.fetch });
+    await broker.session();
+    expect(server.requests[0]?.url).toBe('http://b.test/broker/v1/merchants/a%2Fb%3F/session');
+    await broker.close();
+  });
+});

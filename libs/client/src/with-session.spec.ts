@@ -1,0 +1,174 @@
+import { FakeClock } from '../../testing/src/index.js';
+import { aDocument, json, problem, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
+import type { ClientEvent } from './client-event.js';
+import { BrokerUnavailable, Forbidden, ProtocolError, SessionRejected } from './errors.js';
+import type { Session } from './session.js';
+import { SessionBroker } from './session-broker.js';
+
+describe('work with a session', () => {
+  let clock: FakeClock;
+  let server: ScriptedBroker;
+  let broker: SessionBroker;
+  let events: ClientEvent[];
+
+  /** What the gateway would do: it takes sessions from this generation on. */
+  const gateway = (from: number) => {
+    const seen: number[] = [];
+    const pay = (session: Session): string => {
+      seen.push(session.generation);
+      if (session.generation < from) throw new SessionRejected('b_expired_token');
+      return `paid with ${session.generation}`;
+    };
+    return { seen, pay };
+  };
+  const reported = (): unknown[] => server.seen('rejections').map(({ body }) => JSON.parse(body ?? '') as unknown);
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    events = [];
+    server = new ScriptedBroker().on('read', () => json(aDocument()));
+    broker = new SessionBroker({
+      url: 'http://broker.test',
+      merchant: 'shop',
+      auth: 'token',
+      fetch: server.fetch,
+      follow: 'none',
+      time: clock,
+      random: () => 0.5,
+      onEvent: (event) => void events.push(event),
+    });
+  });
+  afterEach(() => broker.close());
+
+  it('gives what the function gives', async () => {
+    const { pay, seen } = gateway(1);
+    expect(await broker.withSession(pay)).toBe('paid with 1');
+    expect(seen).toEqual([1]);
+  });
+
+  it('reports a rejected session and runs once more with the newer one', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const { pay, seen } = gateway(2);
+    expect(await broker.withSession(pay)).toBe('paid with 2');
+    expect(seen).toEqual([1, 2]);
+    expect(reported()).toEqual([{ generation: 1, reason: 'b_expired_token' }]);
+    expect(server.seen('rejections')[0]).toMatchObject({
+      url: 'http://broker.test/v1/merchants/shop/session/rejections',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer token' },
+    });
+    expect((await broker.session()).generation).toBe(2);
+    expect(events).toContainEqual({ type: 'rejection', generation: 1, reason: 'b_expired_token' });
+  });
+
+  it('never runs a third time', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const { pay, seen } = gateway(9);
+    await expect(broker.withSession(pay)).rejects.toThrow(SessionRejected);
+    expect(seen).toEqual([1, 2]);
+    expect(reported()).toHaveLength(1);
+  });
+
+  it('does not run again for an error of another kind', async () => {
+    let runs = 0;
+    const failing = (): Promise<never> => {
+      runs += 1;
+      return Promise.reject(new Error('the card was declined'));
+    };
+    await expect(broker.withSession(failing)).rejects.toThrow('the card was declined');
+    expect(runs).toBe(1);
+    expect(reported()).toEqual([]);
+  });
+
+  it.each<[string, boolean | string | undefined, unknown[]]>([
+    ['with the code that the caller gives', 'b_used_token', [{ generation: 1, reason: 'b_used_token' }]],
+    ['without a code', true, [{ generation: 1, reason: 'unspecified' }]],
+    ['and keeps to itself what is no code', 'token abc was used', [{ generation: 1, reason: 'unspecified' }]],
+    ['only if the caller says so', false, []],
+    ['only if the caller says something', undefined, []],
+  ])('knows a rejection by what the caller says of its errors: %s', async (_how, verdict, expected) => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const failing = (): never => {
+      throw new Error('401');
+    };
+    await expect(broker.withSession(failing, { isRejection: () => verdict })).rejects.toThrow('401');
+    expect(reported()).toEqual(expected);
+  });
+
+  it('reports a session once, however many operations find it dead at the same time', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const runs = Array.from({ length: 50 }, () => gateway(2));
+    expect(await Promise.all(runs.map(({ pay }) => broker.withSession(pay)))).toEqual(runs.map(() => 'paid with 2'));
+    expect(reported()).toHaveLength(1);
+  });
+
+  it('takes the newer session without a report when it is there already', async () => {
+    const { pay } = gateway(2);
+    const slow = async (session: Session): Promise<string> => {
+      server.on('read', () => json(aDocument({ generation: 2 })));
+      if (session.generation === 1) await broker.session({ minRemainingMs: 3_600_000 });
+      return pay(session);
+    };
+    expect(await broker.withSession(slow)).toBe('paid with 2');
+    expect(reported()).toEqual([]);
+  });
+
+  it('lets who asks for a session meanwhile wait for the newer one', async () => {
+    let answer = (_: Response): void => undefined;
+    server.on('rejections', () => new Promise((resolve) => (answer = resolve)));
+    const paid = broker.withSession(gateway(2).pay);
+    await clock.settle();
+    const asked = broker.session();
+    await clock.settle();
+    answer(json(aDocument({ generation: 2 })));
+    expect((await asked).generation).toBe(2);
+    expect(await paid).toBe('paid with 2');
+  });
+
+  it('goes on giving out a valid session that could not be reported, and tells the cause', async () => {
+    server.on('rejections', () => problem(503, 'session_unavailable', { 'retry-after': '60' }));
+    const failure: unknown = await broker.withSession(gateway(2).pay).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(BrokerUnavailable);
+    expect(failure).toMatchObject({
+      code: 'session_unavailable',
+      retryAfterMs: 60_000,
+      cause: expect.any(SessionRejected),
+    });
+    expect((await broker.session()).generation).toBe(1);
+  });
+
+  it('waits through a cool-down that fits into its time', async () => {
+    const answers = [problem(503, 'session_unavailable', { 'retry-after': '8' }), json(aDocument({ generation: 2 }))];
+    server.on('rejections', () => answers.shift()!);
+    const paid = broker.withSession(gateway(2).pay);
+    await clock.advance(9_000);
+    expect(await paid).toBe('paid with 2');
+  });
+
+  it.each([
+    ['may not report', () => problem(403, 'forbidden'), Forbidden],
+    ['is given a session that is not newer', () => json(aDocument()), ProtocolError],
+  ])('fails at once when it %s', async (_what, answer, type) => {
+    server.on('rejections', answer);
+    await expect(broker.withSession(gateway(2).pay)).rejects.toThrow(type);
+    expect(reported()).toHaveLength(1);
+  });
+
+  it('ends by the signal, between the runs too', async () => {
+    const leaving = new AbortController();
+    const seen: SeenRequest[] = [];
+    server.on('rejections', (request) => {
+      seen.push(request);
+      return new Promise(() => undefined);
+    });
+    const { pay, seen: runs } = gateway(2);
+    const paid = broker.withSession(pay, { signal: leaving.signal });
+    await clock.settle();
+    leaving.abort(new Error('the customer went away'));
+    await expect(paid).rejects.toThrow('the customer went away');
+    await clock.settle();
+    expect(runs).toEqual([1]);
+    expect(seen[0]?.signal.aborted).toBe(true);
+    expect(clock.pendingTasks).toBe(0);
+  });
+});
