@@ -219,7 +219,7 @@ describe('more payloads than a replica can take', () => {
       await broker.get(SESSION, { prefer: 'wait=5' });
       const plaintext = 'a'.repeat(60_000);
       const answers = await Promise.all(Array.from({ length: 600 }, () => broker.post(ENCRYPT, { plaintext })));
-    const statuses = new Set(answers.map(({ status }) => status));
+      const statuses = new Set(answers.map(({ status }) => status));
       expect(statuses).toContain(200);
       for (const answer of answers.filter(({ status }) => status !== 200)) {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
