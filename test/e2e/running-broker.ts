@@ -28,6 +28,8 @@ export interface BrokerSetUp {
   /** Lines of the merchant `shop` in the broker's configuration, from the second level on. */
   readonly timeout?: string;
   readonly docs?: boolean;
+  /** Further members of the section `http`, in flow style. */
+  readonly http?: string;
 }
 
 /** A sandbox and a broker in this process, each on a free port, with real HTTP between and before them. */
@@ -119,7 +121,7 @@ export class RunningBroker {
 function configurationText(sandboxUrl: string, setUp: BrokerSetUp): string {
   const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
   return `
-http: { host: 127.0.0.1, port: 0, docs: ${setUp.docs ?? true} }
+http: { host: 127.0.0.1, port: 0, docs: ${setUp.docs ?? true}${setUp.http === undefined ? '' : `, ${setUp.http}`} }
 management: { host: 127.0.0.1, port: 0 }
 store: { type: memory }
 auth:

@@ -10,6 +10,8 @@ import { Authenticator } from './auth/authenticator.js';
 import { PolicyGuard } from './auth/policy.guard.js';
 import { PolicyTable } from './auth/policy-table.js';
 import { ReadAccess } from './auth/read-access.js';
+import { EventsController } from './events/events.controller.js';
+import { SessionWatchers } from './events/session-watchers.js';
 import { FreshRead } from './http/fresh-read.js';
 import { MerchantsController } from './http/merchants.controller.js';
 import { Patience } from './http/patience.js';
@@ -52,7 +54,7 @@ export class BrokerModule {
     return {
       module: BrokerModule,
       imports: [ScheduleModule.forRoot()],
-      controllers: [MerchantsController, SessionController, RejectionsController, PayloadsController],
+      controllers: [MerchantsController, SessionController, EventsController, RejectionsController, PayloadsController],
       providers: [
         { provide: CONFIGURATION, useValue: parts.configuration },
         { provide: CLOCK, useValue: parts.clock },
@@ -75,6 +77,7 @@ export class BrokerModule {
         RequestLife,
         RouteMethods,
         SessionLookup,
+        SessionWatchers,
       ],
     };
   }

@@ -9,6 +9,7 @@ import { createInstruments, type Logger, type Telemetry } from '#libs/telemetry'
 import { Authenticator } from './auth/authenticator.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
+import { SessionWatchers } from './events/session-watchers.js';
 import { FreshRead } from './http/fresh-read.js';
 import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
 import { ReadCounts } from './http/read-counts.js';
@@ -59,14 +60,15 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const app = await createApp({ configuration, merchants, clock, logger, store, gateway, events });
   const replica = app.get(SessionReplica);
   started.replica = replica;
-  metrics?.watch(
-    replica,
-    () => merchants.ids(),
-    () => app.get(ReadCounts).all(),
-  );
+  metrics?.watch(replica, {
+    merchants: () => merchants.ids(),
+    reads: () => app.get(ReadCounts).all(),
+    watchers: () => app.get(SessionWatchers).count,
+  });
   const management = createManagementServer(() => app.get(ReadinessProbe).check(), telemetry);
   const close = async (graceMs: number): Promise<void> => {
     app.get(RequestLife).shutDown();
+    app.get(SessionWatchers).endAll();
     await app.get(SessionReplica).stop(graceMs);
     await app.close();
     await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);

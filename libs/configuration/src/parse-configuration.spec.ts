@@ -45,7 +45,7 @@ const faults = (raw: Raw): string[] => faultsOf(() => parse(raw)).map(({ path, p
 describe('parseConfiguration', () => {
   it('fills every default in', () => {
     expect(parse({})).toEqual({
-      http: { host: '127.0.0.1', port: 8080, docs: true },
+      http: { host: '127.0.0.1', port: 8080, docs: true, maxWatchers: 10_000 },
       management: { host: '127.0.0.1', port: 9464 },
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [] },
@@ -80,7 +80,7 @@ describe('parseConfiguration', () => {
 
   it('reads every setting', () => {
     const parsed = parse({
-      http: { host: '0.0.0.0', port: 0, docs: false },
+      http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
       management: { host: '::1', port: 0 },
       store: { type: 'memory', keyPrefix: 'p', onStoreOutage: 'authorize' },
       auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [{ ...policy, merchants: ['*'] }] },
@@ -110,7 +110,7 @@ describe('parseConfiguration', () => {
       ],
     });
     expect(parsed).toMatchObject({
-      http: { host: '0.0.0.0', port: 0, docs: false },
+      http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
       auth: { tokens: [{ caller: 'checkout', sha256: TOKEN }], policies: [{ merchants: ['*'] }] },
       log: { level: 'debug' },
       warnings: [],

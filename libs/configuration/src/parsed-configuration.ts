@@ -4,7 +4,7 @@ import type { Permission } from './settings/auth-settings.js';
 
 /** What needs no file: the same before and after loading. */
 export interface BaseConfiguration {
-  readonly http: { readonly host: string; readonly port: number; readonly docs: boolean };
+  readonly http: { readonly host: string; readonly port: number; readonly docs: boolean; readonly maxWatchers: number };
   readonly management: { readonly host: string; readonly port: number };
   readonly auth: AuthConfiguration;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };

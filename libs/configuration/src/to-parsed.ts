@@ -20,7 +20,7 @@ import type { StoreSettings } from './settings/store-settings.js';
 export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings'> {
   const { http, management, store, auth, log } = settings;
   return {
-    http: { host: http.host, port: http.port, docs: http.docs },
+    http: { host: http.host, port: http.port, docs: http.docs, maxWatchers: http.maxWatchers },
     management: { host: management.host, port: management.port },
     store: toStore(store),
     auth: {

@@ -80,6 +80,11 @@ export class SessionReader {
     return this.peek(wish.merchant) ?? this.#refuse(wish.merchant);
   }
 
+  /** Sets a renewal going when there is nothing to serve, for somebody who will hear of what becomes of it. */
+  demand(merchant: string): void {
+    if (this.verdict(merchant).result === 'unavailable') this.#renewInBackground({ merchant });
+  }
+
   /** The first session of a generation above `generation`; undefined when none came within `waitMs` or on abort. */
   async newerThan(
     generation: number,
@@ -108,18 +113,18 @@ export class SessionReader {
     });
   }
 
-  #renewAndFollow(wish: ReadWish): Promise<RenewalResult> {
+  #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
     const { held } = this.#parts;
-    const replacesLiving = held.facts(wish.merchant).freshMs > 0;
+    const replacesLiving = held.facts(merchant).freshMs > 0;
     return renewAndFollow(this.#parts, {
-      merchant: wish.merchant,
+      merchant,
       trigger: 'demand',
-      newerThan: held.replaceable(wish.merchant),
+      newerThan: held.replaceable(merchant),
       coolDownMs: replacesLiving ? EARLY_RENEWAL_COOL_DOWN_MS : 0,
     });
   }
 
-  #renewInBackground(wish: ReadWish): void {
+  #renewInBackground(wish: Pick<ReadWish, 'merchant'>): void {
     this.#renewAndFollow(wish).catch((error: unknown) => this.#parts.sync.reportBroken('background renewal', error));
   }
 

@@ -6,6 +6,13 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 
 const MS_PER_S = 1_000;
 
+/** What is looked at when somebody scrapes. */
+export interface WatchedParts {
+  readonly merchants: () => readonly string[];
+  readonly reads: () => Iterable<CountedRead>;
+  readonly watchers: () => number;
+}
+
 /** Counts what happens in the domain, and tells at a scrape what the replica holds. */
 export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #instruments: Instruments;
@@ -13,8 +20,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
   #replica: SessionReplica | undefined;
-  #merchants: () => readonly string[] = () => [];
-  #reads: () => Iterable<CountedRead> = () => [];
+  #watched: WatchedParts = { merchants: () => [], reads: () => [], watchers: () => 0 };
   #storeUp: boolean | undefined;
 
   constructor(instruments: Instruments, clock: Clock) {
@@ -24,10 +30,9 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   /** The replica is made after its events: from here on gauges have something to tell. */
-  watch(replica: SessionReplica, merchants: () => readonly string[], reads: () => Iterable<CountedRead>): void {
+  watch(replica: SessionReplica, watched: WatchedParts): void {
     this.#replica = replica;
-    this.#merchants = merchants;
-    this.#reads = reads;
+    this.#watched = watched;
   }
 
   setStoreUp(up: boolean): void {
@@ -41,11 +46,11 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   *merchants(): Iterable<MerchantGauges> {
-    for (const merchant of this.#merchants()) yield this.#gaugesOf(merchant);
+    for (const merchant of this.#watched.merchants()) yield this.#gaugesOf(merchant);
   }
 
   reads(): Iterable<CountedRead> {
-    return this.#reads();
+    return this.#watched.reads();
   }
 
   storeUp(): boolean | undefined {
@@ -53,7 +58,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   watchers(): number {
-    return 0;
+    return this.#watched.watchers();
   }
 
   #count(event: SessionEvent): void {

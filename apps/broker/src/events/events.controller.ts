@@ -1,0 +1,60 @@
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiHeader, ApiOperation, ApiParam, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SessionReplica } from '#libs/session';
+import { Requires } from '../auth/access.js';
+import { CAUTION } from '../http/edge-headers.js';
+import { ProblemDocument } from '../http/merchant-documents.js';
+import type { SessionRoute } from '../http/session-lookup.service.js';
+import { retryFrame } from './event-frames.js';
+import { heldGeneration } from './last-event-id.js';
+import { SessionWatchers } from './session-watchers.js';
+
+/** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
+const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+
+const RETRY_FRAME = retryFrame(2_000);
+
+@ApiTags('sessions')
+@ApiBearerAuth()
+@Controller('v1/merchants')
+export class EventsController {
+  constructor(
+    private readonly watchers: SessionWatchers,
+    private readonly replica: SessionReplica,
+  ) {}
+
+  @Get(':merchant/session/events')
+  @Requires({ scope: 'merchant', permission: 'session:read' })
+  @ApiOperation({
+    summary: 'Follow the session of a merchant',
+    description:
+      'Server-sent events: `event: session` with the generation as its id and the session as its data; now, and ' +
+      'whenever there is a newer one. A comment every 15 s. A stream ends after half an hour at the latest, and when ' +
+      'the replica shuts down: connect again.',
+    operationId: 'followSession',
+  })
+  @ApiParam({ name: 'merchant', example: 'shop' })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'The generation that you hold: it is not repeated.',
+  })
+  @ApiProduces('text/event-stream')
+  @ApiResponse({ status: 200, description: 'The stream.', schema: { type: 'string' } })
+  @ApiResponse({ status: 401, type: ProblemDocument })
+  @ApiResponse({ status: 403, type: ProblemDocument })
+  @ApiResponse({ status: 503, type: ProblemDocument, description: 'As many watch already as a replica takes.' })
+  followSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): void {
+    this.watchers.assertRoom();
+    const { merchant } = request.params;
+    const generation = heldGeneration(request.headers['last-event-id']);
+    this.replica.reader.demand(merchant);
+    const response = reply.hijack().raw;
+    response.writeHead(200, { 'x-request-id': request.id, ...CAUTION, ...HEADERS });
+    response.write(RETRY_FRAME);
+    const remove = this.watchers.add(response, { merchant, generation });
+    // A connection that breaks while it is written to says so by both; closing is what counts.
+    response.once('close', remove).on('error', remove);
+  }
+}

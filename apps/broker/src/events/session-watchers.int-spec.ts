@@ -1,0 +1,52 @@
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SystemClock } from '#libs/clock';
+import { HeldSessions, type SessionReplica } from '#libs/session';
+import { aSession, eventually } from '#libs/testing';
+import { SessionWatchers } from './session-watchers.js';
+
+describe('watchers over real sockets', () => {
+  const clock = new SystemClock();
+  const held = new HeldSessions(clock);
+  const replica = { held, reader: { peek: () => undefined } } as unknown as SessionReplica;
+  const watchers = new SessionWatchers(replica, clock, { http: { maxWatchers: 10 } as never });
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+      const remove = watchers.add(response, { merchant: 'shop', generation: 0 });
+      response.once('close', remove).on('error', remove);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  });
+
+  afterAll(async () => {
+    watchers.onModuleDestroy();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const connect = (): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => void get(url, { agent: false }, resolve).on('error', reject));
+
+  it('cut the one that does not read, with little left in memory, and go on with the one that does', async () => {
+    const stalled = await connect();
+    const reader = await connect();
+    let read = '';
+    reader.setEncoding('utf8').on('data', (text: string) => (read = (read + text).slice(-2_000)));
+    await eventually(() => watchers.count === 2);
+    let generation = 0;
+    await eventually(() => {
+      for (let publish = 0; publish < 60; publish += 1) held.adopt(aSession({ generation: (generation += 1) }), 0);
+      return watchers.count === 1;
+    });
+    await eventually(() => read.includes(`id: ${generation}\n`));
+    stalled.destroy();
+    reader.destroy();
+    await eventually(() => watchers.count === 0);
+    expect(generation).toBeGreaterThan(0);
+  }, 20_000);
+});

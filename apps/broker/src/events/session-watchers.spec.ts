@@ -1,0 +1,197 @@
+import type { SessionReplica } from '#libs/session';
+import { HeldSessions, type Session } from '#libs/session';
+import { aSession, FakeClock } from '#libs/testing';
+import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
+import type { EventSink } from './watcher.js';
+
+/** A consumer's stream that takes nothing while it is stalled. */
+class Stream implements EventSink {
+  text = '';
+  writableLength = 0;
+  ended = false;
+  destroyed = false;
+  isStalled = false;
+
+  write(chunk: Uint8Array): void {
+    this.text += Buffer.from(chunk).toString();
+    if (this.isStalled) this.writableLength += chunk.length;
+  }
+
+  end(): void {
+    this.ended = true;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+
+  get generations(): number[] {
+    return [...this.text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  }
+
+  get heartbeats(): number {
+    return this.text.split('\n').filter((line) => line === ':').length;
+  }
+}
+
+class Hall {
+  readonly clock = new FakeClock();
+  readonly held = new HeldSessions(this.clock);
+  readonly watchers: SessionWatchers;
+
+  constructor(maxWatchers = 10_000) {
+    const reader = {
+      peek: (merchant: string): { session: Session } | undefined => {
+        const session = this.held.get(merchant);
+        return session === undefined ? undefined : { session };
+      },
+    };
+    const replica = { held: this.held, reader } as unknown as SessionReplica;
+    this.watchers = new SessionWatchers(replica, this.clock, { http: { maxWatchers } as never });
+  }
+
+  publish(generation: number, merchant = 'shop'): void {
+    this.held.adopt(aSession({ merchant, generation }), 0);
+  }
+
+  enter(generation = 0, wish: { merchant?: string; validForMs?: number } = {}): Stream & { leave: () => void } {
+    const stream = new Stream();
+    const leave = this.watchers.add(stream, { merchant: 'shop', generation, ...wish });
+    return Object.assign(stream, { leave });
+  }
+}
+
+describe('the watchers of a replica', () => {
+  it('are sent the session now, then each new one, each once', async () => {
+    const hall = new Hall();
+    hall.publish(5);
+    const stream = hall.enter();
+    expect(stream.generations).toEqual([5]);
+    hall.publish(7);
+    hall.publish(9);
+    await hall.clock.advance(0);
+    expect(stream.generations).toEqual([5, 7, 9]);
+    expect(stream.text).toMatch(/^event: session\nid: 5\ndata: \{"merchant":"shop","generation":5,.*\}\n\nevent: /);
+  });
+
+  it('are not sent again what they hold, nor anything older', async () => {
+    const hall = new Hall();
+    hall.publish(5);
+    const [same, ahead] = [hall.enter(5), hall.enter(6)];
+    expect([same.text, ahead.text]).toEqual(['', '']);
+    hall.publish(6);
+    await hall.clock.advance(0);
+    expect([same.generations, ahead.generations]).toEqual([[6], []]);
+  });
+
+  it('wait for the first session when there is none, and hear of their own merchant only', async () => {
+    const hall = new Hall();
+    const [shop, other] = [hall.enter(), hall.enter(0, { merchant: 'other' })];
+    hall.publish(1);
+    await hall.clock.advance(0);
+    expect([shop.generations, other.generations]).toEqual([[1], []]);
+  });
+
+  it('all hear of a session, in as many goes as it takes, and of the newest only when two follow each other', async () => {
+    const hall = new Hall();
+    const streams = Array.from({ length: 1_000 }, () => hall.enter());
+    hall.publish(1);
+    expect(streams.filter(({ generations }) => generations.length > 0).length).toBeLessThan(1_000);
+    hall.publish(2);
+    await hall.clock.advance(0);
+    expect(streams.every(({ generations }) => generations.at(-1) === 2)).toBe(true);
+    expect(streams.filter(({ generations }) => generations.length === 1).length).toBeGreaterThan(700);
+  });
+
+  it('each hear a heartbeat once per interval, and never all of them at one moment', async () => {
+    const hall = new Hall();
+    const streams = Array.from({ length: 150 }, () => hall.enter());
+    await hall.clock.advance(HEARTBEAT_MS / 15);
+    expect(streams.filter(({ heartbeats }) => heartbeats > 0)).toHaveLength(10);
+    await hall.clock.advance(HEARTBEAT_MS);
+    await hall.clock.advance(HEARTBEAT_MS - HEARTBEAT_MS / 15);
+    expect(streams.every(({ heartbeats }) => heartbeats === 2)).toBe(true);
+  });
+
+  it('are cut when they have read nothing from one heartbeat to the next', async () => {
+    const hall = new Hall();
+    const stream = hall.enter();
+    stream.isStalled = true;
+    await hall.clock.advance(2 * HEARTBEAT_MS);
+    expect(stream.destroyed).toBe(false);
+    await hall.clock.advance(HEARTBEAT_MS);
+    expect(stream.destroyed).toBe(true);
+  });
+
+  it('are given the time to catch up', async () => {
+    const hall = new Hall();
+    const stream = hall.enter();
+    for (let beat = 0; beat < 10; beat += 1) {
+      stream.writableLength = beat % 2 === 0 ? 10 : 0;
+      await hall.clock.advance(HEARTBEAT_MS);
+    }
+    expect(stream.destroyed).toBe(false);
+  });
+
+  it('are cut at once when too much is left unread', () => {
+    const hall = new Hall();
+    const stream = hall.enter();
+    stream.writableLength = 65_537;
+    hall.publish(1);
+    expect([stream.destroyed, stream.text]).toEqual([true, '']);
+  });
+
+  it('are bounded in number, and a place that was left is free again', () => {
+    const hall = new Hall(2);
+    const first = hall.enter();
+    hall.enter();
+    expect(() => hall.watchers.assertRoom()).toThrow(expect.objectContaining({ code: 'overloaded' }));
+    first.leave();
+    first.leave();
+    expect(hall.watchers.count).toBe(1);
+    expect(() => hall.watchers.assertRoom()).not.toThrow();
+  });
+
+  it('are sent nothing more once they have left, and leave no timer behind', async () => {
+    const hall = new Hall();
+    const stream = hall.enter();
+    stream.leave();
+    hall.publish(1);
+    await hall.clock.advance(HEARTBEAT_MS);
+    expect(stream.text).toBe('');
+    expect(hall.clock.pendingTasks).toBe(0);
+  });
+
+  it('come back after half an hour at the latest, not all of them at one moment', async () => {
+    const hall = new Hall();
+    const streams = Array.from({ length: 150 }, () => hall.enter());
+    await hall.clock.advance(24 * 60_000 - HEARTBEAT_MS);
+    expect(streams.filter(({ ended }) => ended)).toHaveLength(0);
+    await hall.clock.advance(3 * 60_000);
+    const atHalf = streams.filter(({ ended }) => ended).length;
+    expect(atHalf).toBeGreaterThan(40);
+    expect(atHalf).toBeLessThan(110);
+    await hall.clock.advance(3 * 60_000 + 2 * HEARTBEAT_MS);
+    expect(streams.every(({ ended }) => ended)).toBe(true);
+  });
+
+  it('are let go when their credential ends', async () => {
+    const hall = new Hall();
+    const stream = hall.enter(0, { validForMs: 60_000 });
+    await hall.clock.advance(59_000);
+    expect(stream.ended).toBe(false);
+    await hall.clock.advance(1_000 + HEARTBEAT_MS);
+    expect(stream.ended).toBe(true);
+  });
+
+  it('are all let go at shutdown, and nobody is let in any more', () => {
+    const hall = new Hall();
+    const streams = [hall.enter(), hall.enter(0, { merchant: 'other' })];
+    hall.watchers.endAll();
+    expect(streams.map(({ ended }) => ended)).toEqual([true, true]);
+    expect(() => hall.watchers.assertRoom()).toThrow(expect.objectContaining({ code: 'shutting_down' }));
+    hall.watchers.onModuleDestroy();
+    expect(hall.clock.pendingTasks).toBe(0);
+    expect(() => hall.publish(1)).not.toThrow();
+  });
+});

@@ -1,0 +1,135 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Clock, ScheduledTask } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+import { SessionReplica } from '#libs/session';
+import { CLOCK, CONFIGURATION } from '../tokens.js';
+import { WatchedMerchant } from './watched-merchant.js';
+import { type EventSink, Watcher } from './watcher.js';
+
+/** Every watcher hears something this often. Consumers take a silence of two and a half times this for a dead stream. */
+export const HEARTBEAT_MS = 15_000;
+
+/** A fifteenth of the watchers is written to each second, so that heartbeats never hold up a read. */
+const SLOTS = 15;
+
+/**
+ * Longest life of a stream. It frees what belongs to consumers that vanished without a word, spreads those that stay
+ * over the replicas, and has their credentials checked again.
+ */
+const LONGEST_STREAM_MS = 1_800_000;
+
+/** Streams of one moment must not all come back at one moment: each ends in the last fifth of its time. */
+const SPREAD = 0.2;
+
+const RETRY_AFTER_MS = 5_000;
+
+export interface Watch {
+  readonly merchant: string;
+  /** The generation that the consumer holds; 0 when none. */
+  readonly generation: number;
+  /** How long its credential is good for, when that is known. */
+  readonly validForMs?: number;
+}
+
+/** Everyone who follows a session by events, on this replica. */
+@Injectable()
+export class SessionWatchers implements OnModuleDestroy {
+  readonly #replica: SessionReplica;
+  readonly #clock: Clock;
+  readonly #most: number;
+  readonly #merchants = new Map<string, WatchedMerchant>();
+  readonly #slots: readonly Set<Watcher>[] = Array.from({ length: SLOTS }, () => new Set<Watcher>());
+  readonly #endSubscription: () => void;
+  #count = 0;
+  #entered = 0;
+  #turn = 0;
+  #heart: ScheduledTask | undefined;
+  #closed = false;
+
+  constructor(
+    @Inject(SessionReplica) replica: SessionReplica,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(CONFIGURATION) configuration: Pick<BrokerConfiguration, 'http'>,
+  ) {
+    this.#replica = replica;
+    this.#clock = clock;
+    this.#most = configuration.http.maxWatchers;
+    this.#endSubscription = replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** @throws BrokerError `overloaded` when there are as many as a replica takes, `shutting_down` */
+  assertRoom(): void {
+    if (this.#closed) throw new BrokerError('shutting_down');
+    if (this.#count < this.#most) return;
+    throw new BrokerError('overloaded', { detail: `${this.#most} watchers`, retryAfterMs: RETRY_AFTER_MS });
+  }
+
+  /**
+   * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
+   * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
+   */
+  add(sink: EventSink, { merchant, generation, validForMs = LONGEST_STREAM_MS }: Watch): () => void {
+    const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
+    const watcher = new Watcher(sink, { generation, endsAtMs });
+    const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
+    const watched = this.#watched(merchant);
+    watched.watchers.add(watcher);
+    slot.add(watcher);
+    this.#count += 1;
+    this.#heart ??= this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
+    const session = this.#replica.reader.peek(merchant)?.session;
+    if (session !== undefined) watcher.send(session);
+    return () => {
+      if (!watched.watchers.delete(watcher)) return;
+      slot.delete(watcher);
+      this.#count -= 1;
+      if (watched.watchers.size === 0) this.#forget(merchant, watched);
+    };
+  }
+
+  /** Ends every stream, and takes no new one: consumers come back to another replica. */
+  endAll(): void {
+    this.#closed = true;
+    this.#heart?.cancel();
+    for (const { watchers } of this.#merchants.values()) for (const watcher of watchers) watcher.end();
+  }
+
+  onModuleDestroy(): void {
+    this.endAll();
+    this.#endSubscription();
+    for (const watched of this.#merchants.values()) watched.stop();
+  }
+
+  #watched(merchant: string): WatchedMerchant {
+    const known = this.#merchants.get(merchant) ?? new WatchedMerchant(this.#clock);
+    this.#merchants.set(merchant, known);
+    return known;
+  }
+
+  #forget(merchant: string, watched: WatchedMerchant): void {
+    watched.stop();
+    if (this.#merchants.get(merchant) === watched) this.#merchants.delete(merchant);
+  }
+
+  #beat(): void {
+    const slot = this.#slots[this.#turn] ?? [];
+    this.#turn = (this.#turn + 1) % SLOTS;
+    const now = this.#clock.monotonicMs();
+    for (const watcher of slot) {
+      if (watcher.endsAtMs <= now) watcher.end();
+      else watcher.beat();
+    }
+    this.#heart = this.#count === 0 ? undefined : this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
+  }
+
+  /** By its number, not by chance: consecutive streams end evenly spread. */
+  #streamMs(validForMs: number): number {
+    const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
+    return Math.min(LONGEST_STREAM_MS * share, validForMs);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Session } from '#libs/session';
+import { HEARTBEAT, sessionFrame } from './event-frames.js';
+
+/** What a watcher is written to: the response, as far as it matters here. */
+export interface EventSink {
+  /** Bytes that were written and that the system has not taken yet. */
+  readonly writableLength: number;
+  write(chunk: Uint8Array): unknown;
+  end(): unknown;
+  destroy(): unknown;
+}
+
+export interface WatcherTerms {
+  /** What the consumer holds already; it is never sent this generation or an older one. */
+  readonly generation: number;
+  /** Monotonic time at which the stream ends, so that its caller is checked again. */
+  readonly endsAtMs: number;
+}
+
+/** A session takes less than 2 KiB: who has left this much behind does not read. */
+const MOST_UNSENT_BYTES = 65_536;
+
+/** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut. */
+export class Watcher {
+  readonly endsAtMs: number;
+  readonly #sink: EventSink;
+  #generation: number;
+  #wasBehind = false;
+
+  constructor(sink: EventSink, { generation, endsAtMs }: WatcherTerms) {
+    this.#sink = sink;
+    this.#generation = generation;
+    this.endsAtMs = endsAtMs;
+  }
+
+  send(session: Session): void {
+    if (session.generation <= this.#generation) return;
+    this.#generation = session.generation;
+    if (this.#sink.writableLength > MOST_UNSENT_BYTES) this.#sink.destroy();
+    else this.#sink.write(sessionFrame(session));
+  }
+
+  /** Nothing is buffered without end: who has not read a thing from one beat to the next is cut. */
+  beat(): void {
+    const isBehind = this.#sink.writableLength > 0;
+    if (isBehind && this.#wasBehind) this.#sink.destroy();
+    else this.#sink.write(HEARTBEAT);
+    this.#wasBehind = isBehind;
+  }
+
+  /** Ends the stream in good order: the consumer comes back, here or elsewhere. */
+  end(): void {
+    this.#sink.end();
+  }
+}

@@ -1,0 +1,112 @@
+import { eventually } from '#libs/testing';
+import { EventStream } from './event-stream.js';
+import { type BrokerSetUp, RunningBroker, TOKENS } from './running-broker.js';
+
+const SESSION = '/v1/merchants/shop/session';
+const EVENTS = `${SESSION}/events`;
+
+describe('following a session by events', () => {
+  let broker: RunningBroker | undefined;
+  const streams: EventStream[] = [];
+
+  const start = async (setUp: BrokerSetUp = {}): Promise<RunningBroker> => {
+    broker = await RunningBroker.start(setUp);
+    return broker;
+  };
+  const follow = async ({ url }: RunningBroker, headers: Record<string, string> = {}): Promise<EventStream> => {
+    const stream = await EventStream.open(url + EVENTS, { authorization: `Bearer ${TOKENS.payments}`, ...headers });
+    streams.push(stream);
+    return stream;
+  };
+  const reject = async (running: RunningBroker, generation: unknown): Promise<number> => {
+    const response = await running.post(`${SESSION}/rejections`, { generation });
+    return ((await response.json()) as { generation: number }).generation;
+  };
+
+  afterEach(async () => {
+    for (const stream of streams.splice(0)) stream.vanish();
+    await broker?.close();
+    broker = undefined;
+  });
+
+  it('gives the session now, in the one shape of a session, and each new one as soon as there is one', async () => {
+    const running = await start();
+    const stream = await follow(running);
+    const first = await stream.next();
+    const read = (await (await running.get(SESSION)).json()) as Record<string, unknown>;
+    expect(first).toEqual({ id: String(read['generation']), session: read });
+    const newer = await reject(running, read['generation']);
+    expect((await stream.next())?.session['generation']).toBe(newer);
+  });
+
+  it('says in its headers that nothing on the way may keep or collect it', async () => {
+    const { response } = await follow(await start(), { 'x-request-id': 'follow-1' });
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': 'follow-1',
+    });
+  });
+
+  it('does not repeat what Last-Event-ID names', async () => {
+    const running = await start();
+    const held = await (await follow(running)).next();
+    const again = await follow(running, { 'last-event-id': held?.id ?? '' });
+    const newer = await reject(running, Number(held?.id));
+    expect((await again.next())?.session['generation']).toBe(newer);
+  });
+
+  it('tells a thousand watchers of one create call', async () => {
+    const running = await start();
+    const watching = await Promise.all(Array.from({ length: 1_000 }, () => follow(running)));
+    const [first] = await Promise.all(watching.map((stream) => stream.next()));
+    const newer = await reject(running, Number(first?.id));
+    const events = await Promise.all(watching.map((stream) => stream.next()));
+    expect(new Set(events.map((event) => event?.session['generation']))).toEqual(new Set([newer]));
+    expect(await running.createCalls()).toBe(3);
+  }, 30_000);
+
+  it('waits for the first session, and gives it once the gateway has come back', async () => {
+    const running = await start({
+      faults: [{ kind: 'error', status: 503, operation: 'authorize', times: 1 }],
+      timeout: '500ms',
+    });
+    const event = await (await follow(running)).next();
+    expect(event?.session['merchant']).toBe('shop');
+  }, 20_000);
+
+  it('is refused to those who may not read, without a word on whether the merchant exists', async () => {
+    const running = await start();
+    const as = (token: string, merchant: string): Promise<Response> =>
+      running.get(`/v1/merchants/${merchant}/session/events`, {}, token);
+    expect((await as('', 'shop')).status).toBe(401);
+    const [hidden, unknown] = [await as(TOKENS.checkout, 'hidden'), await as(TOKENS.checkout, 'unknown')];
+    expect([hidden.status, unknown.status]).toEqual([403, 403]);
+    const codes = [await hidden.json(), await unknown.json()].map((body) => (body as { code: string }).code);
+    expect(codes[0]).toBe(codes[1]);
+  });
+
+  it('takes no more watchers than its setting, and has the place of one that vanished again', async () => {
+    const running = await start({ http: 'maxWatchers: 1' });
+    const only = await follow(running);
+    const refused = await running.get(EVENTS);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(await refused.json()).toMatchObject({ code: 'overloaded' });
+    only.vanish();
+    await eventually(async () => (await follow(running)).response.status === 200);
+  });
+
+  it('ends in good order at shutdown, so that its consumer turns to another replica', async () => {
+    const running = await start();
+    const stream = await follow(running);
+    await stream.next();
+    const closing = running.close();
+    broker = undefined;
+    expect(await stream.next()).toBeUndefined();
+    await closing;
+  });
+});
