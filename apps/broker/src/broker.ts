@@ -10,6 +10,7 @@ import { Authenticator } from './auth/authenticator.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { SessionWatchers } from './events/session-watchers.js';
+import { drain } from './http/drain.js';
 import { FreshRead } from './http/fresh-read.js';
 import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
 import { ReadCounts } from './http/read-counts.js';
@@ -70,7 +71,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     app.get(RequestLife).shutDown();
     app.get(SessionWatchers).endAll();
     await app.get(SessionReplica).stop(graceMs);
-    await app.close();
+    await drain(app.getHttpServer(), { close: () => app.close(), clock });
     await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);
   };
   try {

@@ -1,0 +1,30 @@
+import type { Server } from 'node:http';
+import type { Clock, ScheduledTask } from '#libs/clock';
+
+const SWEEP_MS = 20;
+
+/** By now every request that was under way is answered: what is left never asked for anything. */
+const LONGEST_DRAIN_MS = 2_000;
+
+/**
+ * Closes a server within a bounded time. A connection that becomes idle after the server stopped listening, and one
+ * that was opened and never used, would else keep the process alive for as long as its client likes.
+ */
+export async function drain(
+  server: Server,
+  { close, clock }: { close: () => Promise<void>; clock: Clock },
+): Promise<void> {
+  const endsAtMs = clock.monotonicMs() + LONGEST_DRAIN_MS;
+  let next: ScheduledTask | undefined;
+  const sweep = (): void => {
+    if (clock.monotonicMs() >= endsAtMs) server.closeAllConnections();
+    else server.closeIdleConnections();
+    next = clock.schedule(SWEEP_MS, sweep);
+  };
+  next = clock.schedule(SWEEP_MS, sweep);
+  try {
+    await close();
+  } finally {
+    next.cancel();
+  }
+}
