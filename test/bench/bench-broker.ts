@@ -12,9 +12,14 @@ export interface BenchBrokerOptions {
   /** Processors by number; left out: any. */
   readonly brokerCpu?: number;
   readonly sandboxCpu?: number;
-  readonly lifetimeMs?: number;
+  /** Members of the sandbox's merchant. */
+  readonly merchant?: object;
+  /** Further members of the merchant's section `gateway`, in flow style. */
+  readonly gateway?: string;
   /** Further lines of the sections `http` and `auth`, in flow style. */
   readonly http?: string;
+  /** The merchant's section `session`, in flow style. */
+  readonly session?: string;
   readonly auth?: string;
 }
 
@@ -52,7 +57,7 @@ export class BenchBroker {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-bench-'));
     const [port, managementPort, sandboxPort] = [await freePort(), await freePort(), await freePort()];
     const { privateJwk, publicJwk } = await generateClientKey();
-    const merchant = { id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: options.lifetimeMs ?? 3_600_000 };
+    const merchant = { id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 3_600_000, ...options.merchant };
     const merchants = join(folder, 'merchants.json');
     const yaml = join(folder, 'broker.yaml');
     await writeFile(join(folder, 'key.json'), JSON.stringify(privateJwk), { mode: 0o600 });
@@ -66,6 +71,12 @@ export class BenchBroker {
     const started = new BenchBroker({ folder, sandboxUrl, url, publicJwk, broker }, sandbox);
     await untilOk(started.sessionUrl, BenchBroker.headers);
     return started;
+  }
+
+  /** Create calls that the sandbox has got. */
+  async createCalls(): Promise<number> {
+    const response = await fetch(`${this.sandboxUrl}/control/calls?operation=authorize`);
+    return ((await response.json()) as { matching: number }).matching;
   }
 
   async stop(): Promise<void> {
@@ -85,7 +96,7 @@ function cpu(number: number | undefined): { cpu?: number } {
 
 function configuration(
   ports: { port: number; managementPort: number; sandboxPort: number },
-  { http, auth }: BenchBrokerOptions,
+  { http, auth, gateway, session }: BenchBrokerOptions,
 ): string {
   const sha256 = createHash('sha256').update(TOKEN).digest('hex');
   const allow = '[session:read, session:reject, payload:encrypt, payload:decrypt]';
@@ -101,6 +112,6 @@ merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [key.json]
-    gateway: { baseUrl: 'http://127.0.0.1:${ports.sandboxPort}', environment: test }
-`;
+    gateway: { baseUrl: 'http://127.0.0.1:${ports.sandboxPort}', environment: test${gateway === undefined ? '' : `, ${gateway}`} }
+${session === undefined ? '' : `    session: { ${session} }\n`}`;
 }

@@ -24,6 +24,12 @@ export class BenchProcess {
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
+  /** Memory of the process that lies in RAM. */
+  residentBytes(): number {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) * 1_024;
+  }
+
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const ended = once(this.#child, 'exit');

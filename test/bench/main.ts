@@ -1,15 +1,21 @@
 import { type BenchLine, formatLines } from './bench-line.js';
+import { benchClient } from './client-bench.js';
 import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
+import { benchPayments } from './payment-bench.js';
 import { benchPayloads } from './payload-bench.js';
 import { benchOverhead, benchRenewals } from './renewal-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchStart } from './start-bench.js';
+import { benchWatchers } from './watcher-bench.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
   payloads: benchPayloads,
+  client: benchClient,
+  watchers: benchWatchers,
+  payments: benchPayments,
   start: benchStart,
   renewals: benchRenewals,
   overhead: benchOverhead,

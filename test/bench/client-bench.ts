@@ -1,0 +1,39 @@
+import { SessionBroker } from '#libs/client';
+import { BenchBroker, TOKEN } from './bench-broker.js';
+import type { BenchLine } from './bench-line.js';
+
+const CALLS = 2_000_000;
+const ROUNDS = 7;
+
+/** How often the client gives its session per second once it holds one, beside a function that gives a constant. */
+export async function benchClient(): Promise<readonly BenchLine[]> {
+  const running = await BenchBroker.start();
+  const client = new SessionBroker({ url: running.url, merchant: 'shop', auth: TOKEN });
+  try {
+    const held = Promise.resolve(await client.session());
+    const [rates, bareRates]: [number[], number[]] = [[], []];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      const rate = await callsPerSecond(() => client.session());
+      const bareRate = await callsPerSecond(() => held);
+      if (round === 0) continue;
+      rates.push(rate);
+      bareRates.push(bareRate);
+    }
+    const value = median(rates);
+    const name = 'client.session() when warm (goal at least 1 000 000)';
+    return [{ name, value, unit: 'calls/s', ratio: value / median(bareRates), baseline: 'awaiting a settled promise' }];
+  } finally {
+    await client.close();
+    await running.stop();
+  }
+}
+
+async function callsPerSecond(call: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  for (let count = 0; count < CALLS; count += 1) await call();
+  return CALLS / ((performance.now() - startedAt) / 1_000);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}

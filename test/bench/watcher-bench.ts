@@ -1,0 +1,115 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { BenchBroker } from './bench-broker.js';
+import type { BenchLine } from './bench-line.js';
+
+const WATCHERS = 5_000;
+const ROUNDS = 3;
+/** Connections that are opened at one time: the system's queue of new ones is short. */
+const OPENING = 100;
+const COOL_DOWN_MS = 10_500;
+const GOAL_MS = 500;
+const GOAL_KIB = 20;
+
+/** How soon everyone who watches has a new session, and what a watcher costs. */
+export async function benchWatchers(): Promise<readonly BenchLine[]> {
+  const running = await BenchBroker.start();
+  const watchers: SseWatcher[] = [];
+  try {
+    // What the first watchers make the process load and compile is no cost of each.
+    watchers.push(...(await openWatchers(running.url, OPENING)));
+    const bytesBefore = running.broker.residentBytes();
+    while (watchers.length < WATCHERS) watchers.push(...(await openWatchers(running.url, OPENING)));
+    const kib = (running.broker.residentBytes() - bytesBefore) / (WATCHERS - OPENING) / 1_024;
+    const rounds: { allMs: number; oneMs: number }[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rounds.push(await renewal(running, watchers));
+      await pause(COOL_DOWN_MS);
+    }
+    const { allMs, oneMs } = rounds.sort((a, b) => a.allMs - b.allMs)[ROUNDS >> 1] ?? { allMs: NaN, oneMs: NaN };
+    return [
+      {
+        name: `rejection sent until ${WATCHERS} watchers have the new session (goal under ${GOAL_MS} ms)`,
+        value: allMs,
+        unit: 'ms',
+        ratio: allMs / oneMs,
+        baseline: 'until the first of them has it, create call included',
+      },
+      {
+        name: `memory of a watcher (goal under ${GOAL_KIB} KiB)`,
+        value: kib,
+        unit: 'KiB',
+        ratio: kib / GOAL_KIB,
+        baseline: 'the goal',
+        atMost: 1,
+      },
+    ];
+  } finally {
+    for (const watcher of watchers) watcher.close();
+    await running.stop();
+  }
+}
+
+async function renewal(
+  running: BenchBroker,
+  watchers: readonly SseWatcher[],
+): Promise<{ allMs: number; oneMs: number }> {
+  const generation = watchers[0]?.generation ?? 0;
+  const arrivals = watchers.map((watcher) => watcher.newerThan(generation));
+  const startedAt = performance.now();
+  const rejection = fetch(`${running.sessionUrl}/rejections`, {
+    method: 'POST',
+    headers: { ...BenchBroker.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ generation }),
+  });
+  const moments = await Promise.all(arrivals);
+  if (!(await rejection).ok) throw new Error(`the rejection was answered ${(await rejection).status}`);
+  return { allMs: Math.max(...moments) - startedAt, oneMs: Math.min(...moments) - startedAt };
+}
+
+function openWatchers(url: string, count: number): Promise<SseWatcher[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const watcher = new SseWatcher(url);
+      await watcher.newerThan(0);
+      return watcher;
+    }),
+  );
+}
+
+/** As little of a client as can be: it shares the machine with the broker that is measured. */
+class SseWatcher {
+  generation = 0;
+  readonly #socket: Socket;
+  #awaited: { generation: number; resolve: (moment: number) => void } | undefined;
+
+  constructor(url: string) {
+    const { hostname, port, host } = new URL(url);
+    this.#socket = connect(Number(port), hostname);
+    const { authorization } = BenchBroker.headers;
+    this.#socket.write(
+      `GET /v1/merchants/shop/session/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${authorization}\r\n\r\n`,
+    );
+    this.#socket.setEncoding('latin1').on('data', (text: string) => this.#read(text));
+    this.#socket.on('error', (error) => {
+      throw error;
+    });
+  }
+
+  /** Resolves to the moment at which it came. */
+  newerThan(generation: number): Promise<number> {
+    return new Promise((resolve) => (this.#awaited = { generation, resolve }));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    const [, id] = /\nid: (\d+)\n/.exec(text) ?? [];
+    if (id === undefined) return;
+    this.generation = Number(id);
+    if (this.#awaited !== undefined && this.generation > this.#awaited.generation)
+      this.#awaited.resolve(performance.now());
+  }
+}
