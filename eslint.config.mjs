@@ -96,6 +96,11 @@ export default defineConfig(
   },
   { files: ['apps/cli/src/**/*.ts'], rules: { 'no-console': 'off' } },
   {
+    // Programs of their own, as a consumer would write them: the rules of our layers are none of theirs.
+    files: ['docs/examples/**/*.ts'],
+    rules: { 'no-console': 'off', 'no-restricted-syntax': ['error', ...always] },
+  },
+  {
     files: ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'test/**/*.ts', 'libs/testing/**/*.ts'],
     rules: {
       'max-lines': ['error', { max: 500, skipBlankLines: true, skipComments: true }],

@@ -170,15 +170,6 @@ describe('bad input', () => {
   it('serves the contract and its pages without a token, and nothing else', async () => {
     const contract = await broker.get('/openapi.json', {}, '');
     expect(contract.status).toBe(200);
-    const { paths } = (await contract.json()) as { paths: object };
-    expect(Object.keys(paths)).toEqual([
-      '/v1/merchants',
-      '/v1/merchants/{merchant}/client-key',
-      '/v1/merchants/{merchant}/session',
-      '/v1/merchants/{merchant}/session/rejections',
-      '/v1/merchants/{merchant}/payloads/encrypt',
-      '/v1/merchants/{merchant}/payloads/decrypt',
-    ]);
     const page = await broker.get('/docs', {}, '');
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);

@@ -8,8 +8,15 @@ export const DOCS_PATH = '/docs';
 export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
   const document = new DocumentBuilder()
     .setTitle('Session broker')
-    .setDescription('The current technical session of each merchant, kept fresh for every service that needs it.')
+    .setDescription(
+      'The current technical session of each merchant, kept fresh for every service that needs it. Every answer has ' +
+        'an `x-request-id`: the one that was sent, or a new one.',
+    )
+    .addTag('merchants', 'What the caller may read, and how it is.')
+    .addTag('sessions', 'The session of a merchant: read, followed, rejected.')
+    .addTag('payloads', 'Payloads sealed to the gateway, and opened with the key that never leaves the broker.')
     .setVersion('1')
+    .addServer('http://127.0.0.1:8080', 'npm start')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addBearerAuth()
     .build();

@@ -1,10 +1,10 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiHeader, ApiOperation, ApiParam, ApiProduces, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { CAUTION } from '../http/edge-headers.js';
-import { ProblemDocument } from '../http/merchant-documents.js';
 import type { SessionRoute } from '../http/session-lookup.service.js';
 import { retryFrame } from './event-frames.js';
 import { heldGeneration } from './last-event-id.js';
@@ -34,17 +34,18 @@ export class EventsController {
       'the replica shuts down: connect again.',
     operationId: 'followSession',
   })
-  @ApiParam({ name: 'merchant', example: 'shop' })
+  @MerchantParameter()
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
     description: 'The generation that you hold: it is not repeated.',
   })
-  @ApiProduces('text/event-stream')
-  @ApiResponse({ status: 200, description: 'The stream.', schema: { type: 'string' } })
-  @ApiResponse({ status: 401, type: ProblemDocument })
-  @ApiResponse({ status: 403, type: ProblemDocument })
-  @ApiResponse({ status: 503, type: ProblemDocument, description: 'As many watch already as a replica takes.' })
+  @ApiResponse({
+    status: 200,
+    description: 'The stream.',
+    content: { 'text/event-stream': { schema: { type: 'string' } } },
+  })
+  @Problems(401, 403, 503)
   followSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
     const { merchant } = request.params;

@@ -72,23 +72,3 @@ export class ClientKeyDocument {
   @ApiProperty({ description: 'RFC 7638, SHA-256, base64url.' })
   readonly thumbprint: string;
 }
-
-export class ProblemDocument {
-  @ApiProperty({ example: 'urn:session-broker:problem:session_unavailable' })
-  readonly type: string;
-
-  @ApiProperty({ example: 'There is no session to serve at the moment' })
-  readonly title: string;
-
-  @ApiProperty({ example: 503 })
-  readonly status: number;
-
-  @ApiProperty({ description: 'Stable; see docs/errors.md.', example: 'session_unavailable' })
-  readonly code: string;
-
-  @ApiProperty({ required: false })
-  readonly detail?: string;
-
-  @ApiProperty({ description: 'Also in the header x-request-id and in the log.' })
-  readonly requestId: string;
-}

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { toRfc3339 } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
@@ -8,13 +8,13 @@ import { type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { CONFIGURATION } from '../tokens.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
   type MerchantDocument,
   MerchantListDocument,
-  ProblemDocument,
 } from './merchant-documents.js';
 
 @ApiTags('merchants')
@@ -30,8 +30,8 @@ export class MerchantsController {
   @Get()
   @Requires({ scope: 'caller' })
   @ApiOperation({ summary: 'The merchants that you may read, and how they are', operationId: 'listMerchants' })
-  @ApiResponse({ status: 200, type: MerchantListDocument })
-  @ApiResponse({ status: 401, type: ProblemDocument })
+  @ApiResponse({ status: 200, type: MerchantListDocument, description: 'By id.' })
+  @Problems(401)
   listMerchants(@Req() request: FastifyRequest): MerchantListDocument {
     const caller = callerOf(request);
     if (caller === undefined) throw new BrokerError('unauthenticated');
@@ -42,10 +42,9 @@ export class MerchantsController {
   @Get(':merchant/client-key')
   @Requires({ scope: 'merchant', permission: 'session:read' })
   @ApiOperation({ summary: 'The public client key to hand to the bank', operationId: 'getClientKey' })
-  @ApiParam({ name: 'merchant', example: 'shop' })
-  @ApiResponse({ status: 200, type: ClientKeyDocument })
-  @ApiResponse({ status: 401, type: ProblemDocument })
-  @ApiResponse({ status: 403, type: ProblemDocument })
+  @MerchantParameter()
+  @ApiResponse({ status: 200, type: ClientKeyDocument, description: 'The newest key, without its private part.' })
+  @Problems(401, 403)
   getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
     const key = this.configuration.merchants.find(({ id }) => id === merchant)?.clientKeys[0];
     if (key === undefined) throw new BrokerError('merchant_not_found');

@@ -1,13 +1,13 @@
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
+import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
 import { etagOf } from './conditional.js';
 import { SESSION_CONTENT_TYPE } from './edge-headers.js';
-import { ProblemDocument } from './merchant-documents.js';
 import { Patience } from './patience.js';
 import { RejectionRequest } from './rejection-request.js';
 import { RequestLife } from './request-life.js';
@@ -33,13 +33,15 @@ export class RejectionsController {
     description: 'However many report the same generation, one session is created, and at most one in ten seconds.',
     operationId: 'rejectSession',
   })
-  @ApiParam({ name: 'merchant', example: 'shop' })
+  @MerchantParameter()
   @ApiBody({ type: RejectionRequest })
-  @ApiResponse({ status: 200, type: SessionDocument, description: 'A session newer than the rejected one.' })
-  @ApiResponse({ status: 400, type: ProblemDocument })
-  @ApiResponse({ status: 401, type: ProblemDocument })
-  @ApiResponse({ status: 403, type: ProblemDocument })
-  @ApiResponse({ status: 503, type: ProblemDocument, description: '`Retry-After` says when a newer one may be had.' })
+  @ApiResponse({
+    status: 200,
+    type: SessionDocument,
+    description: 'A session newer than the rejected one.',
+    headers: ETAG,
+  })
+  @Problems(400, 401, 403, 413, 415, 503)
   async rejectSession(
     @Req() request: FastifyRequest<SessionRoute>,
     @Body(new StrictBody(RejectionRequest)) { generation, reason }: RejectionRequest,

@@ -1,10 +1,10 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
+import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
 import { SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
-import { ProblemDocument } from './merchant-documents.js';
 import { SessionDocument, sessionJson } from './session-document.js';
 import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.service.js';
 
@@ -20,20 +20,23 @@ export class SessionController {
   @Get(':merchant/session')
   @Requires({ scope: 'merchant', permission: 'session:read' })
   @ApiOperation({ summary: 'The current session of a merchant', operationId: 'getSession' })
-  @ApiParam({ name: 'merchant', example: 'shop' })
-  @ApiQuery({ name: 'minRemaining', required: false, example: '60s', description: 'Renew first when less is left.' })
+  @MerchantParameter()
+  @ApiQuery({
+    name: 'minRemaining',
+    required: false,
+    example: '60s',
+    description: 'Renew first when less is left; at most 1h.',
+    schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{1,6})?(ms|s|m|h|d)$' },
+  })
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'The ETag of the session that you hold.' })
   @ApiHeader({
     name: 'Prefer',
     required: false,
     description: '`wait=30`: with If-None-Match, hold the request until the session changes; else wait for the first.',
   })
-  @ApiResponse({ status: 200, type: SessionDocument })
-  @ApiResponse({ status: 304, description: 'The session that you hold is the current one.' })
-  @ApiResponse({ status: 400, type: ProblemDocument })
-  @ApiResponse({ status: 401, type: ProblemDocument })
-  @ApiResponse({ status: 403, type: ProblemDocument })
-  @ApiResponse({ status: 503, type: ProblemDocument, description: '`Retry-After` says when to ask again.' })
+  @ApiResponse({ status: 200, type: SessionDocument, description: 'The session to use now.', headers: ETAG })
+  @ApiResponse({ status: 304, description: 'The session that you hold is the current one.', headers: ETAG })
+  @Problems(400, 401, 403, 503)
   async getSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): Promise<void> {
     this.#answer(reply, await this.lookup.find(request, reply));
   }

@@ -1,9 +1,9 @@
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
-import { ProblemDocument } from '../http/merchant-documents.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../http/patience.js';
 import { RequestLife } from '../http/request-life.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
@@ -15,12 +15,6 @@ type PayloadRequest = FastifyRequest<{ Params: { merchant: string } }>;
 
 @ApiTags('payloads')
 @ApiBearerAuth()
-@ApiParam({ name: 'merchant', example: 'shop' })
-@ApiResponse({ status: 400, type: ProblemDocument })
-@ApiResponse({ status: 401, type: ProblemDocument })
-@ApiResponse({ status: 403, type: ProblemDocument })
-@ApiResponse({ status: 413, type: ProblemDocument })
-@ApiResponse({ status: 503, type: ProblemDocument, description: '`Retry-After` says when to ask again.' })
 @Controller('v1/merchants')
 export class PayloadsController {
   constructor(
@@ -36,7 +30,9 @@ export class PayloadsController {
   @Requires({ scope: 'merchant', permission: 'payload:encrypt' })
   @ApiOperation({ summary: 'Seal a payload to the gateway, or to another key', operationId: 'encryptPayload' })
   @ApiBody({ type: EncryptionRequest })
-  @ApiResponse({ status: 200, type: EncryptionDocument })
+  @MerchantParameter()
+  @ApiResponse({ status: 200, type: EncryptionDocument, description: 'The sealed payload.' })
+  @Problems(400, 401, 403, 413, 415, 503)
   async encryptPayload(
     @Req() request: PayloadRequest,
     @Body(new StrictBody(EncryptionRequest)) { plaintext, encoding, recipient }: EncryptionRequest,
@@ -59,8 +55,9 @@ export class PayloadsController {
     operationId: 'decryptPayload',
   })
   @ApiBody({ type: DecryptionRequest })
-  @ApiResponse({ status: 200, type: DecryptionDocument })
-  @ApiResponse({ status: 422, type: ProblemDocument, description: 'It opens with no key of the merchant.' })
+  @MerchantParameter()
+  @ApiResponse({ status: 200, type: DecryptionDocument, description: 'The opened payload.' })
+  @Problems(400, 401, 403, 413, 415, 422, 503)
   async decryptPayload(
     @Req() request: PayloadRequest,
     @Body(new StrictBody(DecryptionRequest)) { jwe, encoding: wish }: DecryptionRequest,

@@ -1,0 +1,22 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+/** RFC 9457. */
+export class ProblemDocument {
+  @ApiProperty({ example: 'urn:session-broker:problem:session_unavailable' })
+  readonly type: string;
+
+  @ApiProperty({ example: 'There is no session to serve at the moment' })
+  readonly title: string;
+
+  @ApiProperty({ example: 503 })
+  readonly status: number;
+
+  @ApiProperty({ description: 'Stable; see docs/errors.md.', example: 'session_unavailable' })
+  readonly code: string;
+
+  @ApiProperty({ required: false })
+  readonly detail?: string;
+
+  @ApiProperty({ description: 'Also in the header x-request-id and in the log.' })
+  readonly requestId: string;
+}

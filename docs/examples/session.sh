@@ -1,0 +1,32 @@
+#!/bin/sh
+# Reads a session, holds on to it, reports it as dead, and seals and opens a payload. Needs curl and sed.
+#   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… sh docs/examples/session.sh
+set -eu
+: "${BROKER_URL:?}" "${BROKER_TOKEN:?}"
+shop="$BROKER_URL/v1/merchants/shop"
+
+# A file of its own for the header keeps the token out of the list of processes.
+header=$(mktemp)
+trap 'rm -f "$header"' EXIT
+echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
+call() { curl -sS --fail-with-body --max-time 40 -H @"$header" "$@"; }
+member() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
+
+session=$(call -H 'Prefer: wait=30' "$shop/session")
+generation=$(echo "$session" | member generation)
+echo "generation $generation until $(echo "$session" | member expiresAt)"
+
+# 304 while it is the current one; with `Prefer: wait=30` as well, the answer is held until there is a newer one.
+call -o /dev/null -w 'asked again: %{http_code}\n' -H "If-None-Match: \"$generation\"" "$shop/session"
+
+# The session now and each new one; a second is enough to see the first.
+curl -sS --max-time 1 -H @"$header" "$shop/session/events" 2> /dev/null | sed -n 's/^id: /event: generation /p' || true
+
+# The gateway refused it: a newer one is created, once, however many report the same.
+newer=$(call --json "{\"generation\": $generation, \"reason\": \"b_expired_token\"}" "$shop/session/rejections")
+echo "rejected: newer is $([ "$(echo "$newer" | member generation)" -gt "$generation" ] && echo yes || echo no)"
+
+# Sealed to the merchant's own key, so that it can be opened again here; left out, it is sealed to serverPublic.
+jwk=$(call "$shop/client-key" | sed 's/.*"jwk":\({[^}]*}\).*/\1/')
+jwe=$(call --json "{\"plaintext\": \"a payment\", \"recipient\": $jwk}" "$shop/payloads/encrypt" | member jwe)
+echo "opened: $(call --json "{\"jwe\": \"$jwe\"}" "$shop/payloads/decrypt" | member plaintext)"

@@ -1,0 +1,60 @@
+// Reads a session, follows it by events, reports it as dead, and seals and opens a payload: the plain HTTP API, as a
+// program without the client package would use it. Node.js runs it as it is:
+//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts
+const { BROKER_URL: url, BROKER_TOKEN: token } = process.env;
+if (url === undefined || token === undefined) throw new Error('set BROKER_URL and BROKER_TOKEN');
+
+interface Session {
+  readonly generation: number;
+  readonly expiresAt: string;
+}
+
+async function call(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
+  const response = await fetch(`${url}/v1/merchants/shop${path}`, {
+    signal: AbortSignal.timeout(40_000),
+    ...init,
+    headers,
+  });
+  if (response.ok || response.status === 304) return response;
+  const { code, requestId } = (await response.json()) as { code: string; requestId: string };
+  throw new Error(`${path}: ${response.status} ${code} (request ${requestId})`);
+}
+
+async function post<Answer>(path: string, body: object): Promise<Answer> {
+  return (await (await call(path, { method: 'POST', body: JSON.stringify(body) })).json()) as Answer;
+}
+
+/** Sessions as they come, from the event stream. A real program connects again when it ends. */
+async function* follow(lastEventId: number): AsyncGenerator<Session, undefined> {
+  const { body } = await call('/session/events', { headers: { 'last-event-id': String(lastEventId) } });
+  if (body === null) return undefined;
+  let text = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    const blocks = (text + chunk).split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const data = block.split('\n').find((line) => line.startsWith('data: '));
+      if (data !== undefined) yield JSON.parse(data.slice('data: '.length)) as Session;
+    }
+  }
+  return undefined;
+}
+
+const session = (await (await call('/session', { headers: { prefer: 'wait=30' } })).json()) as Session;
+console.log(`generation ${session.generation} until ${session.expiresAt}`);
+
+const again = await call('/session', { headers: { 'if-none-match': `"${session.generation}"` } });
+console.log(`asked again: ${again.status}`);
+
+const following: Promise<IteratorResult<Session, undefined>> = follow(session.generation).next();
+const newer = await post<Session>('/session/rejections', { generation: session.generation, reason: 'b_expired_token' });
+console.log(`rejected: newer is ${newer.generation > session.generation ? 'yes' : 'no'}`);
+const { value: pushed } = await following;
+console.log(`pushed: ${pushed?.generation === newer.generation ? 'the same' : 'another'}`);
+
+const { jwk } = (await (await call('/client-key')).json()) as { jwk: object };
+const { jwe } = await post<{ jwe: string }>('/payloads/encrypt', { plaintext: 'a payment', recipient: jwk });
+const { plaintext } = await post<{ plaintext: string }>('/payloads/decrypt', { jwe });
+console.log(`opened: ${plaintext}`);
+process.exit(0);

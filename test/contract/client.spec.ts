@@ -1,0 +1,66 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { SessionBroker } from '#libs/client';
+import { aDocument, json, ScriptedBroker, type SeenRequest } from '../../libs/client/fixtures/scripted-broker.js';
+import { contract } from './contract.js';
+
+/** Formats say how a text is meant; what the client makes of them is its own tests' matter. */
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(contract, 'contract');
+
+const faultsOf = (schema: string, value: unknown): unknown => {
+  const validate = ajv.compile({ $ref: `contract#/components/schemas/${schema}` });
+  return validate(value) ? [] : validate.errors;
+};
+
+const operationOf = ({ url, method }: SeenRequest): string | undefined => {
+  const path = new URL(url).pathname.replace('/merchants/shop/', '/merchants/{merchant}/');
+  return contract.paths[path]?.[method.toLowerCase()]?.operationId;
+};
+
+const bodyOf = ({ body }: SeenRequest): unknown => JSON.parse(body ?? '');
+
+describe('the client and the contract', () => {
+  const scripted = new ScriptedBroker();
+  let client: SessionBroker;
+
+  beforeEach(() => {
+    scripted.requests.length = 0;
+    scripted.on('read', () => json(aDocument({ generation: 1, createdAtMs: Date.now() })));
+    scripted.streaming();
+    client = new SessionBroker({ url: 'http://broker', merchant: 'shop', auth: 'token', fetch: scripted.fetch });
+  });
+  afterEach(() => client.close());
+
+  it('have the same idea of a session: every member of the one is a member of the other', async () => {
+    const { properties, required } = contract.components.schemas['SessionDocument']!;
+    const { refreshToken: _, ...withoutOptional } = aDocument();
+    expect(Object.keys(await client.session()).sort()).toEqual(Object.keys(properties).sort());
+    expect(Object.keys(withoutOptional).sort()).toEqual([...(required as string[])].sort());
+    expect(faultsOf('SessionDocument', aDocument())).toEqual([]);
+    expect(faultsOf('SessionDocument', { ...aDocument(), generation: '1' })).not.toEqual([]);
+  });
+
+  it('know the same operations: all that the client calls is in the contract, with the body that it wants', async () => {
+    const { generation } = await client.session();
+    scripted.on('rejections', () => json(aDocument({ generation: 2, createdAtMs: Date.now() })));
+    scripted.on('decrypt', () => json({ plaintext: 'YQ==', encoding: 'base64' }));
+    let isFirst = true;
+    await client.withSession(
+      () => {
+        if (!isFirst) return 'paid';
+        isFirst = false;
+        throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+      },
+      { isRejection: () => 'b_used_token' },
+    );
+    await client.decrypt('a.b.c.d.e');
+    const seen = scripted.requests.map((request) => operationOf(request));
+    expect(new Set(seen)).toEqual(new Set(['getSession', 'followSession', 'rejectSession', 'decryptPayload']));
+    const [rejection] = scripted.seen('rejections');
+    const [decryption] = scripted.seen('decrypt');
+    expect(bodyOf(rejection!)).toEqual({ generation, reason: 'b_used_token' });
+    expect(faultsOf('RejectionRequest', bodyOf(rejection!))).toEqual([]);
+    expect(faultsOf('DecryptionRequest', bodyOf(decryption!))).toEqual([]);
+    expect(faultsOf('DecryptionRequest', { jwe: 1 })).not.toEqual([]);
+  });
+});
