@@ -1,8 +1,9 @@
-import { isIP } from 'node:net';
 import type { Loose } from './check-values.js';
 import type { Fault } from './fault.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import { EVERY_MERCHANT } from './settings/auth-settings.js';
+import { authRules, hasCallersFromOutside } from './auth-rules.js';
+import { isLoopback } from './value-rule.js';
 
 /** A rule between settings. It sees what is right on its own; what is missing or wrong has been reported already. */
 export type BrokerRule = (settings: Loose<BrokerSettings>) => Fault[];
@@ -11,12 +12,6 @@ const portsDiffer: BrokerRule = ({ http, management }) =>
   http?.port !== undefined && http.port !== 0 && http.port === management?.port
     ? [{ path: 'management.port', problem: 'must differ from http.port' }]
     : [];
-
-/** Only names and addresses that can mean nothing but this machine: what a resolver says of another is not known. */
-export function isLoopback(host: string): boolean {
-  if (isIP(host) === 4) return host.startsWith('127.');
-  return host === '::1' || host.toLowerCase() === 'localhost';
-}
 
 const disabledOnlyOnLoopback: BrokerRule = ({ http, auth }) =>
   auth?.disabled === true && http?.host !== undefined && !isLoopback(http.host)
@@ -29,16 +24,21 @@ const disabledOnlyOnLoopback: BrokerRule = ({ http, auth }) =>
     : [];
 
 const disabledWithoutRules: BrokerRule = ({ auth }) =>
-  auth?.disabled === true && (auth.tokens?.length || auth.policies?.length)
-    ? [{ path: 'auth.disabled', problem: 'makes tokens and policies ineffective; remove either it or them' }]
+  auth?.disabled === true &&
+  (auth.tokens?.length || auth.policies?.length || auth.jwt !== undefined || auth.mtls === true)
+    ? [{ path: 'auth.disabled', problem: 'makes tokens, jwt, mtls and policies ineffective; remove either it or them' }]
     : [];
 
 const tokensBeyondLoopback: BrokerRule = ({ http, auth }) =>
-  auth?.tokens?.length === 0 && auth.disabled !== true && http?.host !== undefined && !isLoopback(http.host)
+  auth?.tokens?.length === 0 &&
+  auth.disabled !== true &&
+  !hasCallersFromOutside(auth) &&
+  http?.host !== undefined &&
+  !isLoopback(http.host)
     ? [
         {
           path: 'auth.tokens',
-          problem: 'must have at least one token, because http.host is not a loopback address',
+          problem: 'must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
         },
       ]
     : [];
@@ -51,6 +51,8 @@ const tokensDiffer: BrokerRule = ({ auth }) =>
 
 const policiesNameCallers: BrokerRule = ({ auth }) => {
   const callers = new Set(auth?.tokens?.map((token) => token?.caller));
+  // An issuer or an authority names callers that are not in this file.
+  if (auth !== undefined && hasCallersFromOutside(auth)) return [];
   // A caller that could not be read may be the very one that a policy names.
   if (auth?.disabled === true || auth?.tokens === undefined || callers.has(undefined)) return [];
   return (auth.policies ?? []).flatMap((policy, index) =>
@@ -112,4 +114,5 @@ export const brokerRules: readonly BrokerRule[] = [
   policiesNameMerchants,
   merchantIdsDiffer,
   serviceCodesDiffer,
+  ...authRules,
 ];

@@ -35,7 +35,7 @@ class ShapeChecker {
     for (const [name, value] of Object.entries(tree)) {
       const shape = shapes.get(name);
       const at = childPath(path, name);
-      if (shape === undefined) this.#fault(at, `is not a setting; known here: ${supported(shapes).join(', ')}`);
+      if (shape === undefined) this.#fault(at, `is not a setting; known here: ${[...shapes.keys()].join(', ')}`);
       else if (value !== undefined) assignDefined(fitted, name, this.#fit(value, shape, at));
     }
     return fitted;
@@ -50,8 +50,6 @@ class ShapeChecker {
         return this.#sequence(value, path)?.map((item, i) => this.mapping(item, shape.of, childPath(path, i)) ?? {});
       case 'texts':
         return this.#sequence(value, path)?.map((item, i) => this.#item(item, shape.itemProblem, childPath(path, i)));
-      case 'not_supported':
-        return this.#fault(path, 'is not supported yet; remove it');
       case 'text':
       case 'number':
       case 'flag':
@@ -85,10 +83,6 @@ class ShapeChecker {
 
 function isMapping(tree: Tree): tree is { [key: string]: Tree | undefined } {
   return typeof tree === 'object' && !Array.isArray(tree);
-}
-
-function supported(shapes: ReadonlyMap<string, Shape>): string[] {
-  return [...shapes].filter(([, shape]) => shape.kind !== 'not_supported').map(([name]) => name);
 }
 
 function assignDefined(target: Mapping, name: string, value: unknown): void {

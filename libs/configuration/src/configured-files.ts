@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { BrokerError } from '#libs/errors';
 import { importClientKey, importPaymentKey } from '#libs/jwe';
+import type { JsonWebKeySet } from './broker-configuration.js';
 import type { Fault, Warning } from './fault.js';
 import { type FileContent, readTextFile } from './read-file.js';
 import { uuid } from './value-rule.js';
@@ -9,6 +10,7 @@ import { uuid } from './value-rule.js';
 const MAX_KEY_BYTES = 65_536;
 const MAX_CODE_BYTES = 1_024;
 const MAX_CA_BYTES = 1_048_576;
+const MAX_KEY_SET_BYTES = 262_144;
 
 const GROUP_OR_OTHERS = 0o077;
 const OTHERS = 0o007;
@@ -22,6 +24,11 @@ export class ConfiguredFiles {
   /** @param folder where relative paths start: the folder of the configuration file */
   constructor(folder: string) {
     this.#folder = folder;
+  }
+
+  /** For a file that is read again and again while the broker runs. */
+  absolute(file: string): string {
+    return resolve(this.#folder, file);
   }
 
   async clientKey(file: string, path: string): Promise<Awaited<ReturnType<typeof importClientKey>> | undefined> {
@@ -50,6 +57,18 @@ export class ConfiguredFiles {
     const pem = await this.#secret(file, MAX_KEY_BYTES, path);
     if (pem === undefined || /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)) return pem;
     return this.#fault(path, 'names a file without a PEM private key');
+  }
+
+  /** A certificate with the key of another one is found now, and not at the first connection. */
+  assertPair({ cert, key }: { cert: string; key: string }, path: string): void {
+    if (!isPair(cert, key)) this.#fault(path, 'names a key that does not belong to the certificate');
+  }
+
+  async keySet(file: string, path: string): Promise<JsonWebKeySet | undefined> {
+    const json = this.#json(await this.#read(file, MAX_KEY_SET_BYTES, path), path);
+    if (json === undefined) return undefined;
+    if (isKeySet(json.value)) return json.value;
+    return this.#fault(path, 'names a file that is no JSON Web Key Set: {"keys": [...]} with at least one public key');
   }
 
   async certificates(file: string, path: string): Promise<string | undefined> {
@@ -111,6 +130,22 @@ export class ConfiguredFiles {
     this.faults.push({ path, problem });
     return undefined;
   }
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    // OpenSSL's own words help nobody here, and may quote the key: what it cannot read is no key of the certificate.
+    return false;
+  }
+}
+
+function isKeySet(value: unknown): value is JsonWebKeySet {
+  if (typeof value !== 'object' || value === null || !('keys' in value) || !Array.isArray(value.keys)) return false;
+  // A private or secret key in here would be one that signs tokens, in a file that is not kept as a secret.
+  const isPublic = (key: unknown): boolean => typeof key === 'object' && key !== null && !('d' in key || 'k' in key);
+  return value.keys.length > 0 && value.keys.every(isPublic);
 }
 
 function certificatesProblem(pem: string): string | undefined {

@@ -1,6 +1,9 @@
 export type {
   BrokerConfiguration,
   GatewayConfiguration,
+  HttpTls,
+  JsonWebKeySet,
+  JwtConfiguration,
   MerchantConfiguration,
   RequestDataConfiguration,
   StoreConfiguration,
@@ -9,5 +12,5 @@ export { ConfigurationError, type Fault, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { loadConfiguration } from './load-configuration.js';
 export { parseConfiguration } from './parse-configuration.js';
-export type { AuthConfiguration, ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
+export type { ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
 export { EVERY_MERCHANT, type Permission, PERMISSIONS } from './settings/auth-settings.js';

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
+import { TestAuthority } from '#libs/testing';
 import { ConfigurationError, type Fault } from './fault.js';
 import { loadConfiguration } from './load-configuration.js';
 
@@ -156,6 +157,63 @@ describe('loadConfiguration', () => {
     const said = JSON.stringify(faults);
     expect(said).not.toContain(CANARY);
     expect(said).not.toContain(key.privateJwk['d']);
+  });
+
+  describe('the access to the API', () => {
+    const authority = new TestAuthority();
+    const own = authority.issue({ names: ['broker.internal'] });
+    const publicKey = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'one' };
+    const issuer = { issuer: 'https://issuer.example', audience: 'session-broker' };
+    const loadWith = async (access: Raw): ReturnType<typeof loadConfiguration> => {
+      await put('broker.yaml', JSON.stringify({ ...access, merchants: [merchant()] }));
+      return loadConfiguration(join(folder, 'broker.yaml'), {});
+    };
+    const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'ca.pem' };
+
+    beforeEach(async () => {
+      await put('tls.crt', own.cert);
+      await put('tls.key', own.key);
+      await put('ca.pem', authority.cert);
+      await put('jwks.json', JSON.stringify({ keys: [publicKey] }));
+    });
+
+    it('is read from its files: certificate, key, authorities and the keys of the issuer', async () => {
+      const jwt = { ...issuer, jwksFile: 'jwks.json' };
+      const { http, auth, warnings } = await loadWith({ http: { tls }, auth: { mtls: true, jwt } });
+      expect(http.tls).toEqual({ cert: own.cert, key: own.key, clientCa: authority.cert });
+      expect(auth.jwt?.keys).toEqual({ kind: 'set', set: { keys: [publicKey] } });
+      expect(warnings).toEqual([]);
+    });
+
+    it('leaves the token for the keys where it is: what is in it changes', async () => {
+      const jwt = {
+        ...issuer,
+        jwksUri: 'https://kubernetes/openid/v1/jwks',
+        jwksTokenFile: 'token',
+        jwksCaFile: 'ca.pem',
+      };
+      const { auth } = await loadWith({ auth: { jwt } });
+      expect(auth.jwt?.keys).toMatchObject({ kind: 'uri', tokenFile: join(folder, 'token'), ca: authority.cert });
+    });
+
+    it('is refused with a key of another certificate, and with signing keys where public ones belong', async () => {
+      await put('tls.key', authority.issue({ names: ['other'] }).key);
+      await put('jwks.json', JSON.stringify({ keys: [{ kty: 'oct', k: CANARY }] }));
+      const faults = await faultsOf(
+        loadWith({ http: { tls }, auth: { mtls: true, jwt: { ...issuer, jwksFile: 'jwks.json' } } }),
+      );
+      expect(faults.map(({ path, problem }) => `${path} ${problem}`)).toEqual([
+        'http.tls.keyFile names a key that does not belong to the certificate',
+        expect.stringContaining('auth.jwt.jwksFile names a file that is no JSON Web Key Set'),
+      ]);
+      expect(JSON.stringify(faults)).not.toContain(CANARY);
+    });
+
+    it.each(['[]', '{}', '{"keys":[]}', '{"keys":[1]}', '{"keys":{}}'])('is refused with %s for keys', async (text) => {
+      await put('jwks.json', text);
+      const faults = await faultsOf(loadWith({ auth: { jwt: { ...issuer, jwksFile: 'jwks.json' } } }));
+      expect(faults.map(({ path }) => path)).toEqual(['auth.jwt.jwksFile']);
+    });
   });
 
   it('refuses a pipe at once instead of waiting for somebody to write to it', async () => {

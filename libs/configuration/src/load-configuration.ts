@@ -6,6 +6,7 @@ import { deepFreeze } from './deep-freeze.js';
 import { keysSharedWithTest, type KeyUse } from './environment-rules.js';
 import { childPath, ConfigurationError, type Fault, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
+import { loadAccess } from './load-access.js';
 import { loadMerchant } from './load-merchant.js';
 import { loadStore } from './load-store.js';
 import { parseConfiguration } from './parse-configuration.js';
@@ -30,18 +31,26 @@ export async function loadConfiguration(file: string, environment: Environment):
   const parsed = parseConfiguration(content.text, environment);
   const files = parsed.merchants.map(() => new ConfiguredFiles(dirname(resolve(file))));
   const storeFiles = new ConfiguredFiles(dirname(resolve(file)));
+  const accessFiles = new ConfiguredFiles(dirname(resolve(file)));
+  const access = await loadAccess(parsed, accessFiles);
   const store = await loadStore(parsed.store, storeFiles);
   const loaded = await loadMerchants(parsed, files);
   const faults = [
+    ...accessFiles.faults,
     ...storeFiles.faults,
     ...files.flatMap((each) => each.faults),
     ...repeatedServiceCodes(loaded),
     ...keysSharedWithTest(loaded.flatMap(keyUses)),
   ];
-  if (faults.length > 0 || store === undefined) throw new ConfigurationError(faults);
+  if (faults.length > 0 || store === undefined || access === undefined) throw new ConfigurationError(faults);
   const merchants = loaded.filter((merchant) => merchant !== undefined);
-  const warnings = [...parsed.warnings, ...storeFiles.warnings, ...files.flatMap((each) => each.warnings)];
-  return deepFreeze({ ...parsed, store, merchants, warnings });
+  const warnings = [
+    ...parsed.warnings,
+    ...accessFiles.warnings,
+    ...storeFiles.warnings,
+    ...files.flatMap((each) => each.warnings),
+  ];
+  return deepFreeze({ ...parsed, ...access, store, merchants, warnings });
 }
 
 /** Each merchant gathers faults of its own, so that they are listed in the order of the file. */

@@ -45,10 +45,16 @@ const faults = (raw: Raw): string[] => faultsOf(() => parse(raw)).map(({ path, p
 describe('parseConfiguration', () => {
   it('fills every default in', () => {
     expect(parse({})).toEqual({
-      http: { host: '127.0.0.1', port: 8080, docs: true, maxWatchers: 10_000 },
+      http: {
+        host: '127.0.0.1',
+        port: 8080,
+        docs: true,
+        maxWatchers: 10_000,
+        rateLimit: { perSecond: 500, burst: 2_000 },
+      },
       management: { host: '127.0.0.1', port: 9464 },
       store: { type: 'memory', keyPrefix: 'session-broker' },
-      auth: { disabled: false, tokens: [], policies: [] },
+      auth: { disabled: false, tokens: [], policies: [], mtls: false },
       log: { level: 'info' },
       merchants: [
         {
@@ -207,9 +213,6 @@ describe('parseConfiguration refuses', () => {
       withGateway({ tls: { insecure: true } }),
       'merchants[0].gateway.tls.insecure is not a setting; known here: caFile, pins',
     ],
-    ['jwt', { auth: { jwt: { issuer: 'x' } } }, 'auth.jwt is not supported yet; remove it'],
-    ['mtls', { auth: { mtls: true } }, 'auth.mtls is not supported yet; remove it'],
-    ['tls of the API', { http: { tls: {} } }, 'http.tls is not supported yet; remove it'],
     ['a text for a section', { http: 'x' }, 'http must be a mapping of settings'],
     ['a sequence for a section', { http: [] }, 'http must be a mapping of settings'],
     ['a mapping for a sequence', { auth: { tokens: {} } }, 'auth.tokens must be a sequence'],
@@ -386,12 +389,12 @@ describe('parseConfiguration refuses', () => {
     [
       'auth disabled beside tokens',
       { auth: { disabled: true, tokens: [token] } },
-      'auth.disabled makes tokens and policies ineffective; remove either it or them',
+      'auth.disabled makes tokens, jwt, mtls and policies ineffective; remove either it or them',
     ],
     [
       'no authentication on a network',
       { http: { host: 'broker.internal' } },
-      'auth.tokens must have at least one token, because http.host is not a loopback address',
+      'auth.tokens must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
     ],
     [
       'one token for two callers',
@@ -448,7 +451,7 @@ describe('parseConfiguration refuses', () => {
     const paths = faultsOf(() =>
       parse({
         http: { host: '0.0.0.0', port: '80', x: 1 },
-        auth: { disabled: true, mtls: true },
+        auth: { disabled: true, mtls: 1 },
         merchants: [
           5,
           merchant({ gateway: { baseUrl: 'http://a', timeout: '1h', requestData: { attach: 'body' } } }),

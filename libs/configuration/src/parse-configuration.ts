@@ -56,6 +56,6 @@ function warningsOf({ auth }: Omit<ParsedConfiguration, 'warnings'>): Warning[] 
       ? []
       : [{ path: `auth.tokens[${index}].caller`, problem: 'has no policy and may do nothing' }],
   );
-  const closed = auth.tokens.length === 0 && !auth.disabled;
+  const closed = auth.tokens.length === 0 && auth.jwt === undefined && !auth.mtls && !auth.disabled;
   return closed ? [{ path: 'auth.tokens', problem: 'is empty: nobody can use the API' }] : idle;
 }

@@ -2,15 +2,24 @@ import type { SessionSettings } from '#libs/session';
 import type { Warning } from './fault.js';
 import type { Permission } from './settings/auth-settings.js';
 
+export interface BaseHttp {
+  readonly host: string;
+  readonly port: number;
+  readonly docs: boolean;
+  readonly maxWatchers: number;
+  /** Of each caller, for the routes that cost more than a read. */
+  readonly rateLimit: { readonly perSecond: number; readonly burst: number };
+}
+
 /** What needs no file: the same before and after loading. */
 export interface BaseConfiguration {
-  readonly http: { readonly host: string; readonly port: number; readonly docs: boolean; readonly maxWatchers: number };
+  readonly http: BaseHttp;
   readonly management: { readonly host: string; readonly port: number };
-  readonly auth: AuthConfiguration;
+  readonly auth: BaseAuth;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }
 
-export interface AuthConfiguration {
+export interface BaseAuth {
   /** True only on a loopback address. */
   readonly disabled: boolean;
   /** `sha256` in lower case. */
@@ -21,7 +30,22 @@ export interface AuthConfiguration {
     readonly merchants: readonly string[];
     readonly allow: readonly Permission[];
   }[];
+  /** Whether a client certificate names a caller. */
+  readonly mtls: boolean;
 }
+
+/** What tokens of the issuer must say. Durations in milliseconds. */
+export interface BaseJwt {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly clockToleranceMs: number;
+}
+
+export type ParsedJwt = BaseJwt & {
+  readonly keys:
+    | { readonly kind: 'file'; readonly file: string }
+    | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly caFile?: string };
+};
 
 export interface HostAndPort {
   readonly host: string;
@@ -92,6 +116,10 @@ export interface ParsedMerchant extends BaseMerchant {
 
 /** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
 export interface ParsedConfiguration extends BaseConfiguration {
+  readonly http: BaseHttp & {
+    readonly tls?: { readonly certFile: string; readonly keyFile: string; readonly clientCaFile?: string };
+  };
+  readonly auth: BaseAuth & { readonly jwt?: ParsedJwt };
   readonly store: ParsedStore;
   readonly merchants: readonly ParsedMerchant[];
   readonly warnings: readonly Warning[];

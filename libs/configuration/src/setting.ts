@@ -9,8 +9,7 @@ export type SettingsClass = new () => object;
 export type Shape =
   | { readonly kind: 'text' | 'number' | 'flag' | 'flag_or_text' }
   | { readonly kind: 'texts'; readonly itemProblem: Check }
-  | { readonly kind: 'section' | 'list'; readonly of: SettingsClass }
-  | { readonly kind: 'not_supported' };
+  | { readonly kind: 'section' | 'list'; readonly of: SettingsClass };
 
 const shapes = new Map<object, Map<string, Shape>>();
 
@@ -86,11 +85,6 @@ export function list(of: SettingsClass, least: number): PropertyDecorator {
     of,
     setting({ kind: 'list', of }, (value) => countProblem(value, least)),
   );
-}
-
-/** A setting of the design that this version does not have: refused, because ignoring it would promise its effect. */
-export function notSupported(): PropertyDecorator {
-  return setting({ kind: 'not_supported' }, () => undefined, { optional: true });
 }
 
 function nested(of: SettingsClass, own: PropertyDecorator): PropertyDecorator {

@@ -24,7 +24,6 @@ const typeNames: Readonly<Record<Exclude<Shape['kind'], 'section' | 'list'>, str
   number: 'number',
   flag: 'flag',
   flag_or_text: 'flag or text',
-  not_supported: 'not supported',
 };
 
 function rowsOf(settings: SettingsClass, parent = ''): Row[] {

@@ -5,13 +5,17 @@ import type {
   BaseGateway,
   HostAndPort,
   ParsedConfiguration,
+  ParsedJwt,
   ParsedMerchant,
   ParsedRequestData,
   ParsedStore,
   RedisPlace,
 } from './parsed-configuration.js';
+import type { AuthSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { GatewaySettings } from './settings/gateway-settings.js';
+import type { HttpSettings } from './settings/http-settings.js';
+import type { JwtSettings } from './settings/jwt-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
 import type { RequestDataSettings } from './settings/request-data-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
@@ -20,16 +24,48 @@ import type { StoreSettings } from './settings/store-settings.js';
 export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings'> {
   const { http, management, store, auth, log } = settings;
   return {
-    http: { host: http.host, port: http.port, docs: http.docs, maxWatchers: http.maxWatchers },
+    http: toHttp(http),
     management: { host: management.host, port: management.port },
     store: toStore(store),
-    auth: {
-      disabled: auth.disabled,
-      tokens: auth.tokens.map(({ caller, sha256 }) => ({ caller, sha256: sha256.toLowerCase() })),
-      policies: auth.policies.map(({ caller, merchants, allow }) => ({ caller, merchants, allow })),
-    },
+    auth: toAuth(auth),
     log: { level: log.level },
     merchants: settings.merchants.map((merchant) => toMerchant(merchant, store)),
+  };
+}
+
+function toHttp({ host, port, docs, maxWatchers, rateLimit, tls }: HttpSettings): ParsedConfiguration['http'] {
+  return {
+    host,
+    port,
+    docs,
+    maxWatchers,
+    rateLimit: { perSecond: rateLimit.perSecond, burst: rateLimit.burst },
+    ...(tls === undefined ? {} : { tls: { ...tls } }),
+  };
+}
+
+function toAuth({ disabled, tokens, policies, mtls, jwt }: AuthSettings): ParsedConfiguration['auth'] {
+  return {
+    disabled,
+    tokens: tokens.map(({ caller, sha256 }) => ({ caller, sha256: sha256.toLowerCase() })),
+    policies: policies.map(({ caller, merchants, allow }) => ({ caller, merchants, allow })),
+    mtls,
+    ...(jwt === undefined ? {} : { jwt: toJwt(jwt) }),
+  };
+}
+
+function toJwt({ issuer, audience, clockTolerance, ...place }: JwtSettings): ParsedJwt {
+  const { jwksUri, jwksFile, jwksTokenFile, jwksCaFile } = place;
+  const base = { issuer, audience, clockToleranceMs: durationMs(clockTolerance) };
+  if (jwksUri === undefined) return { ...base, keys: { kind: 'file', file: assertSet(jwksFile) } };
+  return {
+    ...base,
+    keys: {
+      kind: 'uri',
+      uri: new URL(jwksUri),
+      ...(jwksTokenFile === undefined ? {} : { tokenFile: jwksTokenFile }),
+      ...(jwksCaFile === undefined ? {} : { caFile: jwksCaFile }),
+    },
   };
 }
 

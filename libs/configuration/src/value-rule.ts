@@ -78,6 +78,33 @@ export const baseUrl: TextRule = {
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
 };
 
+/** Compared with the `iss` of a token character by character; a URL by custom. */
+export const issuer = matching(
+  /^[\x21-\x7e]{1,512}$/,
+  '1 to 512 printable characters without blanks, as in the tokens',
+);
+
+export const audience = matching(
+  /^[\x21-\x7e]{1,256}$/,
+  '1 to 256 printable characters without blanks, as in the tokens',
+);
+
+/** Whoever can change the keys on their way can be any caller: http is for this machine only. */
+export const jwksUri: TextRule = {
+  expects: 'an https URL without user and fragment (http only on a loopback address)',
+  accepts: (text) => {
+    const url = httpUrl(text);
+    if (url === undefined || /#/.test(text) || /^https?:\/\/[^/]*@/i.test(text)) return false;
+    return url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+  },
+};
+
+/** Only names and addresses that can mean nothing but this machine: what a resolver says of another is not known. */
+export function isLoopback(host: string): boolean {
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return host === '::1' || host.toLowerCase() === 'localhost';
+}
+
 export const proxyUrl: TextRule = {
   expects: 'an http or https URL of a proxy, without path and query',
   accepts: (text) => {

@@ -1,5 +1,6 @@
-import { flag, list, notSupported, text, texts } from '../setting.js';
+import { flag, list, section, text, texts } from '../setting.js';
 import { callerName, merchantId, sha256Hex, type TextRule } from '../value-rule.js';
+import { JwtSettings } from './jwt-settings.js';
 
 export const PERMISSIONS = ['session:read', 'session:reject', 'payload:encrypt', 'payload:decrypt'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
@@ -33,6 +34,6 @@ export class AuthSettings {
   @list(TokenSettings, 0) readonly tokens: TokenSettings[] = [];
   @list(PolicySettings, 0) readonly policies: PolicySettings[] = [];
   @flag() readonly disabled: boolean = false;
-  @notSupported() readonly jwt?: undefined;
-  @notSupported() readonly mtls?: undefined;
+  @section(JwtSettings, { optional: true }) readonly jwt?: JwtSettings;
+  @flag() readonly mtls: boolean = false;
 }

@@ -1,0 +1,103 @@
+import { ConfigurationError } from './fault.js';
+import { parseConfiguration } from './parse-configuration.js';
+import type { ParsedConfiguration } from './parsed-configuration.js';
+
+const token = { caller: 'checkout', sha256: 'ab'.repeat(32) };
+const jwt = { issuer: 'https://issuer.example', audience: 'session-broker', jwksUri: 'https://issuer.example/jwks' };
+const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
+const policy = { caller: 'checkout', merchants: ['shop'], allow: ['session:read'] };
+const merchants = [
+  {
+    id: 'shop',
+    serviceCode: '137d9304-0368-11ed-b939-0242ac120002',
+    clientKeyFiles: ['shop.jwk.json'],
+    gateway: { baseUrl: 'https://gateway.example' },
+  },
+];
+
+const parse = (access: object): ParsedConfiguration => parseConfiguration(JSON.stringify({ ...access, merchants }), {});
+
+const faults = (access: object): string[] => {
+  try {
+    parse(access);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults.map(({ path, problem }) => `${path} ${problem}`);
+    throw error;
+  }
+  return [];
+};
+
+describe('the access to the API', () => {
+  it('takes callers from an issuer and from certificates, whose names are not in the file', () => {
+    const parsed = parse({
+      http: { host: '0.0.0.0', tls: { ...tls, clientCaFile: 'ca.pem' } },
+      auth: { jwt: { ...jwt, jwksTokenFile: 'token', clockTolerance: '1m' }, mtls: true, policies: [policy] },
+    });
+    expect(parsed.warnings).toEqual([]);
+    expect(parsed.http.tls).toEqual({ certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'ca.pem' });
+    expect(parsed.auth).toMatchObject({
+      mtls: true,
+      jwt: {
+        issuer: 'https://issuer.example',
+        audience: 'session-broker',
+        clockToleranceMs: 60_000,
+        keys: { kind: 'uri', uri: new URL('https://issuer.example/jwks'), tokenFile: 'token' },
+      },
+    });
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'auth disabled beside an issuer',
+      { auth: { disabled: true, jwt } },
+      'auth.disabled makes tokens, jwt, mtls and policies ineffective; remove either it or them',
+    ],
+    [
+      'an issuer whose keys are nowhere',
+      { auth: { jwt: { ...jwt, jwksUri: undefined } } },
+      'auth.jwt.jwksUri is missing: the keys of the issuer come from jwksUri or jwksFile',
+    ],
+    [
+      'an issuer whose keys are in two places',
+      { auth: { jwt: { ...jwt, jwksFile: 'jwks.json' } } },
+      'auth.jwt.jwksFile stands beside auth.jwt.jwksUri; give one of them',
+    ],
+    [
+      'keys of an issuer over http',
+      { auth: { jwt: { ...jwt, jwksUri: 'http://issuer.example/jwks' } } },
+      'auth.jwt.jwksUri must be an https URL without user and fragment (http only on a loopback address)',
+    ],
+    [
+      'a token for a request that is never made',
+      { auth: { jwt: { ...jwt, jwksUri: undefined, jwksFile: 'jwks.json', jwksTokenFile: 'token' } } },
+      'auth.jwt.jwksTokenFile has no effect with jwksFile; remove it',
+    ],
+    [
+      'an authority for an http URL',
+      { auth: { jwt: { ...jwt, jwksUri: 'http://127.0.0.1/jwks', jwksCaFile: 'ca.pem' } } },
+      'auth.jwt.jwksCaFile has no effect on an http jwksUri; use https, or remove it',
+    ],
+    [
+      'client certificates without TLS',
+      { auth: { mtls: true } },
+      'http.tls is missing: auth.mtls needs certFile, keyFile and clientCaFile',
+    ],
+    [
+      'client certificates without an authority',
+      { http: { tls }, auth: { mtls: true } },
+      'http.tls.clientCaFile is missing: auth.mtls needs certFile, keyFile and clientCaFile',
+    ],
+    [
+      'an authority for client certificates that nobody asks for',
+      { http: { tls: { ...tls, clientCaFile: 'ca.pem' } }, auth: { tokens: [token], policies: [policy] } },
+      'http.tls.clientCaFile has no effect without auth.mtls; set that, or remove this',
+    ],
+    [
+      'TLS without a key',
+      { http: { tls: { certFile: 'tls.crt' } }, auth: { tokens: [token], policies: [policy] } },
+      'http.tls.keyFile is missing: it must be the path of a file',
+    ],
+  ])('is refused with %s', (_name, access, expected) => {
+    expect(faults(access)).toEqual([expected]);
+  });
+});
