@@ -21,6 +21,10 @@ export interface BenchBrokerOptions {
   /** The merchant's section `session`, in flow style. */
   readonly session?: string;
   readonly auth?: string;
+  /** A caller with another credential than the token of the bench, who may read. */
+  readonly caller?: string;
+  /** Files beside the configuration. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** The built sandbox and broker as processes of their own, with one merchant `shop` and one caller who may do all. */
@@ -62,6 +66,7 @@ export class BenchBroker {
     const yaml = join(folder, 'broker.yaml');
     await writeFile(join(folder, 'key.json'), JSON.stringify(privateJwk), { mode: 0o600 });
     await writeFile(merchants, JSON.stringify([merchant]));
+    for (const [name, text] of Object.entries(options.files ?? {})) await writeFile(join(folder, name), text);
     await writeFile(yaml, configuration({ port, managementPort, sandboxPort }, options));
     const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), SANDBOX_MERCHANTS: merchants };
     const sandbox = new BenchProcess(program('sandbox'), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
@@ -96,7 +101,7 @@ function cpu(number: number | undefined): { cpu?: number } {
 
 function configuration(
   ports: { port: number; managementPort: number; sandboxPort: number },
-  { http, auth, gateway, session }: BenchBrokerOptions,
+  { http, auth, caller, gateway, session }: BenchBrokerOptions,
 ): string {
   const sha256 = createHash('sha256').update(TOKEN).digest('hex');
   const allow = '[session:read, session:reject, payload:encrypt, payload:decrypt]';
@@ -106,8 +111,9 @@ management: { host: 127.0.0.1, port: ${ports.managementPort} }
 store: { type: memory }
 auth:
   tokens: [{ caller: bench, sha256: "${sha256}" }]
-  policies: [{ caller: bench, merchants: [shop], allow: ${allow} }]
-${auth === undefined ? '' : `  ${auth}\n`}log: { level: error }
+  policies:
+    - { caller: bench, merchants: [shop], allow: ${allow} }
+${caller === undefined ? '' : `    - { caller: '${caller}', merchants: [shop], allow: [session:read] }\n`}${auth === undefined ? '' : `  ${auth}\n`}log: { level: error }
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
+import { TestIssuer } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
@@ -22,29 +23,47 @@ interface Round {
 interface Contender {
   readonly server: BenchProcess;
   readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
   readonly rounds: Round[];
 }
 
 /** Authenticated session reads against a bare node:http server that answers the same bytes. */
 export async function benchHttp(): Promise<readonly BenchLine[]> {
-  const running = await BenchBroker.start({ brokerCpu: SERVER_CPU, sandboxCpu: SANDBOX_CPU });
-  const broker: Contender = { server: running.broker, url: running.sessionUrl, rounds: [] };
-  const bare = await startBare(running.folder, broker.url);
+  const issuer = new TestIssuer();
+  const running = await BenchBroker.start({
+    brokerCpu: SERVER_CPU,
+    sandboxCpu: SANDBOX_CPU,
+    auth: `jwt: { issuer: '${TestIssuer.ISSUER}', audience: '${TestIssuer.AUDIENCE}', jwksFile: jwks.json }`,
+    caller: TestIssuer.SUBJECT,
+    files: { 'jwks.json': JSON.stringify({ keys: [issuer.publicJwk] }) },
+  });
+  const url = running.sessionUrl;
+  const withToken: Contender = { server: running.broker, url, headers: BenchBroker.headers, rounds: [] };
+  const jwt = { authorization: `Bearer ${issuer.token(Date.now())}` };
+  const withJwt: Contender = { server: running.broker, url, headers: jwt, rounds: [] };
+  const bare = await startBare(running.folder, url);
   try {
     for (let round = 0; round <= ROUNDS; round += 1) {
-      for (const contender of [broker, bare]) {
+      for (const contender of [withToken, withJwt, bare]) {
         const measured = await load(contender);
         if (round > 0) contender.rounds.push(measured);
       }
     }
-    return linesOf(broker.rounds, bare.rounds);
+    return [
+      ...linesOf('session read', withToken.rounds, { bare: bare.rounds, goal: 0.75 }),
+      ...linesOf('session read of a JWT caller', withJwt.rounds, { bare: bare.rounds, goal: 0.7 }),
+    ];
   } finally {
     await bare.server.stop();
     await running.stop();
   }
 }
 
-function linesOf(broker: readonly Round[], bare: readonly Round[]): readonly BenchLine[] {
+function linesOf(
+  what: string,
+  broker: readonly Round[],
+  { bare, goal }: { bare: readonly Round[]; goal: number },
+): readonly BenchLine[] {
   const medianOf = (rounds: readonly Round[], pick: (round: Round) => number): number =>
     rounds.map(pick).sort((a, b) => a - b)[rounds.length >> 1] ?? Number.NaN;
   const line = (
@@ -57,19 +76,14 @@ function linesOf(broker: readonly Round[], bare: readonly Round[]): readonly Ben
   };
   const baseline = 'bare node:http, same bytes, same load';
   return [
-    line('session read, requests per second', (round) => round.perSecond, { unit: '1/s', baseline, goal: 0.75 }),
-    line('session read, requests per processor second', (round) => round.perCpuSecond, {
-      unit: '1/s',
-      baseline,
-      goal: 0.75,
-    }),
-    line('session read, p99 latency', (round) => round.p99Ms, { unit: 'ms', baseline, atMost: 2 }),
+    line(`${what}, requests per second`, (round) => round.perSecond, { unit: '1/s', baseline, goal }),
+    line(`${what}, requests per processor second`, (round) => round.perCpuSecond, { unit: '1/s', baseline, goal }),
+    line(`${what}, p99 latency`, (round) => round.p99Ms, { unit: 'ms', baseline, atMost: 2 }),
   ];
 }
 
-async function load({ server, url }: Contender): Promise<Round> {
+async function load({ server, url, headers }: Contender): Promise<Round> {
   const before = server.cpuSeconds();
-  const { headers } = BenchBroker;
   const probe = new LatencyProbe(url, headers);
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, headers });
   const p99Ms = await probe.stop();
@@ -95,5 +109,5 @@ async function startBare(folder: string, brokerUrl: string): Promise<Contender> 
   const server = new BenchProcess([process.execPath, program, String(port), file], { cpu: SERVER_CPU });
   const url = `http://127.0.0.1:${port}/`;
   await untilOk(url);
-  return { server, url, rounds: [] };
+  return { server, url, headers: BenchBroker.headers, rounds: [] };
 }

@@ -96,6 +96,25 @@ describe('rejecting a session', () => {
     ]);
   });
 
+  it('is bounded for each caller, who is told when to come again; reads are not', async () => {
+    await broker.close();
+    broker = await RunningBroker.start({ http: 'rateLimit: { perSecond: 1, burst: 2 }' });
+    const { generation } = await sessionOf(await broker.get(SESSION, { prefer: 'wait=5' }));
+    const answers = [];
+    for (let count = 0; count < 3; count += 1) answers.push(await broker.post(REJECTIONS, { generation }));
+    const last = answers.at(-1);
+    expect(last?.status).toBe(429);
+    expect(last?.headers.get('retry-after')).toBe('1');
+    expect(await last?.json()).toMatchObject({ code: 'rate_limited' });
+    const other = await broker.post(
+      '/v1/merchants/shop/payloads/encrypt',
+      { plaintext: 'x' },
+      { authorization: `Bearer ${TOKENS.reporting}` },
+    );
+    expect(other.status).toBe(200);
+    for (let count = 0; count < 5; count += 1) expect((await broker.get(SESSION)).status).toBe(200);
+  });
+
   const table: Record<string, [body: unknown, status: number, detail: RegExp | undefined]> = {
     'no generation': [{}, 400, /^generation: must be a whole number/],
     'a generation of zero': [{ generation: 0 }, 400, /^generation: /],

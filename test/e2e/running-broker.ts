@@ -30,6 +30,11 @@ export interface BrokerSetUp {
   readonly docs?: boolean;
   /** Further members of the section `http`, in flow style. */
   readonly http?: string;
+  /** Further members of the section `auth`, a line each, and policies for the callers that they bring. */
+  readonly auth?: readonly string[];
+  readonly callers?: readonly string[];
+  /** Files beside the configuration. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** A sandbox and a broker in this process, each on a free port, with real HTTP between and before them. */
@@ -104,6 +109,8 @@ export class RunningBroker {
     await writeFile(join(this.folder, 'shop.jwk.json'), JSON.stringify(key.privateJwk), { mode: 0o600 });
     await writeFile(join(this.folder, 'shop-older.jwk.json'), JSON.stringify(older.privateJwk), { mode: 0o600 });
     await writeFile(join(this.folder, 'hidden.jwk.json'), JSON.stringify(other.privateJwk), { mode: 0o600 });
+    for (const [name, content] of Object.entries(setUp.files ?? {}))
+      await writeFile(join(this.folder, name), content, { mode: 0o600 });
     await writeFile(join(this.folder, 'broker.yaml'), configurationText(sandbox.url, setUp));
     const configuration = await loadConfiguration(join(this.folder, 'broker.yaml'), {});
     const logger = createLogger({
@@ -135,7 +142,7 @@ auth:
     - { caller: reporting, merchants: [shop], allow: [payload:encrypt] }
     - { caller: admin, merchants: ['*'], allow: [session:read] }
     - { caller: payments, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
-log: { level: debug }
+${(setUp.callers ?? []).map((caller) => `    - { caller: '${caller}', merchants: [shop], allow: [session:read] }\n`).join('')}${(setUp.auth ?? []).map((line) => `  ${line}\n`).join('')}log: { level: debug }
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}

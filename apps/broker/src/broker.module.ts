@@ -6,7 +6,8 @@ import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { SessionReplica, type SessionEvents, type SessionGateway, type SessionStore } from '#libs/session';
 import type { Logger } from '#libs/telemetry';
-import { Authenticator } from './auth/authenticator.js';
+import { AuthenticationFailures } from './auth/authentication-failures.js';
+import { Authenticator } from './auth/authenticator.service.js';
 import { PolicyGuard } from './auth/policy.guard.js';
 import { PolicyTable } from './auth/policy-table.js';
 import { ReadAccess } from './auth/read-access.js';
@@ -16,6 +17,7 @@ import { FreshRead } from './http/fresh-read.js';
 import { MerchantsController } from './http/merchants.controller.js';
 import { Patience } from './http/patience.js';
 import { ProblemFilter } from './http/problem.filter.js';
+import { RateLimitGuard } from './http/rate-limit.guard.js';
 import { ReadCounts } from './http/read-counts.js';
 import { RejectionsController } from './http/rejections.controller.js';
 import { RequestLife } from './http/request-life.js';
@@ -64,7 +66,9 @@ export class BrokerModule {
         { provide: EVENTS, useValue: parts.events },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: PolicyGuard },
+        { provide: APP_GUARD, useClass: RateLimitGuard },
         replica,
+        AuthenticationFailures,
         Authenticator,
         FreshRead,
         Patience,

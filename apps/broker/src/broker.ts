@@ -6,7 +6,8 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
 import { SessionReplica } from '#libs/session';
 import { createInstruments, type Logger, type Telemetry } from '#libs/telemetry';
-import { Authenticator } from './auth/authenticator.js';
+import { AuthenticationFailures } from './auth/authentication-failures.js';
+import { Authenticator } from './auth/authenticator.service.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { SessionWatchers } from './events/session-watchers.js';
@@ -65,6 +66,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     merchants: () => merchants.ids(),
     reads: () => app.get(ReadCounts).all(),
     watchers: () => app.get(SessionWatchers).count,
+    authenticationFailures: () => app.get(AuthenticationFailures).all(),
   });
   const management = createManagementServer(() => app.get(ReadinessProbe).check(), telemetry);
   const close = async (graceMs: number): Promise<void> => {
@@ -91,7 +93,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
 
 async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
   const edge: { early?: EarlyAnswer } = {};
-  const adapter = createHttpAdapter(() => edge.early);
+  const adapter = createHttpAdapter(() => edge.early, parts.configuration.http.tls);
   const logger = new NestLogger(parts.logger);
   const app = await NestFactory.create<NestFastifyApplication>(BrokerModule.with(parts), adapter, {
     logger,

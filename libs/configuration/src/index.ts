@@ -13,4 +13,5 @@ export type { Environment } from './interpolate.js';
 export { loadConfiguration } from './load-configuration.js';
 export { parseConfiguration } from './parse-configuration.js';
 export type { ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
+export { isCallerName } from './value-rule.js';
 export { EVERY_MERCHANT, type Permission, PERMISSIONS } from './settings/auth-settings.js';

@@ -27,6 +27,11 @@ export const merchantId = matching(
   '1 to 63 lower-case letters, digits and inner hyphens',
 );
 
+/** Whether somebody else's name for a caller is one that a policy could have. */
+export function isCallerName(text: string): boolean {
+  return callerName.accepts(text);
+}
+
 export const callerName = matching(/^[\w.:/@-]{1,128}$/, '1 to 128 letters, digits and . _ : / @ -');
 
 export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits and . _ : -');

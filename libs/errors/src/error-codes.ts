@@ -61,6 +61,12 @@ export const errorCodes = {
     fault: 'dependency',
     title: 'This replica has more to do than it can take',
   },
+  authentication_unavailable: {
+    status: 503,
+    retryable: true,
+    fault: 'dependency',
+    title: 'Credentials cannot be checked at the moment',
+  },
   store_unavailable: { status: 503, retryable: true, fault: 'dependency', title: 'The session store does not answer' },
   gateway_transient: {
     status: 503,

@@ -27,6 +27,8 @@ export interface GaugeSource {
   reads(): Iterable<CountedRead>;
   storeUp(): boolean | undefined;
   watchers(): number;
+  /** Refused credentials so far, by reason. */
+  authenticationFailures(): Iterable<readonly [reason: string, count: number]>;
 }
 
 /** The product's own metrics, by the names of the design. Counters get `_total` from the exporter. */
@@ -132,4 +134,9 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
   meter
     .createObservableGauge(`${PREFIX}watchers`, { description: 'Open event streams' })
     .addCallback((result) => result.observe(source.watchers()));
+  meter
+    .createObservableCounter(`${PREFIX}authentication_failures`, { description: 'Refused credentials, by reason' })
+    .addCallback((result) => {
+      for (const [reason, count] of source.authenticationFailures()) result.observe(count, { reason });
+    });
 }

@@ -9,8 +9,10 @@ export interface TestCertificate {
 }
 
 export interface CertificateWish {
-  /** DNS names and IPv4 addresses that the certificate is for. */
+  /** DNS names, IPv4 addresses and URIs that the certificate is for. */
   readonly names: readonly string[];
+  /** Of the subject; the first of the names when left out. */
+  readonly commonName?: string;
   readonly notBefore?: Date;
   readonly notAfter?: Date;
 }
@@ -32,12 +34,12 @@ export class TestAuthority {
     this.cert = this.#sign({ subject: this.#name, publicKey, extensions, ...YEARS_AROUND });
   }
 
-  issue({ names, notBefore, notAfter }: CertificateWish): TestCertificate {
+  issue({ names, commonName: subject, notBefore, notAfter }: CertificateWish): TestCertificate {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const cert = this.#sign({
-      subject: commonName(names[0] ?? 'nobody'),
+      subject: commonName(subject ?? names[0] ?? 'nobody'),
       publicKey,
-      extensions: [extension(OID.subjectAltName, sequence(...names.map(generalName)))],
+      extensions: names.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...names.map(generalName)))],
       notBefore: notBefore ?? YEARS_AROUND.notBefore,
       notAfter: notAfter ?? YEARS_AROUND.notAfter,
     });
@@ -108,7 +110,7 @@ const commonName = (name: string): Buffer =>
 const extension = (id: Buffer, value: Buffer, critical = false): Buffer =>
   sequence(id, ...(critical ? [BOOLEAN_TRUE] : []), der(0x04, value));
 
-const generalName = (name: string): Buffer =>
-  /^\d+(?:\.\d+){3}$/.test(name)
-    ? der(0x87, Buffer.from(name.split('.').map(Number)))
-    : der(0x82, Buffer.from(name, 'ascii'));
+const generalName = (name: string): Buffer => {
+  if (/^\d+(?:\.\d+){3}$/.test(name)) return der(0x87, Buffer.from(name.split('.').map(Number)));
+  return der(name.includes('://') ? 0x86 : 0x82, Buffer.from(name, 'ascii'));
+};

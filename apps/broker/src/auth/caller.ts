@@ -1,8 +1,11 @@
 import type { FastifyRequest } from 'fastify';
+import type { Instant } from '#libs/clock';
 
 /** Who calls, once the credential has been checked. The name is what policies and logs know. */
 export interface Caller {
   readonly name: string;
+  /** When the credential ends; absent: when somebody takes it back. */
+  readonly validUntil?: Instant;
 }
 
 declare module 'fastify' {

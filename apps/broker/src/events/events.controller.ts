@@ -1,8 +1,11 @@
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
+import { type Clock, msBetween } from '#libs/clock';
 import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
+import { CLOCK } from '../tokens.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { CAUTION } from '../http/edge-headers.js';
 import type { SessionRoute } from '../http/session-lookup.service.js';
@@ -22,6 +25,7 @@ export class EventsController {
   constructor(
     private readonly watchers: SessionWatchers,
     private readonly replica: SessionReplica,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get(':merchant/session/events')
@@ -54,7 +58,9 @@ export class EventsController {
     const response = reply.hijack().raw;
     response.writeHead(200, { 'x-request-id': request.id, ...CAUTION, ...HEADERS });
     response.write(RETRY_FRAME);
-    const remove = this.watchers.add(response, { merchant, generation });
+    const { validUntil } = callerOf(request) ?? {};
+    const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
+    const remove = this.watchers.add(response, { merchant, generation, validForMs });
     // A connection that breaks while it is written to says so by both; closing is what counts.
     response.once('close', remove).on('error', remove);
   }

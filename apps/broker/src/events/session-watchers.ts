@@ -29,7 +29,7 @@ export interface Watch {
   /** The generation that the consumer holds; 0 when none. */
   readonly generation: number;
   /** How long its credential is good for, when that is known. */
-  readonly validForMs?: number;
+  readonly validForMs?: number | undefined;
 }
 
 /** Everyone who follows a session by events, on this replica. */

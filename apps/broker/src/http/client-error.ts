@@ -21,7 +21,9 @@ export function answerRouterError(error: Error, request: FastifyRequest, reply: 
 
 /** Answers what is no HTTP request at all, or one whose headers are too large: no route ever sees it. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  // What is neither the parser's nor a timeout of a request is no HTTP to answer to, such as a handshake that failed.
+  const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_') === true;
+  if (!isHttp || socket.destroyed || !socket.writable) {
     socket.destroy();
     return;
   }

@@ -1,10 +1,23 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock, ScheduledTask } from '#libs/clock';
 
 const SWEEP_MS = 20;
 
 /** By now every request that was under way is answered: what is left never asked for anything. */
 const LONGEST_DRAIN_MS = 2_000;
+
+const connections = new WeakMap<Server, Set<Socket>>();
+
+/** Keeps an eye on every connection of a server: of those in the middle of a TLS handshake it knows nothing itself. */
+export function watchConnections(server: Server): void {
+  const open = new Set<Socket>();
+  connections.set(server, open);
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+}
 
 /**
  * Closes a server within a bounded time. A connection that becomes idle after the server stopped listening, and one
@@ -17,7 +30,7 @@ export async function drain(
   const endsAtMs = clock.monotonicMs() + LONGEST_DRAIN_MS;
   let next: ScheduledTask | undefined;
   const sweep = (): void => {
-    if (clock.monotonicMs() >= endsAtMs) server.closeAllConnections();
+    if (clock.monotonicMs() >= endsAtMs) connections.get(server)?.forEach((socket) => socket.destroy());
     else server.closeIdleConnections();
     next = clock.schedule(SWEEP_MS, sweep);
   };

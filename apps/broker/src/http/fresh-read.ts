@@ -46,7 +46,7 @@ export class FreshRead {
   #freshSession(request: IncomingMessage): Session | undefined {
     if (request.method !== 'GET' || request.headers['prefer'] !== undefined) return undefined;
     const merchant = SESSION_PATH.exec(request.url ?? '')?.[1];
-    if (merchant === undefined || !this.access.allows(request.headers.authorization, merchant)) return undefined;
+    if (merchant === undefined || !this.access.allows(request, merchant)) return undefined;
     const served = this.replica.reader.peek(merchant);
     return served?.verdict.result === 'fresh' ? served.session : undefined;
   }

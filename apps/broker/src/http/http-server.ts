@@ -1,10 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Authenticator } from '../auth/authenticator.js';
+import type { HttpTls } from '#libs/configuration';
+import type { Authenticator } from '../auth/authenticator.service.js';
 import { setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
 import { answerClientError, answerRouterError } from './client-error.js';
+import { watchConnections } from './drain.js';
+import { tlsOptions } from './tls-options.js';
 import { CAUTION, requestIdOf } from './edge-headers.js';
 import type { RouteMethods } from './route-methods.js';
 
@@ -25,7 +29,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /** @param early looked up at each request: the app that makes it is built on this adapter */
-export function createHttpAdapter(early: () => EarlyAnswer | undefined): FastifyAdapter {
+export function createHttpAdapter(early: () => EarlyAnswer | undefined, tls: HttpTls | undefined): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: LARGEST_BODY,
     routerOptions: { maxParamLength: 100 },
@@ -34,20 +38,24 @@ export function createHttpAdapter(early: () => EarlyAnswer | undefined): Fastify
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
     frameworkErrors: answerRouterError,
-    serverFactory: (handler: Handler) => createHttpServer(early, handler),
+    serverFactory: (handler: Handler) => createHttpServer(early, tls, handler),
   });
 }
 
-function createHttpServer(early: () => EarlyAnswer | undefined, handler: Handler): Server {
+function createHttpServer(early: () => EarlyAnswer | undefined, tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
     maxHeaderSize: LARGEST_HEADERS,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  return createServer(limits, (request, response) => {
+  const listener: Handler = (request, response) => {
     if (early()?.(request, response) !== true) handler(request, response);
-  });
+  };
+  const server =
+    tls === undefined ? createServer(limits, listener) : createTlsServer({ ...limits, ...tlsOptions(tls) }, listener);
+  watchConnections(server);
+  return server;
 }
 
 export interface EdgeParts {
@@ -64,9 +72,24 @@ export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(CAUTION);
     if (isDocumentation(pathOf(request))) reply.header('content-security-policy', DOCS_CONTENT_SECURITY);
-    else setCaller(request, parts.authenticator.authenticate(request.headers.authorization));
+    else return identify(request, parts.authenticator, done);
     done();
   });
+}
+
+function identify(request: FastifyRequest, authenticator: Authenticator, done: (error?: Error) => void): void {
+  const known = authenticator.known(request.raw);
+  if (known !== undefined) {
+    setCaller(request, known);
+    return done();
+  }
+  authenticator
+    .authenticate(request.raw)
+    .then((caller) => setCaller(request, caller))
+    .then(
+      () => done(),
+      (error: unknown) => done(error instanceof Error ? error : new TypeError('what was thrown is no error')),
+    );
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -25,8 +25,20 @@ export class ProblemFilter implements ExceptionFilter {
     this.#log(error, request);
     if (reply.sent || reply.raw.destroyed) return;
     const problem = problemOf(error, request.id);
-    reply.status(problem.status).headers(headersFor(error, this.routes.allowed(request)));
+    reply.status(problem.status).headers(this.#headersFor(error, request));
     reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
+  }
+
+  #headersFor(error: BrokerError, request: FastifyRequest): Record<string, string> {
+    const headers: Record<string, string> = { 'cache-control': 'no-store' };
+    const challenge = challengeOf(error, request);
+    if (challenge !== undefined) headers['www-authenticate'] = challenge;
+    if (error.code === 'method_not_allowed') headers['allow'] = this.routes.allowed(request).join(', ');
+    if (error.entry.retryable && error.entry.status >= 429) {
+      const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000);
+      headers['retry-after'] = String(Math.max(SHORTEST_RETRY_AFTER_S, seconds));
+    }
+    return headers;
   }
 
   /** Caller's faults are the caller's to log; here they are one debug line. Ours are errors, with their cause. */
@@ -44,13 +56,11 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-function headersFor(error: BrokerError, allowed: readonly string[]): Record<string, string> {
-  const headers: Record<string, string> = { 'cache-control': 'no-store' };
-  if (error.code === 'unauthenticated') headers['www-authenticate'] = 'Bearer realm="session-broker"';
-  if (error.code === 'method_not_allowed') headers['allow'] = allowed.join(', ');
-  if (error.entry.retryable && error.entry.status >= 429) {
-    const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000);
-    headers['retry-after'] = String(Math.max(SHORTEST_RETRY_AFTER_S, seconds));
-  }
-  return headers;
+/** RFC 6750 section 3: what was wrong is told of a token only, and a request without one is only shown the way. */
+function challengeOf({ code }: BrokerError, { headers: { authorization } }: FastifyRequest): string | undefined {
+  const challenge = 'Bearer realm="session-broker"';
+  if (code === 'unauthenticated')
+    return authorization === undefined ? challenge : `${challenge}, error="invalid_token"`;
+  if (code === 'forbidden' && authorization !== undefined) return `${challenge}, error="insufficient_scope"`;
+  return undefined;
 }

@@ -41,7 +41,7 @@ export class RejectionsController {
     description: 'A session newer than the rejected one.',
     headers: ETAG,
   })
-  @Problems(400, 401, 403, 413, 415, 503)
+  @Problems(400, 401, 403, 413, 415, 429, 503)
   async rejectSession(
     @Req() request: FastifyRequest<SessionRoute>,
     @Body(new StrictBody(RejectionRequest)) { generation, reason }: RejectionRequest,

@@ -11,6 +11,7 @@ export interface WatchedParts {
   readonly merchants: () => readonly string[];
   readonly reads: () => Iterable<CountedRead>;
   readonly watchers: () => number;
+  readonly authenticationFailures: () => Iterable<readonly [reason: string, count: number]>;
 }
 
 /** Counts what happens in the domain, and tells at a scrape what the replica holds. */
@@ -20,7 +21,12 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
   #replica: SessionReplica | undefined;
-  #watched: WatchedParts = { merchants: () => [], reads: () => [], watchers: () => 0 };
+  #watched: WatchedParts = {
+    merchants: () => [],
+    reads: () => [],
+    watchers: () => 0,
+    authenticationFailures: () => [],
+  };
   #storeUp: boolean | undefined;
 
   constructor(instruments: Instruments, clock: Clock) {
@@ -59,6 +65,10 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
 
   watchers(): number {
     return this.#watched.watchers();
+  }
+
+  authenticationFailures(): Iterable<readonly [reason: string, count: number]> {
+    return this.#watched.authenticationFailures();
   }
 
   #count(event: SessionEvent): void {

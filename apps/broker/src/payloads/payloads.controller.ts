@@ -32,7 +32,7 @@ export class PayloadsController {
   @ApiBody({ type: EncryptionRequest })
   @MerchantParameter()
   @ApiResponse({ status: 200, type: EncryptionDocument, description: 'The sealed payload.' })
-  @Problems(400, 401, 403, 413, 415, 503)
+  @Problems(400, 401, 403, 413, 415, 429, 503)
   async encryptPayload(
     @Req() request: PayloadRequest,
     @Body(new StrictBody(EncryptionRequest)) { plaintext, encoding, recipient }: EncryptionRequest,
@@ -57,7 +57,7 @@ export class PayloadsController {
   @ApiBody({ type: DecryptionRequest })
   @MerchantParameter()
   @ApiResponse({ status: 200, type: DecryptionDocument, description: 'The opened payload.' })
-  @Problems(400, 401, 403, 413, 415, 422, 503)
+  @Problems(400, 401, 403, 413, 415, 422, 429, 503)
   async decryptPayload(
     @Req() request: PayloadRequest,
     @Body(new StrictBody(DecryptionRequest)) { jwe, encoding: wish }: DecryptionRequest,

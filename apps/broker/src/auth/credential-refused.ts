@@ -1,0 +1,28 @@
+import { BrokerError } from '#libs/errors';
+
+/** Why a credential was refused, for those who run the broker; whoever presented it is told none of it. */
+export const REFUSALS = [
+  'missing',
+  'malformed',
+  'unknown_token',
+  'expired',
+  'not_yet_valid',
+  'issuer',
+  'audience',
+  'claims',
+  'algorithm',
+  'unknown_key',
+  'signature',
+  'certificate',
+] as const;
+export type Refusal = (typeof REFUSALS)[number];
+
+/** A failed authentication. Never carries any part of the credential. */
+export class CredentialRefused extends BrokerError {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super('unauthenticated', { detail: `credential refused: ${refusal}` });
+    this.refusal = refusal;
+  }
+}

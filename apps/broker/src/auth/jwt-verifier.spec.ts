@@ -1,0 +1,108 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { FakeClock, TestIssuer } from '#libs/testing';
+import type { Refusal } from './credential-refused.js';
+import { JwtVerifier } from './jwt-verifier.js';
+import { FixedKeySet } from './key-set.js';
+
+const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
+
+const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+describe('JwtVerifier', () => {
+  const clock = new FakeClock();
+  const now = Math.floor(clock.now() / 1_000);
+  let issuer: TestIssuer;
+  let verifier: JwtVerifier;
+
+  beforeAll(() => {
+    issuer = new TestIssuer();
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, clockToleranceMs: 5_000 };
+    verifier = new JwtVerifier(jwt, new FixedKeySet({ keys: [issuer.publicJwk] }), clock);
+  });
+
+  const verdictOn = async (token: string): Promise<Refusal | 'accepted'> => {
+    try {
+      await verifier.verify(token);
+      return 'accepted';
+    } catch (error) {
+      return (error as { refusal: Refusal }).refusal;
+    }
+  };
+
+  it('finds the caller in the subject, and until when it is known', async () => {
+    const caller = await verifier.verify(issuer.token(clock.now()));
+    expect(caller).toEqual({ name: SUBJECT, validUntil: (now + 600) * 1_000 });
+  });
+
+  it('takes a token of Kubernetes, with what else is in it', async () => {
+    const claims = { aud: [AUDIENCE, 'other'], nbf: now, jti: 'x', 'kubernetes.io': { namespace: 'shop' } };
+    expect(await verdictOn(issuer.token(clock.now(), claims))).toBe('accepted');
+  });
+
+  it.each(['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA'] as const)('takes signatures of %s', async (algorithm) => {
+    const other = new TestIssuer('other', algorithm);
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, clockToleranceMs: 0 };
+    const own = new JwtVerifier(jwt, new FixedKeySet({ keys: [other.publicJwk] }), clock);
+    expect((await own.verify(other.token(clock.now()))).name).toBe(SUBJECT);
+  });
+
+  it.each<[string, object, Refusal | 'accepted']>([
+    ['expired', { exp: now - 6 }, 'expired'],
+    ['expired within the tolerance', { exp: now - 4 }, 'accepted'],
+    ['not yet valid', { nbf: now + 6 }, 'not_yet_valid'],
+    ['not yet valid within the tolerance', { nbf: now + 4 }, 'accepted'],
+    ['for another audience', { aud: 'other' }, 'audience'],
+    ['for an audience that begins alike', { aud: `${AUDIENCE}-2` }, 'audience'],
+    ['of another issuer', { iss: `${ISSUER}/` }, 'issuer'],
+    ['without an issuer', { iss: undefined }, 'issuer'],
+    ['without an audience', { aud: undefined }, 'audience'],
+    ['without an end', { exp: undefined }, 'claims'],
+    ['without a subject', { sub: undefined }, 'claims'],
+    ['with a subject that no policy could have', { sub: 'a b' }, 'claims'],
+    ['with an empty subject', { sub: '' }, 'claims'],
+    ['with a subject of another type', { sub: 5 }, 'claims'],
+  ])('judges a token that is %s', async (_what, claims, expected) => {
+    expect(await verdictOn(issuer.token(clock.now(), claims))).toBe(expected);
+  });
+
+  it('refuses a token without a signature', async () => {
+    const claims = base64url({ iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: now + 600 });
+    expect(await verdictOn(`${base64url({ alg: 'none' })}.${claims}.`)).not.toBe('accepted');
+    expect(await verdictOn(`${base64url({ alg: 'none', kid: 'one' })}.${claims}.x`)).not.toBe('accepted');
+  });
+
+  it('refuses a token that is signed with the public key as a secret', async () => {
+    const claims = base64url({ iss: ISSUER, aud: AUDIENCE, sub: SUBJECT, exp: now + 600 });
+    for (const secret of [JSON.stringify(issuer.publicJwk), String(issuer.publicJwk.x)]) {
+      const signed = `${base64url({ alg: 'HS256', kid: 'one' })}.${claims}`;
+      const signature = createHmac('sha256', secret).update(signed).digest('base64url');
+      expect(await verdictOn(`${signed}.${signature}`)).toBe('algorithm');
+    }
+  });
+
+  it('refuses the signature of somebody else under the same key id', async () => {
+    expect(await verdictOn(new TestIssuer().token(clock.now()))).toBe('signature');
+  });
+
+  it('refuses an unknown key id, and never looks at a key that the token brings itself', async () => {
+    const stranger = new TestIssuer('two');
+    expect(await verdictOn(stranger.token(clock.now()))).toBe('unknown_key');
+    const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+    expect(await verdictOn(stranger.token(clock.now(), {}, { jwk, kid: 'two' }))).toBe('unknown_key');
+    expect(await verdictOn(stranger.token(clock.now(), {}, { jwk, kid: 'one' }))).toBe('signature');
+  });
+
+  it('refuses an extension that it must understand and does not', async () => {
+    const token = issuer.token(clock.now());
+    const [, payload, signature] = token.split('.');
+    const header = base64url({ alg: 'ES256', kid: 'one', crit: ['x'], x: 1 });
+    expect(await verdictOn(`${header}.${payload}.${signature}`)).toBe('malformed');
+  });
+
+  it.each(['a.b.c', '..', 'e30.e30.e30', `${base64url([])}.e30.x`, `${base64url('x')}.${base64url('x')}.x`])(
+    'refuses %s',
+    async (token) => {
+      expect(await verdictOn(token)).not.toBe('accepted');
+    },
+  );
+});

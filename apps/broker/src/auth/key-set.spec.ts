@@ -1,0 +1,121 @@
+import { BrokerError } from '#libs/errors';
+import { FakeClock, TestIssuer } from '#libs/testing';
+import type { Logger } from '#libs/telemetry';
+import { JwtVerifier } from './jwt-verifier.js';
+import { RemoteKeySet } from './key-set.js';
+
+const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
+
+/** An issuer's endpoint that answers what the test says, and a verifier that asks it. */
+class Endpoint {
+  readonly clock = new FakeClock();
+  readonly lines: string[] = [];
+  asked = 0;
+  changes = 0;
+  answer: () => Promise<object> = () => Promise.reject(new BrokerError('authentication_unavailable'));
+  readonly #verifier: JwtVerifier;
+
+  constructor() {
+    const note = (_fields: unknown, line: string): void => void this.lines.push(line);
+    const keys = new RemoteKeySet({
+      clock: this.clock,
+      logger: { warn: note, info: note } as unknown as Logger,
+      load: () => {
+        this.asked += 1;
+        return this.answer();
+      },
+      onChange: () => void (this.changes += 1),
+    });
+    this.#verifier = new JwtVerifier({ issuer: ISSUER, audience: AUDIENCE, clockToleranceMs: 0 }, keys, this.clock);
+  }
+
+  publishes(...issuers: readonly TestIssuer[]): void {
+    this.answer = () => Promise.resolve({ keys: issuers.map(({ publicJwk }) => publicJwk) });
+  }
+
+  isDown(): void {
+    this.answer = () => Promise.reject(new BrokerError('authentication_unavailable'));
+  }
+
+  async verdictOn(issuer: TestIssuer): Promise<string> {
+    try {
+      return (await this.#verifier.verify(issuer.token(this.clock.now()))).name;
+    } catch (error) {
+      if (!(error instanceof BrokerError)) throw error;
+      return 'refusal' in error ? String(error.refusal) : error.code;
+    }
+  }
+}
+
+describe('the keys of an issuer', () => {
+  let one: TestIssuer;
+  let two: TestIssuer;
+  let endpoint: Endpoint;
+
+  beforeAll(() => {
+    [one, two] = [new TestIssuer('one'), new TestIssuer('two')];
+  });
+  beforeEach(() => {
+    endpoint = new Endpoint();
+  });
+
+  it('are asked for once, by the first tokens together', async () => {
+    endpoint.publishes(one);
+    expect(await Promise.all([endpoint.verdictOn(one), endpoint.verdictOn(one)])).toEqual([SUBJECT, SUBJECT]);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    expect(endpoint.asked).toBe(1);
+  });
+
+  it('that cannot be had are an outage and no refusal, and cost the issuer one request a second at most', async () => {
+    expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
+    expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
+    expect(endpoint.asked).toBe(1);
+    await endpoint.clock.advance(1_000);
+    endpoint.publishes(one);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    expect(endpoint.lines).toEqual([expect.stringContaining('cannot be had'), expect.stringContaining('had again')]);
+  });
+
+  it('are asked for again when a token names a new one, at most every half a minute', async () => {
+    endpoint.publishes(one);
+    await endpoint.verdictOn(one);
+    expect(await endpoint.verdictOn(two)).toBe('unknown_key');
+    expect(endpoint.asked).toBe(1);
+    await endpoint.clock.advance(30_000);
+    endpoint.publishes(one, two);
+    expect(await endpoint.verdictOn(two)).toBe(SUBJECT);
+    expect([endpoint.asked, endpoint.changes]).toEqual([2, 1]);
+  });
+
+  it('that were taken back are refused once it is known, and what they signed is forgotten', async () => {
+    endpoint.publishes(one, two);
+    await endpoint.verdictOn(one);
+    endpoint.publishes(two);
+    await endpoint.clock.advance(601_000);
+    await endpoint.verdictOn(two);
+    await endpoint.clock.settle();
+    expect(await endpoint.verdictOn(one)).toBe('unknown_key');
+    expect(endpoint.changes).toBe(1);
+  });
+
+  it('go on for a day while the issuer is down, and no longer', async () => {
+    endpoint.publishes(one);
+    await endpoint.verdictOn(one);
+    endpoint.isDown();
+    await endpoint.clock.advance(86_400_000);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    await endpoint.clock.advance(60_000);
+    expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
+    expect(endpoint.lines.filter((line) => line.includes('cannot be had'))).toHaveLength(1);
+  });
+
+  it.each([{}, { keys: 1 }, { keys: [1] }])('that are %j are an outage', async (set) => {
+    endpoint.answer = () => Promise.resolve(set);
+    expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
+  });
+
+  it('come in whatever state: a set with a key that makes no sense has the others', async () => {
+    endpoint.answer = () => Promise.resolve({ keys: [{ kty: 'XX', kid: 'odd' }, one.publicJwk] });
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+  });
+});

@@ -1,0 +1,168 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
+import { type BrokerSetUp, RunningBroker, TOKENS } from './running-broker.js';
+
+const SESSION = '/v1/merchants/shop/session';
+const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** An issuer's endpoint that does what the test says. */
+class JwksEndpoint {
+  readonly requests: IncomingMessage[] = [];
+  answer: Answer = () => undefined;
+  server!: LoopbackServer;
+
+  readonly listener: Answer = (request, response) => {
+    this.requests.push(request);
+    this.answer(request, response);
+  };
+
+  publishes(...issuers: readonly TestIssuer[]): void {
+    const body = JSON.stringify({ keys: issuers.map(({ publicJwk }) => publicJwk) });
+    this.answer = (_request, response) => void response.setHeader('content-type', 'application/json').end(body);
+  }
+}
+
+describe('callers with tokens of an issuer', () => {
+  const one = new TestIssuer('one');
+  const stranger = new TestIssuer('one');
+  let endpoint: JwksEndpoint;
+  let broker: RunningBroker;
+
+  const start = async (jwt: string, setUp: BrokerSetUp = {}): Promise<void> => {
+    const auth = [`jwt: { issuer: '${ISSUER}', audience: ${AUDIENCE}, ${jwt} }`];
+    broker = await RunningBroker.start({ auth, callers: [SUBJECT], ...setUp });
+  };
+  const read = (token: string, path = SESSION): Promise<Response> => broker.get(path, { prefer: 'wait=5' }, token);
+  const codeOf = async (response: Response): Promise<unknown> => ((await response.json()) as { code: unknown }).code;
+  const jwksUri = (): string => `jwksUri: 'http://127.0.0.1:${endpoint.server.port}/jwks'`;
+
+  beforeEach(async () => {
+    endpoint = new JwksEndpoint();
+    endpoint.publishes(one);
+    endpoint.server = await LoopbackServer.http(endpoint.listener);
+  });
+  afterEach(async () => {
+    await broker.close();
+    await endpoint.server.close();
+  });
+
+  it('are let in under their subject, for what its policy allows and nothing else', async () => {
+    await start(jwksUri());
+    const token = one.token(Date.now());
+    expect((await read(token)).status).toBe(200);
+    const rejection = await broker.post(
+      `${SESSION}/rejections`,
+      { generation: 1 },
+      { authorization: `Bearer ${token}` },
+    );
+    expect([rejection.status, await codeOf(rejection)]).toEqual([403, 'forbidden']);
+    expect(rejection.headers.get('www-authenticate')).toBe('Bearer realm="session-broker", error="insufficient_scope"');
+  });
+
+  it('cost one request for the keys and one check of the signature, however often they read', async () => {
+    await start(jwksUri());
+    const token = one.token(Date.now());
+    await Promise.all(Array.from({ length: 20 }, () => read(token)));
+    const etag = (await broker.get(SESSION, {}, token)).headers.get('etag') ?? '';
+    expect((await broker.get(SESSION, { 'if-none-match': etag }, token)).status).toBe(304);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('with no policy are refused alike whether the merchant exists or not', async () => {
+    await start(jwksUri());
+    const token = one.token(Date.now(), { sub: 'somebody' });
+    const [shop, unknown] = [await read(token), await read(token, '/v1/merchants/unknown/session')];
+    const bodies = [await shop.json(), await unknown.json()] as Record<string, unknown>[];
+    expect([shop.status, unknown.status]).toEqual([403, 403]);
+    expect({ ...bodies[0], requestId: '' }).toEqual({ ...bodies[1], requestId: '' });
+    expect([...shop.headers.keys()]).toEqual([...unknown.headers.keys()]);
+  });
+
+  it('are refused without a word on why, and nothing of the token is logged', async () => {
+    await start(jwksUri());
+    const now = Math.floor(Date.now() / 1_000);
+    const refused = [
+      one.token(Date.now(), { exp: now - 60 }),
+      one.token(Date.now(), { nbf: now + 60 }),
+      one.token(Date.now(), { aud: 'other' }),
+      one.token(Date.now(), { iss: 'https://other.example' }),
+      stranger.token(Date.now()),
+      `${one.token(Date.now())}x`,
+      'x'.repeat(9_000),
+    ];
+    for (const token of refused) {
+      const response = await read(token);
+      expect([response.status, await codeOf(response)]).toEqual([401, 'unauthenticated']);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer realm="session-broker", error="invalid_token"');
+    }
+    const log = broker.lines.join('');
+    for (const part of refused.flatMap((token) => token.split('.'))) expect(log).not.toContain(part.slice(0, 40));
+    for (const reason of ['expired', 'not_yet_valid', 'audience', 'issuer', 'signature', 'malformed']) {
+      expect(log).toContain(`credential refused: ${reason}`);
+    }
+  });
+
+  it.each<[string, Answer]>([
+    ['refuses connections', (request) => void request.socket.destroy()],
+    ['answers 500', (_request, response) => void response.writeHead(500).end()],
+    ['redirects', (_request, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    ['answers with a page', (_request, response) => void response.end('<html>')],
+    ['answers with no keys', (_request, response) => void response.end('{"keys":{}}')],
+    ['answers without end', (_request, response) => void response.end(`{"keys":[${' '.repeat(300_000)}]}`)],
+  ])('wait while the issuer %s, and others do not; they are let in when it is back', async (_what, answer) => {
+    endpoint.answer = answer;
+    await start(jwksUri());
+    const token = one.token(Date.now());
+    const response = await read(token);
+    expect([response.status, await codeOf(response)]).toEqual([503, 'authentication_unavailable']);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect((await read(TOKENS.checkout)).status).toBe(200);
+    endpoint.publishes(one);
+    const again = await fetchUntil(() => read(token), 200);
+    expect(again.status).toBe(200);
+  });
+
+  it('are let in after the issuer has changed its keys', async () => {
+    const two = new TestIssuer('two');
+    await start(`jwksFile: jwks.json`, {
+      files: { 'jwks.json': JSON.stringify({ keys: [one.publicJwk, two.publicJwk] }) },
+    });
+    expect((await read(two.token(Date.now()))).status).toBe(200);
+    expect(endpoint.requests).toHaveLength(0);
+  });
+
+  it('are known by keys that Kubernetes gives to those only who show a token, over TLS of its own authority', async () => {
+    const authority = new TestAuthority();
+    await endpoint.server.close();
+    endpoint.server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), endpoint.listener);
+    const uri = `jwksUri: 'https://127.0.0.1:${endpoint.server.port}/openid/v1/jwks'`;
+    await start(`${uri}, jwksTokenFile: token, jwksCaFile: ca.pem`, {
+      files: { token: 'token-for-the-keys\n', 'ca.pem': authority.cert },
+    });
+    expect((await read(one.token(Date.now()))).status).toBe(200);
+    expect(endpoint.requests[0]?.headers.authorization).toBe('Bearer token-for-the-keys');
+    expect(broker.lines.join('')).not.toContain('token-for-the-keys');
+  });
+
+  it('are not let in by keys that come from somebody else than the authority vouches for', async () => {
+    await endpoint.server.close();
+    const imposter = new TestAuthority().issue({ names: ['127.0.0.1'] });
+    endpoint.server = await LoopbackServer.https(imposter, endpoint.listener);
+    const uri = `jwksUri: 'https://127.0.0.1:${endpoint.server.port}/jwks'`;
+    await start(`${uri}, jwksCaFile: ca.pem`, { files: { 'ca.pem': new TestAuthority().cert } });
+    expect((await read(one.token(Date.now()))).status).toBe(503);
+    expect(endpoint.requests).toHaveLength(0);
+  });
+});
+
+/** An outage of the keys is remembered for a second. */
+async function fetchUntil(ask: () => Promise<Response>, status: number): Promise<Response> {
+  const endsAt = performance.now() + 5_000;
+  for (;;) {
+    const response = await ask();
+    if (response.status === status || performance.now() > endsAt) return response;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
