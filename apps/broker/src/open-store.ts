@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration, StoreConfiguration } from '#libs/configuration';
+import type { BrokerConfiguration } from '#libs/configuration';
 import type { SessionStore } from '#libs/session';
-import { MemorySessionStore, parseRedisUrl, type RedisConnection, RedisSessionStore } from '#libs/store';
+import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 
 export interface StoreParts {
@@ -37,20 +37,4 @@ export async function openStore(parts: StoreParts): Promise<SessionStore> {
 function logStoreState(logger: Logger, up: boolean, detail: string): void {
   if (up) logger.info({ detail }, 'the store answers');
   else logger.warn({ detail }, 'the store does not answer; sessions in memory go on being served');
-}
-
-function redisConnection(store: Extract<StoreConfiguration, { type: 'redis' }>): RedisConnection {
-  const { place, username, password, tls } = store;
-  const access = {
-    ...(password === undefined ? {} : { credentials: { ...(username === undefined ? {} : { username }), password } }),
-    ...(tls === undefined ? {} : { tls }),
-  };
-  switch (place.kind) {
-    case 'url':
-      return { ...parseRedisUrl(place.url), ...access };
-    case 'sentinel':
-      return { ...place, database: 0, ...access };
-    case 'cluster':
-      return { ...place, ...access };
-  }
 }

@@ -52,7 +52,7 @@ describe('the connection profile', () => {
 
   it('verifies TLS everywhere and cannot be told not to', () => {
     const tls = { ca: 'authority', servername: 'store.example' };
-    const expected = { ...tls, minVersion: 'TLSv1.2' };
+    const expected = { ...tls, rejectUnauthorized: true, minVersion: 'TLSv1.2' };
     const sentinel = serverOptions(
       { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls, sentinelTls: tls },
       DEFAULT_REDIS_TIMEOUTS,

@@ -1,5 +1,5 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis';
-import type { RedisConnection, RedisCredentials, RedisTls } from './redis-connection.js';
+import type { RedisConnection, RedisCredentials, RedisTls, SentinelRedis } from './redis-connection.js';
 
 /** How long anything may take. Defaults suit a store in the same region. Milliseconds. */
 export interface RedisTimeouts {
@@ -86,6 +86,18 @@ export function serverOptions(
   };
 }
 
+/** For a connection to one of the sentinels itself. */
+export function sentinelOptions(
+  { sentinelCredentials, sentinelTls }: SentinelRedis,
+  timeouts: RedisTimeouts,
+): ServerOptions {
+  return {
+    ...sharedOptions(timeouts),
+    ...sentinelCredentials,
+    ...(sentinelTls === undefined ? {} : { tls: tlsOptions(sentinelTls) }),
+  };
+}
+
 export function clusterOptions(
   connection: Extract<RedisConnection, { kind: 'cluster' }>,
   timeouts: RedisTimeouts,
@@ -115,5 +127,6 @@ function accessOptions({ credentials, tls }: { credentials?: RedisCredentials; t
 }
 
 function tlsOptions(tls: RedisTls): NonNullable<RedisOptions['tls']> {
-  return { ...tls, minVersion: 'TLSv1.2' };
+  // Said aloud: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
+  return { ...tls, rejectUnauthorized: true, minVersion: 'TLSv1.2' };
 }

@@ -1,4 +1,11 @@
 import { BrokerError } from '#libs/errors';
+import type { RedisConnection } from './redis-connection.js';
+
+/** A cluster spreads the merchants over its nodes by this many hash tags; changing it would lose every merchant. */
+const CLUSTER_SHARDS = 16;
+
+/** How many hash tags the keys of a store have. */
+export const shardsOf = ({ kind }: RedisConnection): number => (kind === 'cluster' ? CLUSTER_SHARDS : 1);
 
 /** Keys of a merchant: in one hash slot, as every script needs them together. */
 export interface MerchantKeys {

@@ -20,7 +20,7 @@ import { mergeDue, readDueReply } from './due-merge.js';
 import type { RedisConnection } from './redis-connection.js';
 import { describeRedisError } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
-import { RedisKeys } from './redis-keys.js';
+import { RedisKeys, shardsOf } from './redis-keys.js';
 import { RedisLinks } from './redis-links.js';
 import { probeRedis } from './redis-probe.js';
 import { ScriptRunner } from './script-runner.js';
@@ -45,9 +45,6 @@ export interface RedisSessionStoreOptions {
   readonly timeouts?: Partial<RedisTimeouts>;
 }
 
-/** A cluster spreads the merchants over its nodes by this many hash tags; changing it would lose every merchant. */
-const CLUSTER_SHARDS = 16;
-
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
 /** The store that replicas share. Each operation is one Lua script; all time is the server's. */
@@ -70,7 +67,7 @@ export class RedisSessionStore implements SessionStore {
     const { connection, clock, keysOf, onStateChange } = options;
     const timeouts = { ...DEFAULT_REDIS_TIMEOUTS, ...options.timeouts };
     this.#keysOf = keysOf;
-    this.#keys = new RedisKeys(options.keyPrefix, connection.kind === 'cluster' ? CLUSTER_SHARDS : 1);
+    this.#keys = new RedisKeys(options.keyPrefix, shardsOf(connection));
     this.#announcer = new Announcer(options.onListenerError);
     this.#links = new RedisLinks({
       connection,

@@ -1,0 +1,64 @@
+import type { RedisKeys } from '../redis-keys.js';
+
+/** One right that the store needs, and a way to ask for it that changes nothing. */
+export interface CommandRight {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** What it is needed on: a key or channel of the store; undefined for commands without one. */
+  readonly target?: string;
+}
+
+const NOBODY = 'session-broker-doctor';
+const NO_NUMBER = 'not-a-number';
+const PROBE_KEY_LIFETIME_MS = 60_000;
+
+/**
+ * Every command that the store's scripts and its probe run, on the very keys that they run it on. Redis judges rights
+ * before it reads operands and before it sends a client to another node of a cluster, so commands that write are given
+ * operands that they refuse, or members that are not there: the answer tells the right, and nothing is changed. The probe
+ * key is written for real, as every replica does all the time.
+ */
+export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRight[] {
+  const { merchant: record, calls, due } = keys.of(merchant);
+  const probe = keys.probe(keys.shardOf(merchant));
+  const on = (target: string, command: string, ...args: string[]): CommandRight => ({
+    command,
+    args: [target, ...args],
+    target,
+  });
+  return [
+    { command: 'TIME', args: [] },
+    { command: 'EVAL', args: ['return 1', '1', record], target: record },
+    { command: 'EVALSHA', args: ['0'.repeat(40), '1', record], target: record },
+    on(probe, 'SET', '1', 'PX', String(PROBE_KEY_LIFETIME_MS)),
+    on(record, 'HMGET', 'fence'),
+    on(record, 'HSET', NOBODY, '1', NOBODY),
+    on(record, 'HDEL', NOBODY),
+    on(record, 'HINCRBY', NOBODY, NO_NUMBER),
+    on(calls, 'ZADD', NO_NUMBER, NOBODY),
+    on(calls, 'ZREM', NOBODY),
+    on(calls, 'ZCARD'),
+    on(calls, 'ZRANGE', '0', '0'),
+    on(calls, 'ZREMRANGEBYSCORE', NO_NUMBER, NO_NUMBER),
+    on(calls, 'PEXPIRE', NO_NUMBER),
+    on(due, 'ZADD', NO_NUMBER, NOBODY),
+    on(due, 'ZSCORE', NOBODY),
+    on(due, 'ZRANGE', '0', '0'),
+    // No announcement: replicas pass over what they do not know.
+    on(keys.channel, 'PUBLISH', '{}'),
+  ];
+}
+
+/** Needed by the connections to a cluster. */
+export const CLUSTER_RIGHTS: readonly CommandRight[] = [
+  { command: 'CLUSTER', args: ['SLOTS'] },
+  { command: 'READONLY', args: [] },
+  { command: 'ASKING', args: [] },
+];
+
+/** Comes last: a connection that listens does nothing else. */
+export const subscription = (keys: RedisKeys): CommandRight => ({
+  command: 'SUBSCRIBE',
+  args: [keys.channel],
+  target: keys.channel,
+});

@@ -1,0 +1,142 @@
+import { type Clock, instantFromEpochMs, type Instant } from '#libs/clock';
+import { Redis } from 'ioredis';
+import type { ServerOptions } from '../connection-profile.js';
+import type { RedisAddress } from '../redis-connection.js';
+import { describeRedisError } from '../redis-failure.js';
+import { StoreInspectionFailure } from './inspection-failure.js';
+
+/** What a command was answered with; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
+export type InspectedReply =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly code: string; readonly lacks: 'command' | 'key' | 'channel' | undefined };
+
+/** Where the server's clock stood against ours: the truth lies between the two. Positive: it is ahead. */
+export interface ClockDifference {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** The facts about one server that decide whether it can be the store; absent: it does not tell this user. */
+export interface ServerFacts {
+  readonly address: string;
+  readonly version?: string;
+  readonly role?: string;
+  readonly clusterEnabled?: boolean;
+  readonly evictionPolicy?: string;
+  readonly clock?: ClockDifference;
+  /** When the certificate that the server showed ends. */
+  readonly certificateEndsAt?: Instant;
+}
+
+/**
+ * One connection that is made once, is never made again by itself, and asks nothing that it was not told to ask: the
+ * ready check of the library would need rights of its own.
+ */
+export class InspectedServer {
+  readonly name: string;
+  readonly #client: Redis;
+
+  /** @throws StoreInspectionFailure */
+  static async connect(address: RedisAddress, profile: ServerOptions): Promise<InspectedServer> {
+    const server = new InspectedServer(nameOf(address), profile);
+    await server.#open();
+    return server;
+  }
+
+  private constructor(name: string, profile: ServerOptions) {
+    this.name = name;
+    this.#client = new Redis({
+      ...profile,
+      lazyConnect: true,
+      enableReadyCheck: false,
+      retryStrategy: () => null,
+      reconnectOnError: () => false,
+    });
+  }
+
+  /** @throws StoreInspectionFailure when there is no answer at all; an error reply is an answer */
+  async ask(command: string, ...args: readonly string[]): Promise<InspectedReply> {
+    try {
+      return { kind: 'value', value: await this.#client.call(command, ...args) };
+    } catch (error) {
+      if (!isReply(error)) throw new StoreInspectionFailure(`${this.name}, ${command}`, error);
+      return { kind: 'error', code: describeRedisError(error), lacks: lackIn(error) };
+    }
+  }
+
+  async facts(clock: Clock): Promise<ServerFacts> {
+    const info = await this.ask('INFO');
+    const fields = info.kind === 'value' ? infoFields(String(info.value)) : new Map<string, string>();
+    const difference = await this.#clockDifference(clock);
+    const endsAt = this.#certificateEnd();
+    return {
+      address: this.name,
+      ...present('version', fields.get('redis_version')),
+      ...present('role', fields.get('role')),
+      ...(fields.has('cluster_enabled') ? { clusterEnabled: fields.get('cluster_enabled') === '1' } : {}),
+      ...present('evictionPolicy', fields.get('maxmemory_policy')),
+      ...present('clock', difference),
+      ...present('certificateEndsAt', endsAt),
+    };
+  }
+
+  close(): void {
+    this.#client.disconnect();
+  }
+
+  async #open(): Promise<void> {
+    let first: unknown;
+    // The library tells the reason by an event, and rejects with no more than "closed".
+    this.#client.on('error', (error: unknown) => (first ??= error));
+    try {
+      await this.#client.connect();
+      if (first === undefined) return;
+    } catch (error) {
+      first ??= error;
+    }
+    this.close();
+    throw new StoreInspectionFailure(this.name, first);
+  }
+
+  async #clockDifference(clock: Clock): Promise<ClockDifference | undefined> {
+    const askedAt = clock.now();
+    const reply = await this.ask('TIME');
+    const answeredAt = clock.now();
+    if (reply.kind === 'error' || !Array.isArray(reply.value)) return undefined;
+    const [seconds, microseconds] = reply.value.map(Number) as [number, number];
+    const serverMs = seconds * 1_000 + microseconds / 1_000;
+    return { leastMs: serverMs - answeredAt, mostMs: serverMs - askedAt };
+  }
+
+  #certificateEnd(): Instant | undefined {
+    const { stream } = this.#client as { readonly stream?: MaybeEncrypted };
+    const endsAt = Date.parse(stream?.getPeerCertificate?.().valid_to ?? '');
+    return Number.isNaN(endsAt) ? undefined : instantFromEpochMs(endsAt);
+  }
+}
+
+interface MaybeEncrypted {
+  readonly getPeerCertificate?: () => { readonly valid_to?: string };
+}
+
+export const nameOf = ({ host, port }: RedisAddress): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+const present = <Name extends string, Value>(name: Name, value: Value | undefined): { [K in Name]?: Value } =>
+  value === undefined ? {} : ({ [name]: value } as { [K in Name]: Value });
+
+const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
+
+function lackIn({ message }: Error): 'command' | 'key' | 'channel' | undefined {
+  if (!message.startsWith('NOPERM')) return undefined;
+  if (/\bchannels?\b/i.test(message)) return 'channel';
+  return /\bkeys?\b/i.test(message) ? 'key' : 'command';
+}
+
+/** `name:value` lines under `# Section` headings. */
+function infoFields(text: string): ReadonlyMap<string, string> {
+  const pairs = text.split(/\r?\n/).flatMap((line): [string, string][] => {
+    const colon = line.indexOf(':');
+    return colon < 1 || line.startsWith('#') ? [] : [[line.slice(0, colon), line.slice(colon + 1)]];
+  });
+  return new Map(pairs);
+}

@@ -1,0 +1,252 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { generateClientKey, importClientKey } from '#libs/jwe';
+import {
+  aClaim,
+  aSession,
+  eventually,
+  RedisProcess,
+  startRedisCluster,
+  startRedisSentinel,
+  TestAuthority,
+} from '#libs/testing';
+import type { RedisConnection } from '../redis-connection.js';
+import { RedisSessionStore } from '../redis-session-store.js';
+import { RedisInspection, type RightsFound } from './redis-inspection.js';
+import { StoreInspectionFailure } from './inspection-failure.js';
+
+const PASSWORD = 'canary-password-of-the-store';
+/** As docs/redis.md names them. */
+const DOCUMENTED = (
+  '+hello +auth +select +ping +info +subscribe +publish +set +eval +evalsha +time +hmget +hset +hdel +hincrby ' +
+  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire'
+).split(' ');
+const clock = new SystemClock();
+const closers: (() => Promise<unknown> | void)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
+  const fixture = await starting;
+  closers.push(() => fixture.stop());
+  return fixture;
+}
+
+async function inspect(connection: RedisConnection): Promise<RedisInspection> {
+  const inspection = await RedisInspection.open({ connection, keyPrefix: 'broker', clock });
+  closers.push(() => inspection.close());
+  return inspection;
+}
+
+const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
+const asUser = (redis: RedisProcess): RedisConnection => ({
+  ...single(redis),
+  credentials: { username: 'broker', password: PASSWORD },
+});
+
+/** A user that may do these commands, on these keys and channels. */
+function setUser(
+  redis: RedisProcess,
+  commands: readonly string[],
+  patterns: readonly string[] = ['~broker:*', '&broker:*'],
+): void {
+  redis.cli('ACL', 'SETUSER', 'broker', 'reset', 'on', `>${PASSWORD}`, ...patterns, '-@all', ...commands);
+}
+
+async function failureOf(opening: Promise<unknown>): Promise<StoreInspectionFailure> {
+  const error: unknown = await opening.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreInspectionFailure)) throw new Error('the inspection did not fail as one');
+  return error;
+}
+
+describe('the facts about a server', () => {
+  it('are its version, role, eviction policy and clock', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--maxmemory-policy', 'allkeys-lru'] }));
+    const [facts] = await (await inspect(single(redis))).servers();
+    expect(facts).toMatchObject({ role: 'master', clusterEnabled: false, evictionPolicy: 'allkeys-lru' });
+    expect(Number(facts?.version?.split('.')[0])).toBeGreaterThanOrEqual(7);
+    expect(Math.abs(facts?.clock?.leastMs ?? NaN)).toBeLessThan(1_000);
+  });
+
+  it('are left out as far as the user may not ask for them', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, ['+hello', '+auth']);
+    const [facts] = await (await inspect(asUser(redis))).servers();
+    expect(Object.keys(facts ?? {})).toEqual(['address']);
+  });
+
+  it('have the end of the certificate that it shows', async () => {
+    const authority = new TestAuthority();
+    const { redis, ca } = await encrypted(authority);
+    const [facts] = await (await inspect({ ...single(redis), tls: { ca } })).servers();
+    expect(new Date(facts?.certificateEndsAt ?? 0).getUTCFullYear()).toBe(2049);
+  });
+});
+
+describe('a store that cannot be looked at', () => {
+  it('is unreachable when nobody listens', async () => {
+    const redis = await RedisProcess.start();
+    await redis.stop();
+    const { kind, detail } = await failureOf(inspect(single(redis)));
+    expect({ kind, detail }).toEqual({ kind: 'unreachable', detail: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('refuses a wrong password, which is not repeated', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
+    const failure = await failureOf(inspect({ ...single(redis), credentials: { password: PASSWORD } }));
+    expect(failure.kind).toBe('refused');
+    expect(failure.message).toContain('WRONGPASS');
+    expect(failure.message).not.toContain(PASSWORD);
+  });
+
+  it('refuses those who bring no password', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
+    expect((await failureOf(inspect(single(redis)))).kind).toBe('refused');
+  });
+
+  it('is refused when its certificate is of another authority, or has expired', async () => {
+    const { redis } = await encrypted(new TestAuthority());
+    const other = { ...single(redis), tls: { ca: new TestAuthority('Another').cert } };
+    expect((await failureOf(inspect(other))).kind).toBe('refused');
+    const expired = await encrypted(new TestAuthority(), new Date('2021-01-01T00:00:00Z'));
+    const failure = await failureOf(inspect({ ...single(expired.redis), tls: { ca: expired.ca } }));
+    expect({ kind: failure.kind, detail: failure.detail }).toEqual({
+      kind: 'refused',
+      detail: expect.stringContaining('CERT_HAS_EXPIRED'),
+    });
+  });
+});
+
+async function encrypted(authority: TestAuthority, notAfter?: Date): Promise<{ redis: RedisProcess; ca: string }> {
+  const wish = { names: ['127.0.0.1'], ...(notAfter === undefined ? {} : { notAfter }) };
+  const { cert, key } = authority.issue(wish);
+  const redis = await started(
+    RedisProcess.start({
+      tlsOnly: true,
+      args: ({ port, dir }) => {
+        writeFileSync(join(dir, 'cert.pem'), cert);
+        writeFileSync(join(dir, 'key.pem'), key);
+        return [
+          ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
+          ...['--tls-cert-file', join(dir, 'cert.pem'), '--tls-key-file', join(dir, 'key.pem')],
+        ];
+      },
+    }),
+  );
+  return { redis, ca: authority.cert };
+}
+
+describe('rights', () => {
+  const rightsOf = async (redis: RedisProcess): Promise<RightsFound> =>
+    (await inspect(asUser(redis))).rights(['shop', 'other']);
+
+  it('are complete for the documented user, without one that only the inspection needs', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED);
+    expect(await rightsOf(redis)).toMatchObject({ missing: [], unwritable: [] });
+  });
+
+  it('name each command that is not granted', async () => {
+    const redis = await started(RedisProcess.start());
+    const connecting = ['+hello', '+auth', '+select', '+ping', '+info'];
+    for (const right of DOCUMENTED.filter((granted) => !connecting.includes(granted))) {
+      setUser(
+        redis,
+        DOCUMENTED.filter((granted) => granted !== right),
+      );
+      const { missing } = await rightsOf(redis);
+      expect([...new Set(missing.map(({ command }) => `+${command.toLowerCase()}`))]).toEqual([right]);
+      expect(missing.every(({ lacks }) => lacks === 'command')).toBe(true);
+    }
+  });
+
+  it('name the keys and the channel that are not granted', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED, ['~broker:{0}:merchant:*', '~broker:{0}:due', '~broker:{0}:probe', '&other:*']);
+    const { missing } = await rightsOf(redis);
+    const targets = new Set(missing.map(({ lacks, target }) => `${lacks} ${target}`));
+    expect([...targets].sort()).toEqual(['channel broker:announcements', 'key broker:{0}:calls:other']);
+  });
+
+  it('do not tell a replica from a primary, but its refusal to write is told', async () => {
+    const { replica } = await started(startRedisSentinel());
+    const { missing, unwritable } = await (await inspect(single(replica))).rights(['shop']);
+    expect(missing).toEqual([]);
+    expect(unwritable).toEqual([{ server: `127.0.0.1:${replica.port}`, code: 'READONLY' }]);
+  }, 30_000);
+
+  it('are asked for without a trace in what the store holds', async () => {
+    const redis = await started(RedisProcess.start());
+    const key = await importClientKey((await generateClientKey()).privateJwk);
+    const store = await RedisSessionStore.open({
+      connection: single(redis),
+      keyPrefix: 'broker',
+      keysOf: () => [key],
+      clock,
+      onStateChange: () => undefined,
+    });
+    closers.push(() => store.close());
+    await store.enrol(['shop', 'other']);
+    const claim = await store.claim(aClaim({ merchant: 'shop', mode: 'now' }));
+    if (claim.kind !== 'claimed') throw new Error('not claimed');
+    await store.publish(claim.lease, aSession({ generation: claim.lease.fence }), 60_000);
+    const heard: unknown[] = [];
+    store.onAnnouncement((announcement) => heard.push(announcement));
+    const dump = (): string[] =>
+      ['broker:{0}:merchant:shop', 'broker:{0}:calls:shop', 'broker:{0}:due', 'broker:{0}:merchant:other'].map((name) =>
+        redis.cli('--no-raw', 'DUMP', name),
+      );
+    const before = dump();
+    expect(before.slice(0, 3)).not.toContain('(nil)\n');
+    expect(await (await inspect(single(redis))).rights(['shop', 'other'])).toMatchObject({ missing: [] });
+    expect(dump()).toEqual(before);
+    const marker = { kind: 'published', merchant: 'marker', generation: 1 };
+    redis.cli('PUBLISH', 'broker:announcements', JSON.stringify(marker));
+    await eventually(() => heard.length > 1);
+    expect(heard).toEqual([expect.objectContaining({ merchant: 'shop' }), marker]);
+  });
+});
+
+describe('the shape', () => {
+  it('of Sentinel is what each sentinel says of the primary', async () => {
+    const { sentinels, primary, name } = await started(startRedisSentinel());
+    const dead = { host: '127.0.0.1', port: 1 };
+    const inspection = await inspect({
+      kind: 'sentinel',
+      sentinels: [dead, ...sentinels.map(({ address }) => address)],
+      name,
+      database: 0,
+    });
+    if (inspection.shape.kind !== 'sentinel') throw new Error(inspection.shape.kind);
+    const [first, ...others] = inspection.shape.sentinels;
+    expect(first).toMatchObject({ sentinel: '127.0.0.1:1', failure: { kind: 'unreachable' } });
+    expect(others.map(({ primary: named, quorum }) => ({ named, quorum }))).toEqual(
+      sentinels.map(() => ({ named: primary.address, quorum: true })),
+    );
+    expect(await inspection.servers()).toEqual([expect.objectContaining({ role: 'master' })]);
+  }, 30_000);
+
+  it('of Sentinel has no primary when none is watched under the name', async () => {
+    const { sentinels } = await started(startRedisSentinel());
+    const addresses = sentinels.map(({ address }) => address);
+    const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong', database: 0 }));
+    expect(failure.detail).toContain('the sentinels know no primary named wrong');
+  }, 30_000);
+
+  it('of a cluster is its primaries and the slots that nobody serves', async () => {
+    const { nodes } = await started(startRedisCluster());
+    const connection: RedisConnection = { kind: 'cluster', nodes: nodes.slice(0, 1).map(({ address }) => address) };
+    const inspection = await inspect(connection);
+    expect(inspection.shape).toMatchObject({ kind: 'cluster', withoutReplica: 3, unservedSlots: 0, told: true });
+    expect(await inspection.servers()).toHaveLength(3);
+    expect(await inspection.rights(['shop', 'other', 'third'])).toMatchObject({ missing: [], unwritable: [] });
+    nodes[0]?.cli('cluster', 'delslots', '0', '1');
+    expect((await inspect(connection)).shape).toMatchObject({ unservedSlots: 2 });
+  }, 60_000);
+});
