@@ -10,7 +10,8 @@ export type {
 } from './broker-configuration.js';
 export { ConfigurationError, type Fault, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
-export { loadConfiguration } from './load-configuration.js';
+export { loadConfiguration, readConfiguration } from './load-configuration.js';
+export { type NamedFile, namedFiles } from './named-files.js';
 export { parseConfiguration } from './parse-configuration.js';
 export type { ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
 export { isCallerName } from './value-rule.js';

@@ -20,15 +20,23 @@ const BATCH = 32;
 type Loaded = readonly (MerchantConfiguration | undefined)[];
 
 /**
+ * Reads the configuration file alone; the files that it names are not looked at.
+ * @throws ConfigurationError with every fault of the file at once
+ */
+export async function readConfiguration(file: string, environment: Environment): Promise<ParsedConfiguration> {
+  const content = await readTextFile(file, MAX_FILE_BYTES);
+  if (content.kind === 'fault') throw new ConfigurationError([{ path: WHOLE_FILE, problem: content.problem }]);
+  return parseConfiguration(content.text, environment);
+}
+
+/**
  * Reads the configuration file and every file that it names; relative paths start at the folder of the file.
  * @param file path of the YAML file
  * @param environment where `${NAME}` is taken from
  * @throws ConfigurationError with every fault at once: those of the file, or else those of all files that it names
  */
 export async function loadConfiguration(file: string, environment: Environment): Promise<BrokerConfiguration> {
-  const content = await readTextFile(file, MAX_FILE_BYTES);
-  if (content.kind === 'fault') throw new ConfigurationError([{ path: WHOLE_FILE, problem: content.problem }]);
-  const parsed = parseConfiguration(content.text, environment);
+  const parsed = await readConfiguration(file, environment);
   const files = parsed.merchants.map(() => new ConfiguredFiles(dirname(resolve(file))));
   const storeFiles = new ConfiguredFiles(dirname(resolve(file)));
   const accessFiles = new ConfiguredFiles(dirname(resolve(file)));

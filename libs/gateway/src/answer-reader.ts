@@ -67,7 +67,8 @@ function marksOf({ httpStatus, headers }: GatewayAnswer, fields: BodyReading['fi
   return { httpStatus, ...(requestId === undefined ? {} : { requestId }) };
 }
 
-function dateOf({ headers }: GatewayAnswer): Instant | undefined {
+/** The gateway's clock as its answer shows it; undefined when it does not. */
+export function dateOf({ headers }: Pick<GatewayAnswer, 'headers'>): Instant | undefined {
   const date = headerOf(headers, 'date');
   return date === undefined ? undefined : parseHttpDate(date);
 }

@@ -16,7 +16,9 @@ export const COMMON_HEADERS = {
  * Writes the create-session request (interface description, "Create a technical session"): the serviceCode, and, where
  * it is configured, the session request data as a JWE in a body field or a header.
  */
-export async function createSessionRequest(gateway: MerchantGateway): Promise<GatewayRequest> {
+export async function createSessionRequest(
+  gateway: MerchantGateway,
+): Promise<GatewayRequest & { readonly body: string }> {
   const { requestData, serviceCode } = gateway;
   const attached = requestData.attach === 'none' ? {} : { [requestData.name]: await sealRequestData(gateway) };
   return {

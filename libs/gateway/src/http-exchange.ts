@@ -2,13 +2,14 @@ import type { Clock } from '#libs/clock';
 import type { Dispatcher } from 'undici';
 import { type AnswerBody, type GatewayAnswer, headerOf } from './gateway-answer.js';
 
-/** A POST to the gateway. */
+/** A request to the gateway. Everything that the interface describes is a POST with a body. */
 export interface GatewayRequest {
+  readonly method?: 'GET';
   readonly origin: string;
   /** With the query, percent-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body?: string;
 }
 
 export interface ExchangeOptions {

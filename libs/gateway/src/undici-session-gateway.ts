@@ -36,12 +36,30 @@ export class UndiciSessionGateway implements SessionGateway {
 /** From the answer to the session in it: read, open, read, check. */
 export async function issue(
   answer: GatewayAnswer,
-  { clientKeys }: Pick<MerchantGateway, 'clientKeys'>,
+  gateway: Pick<MerchantGateway, 'clientKeys'>,
 ): Promise<IssuedSession> {
+  return readOpened(answer, await openAnswer(answer, gateway));
+}
+
+/** What was in the answer, opened and not read yet. */
+export interface OpenedAnswer extends OpenedJwe {
+  readonly sealed: SealedSession;
+}
+
+/** @throws GatewayFailure when the answer holds no session, or none that a key of the merchant opens */
+export async function openAnswer(
+  answer: GatewayAnswer,
+  { clientKeys }: Pick<MerchantGateway, 'clientKeys'>,
+): Promise<OpenedAnswer> {
   const sealed = readAnswer(answer);
-  const { plaintext, thumbprint } = await open(sealed, clientKeys);
-  const { sentAt, receivedAt } = answer;
-  const { gatewayDate, marks } = sealed;
+  return { ...(await open(sealed, clientKeys)), sealed };
+}
+
+/** @throws GatewayFailure `invalid_response` */
+export async function readOpened(
+  { sentAt, receivedAt }: Pick<GatewayAnswer, 'sentAt' | 'receivedAt'>,
+  { sealed: { gatewayDate, marks }, plaintext, thumbprint }: OpenedAnswer,
+): Promise<IssuedSession> {
   return {
     ...(await readSession(plaintext, { marks, asOf: gatewayDate ?? receivedAt })),
     clientKeyThumbprint: thumbprint,

@@ -17,8 +17,11 @@ export interface ClockSkew {
   readonly mostMs: number;
 }
 
+/** When an exchange with the gateway began and ended by our clock, and what the gateway's clock said in it. */
+export type TimedExchange = Pick<IssuedSession, 'sentAt' | 'receivedAt' | 'gatewayDate'>;
+
 /** @returns undefined when the answer had no usable `Date` header */
-export function measureSkew(issued: IssuedSession): ClockSkew | undefined {
+export function measureSkew(issued: TimedExchange): ClockSkew | undefined {
   if (issued.gatewayDate === undefined) return undefined;
   const leastMs = msBetween(issued.receivedAt, issued.gatewayDate);
   const mostMs = msBetween(issued.sentAt, issued.gatewayDate) + DATE_HEADER_RESOLUTION_MS;

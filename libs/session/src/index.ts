@@ -1,4 +1,5 @@
 export { EARLY_RENEWAL_COOL_DOWN_MS } from './renew-decision.js';
+export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { FailureBoard } from './failure-board.js';
 export { GatewayFailure, type GatewayFailureFacts, type GatewayFailureKind } from './gateway-failure.js';
 export { HeldSessions } from './held-sessions.js';
@@ -7,6 +8,8 @@ export type { RenewalOutcome, RenewalTrigger, SessionEvent, SessionEvents } from
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
 export type { ServeVerdict } from './serve-decision.js';
+export { admit } from './session-admission.js';
+export { leadTimeShortfall } from './session-moments.js';
 export { SessionReader, type ReadWish, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { Rejection, RejectionAnswer } from './session-rejections.js';

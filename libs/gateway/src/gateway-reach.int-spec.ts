@@ -1,0 +1,165 @@
+import type { RequestListener } from 'node:http';
+import { GatewayFailure } from '#libs/session';
+import { FakeClock, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { GatewayConnections } from './gateway-connections.js';
+import { aMerchantGateway, aParty, type TestParty } from './gateway-fixtures.js';
+import { askPlainly, entryPointOf, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';
+import type { MerchantGateway } from './merchant-gateway.js';
+
+const authority = new TestAuthority();
+const ca = authority.cert;
+const YEAR_2031 = new Date('2031-05-06T07:08:09Z');
+
+let party: TestParty;
+let clock: FakeClock;
+const closers: (() => Promise<unknown>)[] = [];
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  party = await aParty();
+});
+beforeEach(() => {
+  clock = new FakeClock();
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  expect(clock.pendingTasks).toBe(0);
+});
+
+const until = (server: LoopbackServer): LoopbackServer => {
+  closers.push(() => server.close());
+  return server;
+};
+
+const gatewayAt = (origin: string, overrides: Partial<MerchantGateway> = {}): MerchantGateway =>
+  aMerchantGateway(party, { baseUrl: new URL(origin), ...overrides });
+
+const kindOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => (error instanceof GatewayFailure ? `${error.kind}: ${error.detail}` : 'another error'),
+  );
+
+describe('the entry point', () => {
+  it.each([
+    ['https://gateway.example/base', undefined, { host: 'gateway.example', port: 443, via: 'gateway' }],
+    ['http://[::1]:8081', undefined, { host: '::1', port: 8081, via: 'gateway' }],
+    ['https://gateway.example', 'http://user:secret@proxy.example', { host: 'proxy.example', port: 80, via: 'proxy' }],
+  ])('of %s by way of %s', (baseUrl, proxy, expected) => {
+    const settings = { baseUrl: new URL(baseUrl), ...(proxy === undefined ? {} : { proxy: new URL(proxy) }) };
+    expect(entryPointOf(settings)).toEqual(expected);
+  });
+});
+
+describe('looking a gateway up', () => {
+  it('gives its addresses', async () => {
+    expect(await lookUp({ host: '127.0.0.1', port: 1, via: 'gateway' })).toEqual(['127.0.0.1']);
+  });
+
+  it('fails for a name that cannot be', async () => {
+    expect(await kindOf(lookUp({ host: 'no-such-host.invalid', port: 1, via: 'gateway' }))).toMatch(
+      /^transient: .*\(E/,
+    );
+  });
+});
+
+describe('reaching a gateway', () => {
+  const bounds = (): { clock: FakeClock; signal: AbortSignal; timeoutMs: number } => ({
+    clock,
+    signal,
+    timeoutMs: 1_000,
+  });
+
+  it('opens a connection and leaves none', async () => {
+    const server = until(await LoopbackServer.tcp(() => undefined));
+    await reach({ host: '127.0.0.1', port: server.port, via: 'gateway' }, bounds());
+    await server.idle();
+    expect(server.connections).toBe(1);
+  });
+
+  it('fails when nobody listens', async () => {
+    const port = await freePort();
+    expect(await kindOf(reach({ host: '127.0.0.1', port, via: 'gateway' }, bounds()))).toMatch(/ECONNREFUSED/);
+  });
+
+  it('ends with whoever asked', async () => {
+    const asked = { ...bounds(), signal: AbortSignal.abort() };
+    const server = until(await LoopbackServer.tcp(() => undefined));
+    expect(await kindOf(reach({ host: '127.0.0.1', port: server.port, via: 'gateway' }, asked))).toMatch(/^aborted/);
+  });
+});
+
+describe('shaking hands', () => {
+  const serve = async (notAfter?: Date): Promise<{ server: LoopbackServer; pin: string }> => {
+    const certificate = authority.issue({ names: ['127.0.0.1'], ...(notAfter === undefined ? {} : { notAfter }) });
+    const server = until(await LoopbackServer.https(certificate, () => expect('a request').toBe('not sent')));
+    return { server, pin: `sha256/${certificate.spkiSha256}` };
+  };
+  const shake = ({ port }: LoopbackServer, overrides: Partial<MerchantGateway>): ReturnType<typeof shakeHands> =>
+    shakeHands(gatewayAt(`https://127.0.0.1:${port}`, overrides), { clock, signal });
+
+  it('shows the chain with its ends, the own certificate first', async () => {
+    const { server, pin } = await serve(YEAR_2031);
+    const { protocol, chain } = await shake(server, { tls: { ca, pins: [pin] } });
+    expect(protocol).toBe('TLSv1.3');
+    expect(chain.map(({ endsAt }) => new Date(endsAt).toISOString().slice(0, 10))).toEqual([
+      '2031-05-06',
+      '2049-01-01',
+    ]);
+    expect(chain[0]?.pin).toBe(pin);
+  });
+
+  it.each([
+    [
+      'another authority',
+      { tls: { ca: new TestAuthority('Another').cert, pins: [] }, ended: false, mark: 'UNABLE_TO_VERIFY' },
+    ],
+    ['an expired certificate', { tls: { ca, pins: [] }, ended: true, mark: 'CERT_HAS_EXPIRED' }],
+    [
+      'another pin',
+      { tls: { ca, pins: [`sha256/${Buffer.alloc(32).toString('base64')}`] }, ended: false, mark: 'PIN_MISMATCH' },
+    ],
+  ])('is refused for %s', async (_what, { tls, ended, mark }) => {
+    const { server } = await serve(ended ? new Date('2021-01-01T00:00:00Z') : undefined);
+    expect(await kindOf(shake(server, { tls }))).toMatch(new RegExp(`^refused: .*${mark}`));
+  });
+
+  it('is given up when the other side is silent', async () => {
+    const server = until(await LoopbackServer.tcp(() => undefined));
+    const silent = kindOf(shake(server, { tls: { ca, pins: [] }, timeoutMs: 1_000 }));
+    await clock.advance(1_000);
+    expect(await silent).toBe('timeout: no connection after 1000 ms');
+  });
+});
+
+describe('asking plainly', () => {
+  const ask = async (listener: RequestListener, path = ''): Promise<PlainAnswer> => {
+    const server = until(await LoopbackServer.http(listener));
+    const connections = new GatewayConnections(clock);
+    closers.push(() => connections.close());
+    return askPlainly({ connections, clock }, { gateway: gatewayAt(`http://127.0.0.1:${server.port}${path}`), signal });
+  };
+
+  it('sends a GET of the base path without anything of the merchant, and takes any answer', async () => {
+    const seen: string[] = [];
+    const answer = await ask((request, response) => {
+      seen.push(`${request.method} ${request.url} ${JSON.stringify(request.headers)}`);
+      response.writeHead(404).end();
+    }, '/base');
+    expect(answer.httpStatus).toBe(404);
+    expect(seen).toEqual([expect.stringMatching(/^GET \/base\/ /)]);
+    expect(seen[0]).not.toMatch(/c0ffee00|content-type|x-api_version/);
+  });
+
+  it('compares the clocks', async () => {
+    const ahead = await ask((_request, response) => {
+      response.setHeader('date', 'Thu, 01 Jan 2026 00:01:00 GMT').end();
+    });
+    expect(ahead.skew).toEqual({ leastMs: 60_000, likelyMs: 60_500, mostMs: 61_000 });
+    const silent = await ask((_request, response) => {
+      response.sendDate = false;
+      response.end();
+    });
+    expect(silent).toEqual({ httpStatus: 200 });
+  });
+});

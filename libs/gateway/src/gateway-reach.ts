@@ -1,0 +1,139 @@
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
+import { type Clock, Deadline, instantFromEpochMs, type Instant } from '#libs/clock';
+import { type ClockSkew, GatewayFailure, measureSkew } from '#libs/session';
+import { dateOf } from './answer-reader.js';
+import { COMMON_HEADERS, target } from './create-session-request.js';
+import { callGateway, type CallTools } from './gateway-call.js';
+import type { MerchantGateway } from './merchant-gateway.js';
+import { networkFailure } from './network-failure.js';
+import { pinOf, trustOptions } from './tls-trust.js';
+
+/** Where our connections go: to the gateway, or to the proxy before it. */
+export interface EntryPoint {
+  readonly host: string;
+  readonly port: number;
+  readonly via: 'gateway' | 'proxy';
+}
+
+/** A certificate that was shown and verified. */
+export interface ShownCertificate {
+  readonly endsAt: Instant;
+  /** In the form of the setting `tls.pins`. */
+  readonly pin: string;
+}
+
+export interface Handshake {
+  readonly protocol: string;
+  /** The gateway's own first, up to the authority that is trusted. */
+  readonly chain: readonly ShownCertificate[];
+}
+
+interface Bounds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+interface TimedBounds extends Bounds {
+  readonly timeoutMs: number;
+}
+
+/** The place that has to be reached first. Credentials in a proxy's URL are left behind. */
+export function entryPointOf({ baseUrl, proxy }: Pick<MerchantGateway, 'baseUrl' | 'proxy'>): EntryPoint {
+  const url = proxy ?? baseUrl;
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, via: proxy === undefined ? 'gateway' : 'proxy' };
+}
+
+/** @returns its addresses. @throws GatewayFailure */
+export async function lookUp({ host }: EntryPoint): Promise<readonly string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch (error) {
+    throw networkFailure(error);
+  }
+}
+
+/** Opens a TCP connection and ends it. @throws GatewayFailure */
+export async function reach({ host, port }: EntryPoint, bounds: TimedBounds): Promise<void> {
+  await opened({ socket: connect({ host, port }), event: 'connect', look: () => undefined }, bounds);
+}
+
+/**
+ * Shakes hands as every call does, and sends nothing. Not behind a proxy: there the handshake is part of a call.
+ * @throws GatewayFailure `refused` for a certificate that is not trusted
+ */
+export async function shakeHands(gateway: MerchantGateway, bounds: Bounds): Promise<Handshake> {
+  const { host, port } = entryPointOf(gateway);
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  const socket = connectTls({ host, port, ...servername, ...trustOptions(gateway.tls) });
+  const look = (): Handshake => ({ protocol: socket.getProtocol() ?? 'unknown', chain: chainOf(socket) });
+  return opened({ socket, event: 'secureConnect', look }, { ...bounds, timeoutMs: gateway.timeoutMs });
+}
+
+export interface PlainAnswer {
+  readonly httpStatus: number;
+  /** Absent when the answer had no usable `Date`. */
+  readonly skew?: ClockSkew;
+}
+
+/**
+ * Asks the gateway for its base path, which creates nothing: any answer shows that HTTP comes through.
+ * @throws GatewayFailure
+ */
+export async function askPlainly(
+  tools: CallTools,
+  { gateway, signal }: { readonly gateway: MerchantGateway; readonly signal: AbortSignal },
+): Promise<PlainAnswer> {
+  const { accept, 'accept-encoding': encoding, 'user-agent': agent } = COMMON_HEADERS;
+  const request = {
+    method: 'GET',
+    ...target(gateway.baseUrl, '/'),
+    headers: { accept, 'accept-encoding': encoding, 'user-agent': agent },
+  } as const;
+  const answer = await callGateway(tools, { gateway, request, signal });
+  const gatewayDate = dateOf(answer);
+  const skew = gatewayDate === undefined ? undefined : measureSkew({ ...answer, gatewayDate });
+  return { httpStatus: answer.httpStatus, ...(skew === undefined ? {} : { skew }) };
+}
+
+interface Opening<Seen> {
+  readonly socket: Socket;
+  readonly event: 'connect' | 'secureConnect';
+  readonly look: () => Seen;
+}
+
+/** What `look` sees once the event has come. The socket is gone afterwards, whatever came. */
+async function opened<Seen>({ socket, event, look }: Opening<Seen>, bounds: TimedBounds): Promise<Seen> {
+  const deadline = new Deadline(bounds.clock, bounds.timeoutMs, bounds.signal);
+  try {
+    return await new Promise<Seen>((resolve, reject) => {
+      const end = (): void => reject(ended(deadline, bounds.timeoutMs));
+      socket.once(event, () => resolve(look()));
+      socket.once('error', (error) => reject(networkFailure(error)));
+      if (deadline.signal.aborted) end();
+      else deadline.signal.addEventListener('abort', end, { once: true });
+    });
+  } finally {
+    deadline.close();
+    socket.destroy();
+  }
+}
+
+const ended = ({ expired }: Deadline, timeoutMs: number): GatewayFailure =>
+  expired
+    ? new GatewayFailure({ kind: 'timeout', detail: `no connection after ${timeoutMs} ms` })
+    : new GatewayFailure({ kind: 'aborted', detail: 'ended from outside' });
+
+function chainOf(socket: TLSSocket): readonly ShownCertificate[] {
+  const chain: ShownCertificate[] = [];
+  const seen = new Set<string>();
+  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  while (certificate?.raw !== undefined && !seen.has(certificate.fingerprint256)) {
+    seen.add(certificate.fingerprint256);
+    chain.push({ endsAt: instantFromEpochMs(Date.parse(certificate.valid_to)), pin: pinOf(certificate.raw) });
+    certificate = certificate.issuerCertificate;
+  }
+  return chain;
+}
