@@ -4,7 +4,13 @@ import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
-import { SessionReplica, type SessionEvents, type SessionGateway, type SessionStore } from '#libs/session';
+import {
+  SessionReplica,
+  type SessionEvents,
+  type SessionGateway,
+  type SessionStore,
+  type Tracing,
+} from '#libs/session';
 import type { Logger } from '#libs/telemetry';
 import { AuthenticationFailures } from './auth/authentication-failures.js';
 import { Authenticator } from './auth/authenticator.service.js';
@@ -40,6 +46,7 @@ export interface BrokerParts {
   readonly store: SessionStore;
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
+  readonly tracing?: Tracing;
 }
 
 /** Jitter needs no secrecy, but one source of randomness is enough. */

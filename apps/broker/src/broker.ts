@@ -14,13 +14,14 @@ import { SessionWatchers } from './events/session-watchers.js';
 import { drain } from './http/drain.js';
 import { FreshRead } from './http/fresh-read.js';
 import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
+import { observedReads, observeRequests } from './http/observed-requests.js';
 import { ReadCounts } from './http/read-counts.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
 import { ReadinessProbe } from './management/readiness.js';
-import { SessionMetrics } from './management/session-metrics.js';
+import { SessionMetrics, type WatchedParts } from './management/session-metrics.js';
 import { NestLogger } from './nest-logger.js';
 import { openStore } from './open-store.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
@@ -50,7 +51,14 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const { configuration, clock, logger, telemetry } = options;
   const merchants = new ConfiguredMerchants(configuration);
   const connections = new GatewayConnections(clock);
-  const gateway = new UndiciSessionGateway({ merchants: (id) => merchants.gatewayOf(id), connections, clock });
+  const tracing = telemetry?.traces?.renewals;
+  const traced = tracing === undefined ? {} : { tracing };
+  const gateway = new UndiciSessionGateway({
+    merchants: (id) => merchants.gatewayOf(id),
+    connections,
+    clock,
+    ...traced,
+  });
   const metrics = telemetry === undefined ? undefined : new SessionMetrics(createInstruments(telemetry.meter), clock);
   const started: { replica?: SessionReplica } = {};
   const onStateChange = (up: boolean): void => {
@@ -59,15 +67,13 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   };
   const store = await openStore({ ...options, onStateChange });
   const events = new EventFanOut(new EventLog(logger), ...(metrics === undefined ? [] : [metrics]));
-  const app = await createApp({ configuration, merchants, clock, logger, store, gateway, events });
+  const app = await createApp(
+    { configuration, merchants, clock, logger, store, gateway, events, ...traced },
+    telemetry,
+  );
   const replica = app.get(SessionReplica);
   started.replica = replica;
-  metrics?.watch(replica, {
-    merchants: () => merchants.ids(),
-    reads: () => app.get(ReadCounts).all(),
-    watchers: () => app.get(SessionWatchers).count,
-    authenticationFailures: () => app.get(AuthenticationFailures).all(),
-  });
+  metrics?.watch(replica, watchedParts(app, merchants));
   const management = createManagementServer(() => app.get(ReadinessProbe).check(), telemetry);
   const close = async (graceMs: number): Promise<void> => {
     app.get(RequestLife).shutDown();
@@ -91,7 +97,16 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   }
 }
 
-async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
+function watchedParts(app: NestFastifyApplication, merchants: ConfiguredMerchants): WatchedParts {
+  return {
+    merchants: () => merchants.ids(),
+    reads: () => app.get(ReadCounts).all(),
+    watchers: () => app.get(SessionWatchers).count,
+    authenticationFailures: () => app.get(AuthenticationFailures).all(),
+  };
+}
+
+async function createApp(parts: BrokerParts, telemetry: Telemetry | undefined): Promise<NestFastifyApplication> {
   const edge: { early?: EarlyAnswer } = {};
   const adapter = createHttpAdapter(() => edge.early, parts.configuration.http.tls);
   const logger = new NestLogger(parts.logger);
@@ -103,10 +118,11 @@ async function createApp(parts: BrokerParts): Promise<NestFastifyApplication> {
   const server: FastifyInstance = adapter.getInstance();
   // JSON is the one type of body that is read; anything else is answered 415.
   server.removeContentTypeParser('text/plain');
+  observeRequests(server, telemetry);
   guardEdge(server, { authenticator: app.get(Authenticator), routes: app.get(RouteMethods) });
   if (parts.configuration.http.docs) serveOpenApi(app);
   await app.init();
   const freshRead = app.get(FreshRead);
-  edge.early = (request, response) => freshRead.answer(request, response);
+  edge.early = observedReads(telemetry, parts.clock, (request, response) => freshRead.answer(request, response));
   return app;
 }

@@ -21,7 +21,12 @@ async function start(): Promise<RunningBroker> {
   const configuration = await loadConfiguration(file, process.env);
   const logger = createLogger({ name: 'broker', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');
-  const telemetry = startTelemetry({ serviceName: 'session-broker', serviceVersion: VERSION, logger });
+  const telemetry = startTelemetry({
+    serviceName: 'session-broker',
+    serviceVersion: VERSION,
+    logger,
+    environment: process.env,
+  });
   // Loaded only now: what is observed has to be loaded after the observer.
   const { startBroker } = await import('./broker.js');
   return await startBroker({ configuration, clock, logger, telemetry });

@@ -1,6 +1,13 @@
 import { BrokerError } from '#libs/errors';
 import { openJwe, type OpenedJwe } from '#libs/jwe';
-import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type SessionGateway } from '#libs/session';
+import {
+  type CreateSessionRequest,
+  GatewayFailure,
+  type IssuedSession,
+  type SessionGateway,
+  type Tracing,
+  untraced,
+} from '#libs/session';
 import { readAnswer, type SealedSession } from './answer-reader.js';
 import { createSessionRequest } from './create-session-request.js';
 import { type GatewayAnswer, invalidResponse } from './gateway-answer.js';
@@ -11,6 +18,8 @@ import { readSession } from './session-plaintext.js';
 export interface SessionGatewayOptions extends CallTools {
   /** Asked at each call, so that a changed configuration takes effect with the next one. */
   readonly merchants: (id: string) => MerchantGateway | undefined;
+  /** Left out: nobody looks. */
+  readonly tracing?: Tracing;
 }
 
 /** The create-session call over HTTP. One call is one request: repeating is the renewer's decision alone. */
@@ -28,8 +37,9 @@ export class UndiciSessionGateway implements SessionGateway {
       throw new GatewayFailure({ kind: 'refused', detail: 'no gateway is configured for this merchant' });
     }
     const request = await createSessionRequest(gateway);
-    const answer = await callGateway(this.#options, { gateway, request, signal });
-    return issue(answer, gateway);
+    const tracing = this.#options.tracing ?? untraced;
+    const answer = await tracing.step('gateway_call', () => callGateway(this.#options, { gateway, request, signal }));
+    return tracing.step('open', () => issue(answer, gateway));
   }
 }
 

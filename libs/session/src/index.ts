@@ -7,6 +7,7 @@ export type { Merchants } from './ports/merchants.js';
 export type { RenewalOutcome, RenewalTrigger, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
+export { type RenewalStep, type TracedRenewal, type Tracing, untraced } from './ports/tracing.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit } from './session-admission.js';
 export { leadTimeShortfall } from './session-moments.js';

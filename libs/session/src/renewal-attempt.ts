@@ -3,6 +3,7 @@ import { GatewayFailure } from './gateway-failure.js';
 import type { RenewalOutcome } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { Lease, LeaseRelease, SessionStore } from './ports/session-store.js';
+import type { Tracing } from './ports/tracing.js';
 import { isStoreOutage } from './store-outage.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
@@ -43,6 +44,7 @@ export interface AttemptPorts {
   readonly gateway: SessionGateway;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly tracing: Tracing;
 }
 
 /** One lease, at most one create-session call, and what became of it. */
@@ -71,7 +73,7 @@ export class RenewalAttempt {
       const issued = await this.#ports.gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
       const session = this.#admit(issued);
       if (this.#leftMs() <= 0) return { kind: 'late' };
-      return await this.#publish(session, issued);
+      return await this.#ports.tracing.step('publish', () => this.#publish(session, issued));
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return await this.#abandon();

@@ -6,6 +6,7 @@ import { OutageRenewals } from './outage-renewals.js';
 import type { Merchants } from './ports/merchants.js';
 import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
+import type { Tracing } from './ports/tracing.js';
 import type { ClaimRefusal, ClaimRequest, SessionStore } from './ports/session-store.js';
 import { type AttemptResult, leaseMsFor, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
 import { reportAttempt } from './renewal-report.js';
@@ -45,6 +46,7 @@ export interface RenewerParts {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
+  readonly tracing: Tracing;
 }
 
 /** When to wish again while the store is silent. */
@@ -118,6 +120,10 @@ export class Renewer {
     if (settings === undefined || this.#stopping) return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
     const heldOff = this.#heldOff(request);
     if (heldOff !== undefined) return heldOff;
+    return this.#parts.tracing.renewal(request, () => this.#claimAndAttempt(request, settings));
+  }
+
+  async #claimAndAttempt(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult> {
     try {
       const granted = await this.#claim(request, settings);
       return 'kind' in granted ? granted : await this.#attempt(request, settings, granted);
@@ -154,7 +160,8 @@ export class Renewer {
 
   async #claim(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult | TimedLease> {
     const askedAtMs = this.#parts.clock.monotonicMs();
-    const answer = await this.#parts.store.claim(this.#claimRequest(request, settings));
+    const wish = this.#claimRequest(request, settings);
+    const answer = await this.#parts.tracing.step('claim', () => this.#parts.store.claim(wish));
     const { merchant, trigger } = request;
     if (answer.kind === 'claimed') {
       this.#parts.events.emit({ event: 'lease_granted', merchant, trigger });

@@ -6,6 +6,7 @@ import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { SessionStore } from './ports/session-store.js';
+import { type Tracing, untraced } from './ports/tracing.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { SessionReader } from './session-reader.js';
@@ -22,6 +23,8 @@ export interface ReplicaPorts {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
+  /** Left out: nobody looks. */
+  readonly tracing?: Tracing;
 }
 
 /** One replica of the broker, put together: what it holds, how it reads, and what keeps it fresh. */
@@ -37,7 +40,7 @@ export class SessionReplica {
   constructor(ports: ReplicaPorts) {
     const store = new ObservedStore(ports.store, ports.events);
     this.held = new HeldSessions(ports.clock);
-    const parts = { ...ports, store, held: this.held, failures: this.failures };
+    const parts = { ...ports, tracing: ports.tracing ?? untraced, store, held: this.held, failures: this.failures };
     this.#renewer = new Renewer(parts);
     this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });
     const running = { ...parts, renewer: this.#renewer, sync: this.#sync };

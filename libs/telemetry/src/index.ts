@@ -7,4 +7,5 @@ export {
   type Instruments,
   type MerchantGauges,
 } from './instruments.js';
-export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.js';
+export { isSampledIn, type RequestSpan, type TracedRequest } from './request-spans.js';
+export { startTelemetry, type Telemetry, type TelemetryOptions, type Traces } from './telemetry.js';

@@ -1,3 +1,4 @@
+import { context, trace } from '@opentelemetry/api';
 import { pino } from 'pino';
 import { SystemClock, toRfc3339, type Clock } from '#libs/clock';
 import { isError } from './error-fields.js';
@@ -39,10 +40,17 @@ export function createLogger(options: LoggerOptions): Logger {
       timestamp: () => `,"time":"${toRfc3339(clock.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: {},
+      mixin: traceFields,
     },
     options.destination ?? pino.destination({ dest: 1, sync: true }),
   );
   return loggerWith(lines, {});
+}
+
+/** Which trace a line belongs to, where one is recorded (OpenTelemetry, trace context in non-OTLP log formats). */
+function traceFields(): object {
+  const span = trace.getSpanContext(context.active());
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
 /** Bindings are kept here and not in a pino child: pino would print a field twice that a line sets again. */

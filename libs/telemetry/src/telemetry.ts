@@ -1,32 +1,55 @@
-import { diag, DiagLogLevel, metrics, type Meter } from '@opentelemetry/api';
+import { diag, DiagLogLevel, type Meter, metrics, trace, type Tracer } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
+import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
+import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { type Clock, Deadline, SystemClock } from '#libs/clock';
+import { Complaints } from './complaints.js';
+import { exportsOf, type TelemetryEnvironment } from './exports.js';
 import type { Logger } from './logger.js';
+import { createRequestDurations, type ServedRequest } from './request-durations.js';
+import { createRenewalTracing, type RenewalTracing } from './renewal-tracing.js';
+import { type RequestSpan, startRequestSpan, type TracedRequest } from './request-spans.js';
+
+/** What is seen of requests and renewals; there is none while traces go nowhere. */
+export interface Traces {
+  readonly renewals: RenewalTracing;
+  startRequest(request: TracedRequest): RequestSpan;
+}
 
 export interface Telemetry {
   readonly meter: Meter;
+  readonly traces?: Traces;
+  /** Notes how long a request took, in seconds. */
+  readonly requestSeconds: (seconds: number, request: ServedRequest) => void;
   /** Answers a scrape: Prometheus text with everything that has been counted. */
   scrape(...exchange: Parameters<PrometheusExporter['getMetricsRequestHandler']>): void;
-  /** Flushes and ends exporters. */
+  /** Flushes and ends exporters, in a bounded time: a collector that does not answer holds nobody up. */
   shutdown(): Promise<void>;
 }
 
 export interface TelemetryOptions {
-  /** `service.name` of everything that is exported. */
+  /** `service.name` of everything that is exported, unless OTEL_SERVICE_NAME is set. */
   readonly serviceName: string;
   readonly serviceVersion: string;
   readonly logger: Logger;
+  /** Where the OTEL_* variables are; the library reads those of the process itself. */
+  readonly environment?: TelemetryEnvironment;
+  readonly clock?: Clock;
 }
 
-const METER = 'session-broker';
+const SCOPE = 'session-broker';
+const LONGEST_FLUSH_MS = 3_000;
 
 /**
  * Starts OpenTelemetry: metrics for a scrape, and what the standard OTEL_* variables ask for besides. To be called
  * before anything that it observes is loaded. Nothing leaves the process by default but the answer to a scrape.
  */
 export function startTelemetry(options: TelemetryOptions): Telemetry {
-  diag.setLogger(diagnosticsTo(options.logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  const { serviceVersion, logger, environment = {}, clock = new SystemClock() } = options;
+  const exports = exportsOf(environment);
   // Without a server of its own: the management port serves it. The resource would show pid, owner and command line.
   const prometheus = new PrometheusExporter({
     preventServerStart: true,
@@ -34,26 +57,55 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     withoutScopeInfo: true,
   });
   const sdk = new NodeSDK({
-    serviceName: options.serviceName,
-    autoDetectResources: false,
-    metricReaders: [prometheus],
-    spanProcessors: [],
+    serviceName: environment['OTEL_SERVICE_NAME'] ?? options.serviceName,
+    resourceDetectors: [envDetector, serviceInstanceIdDetector],
+    metricReaders: [prometheus, ...(exports.metrics ? [pushingReader()] : [])],
+    ...(exports.traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
     instrumentations: [new RuntimeNodeInstrumentation()],
   });
+  const complaints = new Complaints(logger, clock);
+  diag.setLogger(diagnosticsTo(complaints), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
+  const meter = metrics.getMeter(SCOPE, serviceVersion);
   return {
-    meter: metrics.getMeter(METER, options.serviceVersion),
+    meter,
+    requestSeconds: createRequestDurations(meter),
+    ...(exports.traces ? { traces: tracesOf(trace.getTracer(SCOPE, serviceVersion)) } : {}),
     scrape: (...exchange) => prometheus.getMetricsRequestHandler(...exchange),
-    shutdown: () => sdk.shutdown(),
+    shutdown: () => within(clock, sdk.shutdown(), complaints),
   };
 }
 
-/** The library's own complaints, through our logger and its redaction. */
-function diagnosticsTo(logger: Logger): Parameters<typeof diag.setLogger>[0] {
+/** Interval and timeout by OTEL_METRIC_EXPORT_INTERVAL and _TIMEOUT, as is read by the library. */
+function pushingReader(): PeriodicExportingMetricReader {
+  return new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() });
+}
+
+function tracesOf(tracer: Tracer): Traces {
+  return {
+    renewals: createRenewalTracing(tracer),
+    startRequest: (request) => startRequestSpan(tracer, request),
+  };
+}
+
+/** What could not be flushed is lost, and that is said: telemetry is never worth a process that does not end. */
+async function within(clock: Clock, flush: Promise<void>, complaints: Complaints): Promise<void> {
+  const deadline = new Deadline(clock, LONGEST_FLUSH_MS);
+  const ended = new Promise<'late'>((resolve) => deadline.signal.addEventListener('abort', () => resolve('late')));
+  try {
+    if ((await Promise.race([flush, ended])) === 'late') complaints.say('warn', 'the last telemetry was not delivered');
+  } catch (error) {
+    complaints.say('warn', `the last telemetry was not delivered: ${error instanceof Error ? error.name : 'unknown'}`);
+  } finally {
+    deadline.close();
+  }
+}
+
+function diagnosticsTo(complaints: Complaints): Parameters<typeof diag.setLogger>[0] {
   const at =
     (level: 'debug' | 'warn' | 'error') =>
     (message: string): void =>
-      logger[level]({ library: 'opentelemetry' }, message);
+      complaints.say(level, message);
   return { verbose: at('debug'), debug: at('debug'), info: at('debug'), warn: at('warn'), error: at('error') };
 }

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '#libs/clock';
+import { isSampledIn, type RequestSpan, type Telemetry } from '#libs/telemetry';
+import type { EarlyAnswer } from './http-server.js';
+
+const MS_PER_S = 1_000;
+
+/** Streams last half an hour: as spans and durations they would tell nothing of how the broker does. */
+const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.endsWith('/events') === true;
+
+const READ_ROUTE = '/v1/merchants/:merchant/session';
+
+/**
+ * Notes how long reads take that are answered before the framework. They have no span: a caller that records its trace
+ * is served by the framework, which makes one.
+ */
+export function observedReads(telemetry: Telemetry | undefined, clock: Clock, answer: EarlyAnswer): EarlyAnswer {
+  if (telemetry === undefined) return answer;
+  const { traces, requestSeconds } = telemetry;
+  return (request, response) => {
+    if (traces !== undefined && isSampledIn(request.headers['traceparent'])) return false;
+    const startedAtMs = clock.monotonicMs();
+    if (!answer(request, response)) return false;
+    const seconds = (clock.monotonicMs() - startedAtMs) / MS_PER_S;
+    requestSeconds(seconds, { method: 'GET', route: READ_ROUTE, status: response.statusCode });
+    return true;
+  };
+}
+
+/** Counts and traces the requests that the framework serves. */
+export function observeRequests(server: FastifyInstance, telemetry: Telemetry | undefined): void {
+  if (telemetry === undefined) return;
+  const { traces, requestSeconds } = telemetry;
+  server.addHook('onResponse', (request, reply, done) => {
+    if (!isStream(request)) {
+      requestSeconds(reply.elapsedTime / MS_PER_S, {
+        method: request.method,
+        route: request.routeOptions.url ?? '',
+        status: reply.statusCode,
+      });
+    }
+    done();
+  });
+  if (traces === undefined) return;
+  const spans = new WeakMap<FastifyRequest, RequestSpan>();
+  server.addHook('onRequest', (request, _reply, done) => {
+    const { url } = request.routeOptions;
+    if (url === undefined || isStream(request)) return done();
+    const span = traces.startRequest({ method: request.method, route: url, headers: request.headers });
+    spans.set(request, span);
+    span.within(done);
+  });
+  // A body is read by events of the socket, which know nothing of the request: from here on it is known again.
+  server.addHook('preValidation', (request, _reply, done) => {
+    const span = spans.get(request);
+    if (span === undefined) done();
+    else span.within(done);
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    spans.get(request)?.end(reply.statusCode);
+    done();
+  });
+}

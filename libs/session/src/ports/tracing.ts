@@ -1,0 +1,27 @@
+import type { RenewalTrigger } from './session-events.js';
+
+export interface TracedRenewal {
+  readonly merchant: string;
+  readonly trigger: RenewalTrigger;
+}
+
+/** The steps of a renewal that take time. */
+export type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
+
+/**
+ * Brackets around pieces of work, for whoever wants to see what they consist of and how long they take. What they
+ * return and throw is passed through; steps belong to the renewal within which they run.
+ */
+export interface Tracing {
+  renewal<Result extends { readonly kind: string }>(
+    renewal: TracedRenewal,
+    run: () => Promise<Result>,
+  ): Promise<Result>;
+  step<Result>(step: RenewalStep, run: () => Promise<Result>): Promise<Result>;
+}
+
+/** Nobody looks. */
+export const untraced: Tracing = {
+  renewal: (_renewal, run) => run(),
+  step: (_step, run) => run(),
+};

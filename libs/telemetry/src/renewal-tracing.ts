@@ -1,0 +1,46 @@
+import { context, type Context, type Link, ROOT_CONTEXT, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+
+/** Each renewal as a span with its steps below it: the domain's port, by its shape. */
+export interface RenewalTracing {
+  renewal<Result extends { readonly kind: string }>(
+    renewal: { readonly merchant: string; readonly trigger: string },
+    run: () => Promise<Result>,
+  ): Promise<Result>;
+  step<Result>(step: string, run: () => Promise<Result>): Promise<Result>;
+}
+
+/**
+ * A renewal is a trace of its own, because many wait for it and it outlives each of them; the request that set it going
+ * is linked to it.
+ */
+export function createRenewalTracing(tracer: Tracer): RenewalTracing {
+  return {
+    renewal: ({ merchant, trigger }, run) => {
+      const cause = trace.getSpanContext(context.active());
+      const links: Link[] = cause === undefined ? [] : [{ context: cause }];
+      const attributes = { 'session_broker.merchant': merchant, 'session_broker.trigger': trigger };
+      const span = tracer.startSpan('renewal', { attributes, links }, ROOT_CONTEXT);
+      return inside(trace.setSpan(ROOT_CONTEXT, span), async () => {
+        const result = await run();
+        span.setAttribute('session_broker.result', result.kind);
+        if (result.kind === 'failed' || result.kind === 'store_down') span.setStatus({ code: SpanStatusCode.ERROR });
+        return result;
+      });
+    },
+    step: (step, run) => inside(trace.setSpan(context.active(), tracer.startSpan(step)), run),
+  };
+}
+
+/** Of an error its name alone is told: a message is written for the log, which is redacted, and a trace is not. */
+async function inside<Result>(own: Context, run: () => Promise<Result>): Promise<Result> {
+  const span = trace.getSpan(own);
+  try {
+    return await context.with(own, run);
+  } catch (error) {
+    span?.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
+    span?.setStatus({ code: SpanStatusCode.ERROR });
+    throw error;
+  } finally {
+    span?.end();
+  }
+}

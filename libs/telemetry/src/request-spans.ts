@@ -1,0 +1,40 @@
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+
+export interface TracedRequest {
+  readonly method: string;
+  /** The pattern of the path, never the path itself: what is in it may be a secret of somebody, and is without bound. */
+  readonly route: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The span of a request that is being served. */
+export interface RequestSpan {
+  /** Runs what belongs to the request, so that renewals, log lines and spans below it know it. */
+  within(run: () => void): void;
+  end(status: number): void;
+}
+
+/** A span for a request, by the semantic conventions of HTTP servers; sampled as its caller wants, or as is set here. */
+export function startRequestSpan(tracer: Tracer, { method, route, headers }: TracedRequest): RequestSpan {
+  const parent = propagation.extract(ROOT_CONTEXT, headers);
+  const attributes = { 'http.request.method': method, 'http.route': route };
+  const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, parent);
+  const own = trace.setSpan(parent, span);
+  return {
+    within: (run) => context.with(own, run),
+    end: (status) => {
+      span.setAttribute('http.response.status_code', status);
+      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+/** Whether the caller is recording its trace (W3C Trace Context, section 3.2.2.5). */
+export function isSampledIn(traceparent: string | string[] | undefined): boolean {
+  const flags =
+    typeof traceparent === 'string'
+      ? /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-([\da-f]{2})/.exec(traceparent)?.[1]
+      : undefined;
+  return flags !== undefined && (Number.parseInt(flags, 16) & 1) === 1;
+}
