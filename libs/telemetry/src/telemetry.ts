@@ -42,6 +42,9 @@ export interface TelemetryOptions {
 
 const SCOPE = 'session-broker';
 const LONGEST_FLUSH_MS = 3_000;
+/** As the standard has them. */
+const DEFAULT_PUSH_INTERVAL_MS = 60_000;
+const DEFAULT_PUSH_TIMEOUT_MS = 30_000;
 
 /**
  * Starts OpenTelemetry: metrics for a scrape, and what the standard OTEL_* variables ask for besides. To be called
@@ -59,7 +62,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   const sdk = new NodeSDK({
     serviceName: environment['OTEL_SERVICE_NAME'] ?? options.serviceName,
     resourceDetectors: [envDetector, serviceInstanceIdDetector],
-    metricReaders: [prometheus, ...(exports.metrics ? [pushingReader()] : [])],
+    metricReaders: [prometheus, ...(exports.metrics ? [pushingReader(environment)] : [])],
     ...(exports.traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
     instrumentations: [new RuntimeNodeInstrumentation()],
@@ -77,9 +80,19 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   };
 }
 
-/** Interval and timeout by OTEL_METRIC_EXPORT_INTERVAL and _TIMEOUT, as is read by the library. */
-function pushingReader(): PeriodicExportingMetricReader {
-  return new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() });
+/** The library reads interval and timeout only for readers of its own making. */
+function pushingReader(environment: TelemetryEnvironment): PeriodicExportingMetricReader {
+  const intervalMs = positive(environment['OTEL_METRIC_EXPORT_INTERVAL']) ?? DEFAULT_PUSH_INTERVAL_MS;
+  const timeoutMs = positive(environment['OTEL_METRIC_EXPORT_TIMEOUT']) ?? DEFAULT_PUSH_TIMEOUT_MS;
+  return new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter(),
+    exportIntervalMillis: intervalMs,
+    exportTimeoutMillis: Math.min(timeoutMs, intervalMs),
+  });
+}
+
+function positive(text: string | undefined): number | undefined {
+  return text !== undefined && /^[1-9]\d{0,8}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
 function tracesOf(tracer: Tracer): Traces {

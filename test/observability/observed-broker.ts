@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { generateClientKey } from '#libs/jwe';
+import { createLogger } from '#libs/telemetry';
+import { freePort } from '#libs/testing';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { ProgramProcess } from '../e2e/program-process.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
+
+const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+const TOKEN = 'token-of-the-observed-checkout';
+
+export interface ObservedSetUp {
+  /** Further sections of the configuration, as YAML. */
+  readonly sections?: string;
+  /** Faults that the sandbox has before the broker starts. */
+  readonly faults?: readonly object[];
+}
+
+/** A broker as a process of its own, with an environment of its own, before a sandbox in this process. */
+export class ObservedBroker {
+  url = '';
+  managementUrl = '';
+  #folder = '';
+  #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
+  #process: ProgramProcess | undefined;
+  #secrets: string[] = [TOKEN, SERVICE_CODE];
+
+  static async start(environment: Record<string, string> = {}, setUp: ObservedSetUp = {}): Promise<ObservedBroker> {
+    const broker = new ObservedBroker();
+    await broker.#start(environment, setUp);
+    return broker;
+  }
+
+  /** What must be seen nowhere. */
+  get secrets(): readonly string[] {
+    return this.#secrets;
+  }
+
+  get lines(): Record<string, unknown>[] {
+    const { out = '' } = this.#process ?? {};
+    return out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** A session that was handed out is among the secrets from then on. */
+  async session(headers: Record<string, string> = {}): Promise<{ generation: number }> {
+    const response = await this.#ask('/session', { headers: { prefer: 'wait=10', ...headers } });
+    return this.#note(response);
+  }
+
+  async reject(generation: number, headers: Record<string, string> = {}): Promise<{ generation: number }> {
+    const body = JSON.stringify({ generation, reason: 'b_expired_token' });
+    return this.#note(await this.#ask('/session/rejections', { method: 'POST', body, headers }));
+  }
+
+  /** A plain read, as consumers make it all day. */
+  async read(headers: Record<string, string> = {}): Promise<number> {
+    const response = await this.#ask('/session', { headers });
+    await response.arrayBuffer();
+    return response.status;
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.managementUrl}/metrics`)).text();
+  }
+
+  control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
+  }
+
+  /** @returns the exit code */
+  async stop(): Promise<number | null | undefined> {
+    this.#process?.signal('SIGTERM');
+    const code = await this.#process?.ended;
+    await this.#sandbox?.close();
+    await rm(this.#folder, { recursive: true });
+    return code;
+  }
+
+  async #note(response: Response): Promise<{ generation: number }> {
+    const session = (await response.json()) as { generation: number; authToken: string; deviceId: string };
+    if (response.ok) this.#secrets.push(session.authToken, session.deviceId);
+    return session;
+  }
+
+  #ask(path: string, init: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...init.headers };
+    return fetch(`${this.url}/v1/merchants/shop${path}`, { ...init, headers });
+  }
+
+  async #start(environment: Record<string, string>, { sections = '', faults = [] }: ObservedSetUp): Promise<void> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'session-broker-observed-'));
+    const { privateJwk, publicJwk } = await generateClientKey();
+    const keyFile = join(this.#folder, 'shop.jwk.json');
+    await writeFile(keyFile, JSON.stringify(privateJwk), { mode: 0o600 });
+    this.#secrets.push((JSON.parse(await readFile(keyFile, 'utf8')) as { d: string }).d);
+    const merchants = [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk, lifetimeMs: 60_000 }];
+    const logger = createLogger({ name: 'sandbox', level: 'error' });
+    this.#sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock: new SystemClock(), logger, merchants });
+    for (const fault of faults) await this.control('POST', '/faults', fault);
+    const [port, managementPort] = [await freePort(), await freePort()];
+    this.url = `http://127.0.0.1:${port}`;
+    this.managementUrl = `http://127.0.0.1:${managementPort}`;
+    const file = join(this.#folder, 'broker.yaml');
+    await writeFile(file, configuration({ port, managementPort, sandboxUrl: this.#sandbox.url, sections }));
+    this.#process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment } });
+    await this.#process.said(/"msg":"broker started"/);
+  }
+}
+
+function configuration(parts: { port: number; managementPort: number; sandboxUrl: string; sections: string }): string {
+  const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+  return `
+http: { host: 127.0.0.1, port: ${parts.port} }
+management: { host: 127.0.0.1, port: ${parts.managementPort} }
+log: { level: debug }
+auth:
+  tokens: [{ caller: checkout, sha256: "${sha256}" }]
+  policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject] }]
+${parts.sections}
+merchants:
+  - id: shop
+    serviceCode: ${SERVICE_CODE}
+    clientKeyFiles: [shop.jwk.json]
+    gateway: { baseUrl: '${parts.sandboxUrl}', environment: test, timeout: 2s }
+`;
+}
