@@ -11,7 +11,7 @@ export type {
 export { ConfigurationError, type Fault, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { loadConfiguration, readConfiguration } from './load-configuration.js';
-export { type NamedFile, namedFiles } from './named-files.js';
+export type { NamedFile } from './named-files.js';
 export { parseConfiguration } from './parse-configuration.js';
 export type { ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
 export { isCallerName } from './value-rule.js';

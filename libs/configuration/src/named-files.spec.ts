@@ -1,4 +1,3 @@
-import { namedFiles } from './named-files.js';
 import { parseConfiguration } from './parse-configuration.js';
 
 const yaml = `
@@ -9,7 +8,9 @@ store:
   cluster: ["10.0.0.1:6379"]
   passwordFile: redis.password
   tls: { caFile: /etc/ca.pem, certFile: own.pem, keyFile: own.key }
-auth: { disabled: true }
+auth:
+  tokens: []
+  jwt: { issuer: "https://issuer.example", audience: broker, jwksFile: jwks.json }
 merchants:
   - id: shop
     serviceCodeFile: shop/code
@@ -24,20 +25,21 @@ merchants:
     gateway: { baseUrl: "https://gateway.example", environment: test, tls: { caFile: bank-ca.pem } }
 `;
 
-describe('namedFiles', () => {
-  it('finds every file that a setting names, with its path and who may read it', () => {
-    const found = namedFiles(parseConfiguration(yaml, {}), '/srv/broker');
+describe('the files of a configuration', () => {
+  it('are those that any setting names, with its path and who may read them', () => {
+    const found = parseConfiguration(yaml, {}).files;
     expect(found.map(({ path, file, content }) => `${path} ${file} ${content}`).sort()).toEqual([
-      'merchants[0].clientKeyFiles[0] /srv/broker/shop/new.json secret',
-      'merchants[0].clientKeyFiles[1] /srv/broker/shop/old.json secret',
-      'merchants[0].gateway.requestData.recipientKeyFile /srv/broker/bank.json public',
-      'merchants[0].serviceCodeFile /srv/broker/shop/code secret',
-      'merchants[1].clientKeyFiles[0] /srv/broker/other.json secret',
-      'merchants[1].gateway.tls.caFile /srv/broker/bank-ca.pem certificates',
-      'store.passwordFile /srv/broker/redis.password secret',
+      'auth.jwt.jwksFile jwks.json public',
+      'merchants[0].clientKeyFiles[0] shop/new.json secret',
+      'merchants[0].clientKeyFiles[1] shop/old.json secret',
+      'merchants[0].gateway.requestData.recipientKeyFile bank.json public',
+      'merchants[0].serviceCodeFile shop/code secret',
+      'merchants[1].clientKeyFiles[0] other.json secret',
+      'merchants[1].gateway.tls.caFile bank-ca.pem certificates',
+      'store.passwordFile redis.password secret',
       'store.tls.caFile /etc/ca.pem certificates',
-      'store.tls.certFile /srv/broker/own.pem certificates',
-      'store.tls.keyFile /srv/broker/own.key secret',
+      'store.tls.certFile own.pem certificates',
+      'store.tls.keyFile own.key secret',
     ]);
   });
 });

@@ -56,6 +56,7 @@ describe('parseConfiguration', () => {
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       log: { level: 'info' },
+      files: [{ path: 'merchants[0].clientKeyFiles[0]', file: 'shop.jwk.json', content: 'secret' }],
       merchants: [
         {
           id: 'shop',

@@ -7,6 +7,7 @@ import { type KeyUse, keysSharedWithTest } from './environment-rules.js';
 import { ConfigurationError, type Fault, inOrderOf, notCausedBy, type Warning, withoutFollowers } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { merchantFaults } from './merchant-rules.js';
+import { namedFiles } from './named-files.js';
 import type { ParsedConfiguration } from './parsed-configuration.js';
 import { readYaml } from './read-yaml.js';
 import { BrokerSettings } from './settings/broker-settings.js';
@@ -28,7 +29,7 @@ export function parseConfiguration(text: string, environment: Environment): Pars
   const own = withoutFollowers([...content.faults, ...shaped.faults, ...checked.faults]);
   const faults = [...own, ...notCausedBy(own, crossFaults(checked.settings))];
   if (faults.length > 0) throw new ConfigurationError(inOrderOf(content.places, faults));
-  const parsed = toParsed(checked.settings as BrokerSettings);
+  const parsed = { ...toParsed(checked.settings as BrokerSettings), files: namedFiles(checked.settings) };
   return deepFreeze({ ...parsed, warnings: warningsOf(parsed) });
 }
 

@@ -1,5 +1,6 @@
 import type { SessionSettings } from '#libs/session';
 import type { Warning } from './fault.js';
+import type { NamedFile } from './named-files.js';
 import type { Permission } from './settings/auth-settings.js';
 
 export interface BaseHttp {
@@ -17,6 +18,8 @@ export interface BaseConfiguration {
   readonly management: { readonly host: string; readonly port: number };
   readonly auth: BaseAuth;
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
+  /** Every file that is named anywhere in it. */
+  readonly files: readonly NamedFile[];
 }
 
 export interface BaseAuth {

@@ -21,7 +21,7 @@ import type { RequestDataSettings } from './settings/request-data-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
 /** From checked settings to plain options: text becomes URLs, milliseconds and lead times. */
-export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings'> {
+export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings' | 'files'> {
   const { http, management, store, auth, log } = settings;
   return {
     http: toHttp(http),
