@@ -40,6 +40,12 @@ describe('the built command line', () => {
     expect(err).toMatch(/does not exist/);
   });
 
+  it('has a doctor whose exit code is in its report', async () => {
+    const { code, out, err } = await runCli('doctor', '--config', join(folder, 'nowhere.yaml'), '--json');
+    expect({ code, err }).toEqual({ code: 2, err: '' });
+    expect(JSON.parse(out)).toMatchObject({ ok: false, exitCode: 2, summary: { failed: 1 } });
+  });
+
   it('ends with the code for usage when the command line is wrong', async () => {
     expect((await runCli('keys', 'generate')).code).toBe(64);
   });

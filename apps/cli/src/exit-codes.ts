@@ -5,34 +5,49 @@ export const exitCodes = {
   ok: 0,
   /** Something on this machine or inside the program: a taken port, a process that died, a fault of ours. */
   failed: 1,
-  /** A file or value that was given is not usable: configuration, key, merchant. */
+  /** A file or value that was given is not usable: configuration, key, merchant; a server that is set up wrongly. */
   invalidInput: 2,
-  /** The gateway or the bank says no: registration, serviceCode or access. */
+  /** The other side says no, or is not trusted: registration, serviceCode, access, rights, certificate. */
   refused: 3,
   /** The same command can succeed later without a change. */
   tryLater: 4,
   /** The gateway's answer is not a session that the configured key opens. */
   invalidAnswer: 5,
+  /** Nothing is known to be wrong, but not everything could be looked at. */
+  incomplete: 6,
   /** The command line itself is wrong (sysexits EX_USAGE). */
   usage: 64,
 } as const;
 
-const byFault = {
-  caller: exitCodes.invalidInput,
-  configuration: exitCodes.invalidInput,
-  peer: exitCodes.tryLater,
-  dependency: exitCodes.tryLater,
-  programmer: exitCodes.failed,
-} as const satisfies Record<Fault, number>;
+/** The classes of fault that a command can end with. */
+export type ExitClass = Exclude<keyof typeof exitCodes, 'ok' | 'incomplete' | 'usage'>;
 
-const byCode: Partial<Record<ErrorCode, number>> = {
-  gateway_refused: exitCodes.refused,
-  gateway_revoked: exitCodes.refused,
-  gateway_invalid_response: exitCodes.invalidAnswer,
-  address_in_use: exitCodes.failed,
+const byFault = {
+  caller: 'invalidInput',
+  configuration: 'invalidInput',
+  peer: 'tryLater',
+  dependency: 'tryLater',
+  programmer: 'failed',
+} as const satisfies Record<Fault, ExitClass>;
+
+const byCode: Partial<Record<ErrorCode, ExitClass>> = {
+  gateway_refused: 'refused',
+  gateway_revoked: 'refused',
+  gateway_invalid_response: 'invalidAnswer',
+  address_in_use: 'failed',
 };
 
-export function exitCodeOf(error: unknown): number {
-  if (!(error instanceof BrokerError)) return exitCodes.failed;
+/** What kind of fault an error is. */
+export function exitClassOf(error: unknown): ExitClass {
+  if (!(error instanceof BrokerError)) return 'failed';
   return byCode[error.code] ?? byFault[error.entry.fault];
 }
+
+export const exitCodeOf = (error: unknown): number => exitCodes[exitClassOf(error)];
+
+/** When several things are wrong: first what a person has to mend, what is nearest to them first of all. */
+const gravest: readonly ExitClass[] = ['invalidInput', 'failed', 'refused', 'invalidAnswer', 'tryLater'];
+
+/** The gravest of several classes; undefined when there is none. */
+export const gravestOf = (classes: readonly ExitClass[]): ExitClass | undefined =>
+  gravest.find((candidate) => classes.includes(candidate));

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import type { DoctorOptions } from './commands/doctor.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
@@ -27,6 +28,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addKeys(program, run);
   addConfig(program, { run, context });
   addSession(program, { run, context });
+  addDoctor(program, { run, context });
   addDemo(program, {
     context,
     ended: (code) => {
@@ -91,6 +93,21 @@ function addSession(program: Command, { run, context }: Wiring): void {
     .option('--yes', 'go on for a merchant of the production environment')
     .action((options: { config: string; merchant: string; showSecrets?: true; yes?: true; json?: true }) =>
       run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context)),
+    );
+}
+
+function addDoctor(program: Command, { run, context }: Wiring): void {
+  verb(program, 'doctor', 'check a configuration against the world: files, keys, store, gateway, this machine')
+    .requiredOption('--config <file>', 'configuration of the broker')
+    .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
+    .option('--create-session', 'make one real create-session call; it can end the session that payments use now')
+    .option('--yes', 'go on with it for a merchant of the production environment')
+    .option('--cross-check', 'test environment: hold our JWE against the cipher helpers of the gateway')
+    .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
+    .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
+    .option('--recipient-key <file...>', 'with --discover: public keys to try first')
+    .action((options: DoctorOptions & { json?: true }) =>
+      run(options, async () => (await import('./commands/doctor.js')).doctor(options, context)),
     );
 }
 

@@ -8,6 +8,8 @@ export interface Report {
   readonly json: object;
   /** Not faults, but worth a look; standard error for people, `warnings` for programs. */
   readonly warnings?: readonly string[];
+  /** When what was found is no success although the work was done; default: 0. */
+  readonly exitCode?: number;
 }
 
 export interface ReportOptions {
@@ -26,17 +28,19 @@ const faultsOf = (error: unknown): Faulty['faults'] =>
 /** Does the work and prints its report, or the fault that ended it. @returns the exit code */
 export async function report(options: ReportOptions, work: () => Promise<Report>): Promise<number> {
   try {
-    printReport(options, await work());
-    return exitCodes.ok;
+    const done = await work();
+    printReport(options, done);
+    return done.exitCode ?? exitCodes.ok;
   } catch (error) {
     printFault(options, error);
     return exitCodeOf(error);
   }
 }
 
-function printReport({ terminal, json }: ReportOptions, { lines, json: facts, warnings = [] }: Report): void {
+function printReport({ terminal, json }: ReportOptions, done: Report): void {
+  const { lines, json: facts, warnings = [], exitCode = exitCodes.ok } = done;
   if (json) {
-    terminal.out(JSON.stringify({ ok: true, ...facts, warnings }, null, 2));
+    terminal.out(JSON.stringify({ ok: exitCode === exitCodes.ok, ...facts, warnings }, null, 2));
     return;
   }
   for (const warning of warnings) terminal.err(`warning: ${warning}`);

@@ -1,9 +1,10 @@
 import { toRfc3339 } from '#libs/clock';
 import { loadConfiguration, type MerchantConfiguration } from '#libs/configuration';
-import { BrokerError } from '#libs/errors';
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
 import { thumbprintOf } from '#libs/jwe';
 import type { IssuedSession } from '#libs/session';
+import { chosenMerchant, demandConsent, MAY_END_ANOTHER } from '../chosen-merchant.js';
+import { gatewayOf } from '../merchant-gateway.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -14,8 +15,6 @@ export interface SessionCreateOptions {
   readonly yes?: true;
 }
 
-const MAY_END_ANOTHER = 'a new session can end the one that payments use now (interface description, "no refresh")';
-
 /**
  * Makes exactly one create-session call, as the broker would, and keeps nothing of it.
  * @throws ConfigurationError, BrokerError `merchant_not_found` or `invalid_request` before any call is made
@@ -23,16 +22,8 @@ const MAY_END_ANOTHER = 'a new session can end the one that payments use now (in
  */
 export async function sessionCreate(options: SessionCreateOptions, context: CommandContext): Promise<Report> {
   const { merchants } = await loadConfiguration(options.config, context.environment);
-  const merchant = merchants.find(({ id }) => id === options.merchant);
-  if (merchant === undefined) {
-    const known = merchants.map(({ id }) => id).join(', ');
-    throw new BrokerError('merchant_not_found', { detail: `the configuration has: ${known}` });
-  }
-  if (merchant.gateway.environment === 'production' && options.yes !== true) {
-    throw new BrokerError('invalid_request', {
-      detail: `${MAY_END_ANOTHER}; repeat with --yes to create one in production`,
-    });
-  }
+  const merchant = chosenMerchant(merchants, options.merchant);
+  demandConsent(merchant, options.yes === true);
   return describe(merchant.id, await createOnce(merchant, context), options.showSecrets === true);
 }
 
@@ -46,13 +37,6 @@ async function createOnce(merchant: MerchantConfiguration, { clock, signal }: Co
     await connections.close();
   }
 }
-
-const gatewayOf = ({ id, serviceCode, clientKeys, gateway }: MerchantConfiguration): MerchantGateway => ({
-  merchant: id,
-  serviceCode,
-  clientKeys,
-  ...gateway,
-});
 
 function describe(merchant: string, session: IssuedSession, showSecrets: boolean): Report {
   const expiresAt = session.expiresAt === undefined ? undefined : toRfc3339(session.expiresAt);

@@ -81,7 +81,8 @@ export class InspectedServer {
   }
 
   close(): void {
-    this.#client.disconnect();
+    // Disconnecting what is closed would leave a timer of the library running.
+    if (this.#client.status !== 'end') this.#client.disconnect();
   }
 
   async #open(): Promise<void> {

@@ -1,0 +1,60 @@
+import type { ExitClass } from '../exit-codes.js';
+
+/** One thing that a check has to say. No message ever holds a secret: constant text, names, paths and numbers. */
+export interface Finding {
+  /** `fault` fails the check; `warning` is worth a look; `fact` is neither. */
+  readonly level: 'fact' | 'warning' | 'fault';
+  readonly message: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+  /** Of a fault: what kind it is, and so the exit code. */
+  readonly faultClass?: ExitClass;
+}
+
+/** `not_applicable`: there is nothing of that kind in this configuration. `not_run`: it is not known. */
+export type Verdict =
+  | { readonly kind: 'looked'; readonly findings: readonly Finding[]; readonly facts?: object }
+  | { readonly kind: 'not_applicable'; readonly reason: string }
+  | { readonly kind: 'not_run'; readonly reason: string };
+
+/** One question to the world, in a file of its own. */
+export interface Check {
+  /** Stable: scripts read it. */
+  readonly name: string;
+  /** What it looks at, where there is more than one: a merchant, a host. */
+  readonly subject?: string;
+  /** Names of checks that have to have passed before this one makes sense, for the same subject or without one. */
+  readonly needs?: readonly string[];
+  /** Longer than this, and it is given up as not run. */
+  readonly limitMs: number;
+  /** May throw what it does not expect: the runner makes a fault of it. */
+  run(signal: AbortSignal): Promise<Verdict>;
+}
+
+export const fact = (message: string): Finding => ({ level: 'fact', message });
+
+export const warning = (message: string, remedy: string): Finding => ({ level: 'warning', message, remedy });
+
+export const fault = (faultClass: ExitClass, message: string, remedy: string): Finding => ({
+  level: 'fault',
+  faultClass,
+  message,
+  remedy,
+});
+
+export const looked = (findings: readonly Finding[], facts?: object): Verdict => ({
+  kind: 'looked',
+  findings,
+  ...(facts === undefined ? {} : { facts }),
+});
+
+export const notApplicable = (reason: string): Verdict => ({ kind: 'not_applicable', reason });
+
+/** Longer lists tell nothing more. */
+const MOST_NAMED = 10;
+
+/** The first of many names, and how many more there are. */
+export function some(names: readonly string[]): string {
+  const more = names.length - MOST_NAMED;
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,56 @@
+import { BrokerError } from '#libs/errors';
+import type { CipherHelpers } from '#libs/gateway';
+import { type ClientKey, generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
+import { type Check, fact, fault, type Finding, looked } from '../check.js';
+import { asFault } from '../gateway-fault.js';
+
+export interface CrossCheckParts {
+  readonly merchant: string;
+  readonly helpers: CipherHelpers;
+  readonly limitMs: number;
+}
+
+/** Of every length in UTF-8, and what a query string or JSON could spoil. */
+const TEXTS = ['session broker', '{"amount":"1.00","text":"a+b & c=d %20"}', 'Überweisung € 漢字 🙂'] as const;
+const REMEDY = 'report it to the bank: one of the two sides does not keep to the interface description';
+
+/**
+ * Proves our JWE against the gateway's own cipher helpers, both ways, with a key pair that is made for it and thrown away:
+ * no configured key goes anywhere.
+ */
+export function crossCheck({ merchant, helpers, limitMs }: CrossCheckParts): Check {
+  return {
+    name: 'cipher.cross_check',
+    subject: merchant,
+    needs: ['configuration'],
+    limitMs,
+    run: (signal) =>
+      asFault(async () => {
+        const pair = await generateClientKey();
+        const key = await importClientKey(pair.privateJwk);
+        const findings: Finding[] = [];
+        for (const [index, text] of TEXTS.entries()) {
+          const jwe = await sealJwe(new TextEncoder().encode(text), await importPaymentKey(pair.publicJwk));
+          const theirs = await helpers.decrypt({ merchant, signal, jwe, privateJwk: pair.privateJwk });
+          findings.push(...compared(theirs === text, `text ${index + 1}: what we seal is not what the gateway opens`));
+          const sealed = await helpers.encrypt({ merchant, signal, plaintext: text, publicJwk: pair.publicJwk });
+          const ours = await openedText(sealed.trim(), key);
+          findings.push(...compared(ours === text, `text ${index + 1}: what the gateway seals is not what we open`));
+        }
+        return looked(findings.length > 0 ? findings : [fact(`${TEXTS.length} texts went both ways unchanged`)]);
+      }, 'see whether testBaseUrl leads to the helpers of the test environment'),
+  };
+}
+
+const compared = (isSame: boolean, message: string): readonly Finding[] =>
+  isSame ? [] : [fault('invalidAnswer', message, REMEDY)];
+
+/** Undefined when it does not open: that is a finding here, no error. */
+async function openedText(jwe: string, key: ClientKey): Promise<string | undefined> {
+  try {
+    return new TextDecoder().decode((await openJwe(jwe, [key])).plaintext);
+  } catch (error) {
+    if (error instanceof BrokerError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
+
+/** What this process is given by the machine; what the platform does not tell is absent. */
+export interface MachineFacts {
+  readonly nodeVersion: string;
+  /** The soft limit of open files; Infinity when there is none. */
+  readonly openFiles?: number;
+  /** What the process may use: of the container where there is one, else of the machine. */
+  readonly memoryBytes: number;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** As package.json demands it ("engines"). */
+export const OLDEST_NODE = '24.11.1';
+const MEBIBYTE = 2 ** 20;
+const LEAST_MEMORY_MIB = 256;
+/** Beside the watchers: other callers, the store, gateways, files. */
+const OTHER_OPEN_FILES = 1_024;
+
+/** Node.js, limits and variables. It sees this process: the broker's own may be given other ones. */
+export function environmentCheck(machine: MachineFacts, maxWatchers: number): Check {
+  return {
+    name: 'environment',
+    limitMs: 5_000,
+    run: () => Promise.resolve(looked([...nodeFindings(machine), ...limitFindings(machine, maxWatchers)])),
+  };
+}
+
+function nodeFindings({ nodeVersion, environment }: MachineFacts): readonly Finding[] {
+  const node = isOlder(nodeVersion, OLDEST_NODE)
+    ? fault('failed', `Node.js ${nodeVersion} is too old`, `run at least ${OLDEST_NODE}`)
+    : fact(`Node.js ${nodeVersion}`);
+  return [
+    node,
+    ...(environment['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+      ? [warning('NODE_TLS_REJECT_UNAUTHORIZED is 0', 'remove it: the broker verifies certificates all the same')]
+      : []),
+    ...(/--inspect/.test(environment['NODE_OPTIONS'] ?? '')
+      ? [warning('NODE_OPTIONS opens a debugger', 'remove --inspect: whoever connects to it reads every key')]
+      : []),
+  ];
+}
+
+function limitFindings({ openFiles, memoryBytes }: MachineFacts, maxWatchers: number): readonly Finding[] {
+  const memoryMib = Math.floor(memoryBytes / MEBIBYTE);
+  const neededFiles = maxWatchers + OTHER_OPEN_FILES;
+  return [
+    memoryMib < LEAST_MEMORY_MIB
+      ? warning(`${memoryMib} MiB of memory`, `give the broker at least ${LEAST_MEMORY_MIB} MiB`)
+      : fact(`${memoryMib} MiB of memory`),
+    openFiles !== undefined && openFiles < neededFiles
+      ? warning(
+          `at most ${openFiles} open files, and http.maxWatchers alone allows ${maxWatchers} connections`,
+          `raise the limit to ${neededFiles} (ulimit -n, LimitNOFILE), or lower http.maxWatchers`,
+        )
+      : fact(`open files: ${openFiles ?? 'the platform tells no limit'}`),
+  ];
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [left, right] = [version, than].map((text) => text.replace(/^v/, '').split('.').map(Number)) as [
+    number[],
+    number[],
+  ];
+  const difference = left.map((part, index) => part - (right[index] ?? 0)).find((each) => each !== 0);
+  return (difference ?? 0) < 0;
+}

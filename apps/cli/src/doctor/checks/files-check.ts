@@ -1,0 +1,96 @@
+import type { Stats } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { NamedFile } from '#libs/configuration';
+import { systemCodeOf } from '../../system-error.js';
+import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
+
+export interface FilesToCheck {
+  /** The configuration file. */
+  readonly file: string;
+  readonly named: readonly NamedFile[];
+  /** Who looks; undefined where the platform knows no users. */
+  readonly uid: number | undefined;
+}
+
+const ROOT = 0;
+const OTHERS_READ = 0o004;
+const OTHERS_WRITE = 0o002;
+const GROUP_READ = 0o040;
+const GROUP_WRITE = 0o020;
+const STICKY = 0o1000;
+
+/** Owner and mode of every file that is named, and of the folder that it lies in: whoever can write that can swap it. */
+export function filesCheck(files: FilesToCheck): Check {
+  return {
+    name: 'files',
+    limitMs: 10_000,
+    run: async () => {
+      const folder = dirname(resolve(files.file));
+      const all = [{ path: 'the configuration', file: files.file, content: 'public' } as const, ...files.named];
+      const findings: Finding[] = [];
+      const folders = new Map<string, string>();
+      for (const named of all) findings.push(...(await lookAt(named, { folder, folders, uid: files.uid })));
+      for (const [place, path] of folders) findings.push(...(await lookAtFolder(place, path)));
+      return looked([fact(`files: ${all.length}, folders: ${folders.size}`), ...findings]);
+    },
+  };
+}
+
+interface Place {
+  readonly folder: string;
+  /** Real folders, each with the first setting that leads there. */
+  readonly folders: Map<string, string>;
+  readonly uid: number | undefined;
+}
+
+async function lookAt({ path, file, content }: NamedFile, place: Place): Promise<readonly Finding[]> {
+  try {
+    // Kubernetes mounts files as links: what counts is where they lead.
+    const real = await realpath(resolve(place.folder, file));
+    if (!place.folders.has(dirname(real))) place.folders.set(dirname(real), path);
+    const stats = await stat(real);
+    const chmod = content === 'secret' ? 'chmod 600' : 'chmod go-w';
+    return [
+      ...ownerFindings(path, stats, place.uid),
+      ...modeFindings({ path, mode: stats.mode, isSecret: content === 'secret', remedy: `${chmod} ${real}` }),
+    ];
+  } catch (error) {
+    return [fault('invalidInput', `${path}: the file cannot be looked at (${systemCodeOf(error)})`, `check ${file}`)];
+  }
+}
+
+function ownerFindings(path: string, { uid }: Stats, ours: number | undefined): readonly Finding[] {
+  if (ours === undefined || uid === ROOT || uid === ours || ours === ROOT) return [];
+  return [warning(`${path}: the file belongs to user ${uid}`, 'give it to root, or to the user that runs the broker')];
+}
+
+interface Mode {
+  readonly path: string;
+  readonly mode: number;
+  readonly isSecret: boolean;
+  readonly remedy: string;
+}
+
+function modeFindings({ path, mode, isSecret, remedy }: Mode): readonly Finding[] {
+  if ((mode & OTHERS_WRITE) !== 0) return [fault('invalidInput', `${path}: every user can change the file`, remedy)];
+  if (isSecret && (mode & OTHERS_READ) !== 0) {
+    return [fault('invalidInput', `${path}: every user can read the secret`, remedy)];
+  }
+  return [
+    ...((mode & GROUP_WRITE) !== 0 ? [warning(`${path}: its group can change the file`, remedy)] : []),
+    ...(isSecret && (mode & GROUP_READ) !== 0
+      ? [warning(`${path}: its group can read the secret`, `${remedy}, unless the group is the broker's alone`)]
+      : []),
+  ];
+}
+
+async function lookAtFolder(folder: string, path: string): Promise<readonly Finding[]> {
+  const { mode } = await stat(folder);
+  if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0) {
+    return [fault('invalidInput', `${path}: every user can swap files in its folder`, `chmod o-w ${folder}`)];
+  }
+  return (mode & GROUP_WRITE) !== 0 && (mode & STICKY) === 0
+    ? [warning(`${path}: a group can swap files in its folder`, `chmod g-w ${folder}`)]
+    : [];
+}

@@ -1,0 +1,22 @@
+import { reach } from '#libs/gateway';
+import { type Check, fact, looked } from '../check.js';
+import { asFault } from '../gateway-fault.js';
+import type { GatewayVisit } from '../gateway-visit.js';
+
+/** Beyond the time that a call has: its own end says more than ours. */
+export const GRACE_MS = 1_000;
+
+/** Whether a connection comes about at all. */
+export function gatewayTcpCheck({ entry, subject, gateway: { timeoutMs }, tools }: GatewayVisit): Check {
+  return {
+    name: 'gateway.tcp',
+    subject,
+    needs: ['gateway.dns'],
+    limitMs: timeoutMs + GRACE_MS,
+    run: (signal) =>
+      asFault(async () => {
+        await reach(entry, { clock: tools.clock, signal, timeoutMs });
+        return looked([fact(`port ${entry.port} of the ${entry.via} takes connections`)]);
+      }, 'see whether firewalls and network policies let this machine out to it'),
+  };
+}

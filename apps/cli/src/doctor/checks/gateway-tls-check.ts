@@ -1,0 +1,50 @@
+import { toRfc3339 } from '#libs/clock';
+import { type Handshake, shakeHands } from '#libs/gateway';
+import { lifeOf } from '../certificate-life.js';
+import { type Check, fact, type Finding, looked, notApplicable, type Verdict, warning } from '../check.js';
+import { asFault } from '../gateway-fault.js';
+import type { GatewayVisit } from '../gateway-visit.js';
+import { GRACE_MS } from './gateway-tcp-check.js';
+
+/** Whether the gateway's certificate is trusted as configured, how long its chain is good for, and what its pin is. */
+export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit): Check {
+  return {
+    name: 'gateway.tls',
+    subject,
+    needs: ['gateway.tcp'],
+    limitMs: gateway.timeoutMs + GRACE_MS,
+    run: async (signal): Promise<Verdict> => {
+      if (gateway.baseUrl.protocol !== 'https:') return notApplicable('baseUrl is http');
+      if (entry.via === 'proxy') return notApplicable('behind a proxy the handshake is part of gateway.http');
+      return asFault(
+        async () => describe(await shakeHands(gateway, { clock: tools.clock, signal })),
+        'compare tls.caFile, tls.pins and baseUrl with what the bank has given',
+      );
+    },
+  };
+
+  function describe({ protocol, chain }: Handshake): Verdict {
+    const now = tools.clock.now();
+    const findings = chain.map(({ endsAt }, index) =>
+      lifeOf(index === 0 ? "the gateway's certificate" : `certificate ${index + 1} of its chain`, endsAt, now),
+    );
+    const facts = chain.map(({ endsAt, pin }) => ({ endsAt: toRfc3339(endsAt), pin }));
+    return looked([fact(`${protocol}, trusted`), ...findings, ...pinFindings(chain[0]?.pin)], {
+      protocol,
+      chain: facts,
+    });
+  }
+
+  function pinFindings(pin: string | undefined): readonly Finding[] {
+    const { pins } = gateway.tls;
+    if (pins.length === 0) return pin === undefined ? [] : [fact(`its pin, should you want one: ${pin}`)];
+    return pins.length === 1
+      ? [
+          warning(
+            'only one key is pinned',
+            'pin the one that the bank will change to as well, or a change cuts you off',
+          ),
+        ]
+      : [fact(`its key is one of ${pins.length} pinned ones`)];
+  }
+}

@@ -1,0 +1,11 @@
+import { type Check, notApplicable } from '../check.js';
+
+/** In place of all checks of Redis. */
+export function memoryStoreCheck(): Check {
+  return {
+    name: 'store.connection',
+    needs: ['configuration'],
+    limitMs: 1_000,
+    run: () => Promise.resolve(notApplicable('store.type is memory: for one replica alone, and empty after a restart')),
+  };
+}

@@ -1,0 +1,105 @@
+import { formatDuration, msBetween, toRfc3339 } from '#libs/clock';
+import type { MerchantConfiguration } from '#libs/configuration';
+import { inspectSession, type SessionInspection } from '#libs/gateway';
+import { admit, GatewayFailure, type IssuedSession, leadTimeShortfall, type Session } from '#libs/session';
+import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
+import { exitClassOf } from '../../exit-codes.js';
+import { gatewayOf } from '../../merchant-gateway.js';
+import { type Check, fact, fault, type Finding, looked, type Verdict, warning } from '../check.js';
+import { asFault, describeFailure } from '../gateway-fault.js';
+import type { VisitTools } from '../gateway-visit.js';
+import { GRACE_MS } from './gateway-tcp-check.js';
+
+const REMEDY = 'compare serviceCode, environment and client key with what the bank has registered';
+
+/** One real create call: the form of what comes, the names of its fields, its lifetime, and whether the lead time suffices. */
+export function sessionCreateCheck(merchant: MerchantConfiguration, tools: VisitTools): Check {
+  return {
+    name: 'session.create',
+    subject: merchant.id,
+    needs: ['configuration'],
+    limitMs: merchant.gateway.timeoutMs + GRACE_MS,
+    run: (signal) =>
+      asFault(async () => {
+        const inspection = await inspectSession(tools, { gateway: gatewayOf(merchant), signal });
+        return describe(inspection, merchant);
+      }, REMEDY),
+  };
+}
+
+function describe({ form, fields, unnamed, session }: SessionInspection, merchant: MerchantConfiguration): Verdict {
+  const others = unnamed === 0 ? '' : ` and ${unnamed} whose names are not shown`;
+  const findings = [
+    fact(`${FORMS[form]}, with the fields ${fields.join(', ')}${others}`),
+    warning(MAY_END_ANOTHER, 'watch payments, or have the broker create the next one'),
+  ];
+  if (session instanceof GatewayFailure) {
+    findings.push(fault(exitClassOf(session), describeFailure(session), 'report the fields above to the bank'));
+    return looked(findings, { form, fields });
+  }
+  try {
+    return withLifetime(session, { merchant, findings, facts: { form, fields } });
+  } catch (error) {
+    if (!(error instanceof GatewayFailure)) throw error;
+    return looked([...findings, fault(exitClassOf(error), describeFailure(error), 'set this machine by NTP')], {
+      form,
+      fields,
+    });
+  }
+}
+
+const FORMS = {
+  full: 'the full form (serverPublic, refreshToken)',
+  short: 'the short form (serverPublicKey)',
+  mixed: 'a form that is neither the full nor the short one',
+} as const;
+
+interface Known {
+  readonly merchant: MerchantConfiguration;
+  readonly findings: readonly Finding[];
+  readonly facts: object;
+}
+
+/** As the renewer would take it, by its own rules, with the shortest lead that the jitter can leave. */
+function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Known): Verdict {
+  const { id, session: settings } = merchant;
+  const session = admit(issued, { merchant: id, generation: 1, settings, jitter: 0 });
+  const lifetimeMs = Math.round(msBetween(session.createdAt, session.expiresAt));
+  const given = issued.expiresAt === undefined ? 'none is named: fallbackLifetime counts' : 'as it names it';
+  const lead = leadTimeShortfall(session, settings);
+  const numbers = {
+    lifetimeMs,
+    expiresAt: toRfc3339(session.expiresAt),
+    tookMs: Math.round(msBetween(issued.sentAt, issued.receivedAt)),
+  };
+  return looked(
+    [
+      ...findings,
+      fact(`answered after ${numbers.tookMs} ms; lifetime ${seconds(lifetimeMs)}, ${given}`),
+      leadFinding(session, lead),
+      ...keyFindings(issued, merchant),
+    ],
+    { ...facts, ...numbers, expiryNamed: issued.expiresAt !== undefined, leadTimeSuffices: lead === undefined },
+  );
+}
+
+function leadFinding(session: Session, lead: ReturnType<typeof leadTimeShortfall>): Finding {
+  if (lead === undefined) {
+    return fact(`renewed ${seconds(msBetween(session.renewAt, session.expiresAt))} before the end, which suffices`);
+  }
+  return warning(
+    `the lead time is ${seconds(lead.leadMs)}, and two attempts with the pause between them take ${seconds(lead.neededMs)}`,
+    'raise session.renewBefore, or lower session.safetyMargin or gateway.timeout',
+  );
+}
+
+function keyFindings(
+  { clientKeyThumbprint }: IssuedSession,
+  { clientKeys }: MerchantConfiguration,
+): readonly Finding[] {
+  return clientKeys[0]?.thumbprint === clientKeyThumbprint
+    ? []
+    : [warning('an older client key opened it, not the newest', 'hand the newest public key to the bank')];
+}
+
+const seconds = (durationMs: number): string => formatDuration(Math.round(durationMs / 1_000) * 1_000);

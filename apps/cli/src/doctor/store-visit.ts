@@ -1,0 +1,36 @@
+import type { Clock } from '#libs/clock';
+import type { StoreConfiguration } from '#libs/configuration';
+import { redisConnection, RedisInspection, type ServerFacts } from '#libs/store';
+
+/** One look at the store that several checks share: connected once, and asked for its facts once. */
+export class StoreVisit {
+  readonly #store: Extract<StoreConfiguration, { type: 'redis' }>;
+  readonly #clock: Clock;
+  #inspection: Promise<RedisInspection> | undefined;
+  #servers: Promise<readonly ServerFacts[]> | undefined;
+
+  constructor(store: Extract<StoreConfiguration, { type: 'redis' }>, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** @throws StoreInspectionFailure */
+  inspection(): Promise<RedisInspection> {
+    const { keyPrefix } = this.#store;
+    const connection = redisConnection(this.#store);
+    this.#inspection ??= RedisInspection.open({ connection, keyPrefix, clock: this.#clock });
+    return this.#inspection;
+  }
+
+  servers(): Promise<readonly ServerFacts[]> {
+    this.#servers ??= this.inspection().then((inspection) => inspection.servers());
+    return this.#servers;
+  }
+
+  /** Also ends what is still under way. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#inspection === undefined) return;
+    const [opened] = await Promise.allSettled([this.#inspection]);
+    if (opened.status === 'fulfilled') opened.value.close();
+  }
+}

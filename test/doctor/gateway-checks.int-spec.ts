@@ -1,0 +1,147 @@
+import { SystemClock } from '#libs/clock';
+import { freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { RunningSandbox } from '../sandbox/running-sandbox.js';
+import { Examined, messagesOf } from './examined.js';
+
+let examined: Examined;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  examined = await Examined.create();
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  await examined.remove();
+});
+
+async function sandbox(): Promise<RunningSandbox> {
+  const running = await RunningSandbox.start(new SystemClock());
+  closers.push(running.close);
+  return running;
+}
+
+const NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'];
+
+describe('doctor: a gateway that is there', () => {
+  it('is reached step by step, and nothing is created', async () => {
+    const { url, calls } = await sandbox().then((running) => ({ url: running.url, calls: () => running.calls() }));
+    await examined.configure([{ gatewayUrl: url }]);
+    const { code, check, text } = await examined.doctor();
+    expect(NAMES.map((name) => check(name).status)).toEqual(['passed', 'passed', 'not_applicable', 'passed', 'passed']);
+    expect(check('gateway.http')).toMatchObject({ subject: new URL(url).host, facts: { httpStatus: 404 } });
+    expect(code).toBe(0);
+    expect(JSON.parse(text)).toMatchObject({ ok: true, exitCode: 0, summary: { failed: 0, not_run: 0 } });
+    expect((await calls()).calls.filter(({ operation }) => operation === 'authorize')).toEqual([]);
+  });
+
+  it('has a clock that is not ours', async () => {
+    const running = await sandbox();
+    await running.control('/settings', { method: 'PATCH', body: { skewMs: -90_000 } });
+    await examined.configure([{ gatewayUrl: running.url }]);
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('gateway.clock'), 'warning')).toEqual([
+      expect.stringMatching(/ (89|90)\d{3} ms behind ours$/),
+    ]);
+    expect(code).toBe(0);
+  });
+
+  it('is looked at once for all merchants that reach it in the same way', async () => {
+    const { url } = await sandbox();
+    const second = { gatewayUrl: url, id: 'other', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120003' };
+    const third = { ...second, id: 'third', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120004' };
+    await examined.configure([{ gatewayUrl: url }, second, { ...third, gatewayUrl: `${url}/other` }]);
+    const { checks } = await examined.doctor();
+    const host = new URL(url).host;
+    expect(checks.filter(({ name }) => name === 'gateway.http').map(({ subject }) => subject)).toEqual([
+      `${host} (as for shop)`,
+      `${host} (as for third)`,
+    ]);
+    const only = await examined.doctor('--merchant', 'other');
+    expect(only.checks.filter(({ name }) => name === 'gateway.http')).toHaveLength(1);
+  });
+});
+
+describe('doctor: a gateway that is not', () => {
+  it('is down: what follows is said not to have run', async () => {
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${await freePort()}` }]);
+    const { code, check } = await examined.doctor();
+    expect(code).toBe(4);
+    expect(messagesOf(check('gateway.tcp'), 'fault').join()).toContain('ECONNREFUSED');
+    expect(NAMES.slice(2).map((name) => check(name).status)).toEqual(['not_run', 'not_run', 'not_run']);
+  });
+
+  it('has no address', async () => {
+    await examined.configure([{ gatewayUrl: 'http://no-such-gateway.invalid' }]);
+    const { code, check } = await examined.doctor();
+    expect(check('gateway.dns').status).toBe('failed');
+    expect(check('gateway.tcp').reason).toBe('it needs gateway.dns, which failed');
+    expect(code).toBe(4);
+  });
+
+  it('takes connections and says nothing: each check ends in its time', async () => {
+    const silent = await LoopbackServer.tcp(() => undefined);
+    closers.push(() => silent.close());
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${silent.port}` }]);
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('gateway.http'), 'fault').join()).toContain('not complete after 2000 ms');
+    expect(check('gateway.clock').status).toBe('not_run');
+    expect(code).toBe(4);
+  });
+
+  it('shows no time: that is not known, and everything else is right', async () => {
+    const timeless = await LoopbackServer.http((_request, response) => {
+      response.sendDate = false;
+      response.end();
+    });
+    closers.push(() => timeless.close());
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${timeless.port}` }]);
+    const { code, check } = await examined.doctor();
+    expect(check('gateway.clock')).toMatchObject({ status: 'not_run', reason: 'the answer has no Date header' });
+    expect(code).toBe(6);
+  });
+});
+
+describe('doctor: TLS to the gateway', () => {
+  const authority = new TestAuthority();
+
+  async function serve(notAfter?: Date): Promise<{ readonly url: string; readonly pin: string }> {
+    const wish = { names: ['127.0.0.1'], ...(notAfter === undefined ? {} : { notAfter }) };
+    const certificate = authority.issue(wish);
+    const server = await LoopbackServer.https(certificate, (_request, response) => void response.end());
+    closers.push(() => server.close());
+    return { url: `https://127.0.0.1:${server.port}`, pin: `sha256/${certificate.spkiSha256}` };
+  }
+
+  it('passes with the right authority, tells the ends of the chain, and the pin', async () => {
+    await examined.write('ca.pem', authority.cert);
+    const { url, pin } = await serve();
+    await examined.configure([{ gatewayUrl: url, gateway: 'tls: { caFile: ca.pem }' }]);
+    const { code, check } = await examined.doctor();
+    expect(check('gateway.tls')).toMatchObject({ status: 'passed', facts: { chain: [{ pin }, {}] } });
+    expect(messagesOf(check('gateway.tls'), 'fact').join()).toContain(`its pin, should you want one: ${pin}`);
+    expect(code).toBe(0);
+  });
+
+  it('warns of a certificate that ends soon, and of a single pin', async () => {
+    await examined.write('ca.pem', authority.cert);
+    const { url, pin } = await serve(new Date(Date.now() + 5.5 * 86_400_000));
+    await examined.configure([{ gatewayUrl: url, gateway: `tls: { caFile: ca.pem, pins: ["${pin}"] }` }]);
+    expect(messagesOf((await examined.doctor()).check('gateway.tls'), 'warning')).toEqual([
+      expect.stringMatching(/^the gateway's certificate ends on .*, in 5 days$/),
+      'only one key is pinned',
+    ]);
+  });
+
+  it.each([
+    ['another authority', 'stranger', undefined, 'UNABLE_TO_VERIFY'],
+    ['an ended certificate', 'known', new Date('2021-01-01T00:00:00Z'), 'CERT_HAS_EXPIRED'],
+  ])('fails for %s', async (...[, who, notAfter, mark]) => {
+    await examined.write('ca.pem', who === 'known' ? authority.cert : new TestAuthority('Another').cert);
+    const { url } = await serve(notAfter);
+    await examined.configure([{ gatewayUrl: url, gateway: 'tls: { caFile: ca.pem }' }]);
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('gateway.tls'), 'fault').join()).toContain(mark);
+    expect(check('gateway.http').reason).toBe('it needs gateway.tls, which failed');
+    expect(code).toBe(3);
+  });
+});

@@ -1,0 +1,150 @@
+import { chmod, mkdir, rename, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generateClientKey } from '#libs/jwe';
+import { freePort, TestAuthority } from '#libs/testing';
+import { Examined, messagesOf } from './examined.js';
+
+const DEAD_GATEWAY = { gatewayUrl: 'http://127.0.0.1:9' };
+let examined: Examined;
+
+beforeEach(async () => {
+  examined = await Examined.create();
+  await examined.configure([{ gatewayUrl: `http://127.0.0.1:${await freePort()}` }]);
+});
+afterEach(() => examined.remove());
+
+describe('doctor: the configuration', () => {
+  it('is all that is looked at when it cannot be read, and the rest is said not to have run', async () => {
+    await examined.write('broker.yaml', 'http: { port: http }\n');
+    const { code, check, checks } = await examined.doctor('--discover');
+    expect(code).toBe(2);
+    expect(check('configuration').status).toBe('failed');
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain('http.port');
+    expect(check('environment').status).not.toBe('not_run');
+    const others = checks.filter(({ name }) => !['environment', 'configuration'].includes(name));
+    expect(others.length).toBeGreaterThan(11);
+    expect(others.map(({ status }) => status).every((status) => status === 'not_run')).toBe(true);
+    expect(check('session.request_data').reason).toBe('it needs configuration, which failed');
+  });
+
+  it('is told to be missing by its exit code', async () => {
+    const { code, check } = await examined.doctor('--config', examined.path('nowhere.yaml'));
+    expect(code).toBe(2);
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain('does not exist');
+  });
+
+  it('is looked at as far as its own files go when one of those is damaged', async () => {
+    await examined.write('client.json', '{}', 0o644);
+    const { check } = await examined.doctor();
+    expect(check('configuration').status).toBe('failed');
+    expect(messagesOf(check('files'), 'fault').join()).toContain('every user can read the secret');
+  });
+});
+
+describe('doctor: files', () => {
+  it('passes on files that are their owner’s alone', async () => {
+    const { check } = await examined.doctor();
+    expect(check('files').status).toBe('passed');
+  });
+
+  it.each([
+    ['a key that everyone can read', 0o644, 'fault', 'every user can read the secret'],
+    ['a key that everyone can change', 0o602, 'fault', 'every user can change the file'],
+    ['a key that its group can read', 0o640, 'warning', 'its group can read the secret'],
+    ['a key that its group can change', 0o620, 'warning', 'its group can change the file'],
+  ])('finds %s', async (...[, mode, level, message]) => {
+    await chmod(examined.path('client.json'), mode);
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('files'), level)).toEqual([`merchants[0].clientKeyFiles[0]: ${message}`]);
+    if (level === 'fault') expect(code).toBe(2);
+  });
+
+  it('finds a folder in which everyone can swap files, also behind a link', async () => {
+    const open = examined.path('open');
+    await mkdir(open);
+    await chmod(open, 0o777);
+    await rename(examined.path('client.json'), join(open, 'client.json'));
+    await symlink(join(open, 'client.json'), examined.path('client.json'));
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('files'), 'fault')).toEqual([
+      'merchants[0].clientKeyFiles[0]: every user can swap files in its folder',
+    ]);
+    expect(code).toBe(2);
+    await chmod(open, 0o1777);
+    expect((await examined.doctor()).check('files').status).toBe('passed');
+  });
+
+  it('finds a configuration that everyone can change', async () => {
+    await chmod(examined.config, 0o666);
+    expect(messagesOf((await examined.doctor()).check('files'), 'fault').join()).toContain('the configuration');
+  });
+});
+
+describe('doctor: keys', () => {
+  it('names them by their thumbprints, and warns of one that two merchants have', async () => {
+    await examined.write('other.json', JSON.stringify((await generateClientKey()).privateJwk));
+    const other = { ...DEAD_GATEWAY, id: 'other', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120003' };
+    await examined.configure([DEAD_GATEWAY, { ...other, keyFile: 'other.json' }]);
+    const apart = (await examined.doctor()).check('keys');
+    expect(apart.status).toBe('passed');
+    expect(apart.facts?.['keys']).toContainEqual({ merchant: 'shop', thumbprints: [examined.key.thumbprint] });
+    await examined.write('copy.json', JSON.stringify(examined.key.privateJwk));
+    await examined.configure([DEAD_GATEWAY, { ...other, keyFile: 'other.json, copy.json' }]);
+    const shared = (await examined.doctor()).check('keys');
+    expect(messagesOf(shared, 'warning')).toEqual([`the key ${examined.key.thumbprint} is that of shop, other`]);
+  });
+});
+
+describe('doctor: certificates', () => {
+  const DAY_MS = 86_400_000;
+  const authority = new TestAuthority();
+
+  async function withOwn(endsInDays: number, ownKey?: string): Promise<void> {
+    const notAfter = new Date(examined.clock.now() + endsInDays * DAY_MS + DAY_MS / 2);
+    const { cert, key } = authority.issue({ names: ['broker'], notAfter });
+    await examined.write('ca.pem', authority.cert);
+    await examined.write('own.pem', cert);
+    await examined.write('own.key', ownKey ?? key);
+    await examined.configure(
+      [DEAD_GATEWAY],
+      `{ type: redis, url: "rediss://127.0.0.1:${await freePort()}/0", tls: { caFile: ca.pem, certFile: own.pem, keyFile: own.key } }`,
+    );
+  }
+
+  it('are said to end when they do', async () => {
+    await withOwn(90);
+    const { check } = await examined.doctor();
+    expect(check('certificates').status).toBe('passed');
+    await withOwn(10);
+    const warned = messagesOf((await examined.doctor()).check('certificates'), 'warning');
+    expect(warned).toEqual([expect.stringMatching(/^store\.tls\.certFile: certificate 1 ends on .*, in 10 days$/)]);
+  });
+
+  it('fail once they have ended', async () => {
+    await withOwn(-2);
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('certificates'), 'fault').join()).toMatch(/certFile: certificate 1 ended on/);
+    expect(code).toBe(2);
+  });
+
+  it('have to belong to their keys', async () => {
+    await withOwn(90, authority.issue({ names: ['another'] }).key);
+    expect(messagesOf((await examined.doctor()).check('certificates'), 'fault').join()).toMatch(/not that of the key/);
+    await withOwn(90, '-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n');
+    expect(messagesOf((await examined.doctor()).check('certificates'), 'fault').join()).toMatch(/cannot be read/);
+  });
+
+  it('are not looked for where none is named', async () => {
+    expect((await examined.doctor()).check('certificates').status).toBe('not_applicable');
+  });
+});
+
+describe('doctor: the environment', () => {
+  it('warns of a variable that would switch verification off', async () => {
+    examined.environment = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_OPTIONS: '--inspect=0.0.0.0' };
+    expect(messagesOf((await examined.doctor()).check('environment'), 'warning')).toEqual([
+      'NODE_TLS_REJECT_UNAUTHORIZED is 0',
+      'NODE_OPTIONS opens a debugger',
+    ]);
+  });
+});

@@ -1,0 +1,247 @@
+import { SystemClock } from '#libs/clock';
+import { generateClientKey } from '#libs/jwe';
+import { LoopbackServer } from '#libs/testing';
+import { RunningSandbox } from '../sandbox/running-sandbox.js';
+import { Examined, messagesOf, SERVICE_CODE } from './examined.js';
+
+let examined: Examined;
+let sandbox: RunningSandbox;
+
+beforeEach(async () => {
+  examined = await Examined.create();
+  sandbox = await RunningSandbox.start(new SystemClock());
+  await register();
+  await configure();
+});
+afterEach(async () => {
+  await sandbox.close();
+  await examined.remove();
+});
+
+/** The merchant at the gateway. */
+const register = (members: object = {}): Promise<unknown> =>
+  sandbox.register({ serviceCode: SERVICE_CODE, publicJwk: examined.key.publicJwk, ...members });
+
+/** The same merchant in the configuration. */
+const configure = (gateway = ''): Promise<void> =>
+  examined.configure([
+    {
+      gatewayUrl: sandbox.url,
+      gateway: `testBaseUrl: "${sandbox.url}"${gateway === '' ? '' : `, ${gateway}`}`,
+    },
+  ]);
+
+const created = async (): Promise<number> => (await sandbox.calls('?operation=authorize')).matching;
+
+describe('doctor --create-session', () => {
+  it('makes one call, and tells form, names, lifetime and lead time', async () => {
+    await register({ lifetimeMs: 900_000 });
+    const { code, check } = await examined.doctor('--create-session');
+    expect(await created()).toBe(1);
+    expect(check('session.create')).toMatchObject({
+      subject: 'shop',
+      status: 'warned',
+      facts: {
+        form: 'full',
+        fields: expect.arrayContaining(['authToken', 'deviceId', 'refreshToken', 'serverPublic']),
+        expiryNamed: true,
+        leadTimeSuffices: true,
+      },
+    });
+    expect(messagesOf(check('session.create'), 'fact').join()).toContain('lifetime 15m, as it names it');
+    expect(code).toBe(0);
+  });
+
+  it('tells the short form, whose lifetime is the configured fallback', async () => {
+    await register({ form: 'short' });
+    const { check } = await examined.doctor('--create-session');
+    expect(check('session.create').facts).toMatchObject({
+      form: 'short',
+      expiryNamed: false,
+      lifetimeMs: expect.any(Number),
+    });
+    expect(messagesOf(check('session.create'), 'fact').join()).toContain('fallbackLifetime counts');
+  });
+
+  it('warns with the numbers when the lead time does not suffice', async () => {
+    await register({ lifetimeMs: 10_000 });
+    const { check } = await examined.doctor('--create-session');
+    expect(check('session.create').facts).toMatchObject({ leadTimeSuffices: false });
+    expect(messagesOf(check('session.create'), 'warning').join()).toMatch(
+      /the lead time is .*s, and two attempts .* take 5s/,
+    );
+  });
+
+  it.each([
+    ['an unknown merchant', { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }, 3],
+    ['an overloaded gateway', { kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' }, 4],
+    ['a session that is none', { kind: 'garbage_jwe' }, 5],
+  ])('ends with the class of the fault: %s', async (_what, fault, expected) => {
+    await sandbox.fault({ operation: 'authorize', ...fault });
+    const { code, check } = await examined.doctor('--create-session');
+    expect(check('session.create').status).toBe('failed');
+    expect(code).toBe(expected);
+    expect(await created()).toBe(1);
+  });
+
+  it('shows no secret in either form, whatever is asked for', async () => {
+    const seen = [];
+    for (const json of [['--json'], []]) {
+      seen.push(
+        await examined.cli('doctor', '--config', examined.config, '--create-session', '--cross-check', ...json),
+      );
+    }
+    const { sessions } = await secretsOf();
+    expect(sessions).toHaveLength(2);
+    const text = seen.map((each) => each.text).join('\n');
+    expect(text).toContain('session.create');
+    expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i);
+    expect(text).not.toMatch(/eyJ|"d"/);
+    expect(text).not.toContain(examined.key.privateJwk['d']);
+  });
+});
+
+const secretsOf = async (): Promise<{ readonly sessions: readonly unknown[] }> => ({
+  sessions: await sandbox.control<unknown[]>('/sessions', { method: 'GET' }),
+});
+
+describe('doctor --cross-check', () => {
+  it('passes with a gateway that keeps to the interface, and sends no configured key', async () => {
+    const { code, check } = await examined.doctor('--cross-check');
+    expect(check('cipher.cross_check').status).toBe('passed');
+    expect((await sandbox.calls('?operation=decrypt')).matching).toBe(3);
+    expect((await sandbox.calls('?operation=encrypt')).matching).toBe(3);
+    expect(code).toBe(0);
+    expect(await created()).toBe(0);
+  });
+
+  it('fails when the gateway opens something else, or seals what we do not open', async () => {
+    const wrong = await LoopbackServer.http((request, response) => {
+      response.end(request.url?.startsWith('/cipher/') === true ? 'something else' : '');
+    });
+    try {
+      await examined.configure([{ gatewayUrl: sandbox.url, gateway: `testBaseUrl: "http://127.0.0.1:${wrong.port}"` }]);
+      const { code, check } = await examined.doctor('--cross-check');
+      expect(messagesOf(check('cipher.cross_check'), 'fault')).toHaveLength(6);
+      expect(code).toBe(5);
+    } finally {
+      await wrong.close();
+    }
+  });
+});
+
+describe('doctor --discover', () => {
+  const recipientKey = async (): Promise<void> => {
+    const { jwk } = await sandbox.control<{ jwk: object }>('/recipient-key', { method: 'GET' });
+    await examined.write('bank.json', JSON.stringify(jwk));
+  };
+
+  it('finds that nothing has to be attached, by one call', async () => {
+    const { code, check } = await examined.doctor('--discover');
+    expect(check('session.request_data')).toMatchObject({
+      status: 'passed',
+      facts: { calls: 1, requestData: { attach: 'none' } },
+    });
+    expect(code).toBe(0);
+    expect(await created()).toBe(1);
+  });
+
+  it('finds place and recipient, and prints the setting', async () => {
+    await register({ requestData: 'required', requestDataName: 'message' });
+    await recipientKey();
+    const file = examined.path('bank.json');
+    const { check, text } = await examined.doctor('--discover', '--recipient-key', file);
+    const setting = { attach: 'body', name: 'message', recipientKeyFile: file };
+    expect(check('session.request_data')).toMatchObject({ status: 'warned', facts: { requestData: setting } });
+    expect(text).toContain(`set gateway.requestData: { attach: body, name: message, recipientKeyFile: ${file} }`);
+    await configure(`requestData: { attach: body, name: message, recipientKeyFile: bank.json }`);
+    expect((await examined.doctor('--discover')).check('session.request_data').status).toBe('passed');
+  });
+
+  it('finds the place even when it has no key that the gateway opens with', async () => {
+    await register({ requestData: 'required', requestDataName: 'jwe' });
+    const { code, check } = await examined.doctor('--discover');
+    expect(messagesOf(check('session.request_data'), 'fault')).toEqual([
+      'the gateway reads it in the body field jwe, sealed to a key that was not tried',
+    ]);
+    expect(code).toBe(3);
+  });
+
+  it('tries further keys only where the gateway has shown that it reads the data', async () => {
+    await register({ requestData: 'required', requestDataName: 'jwe' });
+    await recipientKey();
+    await examined.write('wrong.json', JSON.stringify((await generateClientKey()).publicJwk));
+    const keys = ['wrong.json', 'bank.json'].flatMap((name) => ['--recipient-key', examined.path(name)]);
+    expect((await examined.doctor('--discover', ...keys)).check('session.request_data').facts).toMatchObject({
+      calls: 3,
+      requestData: { attach: 'body', name: 'jwe' },
+    });
+  });
+
+  it('tries the names that it is given, and ends within its bound', async () => {
+    await register({ requestData: 'required', requestDataName: 'x-odd_name' });
+    await recipientKey();
+    const key = ['--recipient-key', examined.path('bank.json')];
+    const without = await examined.doctor('--discover', ...key);
+    expect(messagesOf(without.check('session.request_data'), 'fault').join()).toContain('wants something besides');
+    expect(await created()).toBeLessThanOrEqual(24);
+    const given = await examined.doctor('--discover', ...key, '--name', 'x-odd_name');
+    expect(given.check('session.request_data').facts).toMatchObject({ calls: 2 });
+  });
+
+  it('ends at once for a failure that is not about the request data', async () => {
+    await sandbox.fault({ kind: 'error', operation: 'authorize', status: 200, msgCode: 'b_merchant_not_found' });
+    const { code, check } = await examined.doctor('--discover');
+    expect(messagesOf(check('session.request_data'), 'fault').join()).toContain('not about the request data');
+    expect(code).toBe(3);
+    expect(await created()).toBe(1);
+  });
+});
+
+describe('doctor in production', () => {
+  let gateway: LoopbackServer;
+  beforeEach(async () => {
+    gateway = await LoopbackServer.tcp((socket) => void socket.destroy());
+    const url = `https://127.0.0.1:${gateway.port}`;
+    await examined.configure([{ gatewayUrl: url, environment: 'production' }]);
+  });
+  afterEach(() => gateway.close());
+
+  it.each([['--cross-check'], ['--discover']])(
+    'refuses %s, with and without consent, before a byte is sent',
+    async (flag) => {
+      for (const consent of [[], ['--yes']]) {
+        const { code, text } = await examined.doctor(flag, ...consent);
+        expect(code).toBe(2);
+        expect(JSON.parse(text)).toMatchObject({ ok: false, error: { code: 'invalid_request' } });
+      }
+      expect(gateway.connections).toBe(0);
+    },
+  );
+
+  it('makes the create call for those who mean it', async () => {
+    expect((await examined.doctor('--create-session')).text).toContain('--yes');
+    expect(gateway.connections).toBe(0);
+    const { code, check } = await examined.doctor('--create-session', '--yes');
+    expect(check('session.create').status).toBe('failed');
+    expect(code).toBe(4);
+  });
+
+  it('wants to be told for which merchant, when there are several', async () => {
+    const other = { id: 'other', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120003' };
+    await examined.configure([{ gatewayUrl: sandbox.url }, { ...other, gatewayUrl: sandbox.url }]);
+    const { code, text } = await examined.doctor('--create-session');
+    expect(code).toBe(2);
+    expect(text).toContain('--merchant');
+    expect((await examined.doctor('--merchant', 'nobody')).text).toContain('the configuration has: shop, other');
+    expect((await examined.doctor('--create-session', '--merchant', 'shop')).check('session.create').subject).toBe(
+      'shop',
+    );
+    expect(await created()).toBe(1);
+  });
+
+  it('wants testBaseUrl for the helpers', async () => {
+    await examined.configure([{ gatewayUrl: sandbox.url }]);
+    expect((await examined.doctor('--cross-check')).text).toContain('needs gateway.testBaseUrl');
+  });
+});

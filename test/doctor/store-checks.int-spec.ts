@@ -1,0 +1,200 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort, RedisProcess, startRedisCluster, startRedisSentinel, TestAuthority } from '#libs/testing';
+import { Examined, type Examination, messagesOf } from './examined.js';
+
+const PASSWORD = 'canary-password-of-the-store';
+const DOCUMENTED =
+  '+hello +auth +select +ping +info +subscribe +publish +set +eval +evalsha +time +hmget +hset +hdel +hincrby ' +
+  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
+
+let examined: Examined;
+let gateway: number;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  examined = await Examined.create();
+  gateway = await freePort();
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  await examined.remove();
+});
+
+async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
+  const fixture = await starting;
+  closers.push(() => fixture.stop());
+  return fixture;
+}
+
+/** The exit code is that of the store only when nothing graver is wrong; the gateway is down in all of these. */
+async function examineStore(store: string): Promise<Examination> {
+  await examined.configure([{ gatewayUrl: `http://127.0.0.1:${gateway}` }], store);
+  return examined.doctor();
+}
+
+const asUser = ({ port }: RedisProcess): string =>
+  `{ type: redis, url: "redis://broker:${PASSWORD}@127.0.0.1:${port}/0", keyPrefix: broker }`;
+
+function setUser(redis: RedisProcess, rights: string): void {
+  redis.cli(
+    'ACL',
+    'SETUSER',
+    'broker',
+    'reset',
+    'on',
+    `>${PASSWORD}`,
+    '~broker:*',
+    '&broker:*',
+    '-@all',
+    ...rights.split(' '),
+  );
+}
+
+describe('doctor: a store that is as it should be', () => {
+  it('passes with the documented user, and shows no password', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED);
+    const { check, text } = await examineStore(asUser(redis));
+    for (const name of ['store.connection', 'store.server', 'store.clock', 'store.rights']) {
+      expect(check(name)).toMatchObject({ name, status: 'passed' });
+    }
+    expect(text).not.toContain(PASSWORD);
+  });
+
+  it('is not asked for when it is in memory', async () => {
+    expect((await examineStore('{ type: memory }')).check('store.connection').status).toBe('not_applicable');
+  });
+});
+
+describe('doctor: a store that is not', () => {
+  it('has a user without a right', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED.replace('+zremrangebyscore ', ''));
+    const { code, check, text } = await examineStore(asUser(redis));
+    expect(code).toBe(3);
+    expect(messagesOf(check('store.rights'), 'fault')).toEqual([
+      `127.0.0.1:${redis.port}: the store's user may not run ZREMRANGEBYSCORE`,
+    ]);
+    expect(text).toContain('grant +zremrangebyscore');
+  });
+
+  it('does not tell all that is asked: what is not known does not pass', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED.replace('+info ', '').replace('+time ', ''));
+    const { check } = await examineStore(asUser(redis));
+    expect(check('store.server').status).toBe('failed');
+    expect(check('store.clock').status).toBe('not_run');
+  });
+
+  it('evicts keys', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--maxmemory-policy', 'allkeys-lru'] }));
+    const { code, check } = await examineStore(`{ type: redis, url: "${redis.url}" }`);
+    expect(code).toBe(2);
+    expect(messagesOf(check('store.server'), 'fault').join()).toContain('allkeys-lru');
+  });
+
+  it('is a replica', async () => {
+    const { replica } = await started(startRedisSentinel());
+    const { code, check } = await examineStore(`{ type: redis, url: "${replica.url}" }`);
+    expect(code).toBe(2);
+    expect(messagesOf(check('store.server'), 'fault').join()).toContain('is a replica');
+    expect(messagesOf(check('store.rights'), 'fault').join()).toContain('READONLY');
+  }, 30_000);
+
+  it('refuses the password, and everything after is said not to have run', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
+    const { code, check, text } = await examineStore(
+      `{ type: redis, url: "redis://:${PASSWORD}@127.0.0.1:${redis.port}" }`,
+    );
+    expect(code).toBe(3);
+    expect(check('store.connection').status).toBe('failed');
+    for (const name of ['store.server', 'store.clock', 'store.rights']) {
+      expect(check(name)).toMatchObject({ status: 'not_run', reason: 'it needs store.connection, which failed' });
+    }
+    expect(text).not.toContain(PASSWORD);
+  });
+
+  it('is down, which may pass', async () => {
+    const { code, check } = await examineStore(`{ type: redis, url: "redis://127.0.0.1:${await freePort()}" }`);
+    expect(code).toBe(4);
+    expect(messagesOf(check('store.connection'), 'fault').join()).toContain('ECONNREFUSED');
+  });
+
+  it('has a clock that is not ours', async () => {
+    const redis = await started(RedisProcess.start());
+    const { clock } = examined;
+    const ahead = 90_000;
+    examined.clock = {
+      now: () => (clock.now() + ahead) as ReturnType<typeof clock.now>,
+      monotonicMs: () => clock.monotonicMs(),
+      schedule: (delayMs, task) => clock.schedule(delayMs, task),
+    };
+    const { check } = await examineStore(`{ type: redis, url: "${redis.url}" }`);
+    expect(messagesOf(check('store.clock'), 'warning')).toEqual([
+      expect.stringMatching(/ (89|90)\d{3} ms behind ours$/),
+    ]);
+  });
+});
+
+describe('doctor: TLS to the store', () => {
+  const authority = new TestAuthority();
+
+  async function encrypted(notAfter?: Date): Promise<RedisProcess> {
+    const { cert, key } = authority.issue({ names: ['127.0.0.1'], ...(notAfter === undefined ? {} : { notAfter }) });
+    return started(
+      RedisProcess.start({
+        tlsOnly: true,
+        args: ({ port, dir }) => {
+          writeFileSync(join(dir, 'cert.pem'), cert);
+          writeFileSync(join(dir, 'key.pem'), key);
+          const files = ['--tls-cert-file', join(dir, 'cert.pem'), '--tls-key-file', join(dir, 'key.pem')];
+          return ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files];
+        },
+      }),
+    );
+  }
+
+  const over = ({ port }: RedisProcess): string =>
+    `{ type: redis, url: "rediss://127.0.0.1:${port}/0", tls: { caFile: ca.pem } }`;
+
+  it('passes, and tells the end of the certificate', async () => {
+    await examined.write('ca.pem', authority.cert);
+    const { check } = await examineStore(over(await encrypted()));
+    expect(messagesOf(check('store.server'), 'fact').join()).toContain('the certificate ends on 2049-01-01');
+  });
+
+  it('fails for another authority, and for a certificate that has ended', async () => {
+    await examined.write('ca.pem', new TestAuthority('Another').cert);
+    const stranger = await examineStore(over(await encrypted()));
+    expect(stranger.code).toBe(3);
+    expect(stranger.check('store.connection').status).toBe('failed');
+    await examined.write('ca.pem', authority.cert);
+    const ended = await examineStore(over(await encrypted(new Date('2021-01-01T00:00:00Z'))));
+    expect(messagesOf(ended.check('store.connection'), 'fault').join()).toContain('CERT_HAS_EXPIRED');
+    expect(ended.code).toBe(3);
+  });
+});
+
+describe('doctor: the shape of the store', () => {
+  it('warns of a sentinel that is not there', async () => {
+    const { sentinels, name } = await started(startRedisSentinel());
+    const addresses = [...sentinels.map(({ port }) => `"127.0.0.1:${port}"`), `"127.0.0.1:${await freePort()}"`];
+    const { check } = await examineStore(`{ type: redis, sentinels: [${addresses.join(', ')}], name: ${name} }`);
+    expect(check('store.connection').status).toBe('warned');
+    expect(messagesOf(check('store.connection'), 'warning')).toEqual([expect.stringContaining('ECONNREFUSED')]);
+    expect(check('store.rights').status).toBe('passed');
+  }, 30_000);
+
+  it('finds slots that nobody serves', async () => {
+    const { nodes } = await started(startRedisCluster());
+    const store = `{ type: redis, cluster: [${nodes.map(({ port }) => `"127.0.0.1:${port}"`).join(', ')}] }`;
+    expect(messagesOf((await examineStore(store)).check('store.connection'), 'warning')).toEqual([
+      '3 primaries have no replica',
+    ]);
+    for (const node of nodes) node.cli('cluster', 'delslots', '0');
+    const { code, check } = await examineStore(store);
+    expect(messagesOf(check('store.connection'), 'fault')).toEqual(['no node serves 1 of the slots']);
+    expect(code).toBe(4);
+  }, 60_000);
+});
