@@ -96,6 +96,11 @@ export default defineConfig(
   },
   { files: ['apps/cli/src/**/*.ts'], rules: { 'no-console': 'off' } },
   {
+    // A list of panels: what it says would be no clearer in several files.
+    files: ['deploy/grafana/**/*.ts'],
+    rules: { 'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }] },
+  },
+  {
     // Programs of their own, as a consumer would write them: the rules of our layers are none of theirs.
     files: ['docs/examples/**/*.ts'],
     rules: { 'no-console': 'off', 'no-restricted-syntax': ['error', ...always] },

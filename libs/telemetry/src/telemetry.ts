@@ -71,6 +71,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   diag.setLogger(diagnosticsTo(complaints), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
   const meter = metrics.getMeter(SCOPE, serviceVersion);
+  tellBuild(meter, serviceVersion);
   return {
     meter,
     requestSeconds: createRequestDurations(meter),
@@ -78,6 +79,13 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     scrape: (...exchange) => prometheus.getMetricsRequestHandler(...exchange),
     shutdown: () => within(clock, sdk.shutdown(), complaints),
   };
+}
+
+/** What runs: a constant one, whose labels are what is told. */
+function tellBuild(meter: Meter, version: string): void {
+  meter
+    .createObservableGauge('session_broker_build_info', { description: 'What runs' })
+    .addCallback((result) => result.observe(1, { version, node: process.version }));
 }
 
 /** The library reads interval and timeout only for readers of its own making. */

@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process';
+import { alerts, RULE_TESTS, runbookIndex, runbooks, RULES, ruleTests } from './monitoring.js';
+
+describe('the alerts', () => {
+  it('are valid by the strictest lint of Prometheus', () => {
+    expect(
+      execFileSync('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', RULES], { encoding: 'utf8' }),
+    ).toMatch(/SUCCESS: \d+ rules found/);
+  });
+
+  it('fire and are silent as their tests say', () => {
+    expect(execFileSync('promtool', ['test', 'rules', RULE_TESTS], { encoding: 'utf8' })).toContain('SUCCESS');
+  });
+
+  it.each(alerts)('$alert has a test in which it fires, and one in which it is silent', ({ alert }) => {
+    const cases = ruleTests
+      .flatMap(({ alert_rule_test }) => alert_rule_test)
+      .filter(({ alertname }) => alertname === alert);
+    expect(cases.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
+    expect(cases.some(({ exp_alerts }) => exp_alerts.length === 0)).toBe(true);
+  });
+
+  it.each(alerts)('$alert says how bad it is, what it means and where to read on', ({ alert, labels, annotations }) => {
+    expect(['critical', 'warning']).toContain(labels?.['severity']);
+    expect(annotations?.['summary']?.length).toBeGreaterThan(20);
+    expect(annotations?.['description']?.length).toBeGreaterThan(20);
+    const page = runbooks.get(annotations?.['runbook_url'] ?? '');
+    expect(page).toContain(`\`${alert}\``);
+    expect(runbookIndex).toContain(`\`${alert}\``);
+  });
+
+  it.each([...runbooks])('%s has every part that somebody needs at night, and belongs to an alert', (name, page) => {
+    for (const part of ['## What it means', '## Impact', '## Look at', '## Do', '## Escalate'])
+      expect(page).toContain(part);
+    expect(alerts.some(({ annotations }) => annotations?.['runbook_url'] === name)).toBe(true);
+  });
+});

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+const root = join(import.meta.dirname, '..', '..');
+export const RULES = join(root, 'deploy/prometheus/rules/session-broker.yml');
+export const RULE_TESTS = join(root, 'deploy/prometheus/tests/session-broker.yml');
+export const DASHBOARD = join(root, 'deploy/grafana/dashboards/session-broker.json');
+const RUNBOOKS = join(root, 'docs/runbooks');
+
+export interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+interface RuleFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+}
+
+export interface RuleTest {
+  readonly name: string;
+  readonly alert_rule_test: readonly { readonly alertname: string; readonly exp_alerts: readonly unknown[] }[];
+}
+
+export interface Target {
+  readonly expr: string;
+  readonly legendFormat?: string;
+}
+
+export interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly datasource?: { readonly uid: string };
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly targets?: readonly Target[];
+}
+
+export interface Board {
+  readonly uid: string;
+  readonly editable: boolean;
+  readonly panels: readonly Panel[];
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly multi?: boolean }[];
+  };
+}
+
+const ruleFile = parse(readFileSync(RULES, 'utf8')) as RuleFile;
+export const rules: readonly Rule[] = ruleFile.groups.flatMap((group) => group.rules);
+export const alerts = rules.filter(({ alert }) => alert !== undefined);
+export const ruleTests = (parse(readFileSync(RULE_TESTS, 'utf8')) as { tests: readonly RuleTest[] }).tests;
+export const board = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as Board;
+export const panels = board.panels.filter(({ type }) => type !== 'row');
+
+/** By file name: the page's text. */
+export const runbooks = new Map(
+  readdirSync(RUNBOOKS)
+    .filter((name) => name !== 'README.md')
+    .map((name) => [`docs/runbooks/${name}`, readFileSync(join(RUNBOOKS, name), 'utf8')]),
+);
+export const runbookIndex = readFileSync(join(RUNBOOKS, 'README.md'), 'utf8');
+
+/** What Grafana puts in the place of its variables, as a query for everything. */
+export function queryOf(expr: string): string {
+  return expr
+    .replaceAll('$__rate_interval', '20s')
+    .replaceAll('$__range', '1m')
+    .replaceAll('$namespace', '.*')
+    .replaceAll('$merchant', '.*');
+}
+
+/** The metrics of ours that an expression names, recorded ones aside. */
+export function metricsIn(expr: string): string[] {
+  return [...expr.matchAll(/\b(session_broker_\w+|http_server_\w+|nodejs_\w+|v8js_\w+)\b/g)].map(([name]) => name);
+}
