@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { DoctorOptions } from './commands/doctor.js';
+import type { SimulateOptions } from './commands/simulate.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
@@ -29,6 +30,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addConfig(program, { run, context });
   addSession(program, { run, context });
   addDoctor(program, { run, context });
+  addSimulate(program, { run, context });
   addDemo(program, {
     context,
     ended: (code) => {
@@ -108,6 +110,22 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     .option('--recipient-key <file...>', 'with --discover: public keys to try first')
     .action((options: DoctorOptions & { json?: true }) =>
       run(options, async () => (await import('./commands/doctor.js')).doctor(options, context)),
+    );
+}
+
+function addSimulate(program: Command, { run, context }: Wiring): void {
+  verb(program, 'simulate', 'play the renewals of a configuration on virtual time, against a gateway that behaves so')
+    .requiredOption('--config <file>', 'configuration of the broker; the files that it names are not read')
+    .option('--merchant <id>', 'only this one')
+    .option('--lifetime <duration>', 'of the sessions; session.fallbackLifetime when absent')
+    .option('--latency <duration>', 'of a create call, on average', '300ms')
+    .option('--failures <percentage>', 'of the create calls, at random', '0%')
+    .option('--outage <duration>', 'once, from a renewal in the middle on: every call fails', '0s')
+    .option('--for <duration>', 'how long', '24h')
+    .option('--replicas <number>', 'of the broker', '3')
+    .option('--seed <number>', 'of everything that is random', '1')
+    .action((options: SimulateOptions & { json?: true }) =>
+      run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context)),
     );
 }
 

@@ -1,0 +1,138 @@
+import { formatDuration, parseDurationMs } from '#libs/clock';
+import { readConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+import type { Report } from '../report.js';
+import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
+import type { GatewayBehaviour } from '../simulate/played-gateway.js';
+import { simulate, type SimulationSetup } from '../simulate/simulation.js';
+import type { CommandContext } from '../terminal.js';
+
+export interface SimulateOptions {
+  readonly config: string;
+  readonly merchant?: string;
+  readonly lifetime?: string;
+  readonly latency: string;
+  readonly failures: string;
+  readonly outage: string;
+  readonly for: string;
+  readonly replicas: string;
+  readonly seed: string;
+}
+
+const MOST_MERCHANTS = 20;
+/** More than this takes longer than anybody waits, and tells nothing more. */
+const MOST_RENEWALS = 20_000;
+const SHORTEST_LIFETIME_MS = 10_000;
+
+type Plan = Omit<SimulationSetup, 'settings' | 'behaviour'> & Omit<GatewayBehaviour, 'lifetimeMs'>;
+
+/**
+ * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as the
+ * options say. Reads the configuration alone: none of the files that it names need be there.
+ * @throws ConfigurationError, BrokerError `invalid_request` or `merchant_not_found`
+ */
+export async function simulateSchedule(options: SimulateOptions, { environment }: CommandContext): Promise<Report> {
+  const { merchants } = await readConfiguration(options.config, environment);
+  const chosen = merchants.filter(({ id }) => options.merchant === undefined || id === options.merchant);
+  if (chosen.length === 0) throw new BrokerError('merchant_not_found', { detail: 'see the ids in the configuration' });
+  if (chosen.length > MOST_MERCHANTS) throw refuse(`name one of the ${chosen.length} merchants with --merchant`);
+  const plan = planOf(options);
+  const played = [];
+  for (const { id, session: settings } of chosen) {
+    const lifetimeMs = lifetimeOf(options, settings.fallbackLifetimeMs, plan.durationMs);
+    const log = await simulate({ ...plan, settings, behaviour: { ...plan, lifetimeMs } });
+    played.push({ merchant: id, lifetimeMs, ...figuresOf(log, plan.durationMs, settings.budget) });
+  }
+  return {
+    lines: [headlineOf(plan), ...played.flatMap(linesOf)],
+    json: { ...plan, merchants: played },
+    warnings: played.flatMap(warningsOf),
+  };
+}
+
+function planOf(options: SimulateOptions): Plan {
+  const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
+  if (share === undefined || Number(share) > 100) throw refuse('--failures is a percentage, such as 5%');
+  return {
+    latencyMs: durationOf(options.latency, '--latency'),
+    outageMs: durationOf(options.outage, '--outage'),
+    durationMs: Math.max(1, durationOf(options.for, '--for')),
+    failureShare: Number(share) / 100,
+    replicas: wholeNumber(options.replicas, { flag: '--replicas', least: 1, most: 20 }),
+    seed: wholeNumber(options.seed, { flag: '--seed', least: 0, most: 2 ** 32 - 1 }),
+  };
+}
+
+function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
+  const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
+  if (lifetimeMs < SHORTEST_LIFETIME_MS) throw refuse('--lifetime is at least 10s');
+  if (durationMs / lifetimeMs > MOST_RENEWALS) throw refuse(`--for is at most ${MOST_RENEWALS} lifetimes`);
+  return lifetimeMs;
+}
+
+function durationOf(text: string, flag: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs === undefined) throw refuse(`${flag} is a duration, such as 300ms, 15m or 24h`);
+  return durationMs;
+}
+
+interface Bounds {
+  readonly flag: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+function wholeNumber(text: string, { flag, least, most }: Bounds): number {
+  const value = Number(text);
+  if (!/^\d{1,10}$/.test(text) || value < least || value > most) {
+    throw refuse(`${flag} is a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
+
+const refuse = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
+
+type Played = ScheduleFigures & { readonly merchant: string; readonly lifetimeMs: number };
+
+function headlineOf({ durationMs, replicas, seed, latencyMs, failureShare, outageMs }: Plan): string {
+  const outage = outageMs === 0 ? 'no outage' : `one outage of ${formatDuration(outageMs)}`;
+  const gateway = `latency ${formatDuration(latencyMs)}, ${failureShare * 100} % failures, ${outage}`;
+  return `simulated    ${formatDuration(durationMs)} of ${replicas} replicas with seed ${seed}; ${gateway}`;
+}
+
+function linesOf(played: Played): readonly string[] {
+  const { merchant, lifetimeMs, createCalls, createCallsPerHour, mostInAnHour, mostInAWindow, budget } = played;
+  const failures = Object.entries(played.failures).map(([kind, count]) => `${count} ${kind}`);
+  const remaining = played.worstRemainingMs;
+  return [
+    `${merchant}, lifetime ${formatDuration(lifetimeMs)}`,
+    `  create calls     ${createCalls}: ${createCallsPerHour.toFixed(1)} an hour, at most ${mostInAnHour} in one`,
+    `  budget           at most ${mostInAWindow} of ${budget} used, ${played.budgetRefusals} renewals refused`,
+    `  failed           ${failures.join(', ') || 'none'}`,
+    `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
+    `  past the margin  ${seconds(played.pastMarginMs)}`,
+    `  without session  ${seconds(played.withoutSessionMs)}`,
+  ];
+}
+
+function warningsOf(played: Played): readonly string[] {
+  const { merchant, leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;
+  return [
+    ...(short === undefined
+      ? []
+      : [
+          `the lead time is ${seconds(short.leadMs)}, and two attempts take ${seconds(short.neededMs)}: raise session.renewBefore`,
+        ]),
+    ...(budgetRefusals === 0 ? [] : ['the budget of create calls was spent: raise session.budget, or see why so many']),
+    ...(withoutSessionMs > 0
+      ? [`there was no session for ${seconds(withoutSessionMs)}: only a longer lead time or lifetime bridges this`]
+      : pastMarginMs > 0
+        ? [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: raise session.renewBefore`]
+        : []),
+  ].map((warning) => `${merchant}: ${warning}`);
+}
+
+const seconds = (durationMs: number): string => {
+  const rounded = Math.round(durationMs / 1_000) * 1_000;
+  return rounded < 0 ? `-${formatDuration(-rounded)}` : formatDuration(rounded).replace(/^0ms$/, '0s');
+};

@@ -1,0 +1,54 @@
+import { instantFromEpochMs } from '#libs/clock';
+import { aSession } from '#libs/testing';
+import { figuresOf } from './figures.js';
+import type { SimulationLog, TakenSession } from './simulation.js';
+
+const HOUR_MS = 3_600_000;
+const budget = { calls: 5, windowMs: 60_000 };
+
+/** A session of 100 s with a margin of 10 s. */
+const taken = (atMs: number): TakenSession => ({
+  atMs,
+  session: aSession({
+    mustRenewAt: instantFromEpochMs(atMs + 90_000),
+    expiresAt: instantFromEpochMs(atMs + 100_000),
+  }),
+});
+
+const log = (change: Partial<SimulationLog>): SimulationLog => ({ callsAtMs: [], sessions: [], events: [], ...change });
+
+describe('the figures of a schedule', () => {
+  it('count calls in the fullest hour and window', () => {
+    const callsAtMs = [0, 30_000, 59_999, 60_000, HOUR_MS + 1];
+    expect(figuresOf(log({ callsAtMs }), 2 * HOUR_MS, budget)).toMatchObject({
+      createCalls: 5,
+      createCallsPerHour: 2.5,
+      mostInAnHour: 4,
+      mostInAWindow: 3,
+    });
+  });
+
+  it('take the least that was left when a session was replaced', () => {
+    const sessions = [taken(0), taken(60_000), taken(130_000)];
+    expect(figuresOf(log({ sessions }), 140_000, budget)).toMatchObject({
+      worstRemainingMs: 30_000,
+      pastMarginMs: 0,
+      withoutSessionMs: 0,
+    });
+  });
+
+  it('tell time past the margin from time without a session', () => {
+    const sessions = [taken(0), taken(95_000), taken(215_000)];
+    expect(figuresOf(log({ sessions }), 220_000, budget)).toMatchObject({
+      worstRemainingMs: -20_000,
+      pastMarginMs: 15_000,
+      withoutSessionMs: 20_000,
+    });
+  });
+
+  it('hold the last session against the end', () => {
+    expect(figuresOf(log({ sessions: [taken(0)] }), 250_000, budget).withoutSessionMs).toBe(150_000);
+    expect(figuresOf(log({ sessions: [taken(0)] }), 50_000, budget)).not.toHaveProperty('worstRemainingMs');
+    expect(figuresOf(log({}), 50_000, budget).withoutSessionMs).toBe(50_000);
+  });
+});

@@ -1,0 +1,90 @@
+import { msBetween } from '#libs/clock';
+import type { CreateCallBudget, SessionEvent } from '#libs/session';
+import type { SimulationLog } from './simulation.js';
+
+const HOUR_MS = 3_600_000;
+
+/** What an operator judges a schedule by. Durations in milliseconds. */
+export interface ScheduleFigures {
+  readonly createCalls: number;
+  readonly createCallsPerHour: number;
+  readonly mostInAnHour: number;
+  /** In any window of the budget, which allows `budget`. */
+  readonly mostInAWindow: number;
+  readonly budget: number;
+  readonly failures: Readonly<Record<string, number>>;
+  /** When a session was replaced, this was left of it, at the least; negative: it had ended. Absent: none was replaced. */
+  readonly worstRemainingMs?: number;
+  /** Sessions that were handed out past their safety margin. */
+  readonly pastMarginMs: number;
+  /** Nothing to serve, from the first session on. */
+  readonly withoutSessionMs: number;
+  /** Claims that the spent budget refused. */
+  readonly budgetRefusals: number;
+  /** The numbers behind the broker's own warning that the lead time is short. */
+  readonly leadTimeShort?: { readonly leadMs: number; readonly neededMs: number };
+}
+
+export function figuresOf(log: SimulationLog, durationMs: number, budget: CreateCallBudget): ScheduleFigures {
+  const { callsAtMs, events } = log;
+  const short = events.find((event) => event.event === 'lead_time_short');
+  return {
+    createCalls: callsAtMs.length,
+    createCallsPerHour: (callsAtMs.length * HOUR_MS) / durationMs,
+    mostInAnHour: mostWithin(callsAtMs, HOUR_MS),
+    mostInAWindow: mostWithin(callsAtMs, budget.windowMs),
+    budget: budget.calls,
+    failures: failuresIn(events),
+    ...gapsIn(log, durationMs),
+    budgetRefusals: events.filter((event) => event.event === 'claim_refused' && event.reason === 'budget_exhausted')
+      .length,
+    ...(short === undefined ? {} : { leadTimeShort: { leadMs: short.leadMs, neededMs: short.neededMs } }),
+  };
+}
+
+/** The most moments that lie in any stretch of this length. */
+function mostWithin(atMs: readonly number[], stretchMs: number): number {
+  let first = 0;
+  return atMs.reduce((most, last, index) => {
+    while ((atMs[first] ?? last) <= last - stretchMs) first += 1;
+    return Math.max(most, index - first + 1);
+  }, 0);
+}
+
+function failuresIn(events: readonly SessionEvent[]): Readonly<Record<string, number>> {
+  const failures: Record<string, number> = {};
+  for (const event of events) {
+    if (event.event !== 'renewal_finished' || event.outcome === 'success') continue;
+    failures[event.outcome] = (failures[event.outcome] ?? 0) + 1;
+  }
+  return failures;
+}
+
+type Gaps = Pick<ScheduleFigures, 'worstRemainingMs' | 'pastMarginMs' | 'withoutSessionMs'>;
+
+/** Between each session and the one after it; the last one is held against the end of the simulation. */
+function gapsIn({ sessions }: SimulationLog, durationMs: number): Gaps {
+  const ends = sessions.map(({ session }, index) => {
+    const next = sessions[index + 1];
+    const untilMs = next?.atMs ?? durationMs;
+    const since = (moment: typeof session.expiresAt): number => untilMs - moment;
+    return {
+      isReplaced: next !== undefined,
+      pastEndMs: Math.max(0, since(session.expiresAt)),
+      pastMarginMs: Math.min(
+        Math.max(0, since(session.mustRenewAt)),
+        msBetween(session.mustRenewAt, session.expiresAt),
+      ),
+      remainingMs: -since(session.expiresAt),
+    };
+  });
+  const remaining = ends.filter(({ isReplaced, remainingMs }) => isReplaced || remainingMs < 0);
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  return {
+    ...(remaining.length === 0
+      ? {}
+      : { worstRemainingMs: Math.min(...remaining.map(({ remainingMs }) => remainingMs)) }),
+    pastMarginMs: sum(ends.map(({ pastMarginMs }) => pastMarginMs)),
+    withoutSessionMs: sessions.length === 0 ? durationMs : sum(ends.map(({ pastEndMs }) => pastEndMs)),
+  };
+}

@@ -1,0 +1,72 @@
+import { type Clock, Deadline, plusMs } from '#libs/clock';
+import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type SessionGateway } from '#libs/session';
+
+/** How a gateway is supposed to behave. Durations in milliseconds. */
+export interface GatewayBehaviour {
+  readonly lifetimeMs: number;
+  /** On average; single calls take from half to one and a half of it. */
+  readonly latencyMs: number;
+  /** Of the calls, in [0, 1]: fail in a way that passes. */
+  readonly failureShare: number;
+  /** Once, from the first call after half of the run: every call fails for so long. 0 for none. */
+  readonly outageMs: number;
+}
+
+export interface PlayedGatewayOptions {
+  readonly behaviour: GatewayBehaviour;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** As the real call gives up. */
+  readonly timeoutMs: number;
+  /** From when on the outage may begin. */
+  readonly outageAfterMs: number;
+}
+
+/** What a simulated session needs of a key: nothing opens or seals anything with it. */
+const NO_KEY = { kty: 'EC', crv: 'P-384', x: 'A'.repeat(64), y: 'A'.repeat(64) } as const;
+const NO_TOKEN = '00000000-0000-4000-8000-000000000000';
+
+/** A gateway on virtual time: issues sessions, or fails, as it is supposed to, and remembers when it was called. */
+export class PlayedGateway implements SessionGateway {
+  readonly callsAtMs: number[] = [];
+  readonly #options: PlayedGatewayOptions;
+  #outageEndsAtMs: number | undefined;
+
+  constructor(options: PlayedGatewayOptions) {
+    this.#options = options;
+  }
+
+  async createSession({ signal }: CreateSessionRequest): Promise<IssuedSession> {
+    const { behaviour, clock, random, timeoutMs } = this.#options;
+    this.callsAtMs.push(clock.monotonicMs());
+    const sentAt = clock.now();
+    const isDown = this.#isDown();
+    const tookMs = behaviour.latencyMs * (0.5 + random());
+    await this.#pass(Math.min(tookMs, timeoutMs), signal);
+    if (tookMs > timeoutMs) throw new GatewayFailure({ kind: 'timeout', detail: 'simulated' });
+    if (isDown || random() < behaviour.failureShare)
+      throw new GatewayFailure({ kind: 'transient', detail: 'simulated' });
+    const receivedAt = clock.now();
+    return {
+      ...{ authToken: NO_TOKEN, deviceId: NO_TOKEN, serverPublic: NO_KEY, clientKeyThumbprint: 'simulated' },
+      ...{ sentAt, receivedAt, expiresAt: plusMs(receivedAt, behaviour.lifetimeMs) },
+    };
+  }
+
+  /** The outage begins with a renewal, which is when it hurts most: the whole lead time lies in it. */
+  #isDown(): boolean {
+    const { behaviour, clock, outageAfterMs } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (behaviour.outageMs > 0 && nowMs >= outageAfterMs) this.#outageEndsAtMs ??= nowMs + behaviour.outageMs;
+    return this.#outageEndsAtMs !== undefined && nowMs < this.#outageEndsAtMs;
+  }
+
+  async #pass(durationMs: number, signal: AbortSignal): Promise<void> {
+    const deadline = new Deadline(this.#options.clock, durationMs, signal);
+    if (!deadline.signal.aborted) {
+      await new Promise((resolve) => deadline.signal.addEventListener('abort', resolve, { once: true }));
+    }
+    deadline.close();
+    if (!deadline.expired) throw new GatewayFailure({ kind: 'aborted', detail: 'simulated' });
+  }
+}

@@ -1,0 +1,71 @@
+import { someSettings } from '#libs/testing';
+import { figuresOf } from './figures.js';
+import type { GatewayBehaviour } from './played-gateway.js';
+import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+const settings = someSettings({ budget: { calls: 20, windowMs: 10 * MINUTE_MS }, gatewayTimeoutMs: 5_000 });
+const well: GatewayBehaviour = { lifetimeMs: 15 * MINUTE_MS, latencyMs: 300, failureShare: 0, outageMs: 0 };
+
+const play = (behaviour: Partial<GatewayBehaviour> = {}, more: Partial<SimulationSetup> = {}): Promise<SimulationLog> =>
+  simulate({
+    settings,
+    replicas: 3,
+    durationMs: DAY_MS,
+    seed: 7,
+    behaviour: { ...well, ...behaviour },
+    ...more,
+  });
+
+describe('a simulated schedule', () => {
+  it('has one create call for each renewal, whatever the number of replicas', async () => {
+    const [one, many] = await Promise.all([play({}, { replicas: 1 }), play({}, { replicas: 8 })]);
+    for (const { callsAtMs, sessions } of [one, many]) {
+      expect(sessions).toHaveLength(callsAtMs.length);
+      // 80 % of 15 minutes, less up to a tenth of the lead time.
+      expect(callsAtMs.length).toBeGreaterThanOrEqual(120);
+      expect(callsAtMs.length).toBeLessThanOrEqual(124);
+    }
+    expect(figuresOf(many, DAY_MS, settings.budget)).toMatchObject({
+      withoutSessionMs: 0,
+      pastMarginMs: 0,
+      failures: {},
+    });
+  });
+
+  it('is the same again for the same seed, and another for another', async () => {
+    const unsteady = { failureShare: 0.3 };
+    const [first, again, other] = await Promise.all([play(unsteady), play(unsteady), play(unsteady, { seed: 8 })]);
+    expect(again.callsAtMs).toEqual(first.callsAtMs);
+    expect(other.callsAtMs).not.toEqual(first.callsAtMs);
+  });
+
+  it('has no gap for an outage that the lead time bridges, and one as long as the rest for a longer one', async () => {
+    const bridged = figuresOf(await play({ outageMs: MINUTE_MS }), DAY_MS, settings.budget);
+    expect(bridged).toMatchObject({ withoutSessionMs: 0, failures: { transient: expect.any(Number) } });
+    const longer = figuresOf(await play({ outageMs: 10 * MINUTE_MS }), DAY_MS, settings.budget);
+    // A lead time of 3 to 3.3 minutes, and back-off or budget after it.
+    expect(longer.withoutSessionMs).toBeGreaterThan(6.7 * MINUTE_MS);
+    expect(longer.withoutSessionMs).toBeLessThan(12 * MINUTE_MS);
+    expect(longer.worstRemainingMs).toBe(-longer.withoutSessionMs);
+  });
+
+  it('never spends more than the budget', async () => {
+    const tight = { ...settings, budget: { calls: 3, windowMs: 10 * MINUTE_MS } };
+    const log = await play({ failureShare: 0.9 }, { settings: tight });
+    const figures = figuresOf(log, DAY_MS, tight.budget);
+    expect(figures.mostInAWindow).toBe(3);
+    expect(figures.budgetRefusals).toBeGreaterThan(0);
+  });
+
+  it('gives up calls that take longer than the time-out', async () => {
+    const { failures } = figuresOf(await play({ latencyMs: 60_000 }), DAY_MS, settings.budget);
+    expect(Object.keys(failures)).toEqual(['timeout']);
+  });
+
+  it('has the broker’s own warning when the lead time is short', async () => {
+    const { leadTimeShort } = figuresOf(await play({ lifetimeMs: 20_000 }), DAY_MS, settings.budget);
+    expect(leadTimeShort).toMatchObject({ neededMs: 11_000 });
+  });
+});

@@ -1,0 +1,78 @@
+import { instantFromEpochMs, VirtualClock } from '#libs/clock';
+import { type Merchants, type Session, type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
+import { type GatewayBehaviour, PlayedGateway } from './played-gateway.js';
+import { seededRandom } from './seeded-random.js';
+
+export interface SimulationSetup {
+  readonly settings: SessionSettings;
+  readonly behaviour: GatewayBehaviour;
+  readonly replicas: number;
+  readonly durationMs: number;
+  readonly seed: number;
+}
+
+/** A session as a replica took it into use. */
+export interface TakenSession {
+  readonly atMs: number;
+  readonly session: Session;
+}
+
+/** What happened. The clock of the simulation starts with the Unix epoch: its moments are milliseconds from the start. */
+export interface SimulationLog {
+  readonly callsAtMs: readonly number[];
+  /** As the replica took them that created each. */
+  readonly sessions: readonly TakenSession[];
+  readonly events: readonly SessionEvent[];
+}
+
+/** The pace of the broker's own ticks. Between renewals they do nothing, and are left out. */
+const TICK_MS = 1_000;
+const MERCHANT = 'simulated';
+
+/** Plays the real renewer of several replicas, with the store in memory, against a played gateway, on virtual time. */
+export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
+  const { settings, behaviour, durationMs } = setup;
+  const clock = new VirtualClock(instantFromEpochMs(0));
+  const random = seededRandom(setup.seed);
+  const timeoutMs = settings.gatewayTimeoutMs;
+  const gateway = new PlayedGateway({ behaviour, clock, random, timeoutMs, outageAfterMs: durationMs / 2 });
+  const store = new MemorySessionStore({ clock });
+  const log = { events: [] as SessionEvent[], sessions: [] as TakenSession[] };
+  const merchants: Merchants = {
+    ids: () => [MERCHANT],
+    settingsOf: (merchant) => (merchant === MERCHANT ? settings : undefined),
+  };
+  const replicas = Array.from({ length: setup.replicas }, (_, index) => {
+    const replica: SessionReplica = new SessionReplica({
+      ...{ owner: `replica-${index}`, merchants, store, gateway, clock, random },
+      events: { emit: (event) => note(event, replica) },
+    });
+    return replica;
+  });
+  function note(event: SessionEvent, { held }: SessionReplica): void {
+    log.events.push(event);
+    const session = event.event === 'session_adopted' && event.source === 'own' ? held.get(MERCHANT) : undefined;
+    if (session !== undefined) log.sessions.push({ atMs: clock.monotonicMs(), session });
+  }
+  await play(replicas, clock, durationMs);
+  await close(replicas, clock);
+  await store.close();
+  return { ...log, callsAtMs: gateway.callsAtMs };
+}
+
+async function play(replicas: readonly SessionReplica[], clock: VirtualClock, durationMs: number): Promise<void> {
+  for (let leftMs = durationMs; leftMs > 0; leftMs = durationMs - clock.monotonicMs()) {
+    for (const replica of replicas) void replica.tick();
+    await clock.settle();
+    const quietMs = Math.min(...replicas.map(({ held }) => held.untilRenewalMs(MERCHANT)));
+    await clock.advance(Math.min(leftMs, Math.max(TICK_MS, Math.floor(quietMs / TICK_MS) * TICK_MS)));
+  }
+}
+
+/** A call in flight ends with time, of which there is no more than this allows. */
+async function close(replicas: readonly SessionReplica[], clock: VirtualClock): Promise<void> {
+  const stopped = Promise.all(replicas.map((replica) => replica.stop(0)));
+  await clock.advance(TICK_MS);
+  await stopped;
+}

@@ -1,0 +1,48 @@
+import { rm } from 'node:fs/promises';
+import { Examined } from './examined.js';
+
+describe('simulate', () => {
+  let examined: Examined;
+  beforeEach(async () => {
+    examined = await Examined.create();
+    await examined.configure([{ gatewayUrl: 'https://gateway.example', environment: 'production' }]);
+  });
+  afterEach(() => examined.remove());
+
+  const simulate = (...args: readonly string[]): ReturnType<Examined['cli']> =>
+    examined.cli('simulate', '--config', examined.config, ...args);
+
+  it('needs none of the files that the configuration names', async () => {
+    await rm(examined.path('client.json'));
+    const { code, text } = await simulate('--json', '--for', '6h', '--lifetime', '30m');
+    expect(code).toBe(0);
+    expect(JSON.parse(text)).toMatchObject({
+      ok: true,
+      replicas: 3,
+      durationMs: 21_600_000,
+      merchants: [{ merchant: 'shop', lifetimeMs: 1_800_000, withoutSessionMs: 0, budget: 20, failures: {} }],
+      warnings: [],
+    });
+  });
+
+  it('warns of what an operator should change', async () => {
+    const { text } = await simulate('--lifetime', '30s', '--outage', '2m', '--for', '1h');
+    expect(text).toMatch(/warning: shop: the budget of create calls was spent/);
+    expect(text).toMatch(/warning: shop: there was no session for/);
+    expect(text).toMatch(/create calls +\d+:/);
+  });
+
+  it.each([
+    [['--lifetime', '1s'], '--lifetime is at least 10s'],
+    [['--latency', 'fast'], '--latency is a duration'],
+    [['--failures', '101%'], '--failures is a percentage'],
+    [['--failures', '0.5'], '--failures is a percentage'],
+    [['--replicas', '0'], '--replicas is a whole number from 1 to 20'],
+    [['--for', '3650d'], '--for is at most'],
+    [['--merchant', 'nobody'], 'see the ids'],
+  ])('refuses %j', async (args, message) => {
+    const { code, text } = await simulate(...args);
+    expect(code).toBe(2);
+    expect(text).toContain(message);
+  });
+});
