@@ -246,6 +246,23 @@ describe('the shape', () => {
     expect(inspection.shape).toMatchObject({ kind: 'cluster', withoutReplica: 3, unservedSlots: 0, told: true });
     expect(await inspection.servers()).toHaveLength(3);
     expect(await inspection.rights(['shop', 'other', 'third'])).toMatchObject({ missing: [], unwritable: [] });
+    const onCluster = [...DOCUMENTED, '+cluster|slots', '+asking', '+readonly'];
+    for (const node of nodes) setUser(node, onCluster);
+    const user = { ...connection, credentials: { username: 'broker', password: PASSWORD } };
+    expect(await (await inspect(user)).rights(['shop'])).toMatchObject({ missing: [] });
+    for (const node of nodes.slice(1)) {
+      setUser(
+        node,
+        onCluster.filter((right) => right !== '+asking'),
+      );
+    }
+    const { missing } = await (await inspect(user)).rights(['shop']);
+    expect(missing.map(({ server, command }) => `${server} ${command}`).sort()).toEqual(
+      nodes
+        .slice(1)
+        .map(({ port }) => `127.0.0.1:${port} ASKING`)
+        .sort(),
+    );
     nodes[0]?.cli('cluster', 'delslots', '0', '1');
     expect((await inspect(connection)).shape).toMatchObject({ unservedSlots: 2 });
   }, 60_000);
