@@ -1,12 +1,7 @@
-import type { Loose } from './check-values.js';
-import type { Fault } from './fault.js';
-import type { BrokerSettings } from './settings/broker-settings.js';
+import type { BrokerRule } from './broker-rule.js';
 import { EVERY_MERCHANT } from './settings/auth-settings.js';
 import { authRules, hasCallersFromOutside } from './auth-rules.js';
 import { isLoopback } from './value-rule.js';
-
-/** A rule between settings. It sees what is right on its own; what is missing or wrong has been reported already. */
-export type BrokerRule = (settings: Loose<BrokerSettings>) => Fault[];
 
 const portsDiffer: BrokerRule = ({ http, management }) =>
   http?.port !== undefined && http.port !== 0 && http.port === management?.port

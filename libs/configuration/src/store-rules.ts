@@ -1,4 +1,4 @@
-import type { BrokerRule } from './broker-rules.js';
+import type { BrokerRule } from './broker-rule.js';
 import type { Loose } from './check-values.js';
 import type { Fault } from './fault.js';
 import type { StoreSettings } from './settings/store-settings.js';
