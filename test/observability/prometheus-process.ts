@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually, freePort } from '#libs/testing';
+
+export interface PrometheusOptions {
+  /** host:port of each management port. */
+  readonly targets: readonly string[];
+  readonly rules: string;
+}
+
+export interface Sample {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value?: readonly [number, string];
+}
+
+interface Answer<Data> {
+  readonly status: string;
+  readonly error?: string;
+  readonly data: Data;
+}
+
+/** A real Prometheus that scrapes and judges twice a second. */
+export class PrometheusProcess {
+  readonly #folder: string;
+  readonly #url: string;
+  readonly #child: ChildProcess;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.#url = `http://127.0.0.1:${port}/api/v1`;
+    const args = [
+      `--config.file=${join(folder, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=error',
+    ];
+    this.#child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
+  static async start({ targets, rules }: PrometheusOptions): Promise<PrometheusProcess> {
+    const folder = await mkdtemp(join(tmpdir(), 'session-broker-prometheus-'));
+    await writeFile(join(folder, 'rules.yml'), rules);
+    await writeFile(join(folder, 'prometheus.yml'), configuration(targets));
+    const prometheus = new PrometheusProcess(folder, await freePort());
+    await eventually(() =>
+      prometheus.query('vector(1)').then(
+        () => true,
+        () => false,
+      ),
+    );
+    return prometheus;
+  }
+
+  /** @throws Error with what Prometheus says of the expression */
+  async query(expr: string): Promise<readonly Sample[]> {
+    const data = await this.#ask<{ result: readonly Sample[] }>(`/query?query=${encodeURIComponent(expr)}`);
+    return data.result;
+  }
+
+  /** Alerts that fire now, as `name` and `name:merchant`. */
+  async firing(): Promise<Set<string>> {
+    const data = await this.#ask<{ alerts: readonly { labels: Record<string, string>; state: string }[] }>('/alerts');
+    const firing = data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels);
+    return new Set(
+      firing.flatMap(({ alertname = '', merchant }) =>
+        merchant === undefined ? [alertname] : [alertname, `${alertname}:${merchant}`],
+      ),
+    );
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await ended;
+    await rm(this.#folder, { recursive: true });
+  }
+
+  async #ask<Data>(path: string): Promise<Data> {
+    const answer = (await (await fetch(this.#url + path)).json()) as Answer<Data>;
+    if (answer.status !== 'success') throw new Error(answer.error);
+    return answer.data;
+  }
+}
+
+const SCALE = 1 / 15;
+const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/**
+ * The rules with every window, offset and patience a fifteenth as long, so that minutes of trouble pass in seconds. The
+ * real durations are what the unit tests of the rules hold.
+ */
+export function hastened(rules: string): string {
+  return rules.replace(/(?<=\[|offset |for: )\d+[smh]\b/g, (duration) => {
+    const ms = Number.parseInt(duration) * MS[duration.at(-1) as keyof typeof MS];
+    return `${Math.max(1_000, Math.round(ms * SCALE))}ms`;
+  });
+}
+
+function configuration(targets: readonly string[]): string {
+  return JSON.stringify({
+    global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
+    rule_files: ['rules.yml'],
+    scrape_configs: [{ job_name: 'session-broker', static_configs: [{ targets }] }],
+  });
+}

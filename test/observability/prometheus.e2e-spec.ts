@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import { eventually } from '#libs/testing';
+import { metricsIn, panels, queryOf, rules, RULES } from '../deploy/monitoring.js';
+import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { WatchedReplicas } from './watched-replicas.js';
+
+const MERCHANTS = [
+  { id: 'steady', lifetimeMs: 20_000 },
+  { id: 'failing', lifetimeMs: 12_000 },
+  { id: 'refused', lifetimeMs: 60_000 },
+  { id: 'spent', lifetimeMs: 600_000, budget: 2 },
+  { id: 'skewed', lifetimeMs: 60_000 },
+];
+
+const FAULTS = [
+  { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
+  { kind: 'clock_skew', operation: 'authorize', merchant: 'skewed', skewMs: 30_000 },
+];
+
+describe('a real Prometheus that watches two replicas', () => {
+  let watched: WatchedReplicas;
+  let prometheus: PrometheusProcess;
+
+  beforeAll(async () => {
+    watched = await WatchedReplicas.start(MERCHANTS, FAULTS, 2);
+    prometheus = await PrometheusProcess.start({
+      targets: watched.targets,
+      rules: hastened(readFileSync(RULES, 'utf8')),
+    });
+  }, 40_000);
+  afterAll(async () => {
+    await prometheus.stop();
+    await watched.stop();
+  }, 20_000);
+
+  const fires = (alert: string): Promise<void> =>
+    eventually(async () => (await prometheus.firing()).has(alert), 40_000);
+
+  it('sees both of them', async () => {
+    await eventually(async () => (await prometheus.query('sum(up{job="session-broker"})'))[0]?.value?.[1] === '2');
+    await eventually(async () => (await prometheus.query('count(session_broker_session_generation)')).length > 0);
+  }, 20_000);
+
+  it('fires for a merchant that the gateway refuses, and for one whose clock is wrong', async () => {
+    await fires('SessionBrokerAccessRefused:refused');
+    await fires('SessionBrokerNoSession:refused');
+    await fires('SessionBrokerClockSkew:skewed');
+  }, 60_000);
+
+  it('is silent on a merchant that is well, and on a store and replicas that are', async () => {
+    await eventually(async () => (await watched.read('steady')) === 200);
+    const firing = [...(await prometheus.firing())];
+    expect(firing.filter((name) => name.endsWith(':steady'))).toEqual([]);
+    for (const alert of ['SessionBrokerStoreDown', 'SessionBrokerReplicaDown', 'SessionBrokerAbsent']) {
+      expect(firing).not.toContain(alert);
+    }
+    expect(firing).not.toContain('SessionBrokerErrorBudgetFast');
+  });
+
+  it('fires as a session runs out: first that it will, that renewals fail, then that there is none', async () => {
+    await watched.control('POST', '/faults', { kind: 'error', operation: 'authorize', merchant: 'failing' });
+    await fires('SessionBrokerSessionExpiring:failing');
+    await fires('SessionBrokerNoSession:failing');
+    await fires('SessionBrokerRenewalsFailing:failing');
+  }, 90_000);
+
+  it('fires when the budget of create calls is spent', async () => {
+    await watched.control('POST', '/faults', { kind: 'error', operation: 'authorize', merchant: 'spent' });
+    const generation = await watched.generationOf('spent');
+    await eventually(async () => {
+      await watched.reject('spent', generation);
+      return (await prometheus.firing()).has('SessionBrokerBudgetExhausted:spent');
+    }, 40_000);
+  }, 50_000);
+
+  it('fires when reads find no session more often than was promised', async () => {
+    await eventually(async () => {
+      await watched.read('failing');
+      return (await prometheus.firing()).has('SessionBrokerErrorBudgetFast');
+    }, 40_000);
+  }, 50_000);
+
+  it('fires when the store is gone, and falls silent when it is back', async () => {
+    await watched.redis.kill();
+    await fires('SessionBrokerStoreDown');
+    await watched.redis.start();
+    await eventually(async () => !(await prometheus.firing()).has('SessionBrokerStoreDown'), 30_000);
+  }, 80_000);
+
+  it('sees what consumers do: a session that is rejected, a credential that is wrong', async () => {
+    expect(await watched.reject('steady', await watched.generationOf('steady'))).toBe(200);
+    expect(await watched.readWith('wrong', 'steady')).toBe(401);
+    await eventually(async () => (await prometheus.query('session_broker_rejections_total')).length > 0);
+    // A rate needs two scrapes.
+    await eventually(async () => (await prometheus.query('rate(session_broker_rejections_total[5s])')).length > 0);
+  }, 30_000);
+
+  it('answers every query of the dashboard, and each panel with data', async () => {
+    const empty: string[] = [];
+    for (const { title, targets = [] } of panels) {
+      for (const { expr } of targets) {
+        if ((await prometheus.query(queryOf(expr))).length === 0) empty.push(title);
+      }
+    }
+    expect(empty).toEqual([]);
+  });
+
+  it('answers every expression of the rules', async () => {
+    for (const { expr } of rules) await prometheus.query(hastened(expr));
+    const recorded = new Set(rules.flatMap(({ record }) => (record === undefined ? [] : [record])));
+    for (const record of recorded)
+      expect([record, (await prometheus.query(record)).length > 0]).toEqual([record, true]);
+  });
+
+  it('knows every metric that rules and dashboard name, but for those of what has not happened', async () => {
+    const named = new Set(
+      [
+        ...rules.map(({ expr }) => expr),
+        ...panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
+      ].flatMap(metricsIn),
+    );
+    const names = await prometheus.query('count by (__name__) ({__name__=~".+"})');
+    const known = new Set(names.map(({ metric }) => metric['__name__']));
+    const unseen = [...named].filter((name) => !known.has(name)).sort();
+    const notYet = [
+      'session_broker_config_reload_failures_total',
+      'session_broker_fenced_publish_rejected_total',
+      'session_broker_late_results_total',
+      'session_broker_unopenable_records_total',
+    ];
+    expect(unseen.filter((name) => !notYet.includes(name))).toEqual([]);
+  });
+
+  it('fires for one replica that is gone, and for all of them', async () => {
+    await watched.end(0);
+    await fires('SessionBrokerReplicaDown');
+    expect(await prometheus.firing()).not.toContain('SessionBrokerAbsent');
+    await watched.end(1);
+    await fires('SessionBrokerAbsent');
+  }, 60_000);
+});

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { generateClientKey } from '#libs/jwe';
+import { createLogger } from '#libs/telemetry';
+import { freePort, RedisProcess } from '#libs/testing';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { ProgramProcess } from '../e2e/program-process.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
+
+const TOKEN = 'token-of-the-watched';
+const TIMEOUT = '500ms';
+
+export interface WatchedMerchant {
+  readonly id: string;
+  readonly lifetimeMs: number;
+  /** Create calls in ten minutes. */
+  readonly budget?: number;
+}
+
+interface Replica {
+  readonly process: ProgramProcess;
+  readonly url: string;
+  readonly management: string;
+}
+
+/** Replicas as processes of their own before a real Redis and a sandbox in this process. */
+export class WatchedReplicas {
+  readonly redis: RedisProcess;
+  readonly replicas: Replica[] = [];
+  readonly #folder: string;
+  #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
+
+  private constructor(folder: string, redis: RedisProcess) {
+    this.#folder = folder;
+    this.redis = redis;
+  }
+
+  static async start(
+    merchants: readonly WatchedMerchant[],
+    faults: readonly object[],
+    replicas: number,
+  ): Promise<WatchedReplicas> {
+    const folder = await mkdtemp(join(tmpdir(), 'session-broker-watched-'));
+    const watched = new WatchedReplicas(folder, await RedisProcess.start());
+    await watched.#start(merchants, faults);
+    for (let number = 0; number < replicas; number += 1) await watched.#add(merchants);
+    return watched;
+  }
+
+  get targets(): string[] {
+    return this.replicas.map(({ management }) => management);
+  }
+
+  control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(this.#sandbox?.url ?? '', { method, path, body });
+  }
+
+  /** @returns the status */
+  async read(merchant: string): Promise<number> {
+    return (await this.#ask(merchant, '', {})).status;
+  }
+
+  /** @returns the status */
+  async readWith(token: string, merchant: string): Promise<number> {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${this.replicas[0]?.url}/v1/merchants/${merchant}/session`, { headers })).status;
+  }
+
+  async reject(merchant: string, generation: number): Promise<number> {
+    const init = { method: 'POST', body: JSON.stringify({ generation }) };
+    return (await this.#ask(merchant, '/rejections', init)).status;
+  }
+
+  async generationOf(merchant: string): Promise<number> {
+    const response = await this.#ask(merchant, '', {});
+    return ((await response.json()) as { generation: number }).generation;
+  }
+
+  async end(replica: number): Promise<void> {
+    this.replicas[replica]?.process.signal('SIGKILL');
+    await this.replicas[replica]?.process.ended;
+  }
+
+  async stop(): Promise<void> {
+    for (const { process } of this.replicas) {
+      process.signal('SIGKILL');
+      await process.ended;
+    }
+    await this.#sandbox?.close();
+    await this.redis.stop();
+    await rm(this.#folder, { recursive: true });
+  }
+
+  #ask(merchant: string, path: string, init: RequestInit): Promise<Response> {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    return fetch(`${this.replicas[0]?.url}/v1/merchants/${merchant}/session${path}`, { ...init, headers });
+  }
+
+  async #start(merchants: readonly WatchedMerchant[], faults: readonly object[]): Promise<void> {
+    const played = [];
+    for (const [index, { id, lifetimeMs }] of merchants.entries()) {
+      const { privateJwk, publicJwk } = await generateClientKey();
+      await writeFile(join(this.#folder, `${id}.json`), JSON.stringify(privateJwk), { mode: 0o600 });
+      played.push({ id, serviceCode: serviceCodeOf(index), publicJwk, lifetimeMs });
+    }
+    const logger = createLogger({ name: 'sandbox', level: 'error' });
+    this.#sandbox = await startSandbox({
+      host: '127.0.0.1',
+      port: 0,
+      clock: new SystemClock(),
+      logger,
+      merchants: played,
+    });
+    for (const fault of faults) await this.control('POST', '/faults', fault);
+  }
+
+  async #add(merchants: readonly WatchedMerchant[]): Promise<void> {
+    const [port, management] = [await freePort(), await freePort()];
+    const file = join(this.#folder, `broker-${port}.yaml`);
+    const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+    const configuration = {
+      http: { host: '127.0.0.1', port },
+      management: { host: '127.0.0.1', port: management },
+      store: { type: 'redis', url: this.redis.url },
+      auth: {
+        tokens: [{ caller: 'all', sha256 }],
+        policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject'] }],
+      },
+      merchants: merchants.map(({ id, budget }, index) => ({
+        id,
+        required: false,
+        serviceCode: serviceCodeOf(index),
+        clientKeyFiles: [`${id}.json`],
+        gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout: TIMEOUT },
+        ...(budget === undefined ? {} : { session: { budget: { calls: budget } } }),
+      })),
+    };
+    await writeFile(file, JSON.stringify(configuration));
+    const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
+    await process.said(/"msg":"broker started"/);
+    this.replicas.push({ process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}` });
+  }
+}
+
+function serviceCodeOf(index: number): string {
+  return `137d9304-0368-11ed-b939-0242ac12${String(index).padStart(4, '0')}`;
+}
