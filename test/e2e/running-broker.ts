@@ -142,7 +142,8 @@ auth:
     - { caller: reporting, merchants: [shop], allow: [payload:encrypt] }
     - { caller: admin, merchants: ['*'], allow: [session:read] }
     - { caller: payments, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
-${(setUp.callers ?? []).map((caller) => `    - { caller: '${caller}', merchants: [shop], allow: [session:read] }\n`).join('')}${(setUp.auth ?? []).map((line) => `  ${line}\n`).join('')}log: { level: debug }
+${(setUp.callers ?? []).map((caller) => `    - { caller: '${caller}', merchants: [shop], allow: [session:read] }\n`).join('')}${(setUp.auth ?? []).map((line) => `  ${line}\n`).join('')}audit: { destination: none }
+log: { level: debug }
 merchants:
   - id: shop
     serviceCode: ${SERVICE_CODE}

@@ -11,7 +11,8 @@ import {
   type SessionStore,
   type Tracing,
 } from '#libs/session';
-import type { Logger } from '#libs/telemetry';
+import type { AuditLog, Logger } from '#libs/telemetry';
+import { AuditTrail } from './audit/audit-trail.js';
 import { AuthenticationFailures } from './auth/authentication-failures.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { PolicyGuard } from './auth/policy.guard.js';
@@ -19,7 +20,7 @@ import { PolicyTable } from './auth/policy-table.js';
 import { ReadAccess } from './auth/read-access.js';
 import { EventsController } from './events/events.controller.js';
 import { SessionWatchers } from './events/session-watchers.js';
-import { FreshRead } from './http/fresh-read.js';
+import { FreshRead } from './http/fresh-read.service.js';
 import { MerchantsController } from './http/merchants.controller.js';
 import { Patience } from './http/patience.js';
 import { ProblemFilter } from './http/problem.filter.js';
@@ -35,7 +36,7 @@ import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
-import { CLOCK, CONFIGURATION, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
+import { AUDIT_LOG, CLOCK, CONFIGURATION, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
 
 /** What the app is made of; made outside Nest, so that a test may bring its own. */
 export interface BrokerParts {
@@ -47,6 +48,7 @@ export interface BrokerParts {
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly tracing?: Tracing;
+  readonly auditLog: AuditLog;
 }
 
 /** Jitter needs no secrecy, but one source of randomness is enough. */
@@ -71,10 +73,12 @@ export class BrokerModule {
         { provide: STORE, useValue: parts.store },
         { provide: GATEWAY, useValue: parts.gateway },
         { provide: EVENTS, useValue: parts.events },
+        { provide: AUDIT_LOG, useValue: parts.auditLog },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: PolicyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },
         replica,
+        AuditTrail,
         AuthenticationFailures,
         Authenticator,
         FreshRead,

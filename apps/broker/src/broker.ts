@@ -5,14 +5,14 @@ import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
 import { SessionReplica } from '#libs/session';
-import { createInstruments, type Logger, type Telemetry } from '#libs/telemetry';
+import { type AuditLog, createAuditLog, createInstruments, type Logger, type Telemetry } from '#libs/telemetry';
 import { AuthenticationFailures } from './auth/authentication-failures.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { SessionWatchers } from './events/session-watchers.js';
 import { drain } from './http/drain.js';
-import { FreshRead } from './http/fresh-read.js';
+import { FreshRead } from './http/fresh-read.service.js';
 import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
 import { observedReads, observeRequests } from './http/observed-requests.js';
 import { ReadCounts } from './http/read-counts.js';
@@ -67,10 +67,9 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   };
   const store = await openStore({ ...options, onStateChange });
   const events = new EventFanOut(new EventLog(logger), ...(metrics === undefined ? [] : [metrics]));
-  const app = await createApp(
-    { configuration, merchants, clock, logger, store, gateway, events, ...traced },
-    telemetry,
-  );
+  const auditLog = openAuditLog(options);
+  const parts = { configuration, merchants, clock, logger, store, gateway, events, auditLog, ...traced };
+  const app = await createApp(parts, telemetry);
   const replica = app.get(SessionReplica);
   started.replica = replica;
   metrics?.watch(replica, watchedParts(app, merchants));
@@ -95,6 +94,14 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     await close(0);
     throw error;
   }
+}
+
+/** A record that cannot be written is told in the log, and the broker goes on: consumers pay, whoever audits reads it. */
+function openAuditLog({ configuration, clock, logger }: BrokerOptions): AuditLog {
+  const onFailure = (error: unknown): void => logger.error({ error }, 'an audit record was not written');
+  const auditLog = createAuditLog({ destination: configuration.audit.destination, clock, onFailure });
+  auditLog.append({ action: 'configuration.load', outcome: 'allowed', count: configuration.merchants.length });
+  return auditLog;
 }
 
 function watchedParts(app: NestFastifyApplication, merchants: ConfiguredMerchants): WatchedParts {

@@ -55,6 +55,7 @@ describe('parseConfiguration', () => {
       management: { host: '127.0.0.1', port: 9464 },
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
+      audit: { destination: 'stdout', readEvery: 1_000 },
       log: { level: 'info' },
       files: [{ path: 'merchants[0].clientKeyFiles[0]', file: 'shop.jwk.json', content: 'secret' }],
       merchants: [
@@ -207,7 +208,7 @@ describe('parseConfiguration refuses', () => {
     [
       'an unknown setting',
       { htttp: {} },
-      'htttp is not a setting; known here: http, management, store, auth, log, merchants',
+      'htttp is not a setting; known here: http, management, store, auth, audit, log, merchants',
     ],
     [
       'an unknown setting deep inside',

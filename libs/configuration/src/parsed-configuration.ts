@@ -17,6 +17,8 @@ export interface BaseConfiguration {
   readonly http: BaseHttp;
   readonly management: { readonly host: string; readonly port: number };
   readonly auth: BaseAuth;
+  /** `destination`: `stdout`, `none` or a file. Of the reads of one session, the first and every so many-th is told. */
+  readonly audit: { readonly destination: string; readonly readEvery: number };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
   /** Every file that is named anywhere in it. */
   readonly files: readonly NamedFile[];

@@ -22,12 +22,13 @@ import type { StoreSettings } from './settings/store-settings.js';
 
 /** From checked settings to plain options: text becomes URLs, milliseconds and lead times. */
 export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings' | 'files'> {
-  const { http, management, store, auth, log } = settings;
+  const { http, management, store, auth, audit, log } = settings;
   return {
     http: toHttp(http),
     management: { host: management.host, port: management.port },
     store: toStore(store),
     auth: toAuth(auth),
+    audit: { destination: audit.destination, readEvery: audit.readEvery },
     log: { level: log.level },
     merchants: settings.merchants.map((merchant) => toMerchant(merchant, store)),
   };

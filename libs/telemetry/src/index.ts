@@ -1,4 +1,5 @@
 export { createLogger, type Logger, type LoggerOptions, type LogLevel } from './logger.js';
+export { type AuditLog, type AuditRecord, createAuditLog } from './audit-log.js';
 export { redact } from './redact.js';
 export {
   createInstruments,

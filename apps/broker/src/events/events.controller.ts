@@ -1,7 +1,8 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SessionReplica } from '#libs/session';
+import { type Session, SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { type Clock, msBetween } from '#libs/clock';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
@@ -25,6 +26,7 @@ export class EventsController {
   constructor(
     private readonly watchers: SessionWatchers,
     private readonly replica: SessionReplica,
+    private readonly audit: AuditTrail,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -58,9 +60,10 @@ export class EventsController {
     const response = reply.hijack().raw;
     response.writeHead(200, { 'x-request-id': request.id, ...CAUTION, ...HEADERS });
     response.write(RETRY_FRAME);
-    const { validUntil } = callerOf(request) ?? {};
+    const { validUntil, name: caller = '' } = callerOf(request) ?? {};
+    const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
-    const remove = this.watchers.add(response, { merchant, generation, validForMs });
+    const remove = this.watchers.add(response, { merchant, generation, validForMs, onSent });
     // A connection that breaks while it is written to says so by both; closing is what counts.
     response.once('close', remove).on('error', remove);
   }

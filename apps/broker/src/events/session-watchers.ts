@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import { SessionReplica } from '#libs/session';
+import { type Session, SessionReplica } from '#libs/session';
 import { CLOCK, CONFIGURATION } from '../tokens.js';
 import { WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
@@ -30,6 +30,8 @@ export interface Watch {
   readonly generation: number;
   /** How long its credential is good for, when that is known. */
   readonly validForMs?: number | undefined;
+  /** Told of each session that is sent. */
+  readonly onSent?: (session: Session) => void;
 }
 
 /** Everyone who follows a session by events, on this replica. */
@@ -73,9 +75,9 @@ export class SessionWatchers implements OnModuleDestroy {
    * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
-  add(sink: EventSink, { merchant, generation, validForMs = LONGEST_STREAM_MS }: Watch): () => void {
+  add(sink: EventSink, { merchant, generation, validForMs = LONGEST_STREAM_MS, onSent }: Watch): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const watcher = new Watcher(sink, { generation, endsAtMs });
+    const watcher = new Watcher(sink, { generation, endsAtMs, ...(onSent === undefined ? {} : { onSent }) });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);

@@ -15,6 +15,8 @@ export interface WatcherTerms {
   readonly generation: number;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
   readonly endsAtMs: number;
+  /** Told of each session that is sent. */
+  readonly onSent?: (session: Session) => void;
 }
 
 /** A session takes less than 2 KiB: who has left this much behind does not read. */
@@ -25,9 +27,11 @@ export class Watcher {
   readonly endsAtMs: number;
   readonly #sink: EventSink;
   #generation: number;
+  readonly #onSent: ((session: Session) => void) | undefined;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { generation, endsAtMs }: WatcherTerms) {
+  constructor(sink: EventSink, { generation, endsAtMs, onSent }: WatcherTerms) {
+    this.#onSent = onSent;
     this.#sink = sink;
     this.#generation = generation;
     this.endsAtMs = endsAtMs;
@@ -37,7 +41,10 @@ export class Watcher {
     if (session.generation <= this.#generation) return;
     this.#generation = session.generation;
     if (this.#sink.writableLength > MOST_UNSENT_BYTES) this.#sink.destroy();
-    else this.#sink.write(sessionFrame(session));
+    else {
+      this.#sink.write(sessionFrame(session));
+      this.#onSent?.(session);
+    }
   }
 
   /** Nothing is buffered without end: who has not read a thing from one beat to the next is cut. */

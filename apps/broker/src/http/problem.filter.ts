@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
 import { LOGGER } from '../tokens.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
@@ -9,6 +10,8 @@ import { RouteMethods } from './route-methods.js';
 import { toBrokerError } from './to-broker-error.js';
 
 const SHORTEST_RETRY_AFTER_S = 1;
+/** Of what somebody without rights calls a merchant, no more is kept. */
+const LONGEST_NAME = 63;
 
 /** The one place that turns an error into a response, and the one that logs a failed request. */
 @Catch()
@@ -16,6 +19,7 @@ export class ProblemFilter implements ExceptionFilter {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly routes: RouteMethods,
+    private readonly audit: AuditTrail,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -23,10 +27,23 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const error = this.routes.refine(toBrokerError(thrown), request);
     this.#log(error, request);
+    if (error.code === 'unauthenticated' || error.code === 'forbidden') this.#audit(error, request);
     if (reply.sent || reply.raw.destroyed) return;
     const problem = problemOf(error, request.id);
     reply.status(problem.status).headers(this.#headersFor(error, request));
     reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
+  }
+
+  #audit({ code }: BrokerError, request: FastifyRequest): void {
+    const { merchant } = request.params as { merchant?: string };
+    const action = `${request.method} ${request.routeOptions.url ?? ''}`;
+    this.audit.refused({
+      action,
+      caller: callerOf(request)?.name,
+      merchant: merchant?.slice(0, LONGEST_NAME),
+      reason: code,
+      requestId: request.id,
+    });
   }
 
   #headersFor(error: BrokerError, request: FastifyRequest): Record<string, string> {

@@ -3,6 +3,7 @@ import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nes
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
@@ -23,6 +24,7 @@ export class RejectionsController {
     private readonly replica: SessionReplica,
     private readonly life: RequestLife,
     private readonly patience: Patience,
+    private readonly audit: AuditTrail,
   ) {}
 
   @Post(':merchant/session/rejections')
@@ -56,12 +58,15 @@ export class RejectionsController {
       ...(reason === undefined ? {} : { reason }),
       ...consumerOf(request),
     });
+    const { name: caller } = callerOf(request) ?? {};
+    this.audit.done({ action: 'session.reject', caller, merchant, generation, reason, requestId: request.id });
     if (answer.kind === 'cooled_down') {
       throw new BrokerError('session_unavailable', {
         detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
         retryAfterMs: answer.retryInMs,
       });
     }
+    this.audit.read({ caller: caller ?? '', merchant, generation: answer.session.generation });
     reply.headers({ etag: etagOf(answer.session.generation), 'cache-control': 'no-store' });
     reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(answer.session));
   }

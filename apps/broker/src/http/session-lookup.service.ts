@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { callerOf } from '../auth/caller.js';
 import { etagOf, matchesEtag } from './conditional.js';
 import { Patience } from './patience.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
@@ -33,6 +35,7 @@ export class SessionLookup {
     @Inject(RequestLife) private readonly life: RequestLife,
     @Inject(ReadCounts) private readonly reads: ReadCounts,
     @Inject(Patience) private readonly patience: Patience,
+    @Inject(AuditTrail) private readonly audit: AuditTrail,
   ) {}
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
@@ -41,6 +44,8 @@ export class SessionLookup {
     try {
       const found = await this.#find(request, reply);
       this.reads.count(merchant, this.replica.reader.verdict(merchant).result);
+      const caller = callerOf(request)?.name ?? '';
+      this.audit.read({ caller, merchant, generation: found.session.generation });
       return found;
     } catch (error) {
       if (error instanceof BrokerError && error.code === 'session_unavailable')

@@ -2,7 +2,9 @@ import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/comm
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../http/patience.js';
 import { RequestLife } from '../http/request-life.js';
@@ -22,6 +24,7 @@ export class PayloadsController {
     private readonly cipher: PayloadCipher,
     private readonly patience: Patience,
     private readonly life: RequestLife,
+    private readonly audit: AuditTrail,
   ) {}
 
   @Post(':merchant/payloads/encrypt')
@@ -39,6 +42,7 @@ export class PayloadsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<EncryptionDocument> {
     const bytes = bytesOf(plaintext, encoding ?? 'utf8');
+    this.#tell('payload.encrypt', request, bytes.length);
     const signal = this.life.signalFor(reply);
     if (recipient !== undefined) return { jwe: await this.cipher.sealTo(bytes, recipient, signal) };
     const session = await this.#current(request.params.merchant, signal);
@@ -65,8 +69,15 @@ export class PayloadsController {
   ): Promise<DecryptionDocument> {
     const { merchant } = request.params;
     const recipient = { merchant, session: this.replica.held.get(merchant) };
-    const { text, encoding } = textOf(await this.cipher.open(jwe, recipient, this.life.signalFor(reply)), wish);
+    const bytes = await this.cipher.open(jwe, recipient, this.life.signalFor(reply));
+    this.#tell('payload.decrypt', request, bytes.length);
+    const { text, encoding } = textOf(bytes, wish);
     return { plaintext: text, encoding };
+  }
+
+  #tell(action: string, request: PayloadRequest, bytes: number): void {
+    const { merchant } = request.params;
+    this.audit.done({ action, caller: callerOf(request)?.name, merchant, bytes, requestId: request.id });
   }
 
   async #current(merchant: string, signal: AbortSignal): Promise<Session> {

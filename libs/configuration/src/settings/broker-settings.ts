@@ -1,4 +1,5 @@
 import { list, section } from '../setting.js';
+import { AuditSettings } from './audit-settings.js';
 import { AuthSettings } from './auth-settings.js';
 import { HttpSettings } from './http-settings.js';
 import { LogSettings } from './log-settings.js';
@@ -12,6 +13,7 @@ export class BrokerSettings {
   @section(ManagementSettings) readonly management: ManagementSettings = new ManagementSettings();
   @section(StoreSettings) readonly store: StoreSettings = new StoreSettings();
   @section(AuthSettings) readonly auth: AuthSettings = new AuthSettings();
+  @section(AuditSettings) readonly audit: AuditSettings = new AuditSettings();
   @section(LogSettings) readonly log: LogSettings = new LogSettings();
   @list(MerchantSettings, 1) readonly merchants!: MerchantSettings[];
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { type Session, SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
+import type { Caller } from '../auth/caller.js';
 import { ReadAccess } from '../auth/read-access.js';
 import { CAUTION, requestIdOf, SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
 import { matchesEtag } from './conditional.js';
@@ -20,13 +22,17 @@ export class FreshRead {
     private readonly access: ReadAccess,
     private readonly replica: SessionReplica,
     private readonly reads: ReadCounts,
+    private readonly audit: AuditTrail,
   ) {}
 
   /** @returns false when the request is not answered, and nothing has been written */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
-    const session = this.#freshSession(request);
-    if (session === undefined) return false;
-    this.reads.count(session.merchant, 'fresh');
+    const found = this.#freshSession(request);
+    if (found === undefined) return false;
+    const { session, caller } = found;
+    const { merchant, generation } = session;
+    this.reads.count(merchant, 'fresh');
+    this.audit.read({ caller: caller.name, merchant, generation });
     const headers = {
       'x-request-id': requestIdOf(request),
       ...CAUTION,
@@ -43,11 +49,13 @@ export class FreshRead {
     return true;
   }
 
-  #freshSession(request: IncomingMessage): Session | undefined {
+  #freshSession(request: IncomingMessage): { session: Session; caller: Caller } | undefined {
     if (request.method !== 'GET' || request.headers['prefer'] !== undefined) return undefined;
     const merchant = SESSION_PATH.exec(request.url ?? '')?.[1];
-    if (merchant === undefined || !this.access.allows(request, merchant)) return undefined;
+    if (merchant === undefined) return undefined;
+    const caller = this.access.allowedCaller(request, merchant);
+    if (caller === undefined) return undefined;
     const served = this.replica.reader.peek(merchant);
-    return served?.verdict.result === 'fresh' ? served.session : undefined;
+    return served?.verdict.result === 'fresh' ? { session: served.session, caller } : undefined;
   }
 }

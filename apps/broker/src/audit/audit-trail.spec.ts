@@ -1,0 +1,69 @@
+import { FakeClock } from '#libs/testing';
+import type { AuditRecord } from '#libs/telemetry';
+import { AuditTrail } from './audit-trail.js';
+
+describe('the audit trail', () => {
+  let records: AuditRecord[];
+  let clock: FakeClock;
+  let trail: AuditTrail;
+
+  beforeEach(() => {
+    records = [];
+    clock = new FakeClock();
+    const log = { append: (record: AuditRecord): void => void records.push(record) };
+    trail = new AuditTrail(log, { audit: { destination: 'none', readEvery: 10 } }, clock);
+  });
+
+  const read = (times: number, generation = 1, caller = 'checkout'): void => {
+    for (let count = 0; count < times; count += 1) trail.read({ caller, merchant: 'shop', generation });
+  };
+
+  it('tells the first read of each caller, merchant and generation, then every so many-th with its number', () => {
+    read(25);
+    expect(records.map(({ generation, count }) => [generation, count])).toEqual([
+      [1, undefined],
+      [1, 10],
+      [1, 10],
+    ]);
+  });
+
+  it('tells every read in the end, in the records that stand for them', () => {
+    read(25, 1);
+    read(7, 2);
+    read(3, 1, 'reports');
+    read(1, 3);
+    const told = (generation: number, caller: string): number =>
+      records
+        .filter((record) => record.generation === generation && record.caller === caller)
+        .reduce((sum, { count = 1 }) => sum + count, 0);
+    expect([told(1, 'checkout'), told(2, 'checkout'), told(3, 'checkout'), told(1, 'reports')]).toEqual([25, 7, 1, 1]);
+  });
+
+  it('tells all else in full', () => {
+    trail.done({
+      action: 'session.reject',
+      caller: 'checkout',
+      merchant: 'shop',
+      generation: 5,
+      reason: 'b_used_token',
+    });
+    expect(records).toEqual([
+      {
+        action: 'session.reject',
+        outcome: 'allowed',
+        caller: 'checkout',
+        merchant: 'shop',
+        generation: 5,
+        reason: 'b_used_token',
+      },
+    ]);
+  });
+
+  it('tells refusals at a bounded rate, and how many it has left out', async () => {
+    for (let count = 0; count < 150; count += 1) trail.refused({ action: 'request', reason: 'unauthenticated' });
+    expect(records).toHaveLength(100);
+    await clock.advance(1_000);
+    trail.refused({ action: 'request', reason: 'unauthenticated' });
+    expect(records.at(-1)).toMatchObject({ outcome: 'refused', count: 51 });
+  });
+});

@@ -1,0 +1,54 @@
+import { eventually } from '#libs/testing';
+import { ObservedBroker } from './observed-broker.js';
+
+describe('the audit records of a broker', () => {
+  let broker: ObservedBroker;
+
+  beforeAll(async () => {
+    broker = await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' });
+  });
+  afterAll(() => broker.stop());
+
+  const records = (): Record<string, unknown>[] => broker.lines.filter(({ stream }) => stream === 'audit');
+  const of = (action: string): Record<string, unknown>[] => records().filter((record) => record['action'] === action);
+
+  it('say who read which session, the first time and every so often', async () => {
+    const { generation } = await broker.session();
+    for (let count = 0; count < 24; count += 1) await broker.read();
+    await eventually(() => of('session.read').length >= 3);
+    const seen = of('session.read').map(({ caller, merchant, generation: of, count }) => [caller, merchant, of, count]);
+    expect(seen).toEqual([
+      ['checkout', 'shop', generation, undefined],
+      ['checkout', 'shop', generation, 10],
+      ['checkout', 'shop', generation, 10],
+    ]);
+  });
+
+  it('say in full who rejected what, and who was refused', async () => {
+    const { generation } = await broker.session();
+    await broker.reject(generation, { 'x-request-id': 'rejection-1' });
+    await broker.read({ authorization: 'Bearer wrong' });
+    await eventually(() => of('GET /v1/merchants/:merchant/session').length === 1);
+    expect(of('session.reject')).toEqual([
+      expect.objectContaining({
+        outcome: 'allowed',
+        caller: 'checkout',
+        merchant: 'shop',
+        generation,
+        reason: 'b_expired_token',
+        requestId: 'rejection-1',
+      }),
+    ]);
+    expect(of('GET /v1/merchants/:merchant/session')).toEqual([
+      expect.objectContaining({ outcome: 'refused', merchant: 'shop', reason: 'unauthenticated' }),
+    ]);
+  });
+
+  it('begin with the configuration, are numbered without a gap, and hold no secret', () => {
+    const all = records();
+    expect(all[0]).toMatchObject({ action: 'configuration.load', sequence: 1, version: 1 });
+    expect(all.map(({ sequence }) => sequence)).toEqual(all.map((_record, index) => index + 1));
+    const text = JSON.stringify(all);
+    expect(broker.secrets.filter((secret) => text.includes(secret))).toEqual([]);
+  });
+});
