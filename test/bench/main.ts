@@ -6,6 +6,7 @@ import { benchPayments } from './payment-bench.js';
 import { benchPayloads } from './payload-bench.js';
 import { benchOverhead, benchRenewals } from './renewal-bench.js';
 import { benchScale } from './scale-bench.js';
+import { benchScrape } from './scrape-bench.js';
 import { benchStart } from './start-bench.js';
 import { benchWatchers } from './watcher-bench.js';
 
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   renewals: benchRenewals,
   overhead: benchOverhead,
   scale: benchScale,
+  scrape: benchScrape,
 };
 
 /** Runs every bench, or those named on the command line: `npm run bench -- jwe`. */

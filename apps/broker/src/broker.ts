@@ -20,6 +20,7 @@ import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
+import { MerchantLabels } from './management/merchant-labels.js';
 import { ReadinessProbe } from './management/readiness.js';
 import { SessionMetrics, type WatchedParts } from './management/session-metrics.js';
 import { NestLogger } from './nest-logger.js';
@@ -59,7 +60,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     clock,
     ...traced,
   });
-  const metrics = telemetry === undefined ? undefined : new SessionMetrics(createInstruments(telemetry.meter), clock);
+  const metrics = telemetry === undefined ? undefined : metricsOf(options, telemetry);
   const started: { replica?: SessionReplica } = {};
   const onStateChange = (up: boolean): void => {
     metrics?.setStoreUp(up);
@@ -102,6 +103,12 @@ function openAuditLog({ configuration, clock, logger }: BrokerOptions): AuditLog
   const auditLog = createAuditLog({ destination: configuration.audit.destination, clock, onFailure });
   auditLog.append({ action: 'configuration.load', outcome: 'allowed', count: configuration.merchants.length });
   return auditLog;
+}
+
+function metricsOf({ configuration, clock }: BrokerOptions, { meter }: Telemetry): SessionMetrics {
+  const ids = configuration.merchants.map(({ id }) => id);
+  const labels = new MerchantLabels(ids, configuration.management.merchantSeries);
+  return new SessionMetrics(createInstruments(meter), clock, labels);
 }
 
 function watchedParts(app: NestFastifyApplication, merchants: ConfiguredMerchants): WatchedParts {

@@ -52,7 +52,7 @@ describe('parseConfiguration', () => {
         maxWatchers: 10_000,
         rateLimit: { perSecond: 500, burst: 2_000 },
       },
-      management: { host: '127.0.0.1', port: 9464 },
+      management: { host: '127.0.0.1', port: 9464, merchantSeries: 500 },
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       audit: { destination: 'stdout', readEvery: 1_000 },

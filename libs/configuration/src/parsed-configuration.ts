@@ -15,7 +15,8 @@ export interface BaseHttp {
 /** What needs no file: the same before and after loading. */
 export interface BaseConfiguration {
   readonly http: BaseHttp;
-  readonly management: { readonly host: string; readonly port: number };
+  /** `merchantSeries`: so many merchants have metrics of their own. */
+  readonly management: { readonly host: string; readonly port: number; readonly merchantSeries: number };
   readonly auth: BaseAuth;
   /** `destination`: `stdout`, `none` or a file. Of the reads of one session, the first and every so many-th is told. */
   readonly audit: { readonly destination: string; readonly readEvery: number };

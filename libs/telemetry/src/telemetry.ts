@@ -41,6 +41,8 @@ export interface TelemetryOptions {
 }
 
 const SCOPE = 'session-broker';
+/** Of one metric: the most merchants that may have series of their own, with some labels each. */
+const MOST_SERIES = 1_000_000;
 const LONGEST_FLUSH_MS = 3_000;
 /** As the standard has them. */
 const DEFAULT_PUSH_INTERVAL_MS = 60_000;
@@ -65,6 +67,8 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     metricReaders: [prometheus, ...(exports.metrics ? [pushingReader(environment)] : [])],
     ...(exports.traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
+    // The library's own bound is 2 000 for each metric: five hundred merchants with some outcomes each are more.
+    views: [{ instrumentName: 'session_broker_*', aggregationCardinalityLimit: MOST_SERIES }],
     instrumentations: [new RuntimeNodeInstrumentation()],
   });
   const complaints = new Complaints(logger, clock);

@@ -1,6 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
 import type { CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
+import type { MerchantLabels } from './merchant-labels.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
@@ -18,6 +19,7 @@ export interface WatchedParts {
 export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #instruments: Instruments;
   readonly #clock: Clock;
+  readonly #labels: MerchantLabels;
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
   #replica: SessionReplica | undefined;
@@ -29,8 +31,9 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   };
   #storeUp: boolean | undefined;
 
-  constructor(instruments: Instruments, clock: Clock) {
+  constructor(instruments: Instruments, clock: Clock, labels: MerchantLabels) {
     this.#instruments = instruments;
+    this.#labels = labels;
     this.#clock = clock;
     instruments.observe(this);
   }
@@ -46,17 +49,17 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   emit(event: SessionEvent): void {
-    this.#count(event);
+    this.#count('merchant' in event ? { ...event, merchant: this.#labels.of(event.merchant) } : event);
     if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#clock.now() / MS_PER_S);
     if (event.event === 'clock_skew') this.#skew.set(event.merchant, event.skewMs / MS_PER_S);
   }
 
-  *merchants(): Iterable<MerchantGauges> {
-    for (const merchant of this.#watched.merchants()) yield this.#gaugesOf(merchant);
+  merchants(): Iterable<MerchantGauges> {
+    return this.#labels.merged(this.#watched.merchants().map((merchant) => this.#gaugesOf(merchant)));
   }
 
   reads(): Iterable<CountedRead> {
-    return this.#watched.reads();
+    return summed(this.#watched.reads(), this.#labels);
   }
 
   storeUp(): boolean | undefined {
@@ -132,6 +135,17 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
       ...present('clockSkewSeconds', this.#skew.get(merchant)),
     };
   }
+}
+
+/** A label may be told once in a scrape: what merchants share is added up. */
+function summed(reads: Iterable<CountedRead>, labels: MerchantLabels): Iterable<CountedRead> {
+  const sums = new Map<string, CountedRead>();
+  for (const { merchant, result, count } of reads) {
+    const label = labels.of(merchant);
+    const known = sums.get(`${label} ${result}`)?.count ?? 0;
+    sums.set(`${label} ${result}`, { merchant: label, result, count: known + count });
+  }
+  return sums.values();
 }
 
 function seconds(epochMs: number | undefined): number | undefined {

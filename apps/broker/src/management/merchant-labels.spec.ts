@@ -1,0 +1,39 @@
+import { MerchantLabels } from './merchant-labels.js';
+
+describe('the labels of merchants', () => {
+  const labels = new MerchantLabels(['a', 'b', 'c', 'd'], 2);
+
+  it('are their ids up to the bound, in the order of the configuration, and one for the rest', () => {
+    expect(['a', 'b', 'c', 'd', 'gone'].map((merchant) => labels.of(merchant))).toEqual([
+      'a',
+      'b',
+      '_other',
+      '_other',
+      '_other',
+    ]);
+  });
+
+  it('let the rest look as bad as the worst of them', () => {
+    const gauges = [
+      { merchant: 'a', generation: 1, expirySeconds: 900 },
+      {
+        merchant: 'c',
+        generation: 5,
+        expirySeconds: 300,
+        renewSeconds: 250,
+        lastSuccessSeconds: 7,
+        clockSkewSeconds: 1,
+      },
+      { merchant: 'd', generation: 9, expirySeconds: 200, renewSeconds: 260, clockSkewSeconds: -3 },
+      { merchant: 'gone', clockSkewSeconds: 2 },
+    ];
+    expect([...labels.merged(gauges)]).toEqual([
+      { merchant: 'a', generation: 1, expirySeconds: 900 },
+      { merchant: '_other', expirySeconds: 200, renewSeconds: 250, lastSuccessSeconds: 7, clockSkewSeconds: -3 },
+    ]);
+  });
+
+  it('leave nothing of the rest when there is none', () => {
+    expect([...new MerchantLabels(['a'], 500).merged([{ merchant: 'a' }])]).toEqual([{ merchant: 'a' }]);
+  });
+});

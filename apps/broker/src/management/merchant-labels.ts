@@ -1,0 +1,53 @@
+import type { MerchantGauges } from '#libs/telemetry';
+
+/** No merchant's id begins like this. */
+export const OTHERS = '_other';
+
+/**
+ * Which merchants have series of their own. Each costs some sixty lines of every scrape and as many series in
+ * Prometheus: beyond a bound merchants share one label, so that a replica of ten thousand is scraped like one of five
+ * hundred.
+ */
+export class MerchantLabels {
+  readonly #own: ReadonlySet<string>;
+
+  /** @param merchants in the order of the configuration: the first ones are those that matter most */
+  constructor(merchants: readonly string[], most: number) {
+    this.#own = new Set(merchants.slice(0, most));
+  }
+
+  of(merchant: string): string {
+    return this.#own.has(merchant) ? merchant : OTHERS;
+  }
+
+  /** Those without series of their own as one, which looks as bad as the worst of them. */
+  *merged(all: Iterable<MerchantGauges>): Iterable<MerchantGauges> {
+    let others: MerchantGauges | undefined;
+    for (const gauges of all) {
+      if (this.#own.has(gauges.merchant)) yield gauges;
+      else others = worst(others, gauges);
+    }
+    if (others !== undefined) yield others;
+  }
+}
+
+type Moment = 'expirySeconds' | 'renewSeconds' | 'lastSuccessSeconds' | 'nextAttemptSeconds';
+const MOMENTS: readonly Moment[] = ['expirySeconds', 'renewSeconds', 'lastSuccessSeconds', 'nextAttemptSeconds'];
+
+/** The earliest of each moment, and the clock that is farthest off. Generations of different merchants do not compare. */
+function worst(others: MerchantGauges | undefined, { clockSkewSeconds, ...gauges }: MerchantGauges): MerchantGauges {
+  const moments = MOMENTS.flatMap((moment) => {
+    const values = [others?.[moment], gauges[moment]].filter((value) => value !== undefined);
+    return values.length === 0 ? [] : [[moment, Math.min(...values)]];
+  });
+  const skews = [others?.clockSkewSeconds, clockSkewSeconds].filter((skew) => skew !== undefined);
+  const skew = skews.reduce<number | undefined>(
+    (most, one) => (Math.abs(one) > Math.abs(most ?? 0) ? one : most),
+    skews[0],
+  );
+  return {
+    merchant: OTHERS,
+    ...(Object.fromEntries(moments) as Partial<Record<Moment, number>>),
+    ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+  };
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SystemClock } from '#libs/clock';
+import { HeldSessions, type SessionReplica } from '#libs/session';
+import { createInstruments, createLogger, startTelemetry } from '#libs/telemetry';
+import { aSession } from '#libs/testing';
+import { MerchantLabels } from '../../apps/broker/src/management/merchant-labels.js';
+import { SessionMetrics } from '../../apps/broker/src/management/session-metrics.js';
+import type { BenchLine } from './bench-line.js';
+
+const MERCHANTS = 10_000;
+const SERIES = 500;
+const ROUNDS = 9;
+const GOAL_MS = 1_000;
+const GOAL_MB = 10;
+
+/** What a scrape of a replica with ten thousand merchants takes, each of which has been renewed and read. */
+export async function benchScrape(): Promise<readonly BenchLine[]> {
+  const clock = new SystemClock();
+  const logger = createLogger({ name: 'bench', level: 'error' });
+  const telemetry = startTelemetry({ serviceName: 'bench', serviceVersion: '0', logger });
+  const ids = Array.from({ length: MERCHANTS }, (_merchant, index) => `merchant-${index}`);
+  const held = new HeldSessions(clock);
+  const metrics = new SessionMetrics(createInstruments(telemetry.meter), clock, new MerchantLabels(ids, SERIES));
+  const replica = { held, retryInMs: () => undefined } as unknown as SessionReplica;
+  const reads = ids.flatMap((merchant) =>
+    ['fresh', 'stale', 'unavailable'].map((result) => ({ merchant, result, count: 1 })),
+  );
+  metrics.watch(replica, {
+    merchants: () => ids,
+    reads: () => reads,
+    watchers: () => 0,
+    authenticationFailures: () => [],
+  });
+  for (const merchant of ids) {
+    held.adopt(aSession({ merchant }), 0);
+    const renewal = { merchant, trigger: 'schedule', outcome: 'success', generation: 1, durationMs: 40 } as const;
+    metrics.emit({ event: 'renewal_finished', ...renewal });
+  }
+  const server = createServer((request, response) => telemetry.scrape(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const rounds: { ms: number; bytes: number }[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const startedAt = performance.now();
+    const text = await (await fetch(url)).text();
+    rounds.push({ ms: performance.now() - startedAt, bytes: Buffer.byteLength(text) });
+  }
+  server.close();
+  await telemetry.shutdown();
+  const { ms, bytes } = rounds.sort((a, b) => a.ms - b.ms)[ROUNDS >> 1] ?? { ms: NaN, bytes: NaN };
+  const mb = bytes / 1e6;
+  const what = `scrape of ${MERCHANTS} merchants, ${SERIES} with series of their own`;
+  return [
+    { name: `${what}: time`, value: ms, unit: 'ms', ratio: ms / GOAL_MS, baseline: 'a second', atMost: 1 },
+    { name: `${what}: size`, value: mb, unit: 'MB', ratio: mb / GOAL_MB, baseline: '10 MB', atMost: 1 },
+  ];
+}
