@@ -23,6 +23,8 @@ export interface BenchBrokerOptions {
   readonly auth?: string;
   /** A caller with another credential than the token of the bench, who may read. */
   readonly caller?: string;
+  /** Of the broker, beside what it needs. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Files beside the configuration. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -70,7 +72,10 @@ export class BenchBroker {
     await writeFile(yaml, configuration({ port, managementPort, sandboxPort }, options));
     const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), SANDBOX_MERCHANTS: merchants };
     const sandbox = new BenchProcess(program('sandbox'), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
-    const broker = new BenchProcess(program('broker'), { env: { BROKER_CONFIG: yaml }, ...cpu(options.brokerCpu) });
+    const broker = new BenchProcess(program('broker'), {
+      env: { BROKER_CONFIG: yaml, ...options.environment },
+      ...cpu(options.brokerCpu),
+    });
     const url = `http://127.0.0.1:${port}`;
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     const started = new BenchBroker({ folder, sandboxUrl, url, publicJwk, broker }, sandbox);

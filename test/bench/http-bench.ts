@@ -8,19 +8,19 @@ import { BenchProcess, freePort, untilOk } from './bench-process.js';
 import { LatencyProbe } from './latency-probe.js';
 
 const CONNECTIONS = 32;
-const ROUNDS = 5;
+export const ROUNDS = 5;
 const ROUND_S = 3;
 /** The servers share one processor, in turns; the load comes from the other. */
-const SERVER_CPU = 0;
-const SANDBOX_CPU = 1;
+export const SERVER_CPU = 0;
+export const SANDBOX_CPU = 1;
 
-interface Round {
+export interface Round {
   readonly perSecond: number;
   readonly perCpuSecond: number;
   readonly p99Ms: number;
 }
 
-interface Contender {
+export interface Contender {
   readonly server: BenchProcess;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -82,7 +82,7 @@ function linesOf(
   ];
 }
 
-async function load({ server, url, headers }: Contender): Promise<Round> {
+export async function load({ server, url, headers }: Contender): Promise<Round> {
   const before = server.cpuSeconds();
   const probe = new LatencyProbe(url, headers);
   const result = await autocannon({ url, connections: CONNECTIONS, duration: ROUND_S, headers });

@@ -8,6 +8,7 @@ import { benchOverhead, benchRenewals } from './renewal-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchScrape } from './scrape-bench.js';
 import { benchStart } from './start-bench.js';
+import { benchTelemetry } from './telemetry-bench.js';
 import { benchWatchers } from './watcher-bench.js';
 
 const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   overhead: benchOverhead,
   scale: benchScale,
   scrape: benchScrape,
+  telemetry: benchTelemetry,
 };
 
 /** Runs every bench, or those named on the command line: `npm run bench -- jwe`. */

@@ -14,7 +14,7 @@ import { SessionWatchers } from './events/session-watchers.js';
 import { drain } from './http/drain.js';
 import { FreshRead } from './http/fresh-read.service.js';
 import { createHttpAdapter, type EarlyAnswer, guardEdge } from './http/http-server.js';
-import { observedReads, observeRequests } from './http/observed-requests.js';
+import { observeRequests, untracedReads } from './http/observed-requests.js';
 import { ReadCounts } from './http/read-counts.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
@@ -137,6 +137,6 @@ async function createApp(parts: BrokerParts, telemetry: Telemetry | undefined): 
   if (parts.configuration.http.docs) serveOpenApi(app);
   await app.init();
   const freshRead = app.get(FreshRead);
-  edge.early = observedReads(telemetry, parts.clock, (request, response) => freshRead.answer(request, response));
+  edge.early = untracedReads(telemetry, (request, response) => freshRead.answer(request, response));
   return app;
 }

@@ -1,0 +1,53 @@
+import { createServer } from 'node:http';
+import { BenchBroker } from './bench-broker.js';
+import type { BenchLine } from './bench-line.js';
+import { freePort } from './bench-process.js';
+import { type Contender, load, ROUNDS, SANDBOX_CPU, SERVER_CPU } from './http-bench.js';
+
+/** Session reads with metrics and traces on, pushed to a collector that takes everything, against all of it off. */
+export async function benchTelemetry(): Promise<readonly BenchLine[]> {
+  const port = await freePort();
+  const collector = createServer((request, response) => request.resume().on('end', () => response.end())).listen(port);
+  const cpus = { brokerCpu: SERVER_CPU, sandboxCpu: SANDBOX_CPU };
+  const exporting = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`, OTEL_METRIC_EXPORT_INTERVAL: '1000' };
+  const on = await BenchBroker.start({ ...cpus, environment: exporting });
+  const off = await BenchBroker.start({ ...cpus, environment: { OTEL_SDK_DISABLED: 'true' } });
+  try {
+    const [withAll, without] = [on, off].map((running) => contender(running)) as [Contender, Contender];
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const each of [withAll, without]) {
+        const measured = await load(each);
+        if (round > 0) each.rounds.push(measured);
+      }
+    }
+    const value = median(withAll.rounds.map(({ perCpuSecond }) => perCpuSecond));
+    const perSecond = median(withAll.rounds.map((round) => round.perSecond));
+    const line = { unit: '1/s', baseline: 'the same with telemetry off', goal: 0.9 };
+    return [
+      {
+        ...line,
+        name: 'session read with metrics and traces, requests per second',
+        value: perSecond,
+        ratio: perSecond / median(without.rounds.map((round) => round.perSecond)),
+      },
+      {
+        ...line,
+        name: 'session read with metrics and traces, requests per processor second',
+        value,
+        ratio: value / median(without.rounds.map(({ perCpuSecond }) => perCpuSecond)),
+      },
+    ];
+  } finally {
+    await on.stop();
+    await off.stop();
+    collector.close();
+  }
+}
+
+function contender({ broker, sessionUrl }: BenchBroker): Contender {
+  return { server: broker, url: sessionUrl, headers: BenchBroker.headers, rounds: [] };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
