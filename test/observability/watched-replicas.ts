@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { freePort, RedisProcess } from '#libs/testing';
+import { eventually, freePort, RedisProcess } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
 
-const TOKEN = 'token-of-the-watched';
+export const TOKEN = 'token-of-the-watched';
 const TIMEOUT = '500ms';
 
 export interface WatchedMerchant {
@@ -18,9 +18,11 @@ export interface WatchedMerchant {
   readonly lifetimeMs: number;
   /** Create calls in ten minutes. */
   readonly budget?: number;
+  /** Whether a new session ends the one before it. */
+  readonly supersedes?: boolean;
 }
 
-interface Replica {
+export interface Replica {
   readonly process: ProgramProcess;
   readonly url: string;
   readonly management: string;
@@ -31,6 +33,7 @@ export class WatchedReplicas {
   readonly redis: RedisProcess;
   readonly replicas: Replica[] = [];
   readonly #folder: string;
+  #merchants: readonly WatchedMerchant[] = [];
   #sandbox: Awaited<ReturnType<typeof startSandbox>> | undefined;
 
   private constructor(folder: string, redis: RedisProcess) {
@@ -79,6 +82,17 @@ export class WatchedReplicas {
     return ((await response.json()) as { generation: number }).generation;
   }
 
+  get sandboxUrl(): string {
+    return this.#sandbox?.url ?? '';
+  }
+
+  /** One more replica, ready to serve. */
+  async add(): Promise<Replica> {
+    const replica = await this.#add(this.#merchants);
+    await eventually(async () => (await fetch(`http://${replica.management}/readyz`)).ok);
+    return replica;
+  }
+
   async end(replica: number): Promise<void> {
     this.replicas[replica]?.process.signal('SIGKILL');
     await this.replicas[replica]?.process.ended;
@@ -100,11 +114,12 @@ export class WatchedReplicas {
   }
 
   async #start(merchants: readonly WatchedMerchant[], faults: readonly object[]): Promise<void> {
+    this.#merchants = merchants;
     const played = [];
-    for (const [index, { id, lifetimeMs }] of merchants.entries()) {
+    for (const [index, { id, lifetimeMs, supersedes = false }] of merchants.entries()) {
       const { privateJwk, publicJwk } = await generateClientKey();
       await writeFile(join(this.#folder, `${id}.json`), JSON.stringify(privateJwk), { mode: 0o600 });
-      played.push({ id, serviceCode: serviceCodeOf(index), publicJwk, lifetimeMs });
+      played.push({ id, serviceCode: serviceCodeOf(index), publicJwk, lifetimeMs, supersedes });
     }
     const logger = createLogger({ name: 'sandbox', level: 'error' });
     this.#sandbox = await startSandbox({
@@ -117,7 +132,7 @@ export class WatchedReplicas {
     for (const fault of faults) await this.control('POST', '/faults', fault);
   }
 
-  async #add(merchants: readonly WatchedMerchant[]): Promise<void> {
+  async #add(merchants: readonly WatchedMerchant[]): Promise<Replica> {
     const [port, management] = [await freePort(), await freePort()];
     const file = join(this.#folder, `broker-${port}.yaml`);
     const sha256 = createHash('sha256').update(TOKEN).digest('hex');
@@ -127,7 +142,7 @@ export class WatchedReplicas {
       store: { type: 'redis', url: this.redis.url },
       auth: {
         tokens: [{ caller: 'all', sha256 }],
-        policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject'] }],
+        policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject', 'payload:decrypt'] }],
       },
       merchants: merchants.map(({ id, budget }, index) => ({
         id,
@@ -141,7 +156,9 @@ export class WatchedReplicas {
     await writeFile(file, JSON.stringify(configuration));
     const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
     await process.said(/"msg":"broker started"/);
-    this.replicas.push({ process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}` });
+    const replica = { process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}` };
+    this.replicas.push(replica);
+    return replica;
   }
 }
 
