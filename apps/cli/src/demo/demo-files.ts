@@ -87,6 +87,7 @@ function brokerYaml(ports: DemoPorts, token: string): string {
 http: { host: ${demoHost}, port: ${ports.broker} }
 management: { host: ${demoHost}, port: ${ports.management} }
 store: { type: memory }
+audit: { destination: none }
 auth:
   tokens:
     - { caller: demo, sha256: "${createHash('sha256').update(token).digest('hex')}" }
