@@ -195,7 +195,7 @@ describe('over a real network', () => {
   it('names what the system says, and no address', async () => {
     await start(() => undefined);
     await server.close();
-    const failure = open({ follow: 'none', timeoutMs: 100 }).session();
+    const failure = open({ follow: 'none', timeoutMs: 1_500 }).session();
     await expect(failure).rejects.toMatchObject({
       code: 'network',
       message: 'The broker cannot be reached (ECONNREFUSED)',
