@@ -148,6 +148,13 @@ const purityRules = [
     to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown'] },
   },
   {
+    name: 'status-page-imports-only-itself',
+    severity: 'error',
+    comment: 'The browser is served the files of this folder and nothing else. Copy what is small, or send it as data.',
+    from: { path: '^apps/broker/src/management/status/page/.*\\.js$' },
+    to: { pathNot: '^apps/broker/src/management/status/page/' },
+  },
+  {
     name: 'not-resolvable',
     severity: 'error',
     comment: 'An import that does not resolve would slip through every other rule.',

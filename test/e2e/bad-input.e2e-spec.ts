@@ -177,8 +177,8 @@ describe('bad input', () => {
     expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);
   });
 
-  it('answers on the management port with health only', async () => {
-    for (const path of ['/v1/merchants', '/docs', '/', '/livez/../readyz/x']) {
+  it('answers on the management port with none of the API', async () => {
+    for (const path of ['/v1/merchants', '/docs', '/livez/../readyz/x']) {
       const response = await fetch(broker.managementUrl + path);
       expect([path, response.status]).toEqual([path, 404]);
     }

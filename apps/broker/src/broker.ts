@@ -21,8 +21,9 @@ import { RouteMethods } from './http/route-methods.js';
 import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
 import { MerchantLabels } from './management/merchant-labels.js';
-import { ReadinessProbe } from './management/readiness.js';
+import { type Readiness, ReadinessProbe } from './management/readiness.js';
 import { SessionMetrics, type WatchedParts } from './management/session-metrics.js';
+import { StatusPage } from './management/status/status-page.js';
 import { NestLogger } from './nest-logger.js';
 import { openStore } from './open-store.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
@@ -61,40 +62,54 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     ...traced,
   });
   const metrics = telemetry === undefined ? undefined : metricsOf(options, telemetry);
+  const status = configuration.management.statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
   const started: { replica?: SessionReplica } = {};
   const onStateChange = (up: boolean): void => {
     metrics?.setStoreUp(up);
+    status?.setStoreUp(up);
     if (up) void started.replica?.resync();
   };
   const store = await openStore({ ...options, onStateChange });
-  const events = new EventFanOut(new EventLog(logger), ...(metrics === undefined ? [] : [metrics]));
+  const listeners = [metrics, status].filter((listener) => listener !== undefined);
+  const events = new EventFanOut(new EventLog(logger), ...listeners);
   const auditLog = openAuditLog(options);
   const parts = { configuration, merchants, clock, logger, store, gateway, events, auditLog, ...traced };
   const app = await createApp(parts, telemetry);
   const replica = app.get(SessionReplica);
   started.replica = replica;
   metrics?.watch(replica, watchedParts(app, merchants));
-  const management = createManagementServer(() => app.get(ReadinessProbe).check(), telemetry);
+  const readiness = (): Readiness => app.get(ReadinessProbe).check();
+  const management = createManagementServer(readiness, telemetry);
+  status?.serve(management, { replica, readiness, watchers: () => app.get(SessionWatchers).count });
   const close = async (graceMs: number): Promise<void> => {
     app.get(RequestLife).shutDown();
     app.get(SessionWatchers).endAll();
     await app.get(SessionReplica).stop(graceMs);
     await drain(app.getHttpServer(), { close: () => app.close(), clock });
+    status?.close();
     await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);
   };
   try {
-    const { http, management: managementAddress } = configuration;
-    const managementUrl = await listen(managementAddress, (address) => management.listen(address));
-    const url = await listen(http, async (address) => {
-      await app.listen(address);
-      return await app.getUrl();
-    });
-    logger.info({ url, managementUrl, merchants: configuration.merchants.length }, 'broker started');
-    return { url, managementUrl, close };
+    const urls = await openPorts(configuration, { management, app });
+    logger.info({ ...urls, merchants: configuration.merchants.length }, 'broker started');
+    return { ...urls, close };
   } catch (error) {
     await close(0);
     throw error;
   }
+}
+
+/** The management port first: it shows how the start goes. */
+async function openPorts(
+  { http, management }: Pick<BrokerConfiguration, 'http' | 'management'>,
+  servers: { readonly management: FastifyInstance; readonly app: NestFastifyApplication },
+): Promise<Pick<RunningBroker, 'url' | 'managementUrl'>> {
+  const managementUrl = await listen(management, (address) => servers.management.listen(address));
+  const url = await listen(http, async (address) => {
+    await servers.app.listen(address);
+    return await servers.app.getUrl();
+  });
+  return { url, managementUrl };
 }
 
 /** A record that cannot be written is told in the log, and the broker goes on: consumers pay, whoever audits reads it. */

@@ -4,11 +4,11 @@ import { loadConfiguration } from '#libs/configuration';
 import { BrokerError, describeError } from '#libs/errors';
 import { createLogger, startTelemetry } from '#libs/telemetry';
 import type { RunningBroker } from './broker.js';
+import { VERSION } from './version.js';
 
 /** Renewals in flight may end within this; then their calls are aborted and their leases freed. */
 const GRACE_MS = 10_000;
 const FAILED = 1;
-const VERSION = '0.1.0';
 
 async function start(): Promise<RunningBroker> {
   const file = process.env['BROKER_CONFIG'];

@@ -52,7 +52,7 @@ describe('parseConfiguration', () => {
         maxWatchers: 10_000,
         rateLimit: { perSecond: 500, burst: 2_000 },
       },
-      management: { host: '127.0.0.1', port: 9464, merchantSeries: 500 },
+      management: { host: '127.0.0.1', port: 9464, merchantSeries: 500, statusPage: true },
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       audit: { destination: 'stdout', readEvery: 1_000 },
@@ -89,7 +89,7 @@ describe('parseConfiguration', () => {
   it('reads every setting', () => {
     const parsed = parse({
       http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
-      management: { host: '::1', port: 0 },
+      management: { host: '::1', port: 0, statusPage: false },
       store: { type: 'memory', keyPrefix: 'p', onStoreOutage: 'authorize' },
       auth: { tokens: [{ ...token, sha256: TOKEN.toUpperCase() }], policies: [{ ...policy, merchants: ['*'] }] },
       log: { level: 'debug' },

@@ -16,7 +16,12 @@ export interface BaseHttp {
 export interface BaseConfiguration {
   readonly http: BaseHttp;
   /** `merchantSeries`: so many merchants have metrics of their own. */
-  readonly management: { readonly host: string; readonly port: number; readonly merchantSeries: number };
+  readonly management: {
+    readonly host: string;
+    readonly port: number;
+    readonly merchantSeries: number;
+    readonly statusPage: boolean;
+  };
   readonly auth: BaseAuth;
   /** `destination`: `stdout`, `none` or a file. Of the reads of one session, the first and every so many-th is told. */
   readonly audit: { readonly destination: string; readonly readEvery: number };

@@ -25,7 +25,7 @@ export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'w
   const { http, management, store, auth, audit, log } = settings;
   return {
     http: toHttp(http),
-    management: { host: management.host, port: management.port, merchantSeries: management.merchantSeries },
+    management: { ...management },
     store: toStore(store),
     auth: toAuth(auth),
     audit: { destination: audit.destination, readEvery: audit.readEvery },

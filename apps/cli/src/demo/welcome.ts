@@ -1,5 +1,7 @@
 import { demoHost, type DemoPorts } from './demo-ports.js';
 
+const statusUrl = ({ management }: DemoPorts): string => `http://${demoHost}:${management}/`;
+
 export const readyUrl = ({ management }: DemoPorts): string => `http://${demoHost}:${management}/readyz`;
 
 /** What to try, each line to be copied as it is. */
@@ -11,6 +13,7 @@ Session broker and gateway sandbox are running on this machine.
   read the session   curl -s -H 'Authorization: Bearer ${token}' ${broker}/v1/merchants/shop/session
   broker             ${broker}
   documentation      ${broker}/docs
+  status page        ${statusUrl(ports)}
   readiness          ${readyUrl(ports)}
   gateway sandbox    http://${demoHost}:${ports.sandbox}
   demo token         ${token}

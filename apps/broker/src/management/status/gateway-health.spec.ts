@@ -1,0 +1,78 @@
+import type { RenewalOutcome } from '#libs/session';
+import { FakeClock } from '#libs/testing';
+import { GatewayHealth } from './gateway-health.js';
+import type { StatusGateway } from './status-document.js';
+
+const hosts: Readonly<Record<string, string>> = { shop: 'one.example', kiosk: 'one.example', tickets: 'two.example' };
+
+class Rig {
+  readonly clock = new FakeClock();
+  readonly health = new GatewayHealth((merchant) => hosts[merchant], this.clock);
+
+  ends(...outcomes: readonly RenewalOutcome[]): this {
+    for (const outcome of outcomes) this.end('shop', outcome);
+    return this;
+  }
+
+  end(merchant: string, outcome: RenewalOutcome, durationMs = 100): void {
+    this.health.emit({ event: 'renewal_finished', merchant, trigger: 'schedule', outcome, durationMs, generation: 1 });
+  }
+
+  get one(): StatusGateway {
+    return this.health.describe(new Map([['one.example', 2]]))[0]!;
+  }
+}
+
+describe('the health of a gateway', () => {
+  it.each<[string, RenewalOutcome[], StatusGateway['health']]>([
+    ['not known before the first call', [], 'unknown'],
+    ['not known from a result that came too late', ['lease_lost'], 'unknown'],
+    ['good when it answers', ['success'], 'answering'],
+    ['good when it refuses a merchant: that is an answer', ['refused', 'revoked'], 'answering'],
+    ['bad when the only call failed', ['transient'], 'down'],
+    ['bad when the last three calls failed', ['success', 'transient', 'timeout', 'invalid_response'], 'down'],
+    ['in between when one of the last calls failed', ['success', 'timeout', 'success'], 'degraded'],
+    ['in between after one failure', ['success', 'success', 'success', 'timeout'], 'degraded'],
+  ])('is %s', (_what, outcomes, health) => {
+    expect(new Rig().ends(...outcomes).one.health).toBe(health);
+  });
+
+  it('forgets failures after a quarter of an hour, and after twenty calls', async () => {
+    const rig = new Rig().ends('timeout', 'success');
+    await rig.clock.advance(900_001);
+    expect(rig.one).toMatchObject({ health: 'unknown', attempts: 0, failed: 0 });
+    rig.ends('timeout', ...Array.from({ length: 20 }, () => 'success' as const));
+    expect(rig.one).toMatchObject({ health: 'answering', attempts: 20, failed: 0 });
+  });
+
+  it('is shared by the merchants of a host, with how long calls take, what failed last, and its clock', async () => {
+    const rig = new Rig();
+    for (const durationMs of [100, 900, 300]) rig.end('shop', 'success', durationMs);
+    await rig.clock.advance(1_000);
+    rig.end('kiosk', 'timeout', 5_000);
+    rig.health.emit({ event: 'clock_skew', merchant: 'shop', skewMs: -2_500, beyondTolerance: true });
+    const now = rig.clock.now();
+    expect(rig.one).toEqual({
+      host: 'one.example',
+      merchants: 2,
+      health: 'degraded',
+      attempts: 4,
+      failed: 1,
+      medianMs: 300,
+      lastAnswerAt: now - 1_000,
+      lastFailure: { at: now, kind: 'timeout' },
+      skewMs: -2_500,
+    });
+    expect(rig.health.largestSkewMs).toBe(-2_500);
+  });
+
+  it('puts the worst gateway first, and leaves those out that nobody is configured for', () => {
+    const rig = new Rig().ends('success');
+    rig.end('tickets', 'timeout');
+    const described = rig.health.describe(
+      new Map(Object.entries({ 'one.example': 2, 'two.example': 1, 'new.example': 1 })),
+    );
+    expect(described.map(({ host }) => host)).toEqual(['two.example', 'new.example', 'one.example']);
+    expect(rig.health.describe(new Map([['one.example', 2]]))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,130 @@
+import type { Clock } from '#libs/clock';
+import type { RenewalOutcome, SessionEvent, SessionEvents } from '#libs/session';
+import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status-document.js';
+
+type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
+
+/** A gateway is judged by this many create calls, */
+const MOST_ATTEMPTS = 20;
+/** none of them older than this, */
+const ATTEMPT_COUNTS_FOR_MS = 900_000;
+/** and is down when so many in a row have failed. */
+const DOWN_AFTER = 3;
+
+export const MOST_GATEWAYS = 12;
+
+const severity: readonly StatusGatewayHealth[] = ['down', 'degraded', 'unknown', 'answering'];
+
+interface Attempt {
+  readonly at: number;
+  readonly failed: boolean;
+  readonly durationMs: number;
+}
+
+interface Watched {
+  readonly attempts: Attempt[];
+  lastAnswerAt?: number;
+  lastFailure?: StatusFailure;
+  skewMs?: number;
+}
+
+/**
+ * Which outcomes speak against the gateway. One that refuses a merchant or has revoked its access has answered; a
+ * result that came after its lease had ended says nothing of the kind.
+ */
+const failedOf: Readonly<Record<RenewalOutcome, boolean | undefined>> = {
+  success: false,
+  refused: false,
+  revoked: false,
+  transient: true,
+  timeout: true,
+  invalid_response: true,
+  lease_lost: undefined,
+};
+
+/** How each gateway has answered this replica's create calls lately. */
+export class GatewayHealth implements SessionEvents {
+  readonly #hostOf: (merchant: string) => string | undefined;
+  readonly #clock: Clock;
+  readonly #gateways = new Map<string, Watched>();
+
+  constructor(hostOf: (merchant: string) => string | undefined, clock: Clock) {
+    this.#hostOf = hostOf;
+    this.#clock = clock;
+  }
+
+  emit(event: SessionEvent): void {
+    if (event.event === 'renewal_finished') this.#finished(event);
+    if (event.event === 'clock_skew') this.#of(event.merchant, (gateway) => (gateway.skewMs = event.skewMs));
+  }
+
+  /** The worst first. @param merchants how many each host has; only these hosts are told of */
+  describe(merchants: ReadonlyMap<string, number>): StatusGateway[] {
+    return [...merchants]
+      .map(([host, count]) => this.#describe(host, count))
+      .sort((left, right) => severity.indexOf(left.health) - severity.indexOf(right.health));
+  }
+
+  /** The largest by size, with its sign; undefined until a gateway has told its time. */
+  get largestSkewMs(): number | undefined {
+    let largest: number | undefined;
+    for (const { skewMs } of this.#gateways.values()) {
+      if (skewMs !== undefined && Math.abs(skewMs) >= Math.abs(largest ?? 0)) largest = skewMs;
+    }
+    return largest;
+  }
+
+  #finished({ merchant, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
+    const failed = failedOf[outcome];
+    if (failed === undefined) return;
+    const at = this.#clock.now();
+    this.#of(merchant, (gateway) => {
+      gateway.attempts.push({ at, failed, durationMs });
+      if (gateway.attempts.length > MOST_ATTEMPTS) gateway.attempts.shift();
+      if (!failed) gateway.lastAnswerAt = at;
+      if (outcome !== 'success') gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.msgCode);
+    });
+  }
+
+  #of(merchant: string, note: (gateway: Watched) => void): void {
+    const host = this.#hostOf(merchant);
+    if (host === undefined) return;
+    const gateway = this.#gateways.get(host) ?? { attempts: [] };
+    this.#gateways.set(host, gateway);
+    note(gateway);
+  }
+
+  #describe(host: string, merchants: number): StatusGateway {
+    const { attempts, lastAnswerAt, lastFailure, skewMs }: Watched = this.#gateways.get(host) ?? { attempts: [] };
+    const since = this.#clock.now() - ATTEMPT_COUNTS_FOR_MS;
+    const recent = attempts.filter(({ at }) => at >= since);
+    const medianMs = medianOf(recent.filter(({ failed }) => !failed).map(({ durationMs }) => durationMs));
+    return {
+      host,
+      merchants,
+      health: healthOf(recent),
+      attempts: recent.length,
+      failed: recent.filter(({ failed }) => failed).length,
+      ...(medianMs === undefined ? {} : { medianMs }),
+      ...(lastAnswerAt === undefined ? {} : { lastAnswerAt }),
+      ...(lastFailure === undefined ? {} : { lastFailure }),
+      ...(skewMs === undefined ? {} : { skewMs }),
+    };
+  }
+}
+
+/** A failure with the gateway's code, where it gave one. */
+export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code: string | undefined): StatusFailure {
+  return { at, kind, ...(code === undefined ? {} : { code }) };
+}
+
+function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {
+  if (recent.length === 0) return 'unknown';
+  if (recent.slice(-DOWN_AFTER).every(({ failed }) => failed)) return 'down';
+  return recent.some(({ failed }) => failed) ? 'degraded' : 'answering';
+}
+
+function medianOf(durations: readonly number[]): number | undefined {
+  const median = durations.toSorted((left, right) => left - right)[Math.floor(durations.length / 2)];
+  return median === undefined ? undefined : Math.round(median);
+}

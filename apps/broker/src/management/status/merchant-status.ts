@@ -1,0 +1,41 @@
+import type { Clock } from '#libs/clock';
+import type { Session, SessionReplica } from '#libs/session';
+import { failureOf } from './gateway-health.js';
+import type { RenewalHistory } from './renewal-history.js';
+import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
+
+export interface MerchantStatusParts {
+  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs'>;
+  readonly history: RenewalHistory;
+  readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
+  readonly isRequired: (merchant: string) => boolean;
+  readonly clock: Clock;
+}
+
+/** A merchant as the status page shows it. Built member by member: what is not named here cannot leave by it. */
+export function merchantStatus(
+  { replica, history, environmentOf, isRequired, clock }: MerchantStatusParts,
+  id: string,
+  condition: StatusCondition,
+): StatusMerchant {
+  const session = replica.held.get(id);
+  const failure = replica.failures.get(id);
+  const retryInMs = replica.retryInMs(id);
+  return {
+    id,
+    required: isRequired(id),
+    environment: environmentOf(id),
+    condition,
+    reason: replica.reader.verdict(id).reason,
+    ...(session === undefined ? {} : { session: momentsOf(session) }),
+    renewing: replica.isRenewing(id),
+    ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),
+    budgetSpent: history.isBudgetSpent(id),
+    ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode) }),
+    renewals: history.of(id),
+  };
+}
+
+function momentsOf({ generation, createdAt, renewAt, mustRenewAt, expiresAt }: Session): StatusSession {
+  return { generation, createdAt, renewAt, mustRenewAt, expiresAt };
+}

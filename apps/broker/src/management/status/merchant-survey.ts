@@ -1,0 +1,84 @@
+import type { Clock } from '#libs/clock';
+import type { SessionReplica } from '#libs/session';
+import type { StatusCondition, StatusCounts } from './status-document.js';
+
+/** The worst first. */
+export const CONDITIONS = ['unavailable', 'stale', 'failing', 'renewing', 'fresh'] as const satisfies StatusCondition[];
+
+/** However many look and search, every merchant is looked at once in this time. */
+const GOOD_FOR_MS = 1_000;
+
+export interface SurveyedMerchant {
+  readonly id: string;
+  readonly condition: StatusCondition;
+}
+
+/** How all merchants were at one moment. */
+export interface Survey {
+  /**
+   * Those that somebody should look at first: by condition, and the one that expires first before the others. Those
+   * that are well follow in the order of the configuration, so that they do not change places with each renewal.
+   */
+  readonly merchants: readonly SurveyedMerchant[];
+  readonly counts: StatusCounts;
+  /** How many merchants each gateway host has. */
+  readonly hosts: ReadonlyMap<string, number>;
+}
+
+export interface SurveyParts {
+  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing'>;
+  readonly ids: () => readonly string[];
+  readonly hostOf: (merchant: string) => string | undefined;
+  readonly clock: Clock;
+}
+
+/** Looks at every merchant, at a bounded pace: with ten thousand of them a look costs milliseconds. */
+export class MerchantSurvey {
+  readonly #parts: SurveyParts;
+  #latest: { readonly survey: Survey; readonly atMs: number } | undefined;
+
+  constructor(parts: SurveyParts) {
+    this.#parts = parts;
+  }
+
+  /** At most a second old. */
+  look(): Survey {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (this.#latest === undefined || nowMs - this.#latest.atMs >= GOOD_FOR_MS) {
+      this.#latest = { survey: this.#survey(), atMs: nowMs };
+    }
+    return this.#latest.survey;
+  }
+
+  conditionOf(merchant: string): StatusCondition {
+    const { held, failures, reader, isRenewing } = this.#parts.replica;
+    const { result } = reader.verdict(merchant);
+    if (result !== 'fresh') return result;
+    if (failures.get(merchant) !== undefined) return 'failing';
+    return isRenewing.call(this.#parts.replica, merchant) || held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
+  }
+
+  #survey(): Survey {
+    const worrying: SurveyedMerchant[] = [];
+    const well: SurveyedMerchant[] = [];
+    const counts = { unavailable: 0, stale: 0, failing: 0, renewing: 0, fresh: 0 };
+    const hosts = new Map<string, number>();
+    for (const id of this.#parts.ids()) {
+      const condition = this.conditionOf(id);
+      const host = this.#parts.hostOf(id);
+      counts[condition] += 1;
+      (condition === 'fresh' || condition === 'renewing' ? well : worrying).push({ id, condition });
+      if (host !== undefined) hosts.set(host, (hosts.get(host) ?? 0) + 1);
+    }
+    return { merchants: [...this.#worstFirst(worrying), ...well], counts, hosts };
+  }
+
+  #worstFirst(merchants: readonly SurveyedMerchant[]): SurveyedMerchant[] {
+    const expiry = new Map(merchants.map(({ id }) => [id, this.#parts.replica.held.get(id)?.expiresAt ?? 0]));
+    return merchants.toSorted(
+      (left, right) =>
+        CONDITIONS.indexOf(left.condition) - CONDITIONS.indexOf(right.condition) ||
+        (expiry.get(left.id) ?? 0) - (expiry.get(right.id) ?? 0),
+    );
+  }
+}

@@ -1,0 +1,39 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { readPageFiles } from './page-files.js';
+
+const files = readPageFiles();
+const text = files.map(({ content }) => content.toString()).join('\n');
+
+describe("the page's files", () => {
+  it('are all that the browser needs, and no test or setting beside them', () => {
+    const names = readdirSync(join(import.meta.dirname, 'page'));
+    const expected = names.filter((name) => !/\.(ts|json)$/.test(name));
+    expect(files.map(({ name }) => name)).toEqual(expected);
+    expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(['index.html', 'status.css', 'main.js']));
+  });
+
+  it('refer to each other and to nothing outside', () => {
+    const named = [...text.matchAll(/(?:href|src)="(?!#)([^"]+)"|^import [^;]*from '([^']+)'/gm)].map(
+      ([, link, module]) => link ?? module,
+    );
+    const served = new Set([
+      ...files.flatMap(({ name }) => [`status/${name}`, `./${name}`]),
+      'status.json',
+      'readyz',
+      'livez',
+      'metrics',
+    ]);
+    expect(named.filter((name) => name === undefined || !served.has(name))).toEqual([]);
+    expect(text.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);
+  });
+
+  it('have nothing inline that the content security policy would refuse, and never make markup of text', () => {
+    expect(text).not.toMatch(/<style|<script(?![^>]*src=)|\sstyle="|\son[a-z]+="/);
+    expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
+  });
+
+  it('are small', () => {
+    expect(files.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThan(80_000);
+  });
+});

@@ -1,0 +1,76 @@
+/** @import { StatusCondition, StatusCounts, StatusMerchant } from '../status-document.js' */
+
+/** @type {readonly StatusCondition[]} the worst first */
+export const conditions = ['unavailable', 'stale', 'failing', 'renewing', 'fresh'];
+
+/** @type {Readonly<Record<StatusCondition, string>>} */
+export const conditionNames = {
+  unavailable: 'No session',
+  stale: 'Past margin',
+  failing: 'Failing',
+  renewing: 'Renewing',
+  fresh: 'Fresh',
+};
+
+/**
+ * How a merchant is now, from what was last heard of it. Time alone makes it worse, never better: that takes news.
+ * @param {StatusMerchant} merchant
+ * @param {number} now by the replica's clock
+ * @returns {StatusCondition}
+ */
+export function conditionAt({ condition, session }, now) {
+  if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
+  if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
+  if (condition === 'failing') return 'failing';
+  return condition === 'renewing' || now >= session.renewAt ? 'renewing' : 'fresh';
+}
+
+/**
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {string} the condition in words, with the reason where there are two
+ */
+export function conditionName(merchant, now) {
+  const condition = conditionAt(merchant, now);
+  return condition === 'unavailable' && merchant.session !== undefined ? 'Expired' : conditionNames[condition];
+}
+
+/**
+ * @typedef {object} Life What is left of a session. Fractions are of its whole life, from 0 to 1, measured from its end.
+ * @property {number} leftMs zero once it has expired
+ * @property {number} lifetimeMs
+ * @property {number} left
+ * @property {number} renew from here on it is renewed
+ * @property {number} margin from here on it is not handed out as fresh
+ */
+
+/**
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {Life | undefined} undefined when there is no session
+ */
+export function lifeAt({ session }, now) {
+  if (session === undefined) return undefined;
+  const { createdAt, renewAt, mustRenewAt, expiresAt } = session;
+  const lifetimeMs = Math.max(1, expiresAt - createdAt);
+  const share = (/** @type {number} */ ms) => Math.min(1, Math.max(0, ms / lifetimeMs));
+  const leftMs = Math.max(0, expiresAt - now);
+  return {
+    leftMs,
+    lifetimeMs,
+    left: share(leftMs),
+    renew: share(expiresAt - renewAt),
+    margin: share(expiresAt - mustRenewAt),
+  };
+}
+
+/**
+ * @param {readonly StatusMerchant[]} merchants
+ * @param {number} now
+ * @returns {StatusCounts}
+ */
+export function countConditions(merchants, now) {
+  const counts = { unavailable: 0, stale: 0, failing: 0, renewing: 0, fresh: 0 };
+  for (const merchant of merchants) counts[conditionAt(merchant, now)] += 1;
+  return counts;
+}

@@ -1,0 +1,69 @@
+/**
+ * Makes an element. Text is only ever set as text: nothing that the page is told becomes markup.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Readonly<Record<string, string>>} [attributes]
+ * @param {readonly (Node | string)[]} [children]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, attributes = {}, children = []) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * @param {string} name of a symbol in the page
+ * @returns {SVGSVGElement} a picture that says nothing by itself
+ */
+export function glyph(name) {
+  const svg = document.createElementNS(SVG, 'svg');
+  const use = document.createElementNS(SVG, 'use');
+  svg.classList.add('glyph');
+  svg.setAttribute('aria-hidden', 'true');
+  use.setAttribute('href', `#glyph-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * @param {SVGElement} svg made by `glyph`
+ * @param {string} name
+ */
+export function setGlyph(svg, name) {
+  setAttribute(svg.firstElementChild ?? svg, 'href', `#glyph-${name}`);
+}
+
+/**
+ * An element that index.html has.
+ * @template {typeof Element} Kind
+ * @param {string} id
+ * @param {Kind} kind
+ * @returns {InstanceType<Kind>}
+ */
+export function byId(id, kind) {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${id}`);
+  return /** @type {InstanceType<Kind>} */ (found);
+}
+
+/**
+ * Most of what is drawn each second is as it was: only what differs is touched, so that readers aloud stay calm.
+ * @param {Element} target
+ * @param {string} text
+ */
+export function setText(target, text) {
+  if (target.textContent !== text) target.textContent = text;
+}
+
+/**
+ * @param {Element} target
+ * @param {string} name
+ * @param {string} value
+ */
+export function setAttribute(target, name, value) {
+  if (target.getAttribute(name) !== value) target.setAttribute(name, value);
+}

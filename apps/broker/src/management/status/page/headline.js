@@ -1,0 +1,66 @@
+/** @import { StatusCondition, StatusCounts, StatusDocument } from '../status-document.js' */
+import { conditions } from './condition.js';
+import { countText } from './wording.js';
+
+/**
+ * @typedef {object} Headline
+ * @property {StatusCondition} condition what colours it
+ * @property {string} text
+ * @property {string} detail
+ */
+
+/** @type {Readonly<Record<StatusCondition, (count: number, all: number) => string>>} */
+const sentences = {
+  unavailable: (count, all) =>
+    all === 1
+      ? 'There is no session to serve'
+      : `${countText(count, 'merchant has', 'merchants have')} no session to serve`,
+  stale: (count) => `${countText(count, 'session is', 'sessions are')} past the safety margin`,
+  failing: (count) => `${countText(count, 'renewal fails', 'renewals fail')}; the sessions are still good`,
+  renewing: (_count, all) => sentences.fresh(all, all),
+  fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
+};
+
+/**
+ * The state of everything in one sentence: the worst of it.
+ * @param {Pick<StatusDocument, 'store' | 'replica'>} document
+ * @param {StatusCounts} counts
+ * @returns {Headline}
+ */
+export function headlineOf({ store, replica }, counts) {
+  const all = conditions.reduce((sum, condition) => sum + counts[condition], 0);
+  if (all === 0) return { condition: 'renewing', text: 'No merchant is configured', detail: '' };
+  const worst = conditions.find((condition) => counts[condition] > 0) ?? 'fresh';
+  const text = sentences[worst](counts[worst], all);
+  const calm = worst === 'fresh' || worst === 'renewing';
+  if (replica.shuttingDown)
+    return { condition: calm ? 'failing' : worst, text, detail: 'This replica is shutting down.' };
+  if (store.up === false) {
+    return {
+      condition: calm ? 'failing' : worst,
+      text,
+      detail: 'The store does not answer: sessions are served from memory.',
+    };
+  }
+  return { condition: calm ? 'fresh' : worst, text, detail: othersText(counts, worst) };
+}
+
+/**
+ * @param {StatusCounts} counts
+ * @param {StatusCondition} worst
+ * @returns {string} what else there is, so that the worst does not hide the rest
+ */
+function othersText(counts, worst) {
+  /** @type {Readonly<Record<StatusCondition, string>>} */
+  const words = {
+    unavailable: 'without a session',
+    stale: 'past the margin',
+    failing: 'failing',
+    renewing: 'renewing',
+    fresh: 'fresh',
+  };
+  return conditions
+    .filter((condition) => condition !== worst && counts[condition] > 0)
+    .map((condition) => `${counts[condition].toLocaleString('en')} ${words[condition]}`)
+    .join(' · ');
+}

@@ -1,0 +1,54 @@
+import type { StatusCounts, StatusReplica } from '../status-document.js';
+import { headlineOf } from './headline.js';
+
+const well = { unavailable: 0, stale: 0, failing: 0, renewing: 0, fresh: 0 };
+const replica: StatusReplica = {
+  name: 'broker-0',
+  version: '0.1.0',
+  startedAt: 0,
+  ready: true,
+  shuttingDown: false,
+  watchers: 0,
+  viewers: 1,
+  residentBytes: 1,
+  eventLoopLagMs: { latest: 0, worst: 0 },
+};
+const store = { type: 'redis', up: true } as const;
+const headline = (counts: Partial<StatusCounts>, state: object = {}): string[] => {
+  const { condition, text, detail } = headlineOf({ store, replica, ...state }, { ...well, ...counts });
+  return [condition, text, detail];
+};
+
+describe('the headline', () => {
+  it.each<[Partial<StatusCounts>, string[]]>([
+    [{ fresh: 1 }, ['fresh', 'The session is good', '']],
+    [{ fresh: 9_999, renewing: 1 }, ['fresh', 'All 10,000 sessions are good', '9,999 fresh']],
+    [{ unavailable: 1 }, ['unavailable', 'There is no session to serve', '']],
+    [{ unavailable: 1, fresh: 5 }, ['unavailable', '1 merchant has no session to serve', '5 fresh']],
+    [
+      { unavailable: 2, stale: 3, fresh: 5 },
+      ['unavailable', '2 merchants have no session to serve', '3 past the margin · 5 fresh'],
+    ],
+    [{ stale: 1, fresh: 5 }, ['stale', '1 session is past the safety margin', '5 fresh']],
+    [{ failing: 2, fresh: 5 }, ['failing', '2 renewals fail; the sessions are still good', '5 fresh']],
+    [{}, ['renewing', 'No merchant is configured', '']],
+  ])('says of %j the worst', (counts, expected) => {
+    expect(headline(counts)).toEqual(expected);
+  });
+
+  it('is not calm while the store is down or the replica stops, and never hides what is worse', () => {
+    const down = { store: { type: 'redis', up: false } };
+    expect(headline({ fresh: 2 }, down)).toEqual([
+      'failing',
+      'All 2 sessions are good',
+      'The store does not answer: sessions are served from memory.',
+    ]);
+    expect(headline({ unavailable: 1, fresh: 1 }, down)[0]).toBe('unavailable');
+    const stopping = { replica: { ...replica, shuttingDown: true } };
+    expect(headline({ fresh: 2 }, stopping)).toEqual([
+      'failing',
+      'All 2 sessions are good',
+      'This replica is shutting down.',
+    ]);
+  });
+});

@@ -1,0 +1,198 @@
+/** @import { StatusDocument, StatusGateway, StatusReplica, StatusStore } from '../status-document.js' */
+import { element, glyph, setAttribute, setGlyph, setText } from './elements.js';
+import { agoText, countText, durationText, skewText, tookText } from './wording.js';
+
+/**
+ * @typedef {object} CardContent
+ * @property {string} key
+ * @property {string} kind
+ * @property {string} title
+ * @property {'fresh' | 'failing' | 'unavailable' | 'unknown'} condition
+ * @property {string} state
+ * @property {readonly (readonly [name: string, value: string])[]} facts
+ */
+
+/** Beyond it the broker warns, and expiry is judged by the gateway's clock. */
+const SKEW_TOLERANCE_MS = 2_000;
+/** A timer that comes this late means that reads wait, too. */
+const LAG_TOLERANCE_MS = 200;
+
+/** How the store, each gateway and this replica are. */
+export class HealthCards {
+  /** @type {HTMLElement} */
+  #place;
+  /** @type {Map<string, Card>} */
+  #cards = new Map();
+
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.#place = place;
+  }
+
+  /**
+   * @param {StatusDocument} document
+   * @param {number} now
+   */
+  draw(document, now) {
+    const contents = contentsOf(document, now);
+    const keys = new Set(contents.map(({ key }) => key));
+    for (const [key, card] of this.#cards) {
+      if (keys.has(key)) continue;
+      card.element.remove();
+      this.#cards.delete(key);
+    }
+    contents.forEach((content, index) => {
+      const card = this.#cards.get(content.key) ?? new Card(content);
+      this.#cards.set(content.key, card);
+      card.draw(content);
+      const there = this.#place.children[index];
+      if (there !== card.element) this.#place.insertBefore(card.element, there ?? null);
+    });
+  }
+}
+
+class Card {
+  #glyph = glyph('unknown');
+  #state = element('p', { class: 'card-state' });
+  #facts = element('dl');
+
+  /** @param {CardContent} content */
+  constructor({ kind, title }) {
+    this.element = element('article', { class: 'card' }, [
+      element('p', { class: 'card-kind' }, [kind]),
+      element('h3', {}, [this.#glyph, element('span', {}, [title])]),
+      this.#state,
+      this.#facts,
+    ]);
+  }
+
+  /** @param {CardContent} content */
+  draw({ condition, state, facts }) {
+    setAttribute(this.element, 'data-condition', condition);
+    setGlyph(this.#glyph, condition);
+    setText(this.#state, state);
+    const names = [...this.#facts.querySelectorAll('dt')].map(({ textContent }) => textContent);
+    if (names.join() !== facts.map(([name]) => name).join()) {
+      this.#facts.replaceChildren(
+        ...facts.map(([name]) => element('div', {}, [element('dt', {}, [name]), element('dd')])),
+      );
+    }
+    const values = this.#facts.querySelectorAll('dd');
+    for (const [index, [, value]] of facts.entries()) setText(values[index] ?? this.#facts, value);
+  }
+}
+
+/**
+ * @param {StatusDocument} document
+ * @param {number} now
+ * @returns {readonly CardContent[]}
+ */
+export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
+  const others = furtherGateways === 0 ? [] : [furtherContent(furtherGateways)];
+  return [
+    storeContent(store, now),
+    ...gateways.map((gateway) => gatewayContent(gateway, now)),
+    ...others,
+    replicaContent(replica, now),
+  ];
+}
+
+/**
+ * @param {StatusStore} store
+ * @param {number} now
+ * @returns {CardContent}
+ */
+function storeContent({ type, up, since, failing }, now) {
+  const base = { key: 'store', kind: 'Store', title: type === 'redis' ? 'Redis' : 'Memory' };
+  /** @type {CardContent['facts']} */
+  const sinceFacts = since === undefined ? [] : [[up ? 'Up for' : 'Down for', durationText(now - since)]];
+  /** @type {CardContent['facts']} */
+  const failingFacts = failing === undefined ? [] : [['Failing', `${failing.operation}, ${agoText(now - failing.at)}`]];
+  /** @type {CardContent['facts']} */
+  const sharedFacts = [['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica']];
+  const facts = [...sinceFacts, ...sharedFacts, ...failingFacts];
+  if (up === undefined) return { ...base, facts, condition: 'unknown', state: 'Not connected yet' };
+  if (!up) return { ...base, facts, condition: 'unavailable', state: 'Does not answer' };
+  if (failing !== undefined) return { ...base, facts, condition: 'failing', state: 'Operations fail' };
+  return { ...base, facts, condition: 'fresh', state: type === 'memory' ? 'In this process' : 'Answers' };
+}
+
+/** @type {Readonly<Record<StatusGateway['health'], Pick<CardContent, 'condition' | 'state'>>>} */
+const gatewayStates = {
+  answering: { condition: 'fresh', state: 'Answers' },
+  degraded: { condition: 'failing', state: 'Some calls failed' },
+  down: { condition: 'unavailable', state: 'The last calls failed' },
+  unknown: { condition: 'unknown', state: 'Not called lately' },
+};
+
+/**
+ * @param {StatusGateway} gateway
+ * @param {number} now
+ * @returns {CardContent}
+ */
+function gatewayContent(
+  { host, health, merchants, attempts, failed, medianMs, lastAnswerAt, lastFailure, skewMs },
+  now,
+) {
+  const skewed = skewMs !== undefined && Math.abs(skewMs) > SKEW_TOLERANCE_MS;
+  /** @type {(readonly [string, string | undefined])[]} */
+  const facts = [
+    ['Merchants', merchants.toLocaleString('en')],
+    ['Failed', attempts === 0 ? undefined : `${failed} of ${attempts} calls`],
+    ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],
+    ['Last answer', lastAnswerAt === undefined ? undefined : agoText(now - lastAnswerAt)],
+    ['Last failure', lastFailure && `${lastFailure.code ?? lastFailure.kind}, ${agoText(now - lastFailure.at)}`],
+    ['Clock', skewMs === undefined ? undefined : `${skewText(skewMs)}${skewed ? ', too far off' : ''}`],
+  ];
+  const { condition, state } = gatewayStates[health];
+  return {
+    key: `gateway ${host}`,
+    kind: 'Gateway',
+    title: host,
+    condition: skewed && condition === 'fresh' ? 'failing' : condition,
+    state,
+    facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [/** @type {const} */ ([name, value])])),
+  };
+}
+
+/**
+ * @param {number} count
+ * @returns {CardContent}
+ */
+function furtherContent(count) {
+  const state = 'Not listed: those that are listed are the worse ones';
+  return {
+    key: 'further',
+    kind: 'Gateways',
+    title: countText(count, 'more', 'more'),
+    condition: 'unknown',
+    state,
+    facts: [],
+  };
+}
+
+/**
+ * @param {StatusReplica} replica
+ * @param {number} now
+ * @returns {CardContent}
+ */
+function replicaContent({ name, ready, shuttingDown, startedAt, eventLoopLagMs, ...rest }, now) {
+  const { watchers, viewers, clockSkewMs, residentBytes, version } = rest;
+  const lags = eventLoopLagMs.worst > LAG_TOLERANCE_MS;
+  const readyState = ready ? 'Ready' : 'Not ready: a required merchant has no session';
+  return {
+    key: 'replica',
+    kind: 'This replica',
+    title: name,
+    condition: !ready || shuttingDown ? 'unavailable' : lags ? 'failing' : 'fresh',
+    state: shuttingDown ? 'Shutting down' : readyState,
+    facts: [
+      ['Version', version],
+      ['Up for', durationText(now - startedAt)],
+      ['Event loop', `${eventLoopLagMs.latest} ms, at worst ${eventLoopLagMs.worst} ms late`],
+      ['Memory', `${Math.round(residentBytes / 2 ** 20)} MiB`],
+      ['Watchers', `${countText(watchers, 'consumer', 'consumers')}, ${countText(viewers, 'page', 'pages')}`],
+      ['Clock skew', clockSkewMs === undefined ? 'not known yet' : skewText(clockSkewMs)],
+    ],
+  };
+}

@@ -1,0 +1,143 @@
+/** @import { StatusCounts, StatusDocument } from '../status-document.js' */
+/** @import { FeedState } from './feed.js' */
+import { conditionNames, conditions, countConditions } from './condition.js';
+import { byId, element, setAttribute, setText } from './elements.js';
+import { Feed } from './feed.js';
+import { Filters } from './filters.js';
+import { headlineOf } from './headline.js';
+import { HealthCards } from './health-cards.js';
+import { MerchantList } from './merchant-list.js';
+import { Selection } from './selection.js';
+import { load } from './load.js';
+import { ServerClock } from './server-clock.js';
+import { after, every, monotonicMs } from './time.js';
+import { agoText, countText, timeText } from './wording.js';
+
+const DRAWN_EVERY_MS = 1_000;
+
+/** @type {Readonly<Record<FeedState, string>>} */
+const feedTexts = { connecting: 'Connecting', live: 'Live', asking: 'Every few seconds', lost: 'Disconnected' };
+
+const clock = new ServerClock(monotonicMs);
+const cards = new HealthCards(byId('cards', HTMLElement));
+const list = new MerchantList(byId('rows', HTMLElement));
+const selection = new Selection({ load, onAnswer: draw, after, monotonicMs });
+const filters = new Filters({
+  search: byId('search', HTMLInputElement),
+  buttons: byId('filters', HTMLElement),
+  onChange: () => {
+    if (latest !== undefined) selection.refresh(latest, filters.value);
+    draw();
+  },
+});
+
+/** @type {StatusDocument | undefined} */
+let latest;
+/** @type {FeedState} */
+let feedState = 'connecting';
+
+function draw() {
+  drawConnection();
+  if (latest === undefined) return;
+  const now = clock.now();
+  const isComplete = latest.matching === latest.merchants.length;
+  const counts = isComplete ? countConditions(latest.merchants, now) : latest.counts;
+  drawHeadline(latest, counts);
+  cards.draw(latest, now);
+  filters.draw(counts);
+  drawMerchants(latest, now);
+}
+
+/**
+ * @param {StatusDocument} document
+ * @param {number} now
+ */
+function drawMerchants(document, now) {
+  const selected = selection.of(document, filters.value, now);
+  if (selected === undefined) return setText(byId('rest', HTMLElement), 'Searching');
+  const { merchants, matching } = selected;
+  list.show(merchants);
+  list.draw(now);
+  setText(byId('rest', HTMLElement), restText(merchants.length, matching));
+}
+
+/**
+ * @param {number} shown
+ * @param {number} matching
+ */
+function restText(shown, matching) {
+  if (matching === 0) return filters.isEmpty ? 'No merchant is configured.' : 'No merchant matches.';
+  if (shown === matching) return '';
+  return `${countText(matching - shown, 'merchant is', 'merchants are')} not shown: the first ${shown} are the ones to look at. Search to see others.`;
+}
+
+/**
+ * @param {StatusDocument} document
+ * @param {StatusCounts} counts
+ */
+function drawHeadline(document, counts) {
+  const { condition, text, detail } = headlineOf(document, counts);
+  const { replica } = document;
+  setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
+  setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
+  setText(byId('headline-text', HTMLElement), text);
+  setText(byId('headline-detail', HTMLElement), detail);
+  setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);
+  const urgent = counts.unavailable + counts.stale;
+  setTitle(urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`);
+  drawShares(counts);
+}
+
+/** @param {string} title */
+function setTitle(title) {
+  if (document.title !== title) document.title = title;
+}
+
+/** @param {StatusCounts} counts */
+function drawShares(counts) {
+  const shares = byId('shares', HTMLElement);
+  if (shares.childElementCount === 0) {
+    shares.append(...conditions.map((condition) => element('span', { 'data-condition': condition })));
+  }
+  const words = [];
+  for (const [index, condition] of conditions.entries()) {
+    const share = shares.children[index];
+    if (share instanceof HTMLElement) share.style.flexGrow = String(counts[condition]);
+    if (share instanceof HTMLElement) share.hidden = counts[condition] === 0;
+    if (counts[condition] > 0) words.push(`${counts[condition]} ${conditionNames[condition]}`);
+  }
+  setAttribute(shares, 'aria-label', `Merchants: ${words.join(', ')}`);
+}
+
+function drawConnection() {
+  const banner = byId('banner', HTMLElement);
+  setAttribute(byId('connection', HTMLElement), 'data-state', feedState);
+  setText(byId('connection-text', HTMLElement), feedTexts[feedState]);
+  if (feedState === 'lost') {
+    const news = latest === undefined ? 'nothing heard yet' : `last news at ${timeText(clock.newsAt())}`;
+    setText(banner, `The connection to this replica is lost, ${news}. Trying again.`);
+  }
+  banner.hidden = feedState !== 'lost';
+  const heard = latest === undefined ? '' : `Last news ${agoText(clock.sinceNewsMs())}. `;
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  setText(byId('footnote', HTMLElement), `${heard}Times are in ${zone}.`);
+}
+
+const feed = new Feed({
+  after,
+  load,
+  open: () => new EventSource('status/events'),
+  onState: (state) => {
+    feedState = state;
+    draw();
+  },
+  onDocument: (news) => {
+    latest = news;
+    clock.correct(news.at);
+    selection.refresh(news, filters.value);
+    draw();
+  },
+});
+
+every(DRAWN_EVERY_MS, draw);
+void feed.start();

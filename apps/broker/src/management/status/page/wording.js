@@ -1,0 +1,116 @@
+/** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
+import { conditionAt } from './condition.js';
+
+const S = 1_000;
+const MIN = 60 * S;
+const H = 60 * MIN;
+const DAY = 24 * H;
+
+/**
+ * A duration in its two largest units, rounded down, so that nothing is said to have more time than it has.
+ * @param {number} ms
+ * @returns {string} such as `11 min 32 s`
+ */
+export function durationText(ms) {
+  const value = Math.max(0, ms);
+  if (value < MIN) return `${Math.floor(value / S)} s`;
+  if (value < H) return `${Math.floor(value / MIN)} min ${Math.floor((value % MIN) / S)} s`;
+  if (value < DAY) return `${Math.floor(value / H)} h ${Math.floor((value % H) / MIN)} min`;
+  return `${Math.floor(value / DAY)} d ${Math.floor((value % DAY) / H)} h`;
+}
+
+/**
+ * @param {number} ms
+ * @returns {string} in one unit, for what is past: `2 min ago`
+ */
+export function agoText(ms) {
+  if (ms < 2 * S) return 'just now';
+  if (ms < 2 * MIN) return `${Math.floor(ms / S)} s ago`;
+  if (ms < 2 * H) return `${Math.floor(ms / MIN)} min ago`;
+  return ms < 2 * DAY ? `${Math.floor(ms / H)} h ago` : `${Math.floor(ms / DAY)} d ago`;
+}
+
+/**
+ * @param {number} ms
+ * @returns {string} how long something took
+ */
+export function tookText(ms) {
+  return ms < 10 * S ? `${Math.round(ms)} ms` : `${(ms / S).toFixed(1)} s`;
+}
+
+/**
+ * @param {number} ms
+ * @returns {string} how far the gateway's clock is ahead of the replica's, or behind
+ */
+export function skewText(ms) {
+  return `gateway ${tookText(Math.abs(ms))} ${ms < 0 ? 'behind' : 'ahead'}`;
+}
+
+/**
+ * @param {number} count
+ * @param {string} one
+ * @param {string} many
+ * @returns {string}
+ */
+export function countText(count, one, many) {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+/**
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {string} how long its session is good for, or has not been
+ */
+export function leftText({ session }, now) {
+  if (session === undefined) return 'nothing to serve';
+  const leftMs = session.expiresAt - now;
+  return leftMs > 0 ? `${durationText(leftMs)} left` : `expired ${agoText(-leftMs)}`;
+}
+
+/**
+ * What happens next to a merchant, in a few words.
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {string}
+ */
+export function outlookText(merchant, now) {
+  const { session, renewing, retryAt, budgetSpent } = merchant;
+  if (renewing) return 'creating the next session';
+  if (budgetSpent) return 'create-call budget spent';
+  if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
+  const condition = conditionAt(merchant, now);
+  if (session !== undefined && condition === 'fresh') return `renews in ${durationText(session.renewAt - now)}`;
+  return condition === 'renewing' ? 'renewal is due' : 'next attempt is due';
+}
+
+/** @type {Readonly<Record<StatusRenewal['outcome'], string>>} */
+export const outcomeNames = {
+  success: 'renewed',
+  adopted: 'taken from the store',
+  transient: 'transient failure',
+  timeout: 'timed out',
+  refused: 'refused',
+  revoked: 'revoked',
+  invalid_response: 'invalid response',
+  lease_lost: 'lease lost',
+};
+
+/**
+ * @param {StatusRenewal} renewal
+ * @param {number} now
+ * @returns {string} such as `2 min ago · schedule · 124 ms`
+ */
+export function renewalText(renewal, now) {
+  const ago = agoText(now - renewal.at);
+  if (renewal.outcome === 'adopted') return `${ago} · ${outcomeNames.adopted}`;
+  if (renewal.outcome !== 'success') return `${ago} · ${outcomeNames[renewal.outcome]}`;
+  return `${ago} · ${renewal.trigger} · ${tookText(renewal.durationMs)}`;
+}
+
+/**
+ * @param {number} at milliseconds since the epoch
+ * @returns {string} the time of day where the reader is
+ */
+export function timeText(at) {
+  return new Date(at).toLocaleTimeString('en-GB');
+}

@@ -1,0 +1,125 @@
+/**
+ * Everything that the status page can show, and with it everything that leaves the process by it: an allow-list. It has
+ * no member that could hold a token, a key, a device id or a serviceCode, and it is built member by member. The page's
+ * own script is checked against these types, so this file imports nothing. Moments are milliseconds since the epoch.
+ */
+export interface StatusDocument {
+  /** This replica's wall clock when the document was made: the page corrects its own clock by it. */
+  readonly at: number;
+  readonly replica: StatusReplica;
+  readonly store: StatusStore;
+  /** The worst first, a bounded number of them. */
+  readonly gateways: readonly StatusGateway[];
+  /** How many gateways are not listed. */
+  readonly furtherGateways: number;
+  /** Of all configured merchants, whatever is searched for. */
+  readonly counts: StatusCounts;
+  /** How many merchants match what is searched for; without a search all of them. */
+  readonly matching: number;
+  /** The worst first, a bounded number of those that match. */
+  readonly merchants: readonly StatusMerchant[];
+}
+
+/**
+ * How a merchant is, the worst first: nothing to serve; past the safety margin; the last attempt failed while the
+ * session is good; its renewal is due or under way; all is well.
+ */
+export type StatusCondition = 'unavailable' | 'stale' | 'failing' | 'renewing' | 'fresh';
+
+export type StatusCounts = Readonly<Record<StatusCondition, number>>;
+
+export interface StatusReplica {
+  /** The name of the host, which is the pod's in Kubernetes. */
+  readonly name: string;
+  readonly version: string;
+  readonly startedAt: number;
+  readonly ready: boolean;
+  readonly shuttingDown: boolean;
+  /** Consumers that follow sessions by events. */
+  readonly watchers: number;
+  /** Open status pages. */
+  readonly viewers: number;
+  readonly residentBytes: number;
+  /** How late the event loop came to a timer: the last time, and the worst time in the last minute. */
+  readonly eventLoopLagMs: { readonly latest: number; readonly worst: number };
+  /** How far the clock of the gateway that differs most is ahead of ours; absent until one has answered. */
+  readonly clockSkewMs?: number;
+}
+
+export interface StatusStore {
+  readonly type: 'memory' | 'redis';
+  /** Absent until the first connection has succeeded or failed. */
+  readonly up?: boolean;
+  /** When `up` last changed. */
+  readonly since?: number;
+  /** The last operation that was not answered, until one is answered again. */
+  readonly failing?: { readonly operation: string; readonly at: number };
+}
+
+export type StatusGatewayHealth = 'unknown' | 'answering' | 'degraded' | 'down';
+
+export interface StatusGateway {
+  readonly host: string;
+  readonly merchants: number;
+  readonly health: StatusGatewayHealth;
+  /** Create calls of this replica that are young enough to judge by, at most twenty. */
+  readonly attempts: number;
+  readonly failed: number;
+  /** Of the successful ones among them. */
+  readonly medianMs?: number;
+  readonly lastAnswerAt?: number;
+  readonly lastFailure?: StatusFailure;
+  /** How far the gateway's clock is ahead of ours; negative: behind. */
+  readonly skewMs?: number;
+}
+
+export interface StatusFailure {
+  readonly at: number;
+  readonly kind: string;
+  /** The gateway's own code, reduced to a safe form where its answer is read. */
+  readonly code?: string;
+}
+
+export interface StatusMerchant {
+  readonly id: string;
+  readonly required: boolean;
+  readonly environment: 'production' | 'test';
+  readonly condition: StatusCondition;
+  /** Why it is served or not, in the words of the API. */
+  readonly reason: 'current' | 'past_margin' | 'no_session' | 'expired';
+  readonly session?: StatusSession;
+  /** Whether this replica is creating the next session right now. */
+  readonly renewing: boolean;
+  /** When the next attempt may be made after one that failed. */
+  readonly retryAt?: number;
+  /** The last claim found no create call left in the budget. */
+  readonly budgetSpent: boolean;
+  /** Since the last session. */
+  readonly failure?: StatusFailure;
+  /** What this replica did or learned, the oldest first. */
+  readonly renewals: readonly StatusRenewal[];
+}
+
+export interface StatusSession {
+  readonly generation: number;
+  readonly createdAt: number;
+  readonly renewAt: number;
+  readonly mustRenewAt: number;
+  readonly expiresAt: number;
+}
+
+/** `adopted`: another replica made the session, or this one did before it was restarted. */
+export type StatusRenewal =
+  | {
+      readonly at: number;
+      readonly generation: number;
+      readonly outcome: 'adopted';
+    }
+  | {
+      readonly at: number;
+      readonly generation: number;
+      readonly outcome: 'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
+      readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection';
+      readonly durationMs: number;
+      readonly code?: string;
+    };

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
+
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const axeSource = readFileSync(
+  fileURLToPath(new URL('../../node_modules/axe-core/axe.min.js', import.meta.url)),
+  'utf8',
+);
+
+interface AxeResults {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly html: string }[] }[];
+  readonly passes: readonly object[];
+}
+
+/** A real Chromium with a profile of its own, started once for a file of tests. */
+export async function openBrowser(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ARGUMENTS,
+    // Their default is `--headless` and a fresh profile below the folder of temporary files.
+    headless: true,
+  });
+}
+
+/** An open status page, and all that it did which a good page does not do. */
+export class WatchedPage {
+  readonly page: Page;
+  /** Errors of the console, exceptions, refusals of the content security policy. */
+  readonly complaints: string[] = [];
+  readonly requests: Request[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('request', (request) => this.requests.push(request));
+  }
+
+  static async open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const watched = new WatchedPage(await context.newPage());
+    watched.page.setDefaultTimeout(15_000);
+    await watched.page.goto(url);
+    await watched.page.locator('.row').first().waitFor();
+    return watched;
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+
+  row(merchant: string): ReturnType<Page['locator']> {
+    return this.page.locator('.row').filter({ has: this.page.locator(`button[data-merchant="${merchant}"]`) });
+  }
+
+  card(kind: string): ReturnType<Page['locator']> {
+    return this.page.locator('.card').filter({ has: this.page.getByText(kind, { exact: true }) });
+  }
+
+  /** How much of its width the bar fills, as it is drawn at this moment. */
+  async barOf(merchant: string): Promise<number> {
+    const bar = this.row(merchant).locator('.life');
+    const [whole, fill] = await Promise.all([bar.boundingBox(), bar.locator('.fill').boundingBox()]);
+    return (fill?.width ?? 0) / (whole?.width ?? 1);
+  }
+
+  /** How far the page is wider than the window. */
+  async overflow(): Promise<number> {
+    return await this.page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  }
+
+  async focused(): Promise<string> {
+    return await this.page.evaluate('document.activeElement.textContent');
+  }
+
+  /** What axe-core finds against WCAG 2.2 AA and good practice, and how many of its rules had something to look at. */
+  async accessibilityFaults(): Promise<{ faults: string[]; passed: number }> {
+    // Evaluated by the debugger, which the content security policy does not bind.
+    await this.page.evaluate(axeSource);
+    const results = await this.page.evaluate<AxeResults>('axe.run(document)');
+    const faults = results.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+    return { faults, passed: results.passes.length };
+  }
+}

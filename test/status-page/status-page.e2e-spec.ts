@@ -1,0 +1,384 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { eventually } from '#libs/testing';
+import type { StatusDocument } from '../../apps/broker/src/management/status/status-document.js';
+import { MOST_VIEWERS } from '../../apps/broker/src/management/status/status-viewers.js';
+import { ProgramProcess } from '../e2e/program-process.js';
+import { openBrowser, WatchedPage } from './page-browser.js';
+import { LONG_ID, ShownBroker } from './shown-broker.js';
+
+/** A renewal is waited for, and a loaded machine takes its time. */
+const PATIENCE_MS = 30_000;
+const PAGE_FOLDER = 'apps/broker/src/management/status/page';
+
+/** What somebody would try who could run something in the page, and what became of it. */
+const ATTACKS = `(async () => {
+  const refused = [];
+  document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.push(effectiveDirective));
+  const attempt = async (attack) => { try { await attack(); } catch (error) { refused.push(error.name); } };
+  await attempt(() => { document.body.innerHTML = '<img src=x>'; });
+  await attempt(() => document.body.setAttribute('onclick', 'document.title = "taken over"'));
+  await attempt(() => fetch('https://elsewhere.example/'));
+  await attempt(() => { document.body.append(Object.assign(document.createElement('img'), { src: 'https://elsewhere.example/' })); });
+  document.body.click();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return { refused, title: document.title };
+})()`;
+
+let broker: ShownBroker;
+let browser: Browser;
+const open: WatchedPage[] = [];
+
+beforeAll(async () => {
+  [broker, browser] = await Promise.all([ShownBroker.start(), openBrowser()]);
+}, 30_000);
+
+afterEach(async () => {
+  for (const page of open.splice(0)) await page.close();
+});
+
+afterAll(async () => {
+  await browser.close();
+  await broker.stop();
+});
+
+async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Promise<WatchedPage> {
+  const page = await WatchedPage.open(browser, broker.url, options);
+  open.push(page);
+  return page;
+}
+
+describe('the status page in a browser', () => {
+  it(
+    'shows merchants, store, gateway and replica, asks nobody else, and gives no cause for complaint',
+    async () => {
+      const shown = await visit();
+      await shown.page.getByText('Live', { exact: true }).waitFor();
+      await shown.page.getByRole('heading', { name: 'All 4 sessions are good' }).waitFor();
+      expect(await shown.page.locator('.row').count()).toBe(4);
+      expect(await shown.row('steady').innerText()).toMatch(
+        /Fresh[\s\S]*steady[\s\S]*1[45] min \d+ s left[\s\S]*renews in 1\d min/,
+      );
+      expect(await shown.card('Store').innerText()).toMatch(/Memory[\s\S]*In this process/);
+      expect(await shown.card('Gateway').innerText()).toMatch(/127\.0\.0\.1:\d+[\s\S]*Answers[\s\S]*Merchants\s*4/);
+      expect(await shown.card('This replica').innerText()).toMatch(
+        /Ready[\s\S]*Version\s*0\.1\.0[\s\S]*Event loop\s*[\d.]+ ms/,
+      );
+      const origins = new Set(shown.requests.map((request) => `${new URL(request.url()).origin}/`));
+      expect([...origins]).toEqual([broker.url]);
+      expect(shown.complaints).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'lets the bar move while nothing is said, and shows a renewal without being loaded again',
+    async () => {
+      const shown = await visit();
+      const ticks = shown.row('shop').locator('.tick[data-outcome="done"]');
+      await shown.page.evaluate('window.loaded = "once"');
+      const before = await ticks.count();
+      await eventually(async () => (await shown.barOf('shop')) < 0.5);
+      await eventually(async () => (await ticks.count()) > before);
+      await eventually(async () => (await shown.barOf('shop')) > 0.6);
+      expect(await shown.page.evaluate('window.loaded')).toBe('once');
+      expect(await shown.row('shop').locator('.last').innerText()).toMatch(/· schedule · \d+ ms$/);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'shows a gateway that fails, the session that expires by it, and that all is well again',
+    async () => {
+      const shown = await visit();
+      await broker.fail('kiosk');
+      const kiosk = shown.row('kiosk');
+      await kiosk.locator('.condition', { hasText: 'Failing' }).waitFor();
+      await shown.card('Gateway').getByText('b_server_is_overloaded', { exact: false }).waitFor();
+      await kiosk.locator('.condition', { hasText: 'Expired' }).waitFor();
+      await shown.page.getByRole('heading', { name: '1 merchant has no session to serve' }).waitFor();
+      expect(await shown.page.locator('.row').first().innerText()).toMatch(/^Expired[\s\S]*expired /);
+      expect(await shown.page.title()).toBe('(1) Session broker');
+      expect(await kiosk.locator('.tick[data-outcome="failed"]').count()).toBeGreaterThan(0);
+      expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
+      await broker.heal();
+      await kiosk.locator('.condition', { hasText: 'Fresh' }).waitFor();
+      expect(shown.complaints).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'says that the connection is lost and since when, goes on counting, and comes back by itself',
+    async () => {
+      const shown = await visit();
+      await shown.page.getByText('Live', { exact: true }).waitFor();
+      await broker.stopBroker();
+      const banner = shown.page.getByRole('alert');
+      await banner.getByText(/connection to this replica is lost, last news at \d\d:\d\d:\d\d/).waitFor();
+      const drawn = await shown.barOf('shop');
+      await eventually(async () => (await shown.barOf('shop')) < drawn);
+      await shown.row('kiosk').locator('.condition', { hasText: 'Expired' }).waitFor();
+      await broker.startBroker();
+      await shown.page.getByText('Live', { exact: true }).waitFor();
+      await banner.waitFor({ state: 'hidden' });
+      await shown.row('kiosk').locator('.condition', { hasText: 'Fresh' }).waitFor();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'is used from the keyboard alone, and news takes the focus from nobody',
+    async () => {
+      const shown = await visit();
+      const { page } = shown;
+      await page.keyboard.press('Tab');
+      expect(await shown.focused()).toBe('Skip to the merchants');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('KI');
+      await eventually(async () => (await page.locator('.row').count()) === 1);
+      await page.keyboard.press('Control+A');
+      await page.keyboard.press('Delete');
+      await eventually(async () => (await page.locator('.row').count()) === 4);
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      expect(await shown.focused()).toMatch(/^No session/);
+      await page.keyboard.press('Enter');
+      await page.getByText('No merchant matches.').waitFor();
+      await page.keyboard.press('Shift+Tab');
+      await page.keyboard.press('Space');
+      while ((await shown.focused()) !== 'shop') await page.keyboard.press('Tab');
+      await page.keyboard.press('ArrowDown');
+      expect(await shown.focused()).toBe('steady');
+      await page.keyboard.press('ArrowUp');
+      await page.keyboard.press('Enter');
+      const shop = shown.row('shop');
+      await shop.getByRole('table').waitFor();
+      const newest = shop.locator('tbody tr').first();
+      const time = await newest.innerText();
+      await eventually(async () => (await newest.innerText()) !== time);
+      expect(await shown.focused()).toBe('shop');
+      await page.keyboard.press('Enter');
+      await shop.getByRole('table').waitFor({ state: 'hidden' });
+    },
+    PATIENCE_MS,
+  );
+
+  it.each(['light', 'dark'] as const)(
+    'can be read at 360 pixels in %s mode, by eye and by ear',
+    async (colorScheme) => {
+      const shown = await visit({ viewport: { width: 360, height: 780 }, colorScheme, reducedMotion: 'reduce' });
+      for (const merchant of ['shop', LONG_ID]) {
+        await shown.row(merchant).getByRole('button').click();
+        await shown.row(merchant).getByRole('table').waitFor();
+      }
+      expect(await shown.overflow()).toBe(0);
+      const { faults, passed } = await shown.accessibilityFaults();
+      expect(faults).toEqual([]);
+      expect(passed).toBeGreaterThan(30);
+      const style = (selector: string, property: string): Promise<string> =>
+        shown.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`);
+      const [ground, motion] = [await style('body', 'backgroundColor'), await style('.fill', 'transitionDuration')];
+      expect(ground).toBe(colorScheme === 'dark' ? 'rgb(13, 16, 22)' : 'rgb(244, 245, 248)');
+      expect(motion).toBe('0s');
+    },
+  );
+
+  it(
+    'shows the first of ten thousand merchants, says how many it does not show, and asks for others',
+    async () => {
+      const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      const searched: string[] = [];
+      await page.route('**/status/events', (route) => route.abort());
+      await page.route('**/status.json*', (route) => {
+        const search = new URL(route.request().url()).searchParams.get('search') ?? '';
+        searched.push(search);
+        const found = { matching: 1, merchants: [{ ...few.merchants[0]!, id: search }] };
+        const first = Array.from({ length: 100 }, (_, index) => ({ ...few.merchants[0]!, id: `m-${index}` }));
+        return route.fulfill({ json: { ...few, ...(search === '' ? { matching: 10_000, merchants: first } : found) } });
+      });
+      await page.goto(broker.url);
+      await page.getByText('9,900 merchants are not shown').waitFor();
+      expect(await page.locator('.row').count()).toBe(100);
+      await page.getByLabel('Search merchants by id').fill('m-7777');
+      await page.locator('button[data-merchant="m-7777"]').waitFor();
+      expect(await page.locator('.row').count()).toBe(1);
+      expect(searched).toContain('m-7777');
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'shows no secret, neither in the document nor in anything that was sent for it',
+    async () => {
+      const shown = await visit();
+      await shown.row('shop').getByRole('button').click();
+      const { authToken, deviceId, refreshToken, serverPublic, clientKeyThumbprint } = await broker.sessionOf('steady');
+      const { x, y } = serverPublic as { x: string; y: string };
+      const secrets = [
+        authToken,
+        deviceId,
+        refreshToken,
+        clientKeyThumbprint,
+        x,
+        y,
+        ...broker.keyParts,
+        ...broker.serviceCodes,
+      ];
+      const sent = shown.requests.filter((request) => !request.url().endsWith('/events'));
+      const bodies = await Promise.all(sent.map(async (request) => (await (await request.response())?.text()) ?? ''));
+      const stream = await firstEvents(`${broker.url}status/events`);
+      const everything = [await shown.page.content(), ...bodies, stream].join('\n');
+      expect(everything).toContain('"generation":');
+      expect(secrets.filter((secret) => typeof secret !== 'string' || everything.includes(secret))).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'runs nothing that is not its own, even where a hole would let it in',
+    async () => {
+      const { page, complaints } = await visit();
+      const outcome = await page.evaluate<{ refused: string[]; title: string }>(ATTACKS);
+      expect(outcome.title).not.toBe('taken over');
+      expect(outcome.refused).toEqual(
+        expect.arrayContaining(['TypeError', 'connect-src', 'img-src', 'require-trusted-types-for']),
+      );
+      expect(complaints.length).toBeGreaterThan(0);
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('the routes of the status page', () => {
+  it(
+    'say what a browser may do with them, and when it need not ask again',
+    async () => {
+      for (const path of ['', 'status/main.js', 'status/status.css', 'status.json']) {
+        const { headers, status } = await fetch(broker.url + path);
+        expect([path, status]).toEqual([path, 200]);
+        expect(headers.get('content-security-policy')).toMatch(
+          /^default-src 'none'; script-src 'self'; style-src 'self';/,
+        );
+        expect(headers.get('content-security-policy')).not.toContain('unsafe');
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+        expect(headers.get('referrer-policy')).toBe('no-referrer');
+        expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+        expect(headers.get('access-control-allow-origin')).toBeNull();
+      }
+      const etag = (await fetch(`${broker.url}status/main.js`)).headers.get('etag') ?? '';
+      const again = await fetch(`${broker.url}status/main.js`, { headers: { 'if-none-match': etag } });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      expect((await fetch(`${broker.url}status.json`)).headers.get('cache-control')).toBe('no-store');
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'have no file that is not listed',
+    async () => {
+      for (const path of [
+        'status',
+        'status/',
+        'status/tsconfig.json',
+        'status/feed.spec.ts',
+        'status/..%2fstatus-page.js',
+        'status/index.html',
+      ]) {
+        expect([path, (await fetch(broker.url + path)).status]).toEqual([path, 404]);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'tell nothing to pages of other origins',
+    async () => {
+      for (const path of ['status.json', 'status/events']) {
+        for (const site of ['cross-site', 'same-site']) {
+          const response = await answerOf(broker.url + path, { 'sec-fetch-site': site });
+          expect([path, site, response.statusCode]).toEqual([path, site, 403]);
+          response.destroy();
+        }
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'refuse a search that makes no sense',
+    async () => {
+      for (const query of ['condition=best', `search=${'x'.repeat(65)}`, 'search=a&search=b']) {
+        const response = await fetch(`${broker.url}status.json?${query}`);
+        expect([query, response.status]).toEqual([query, 400]);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'take so many viewers and no more, and let them go at shutdown',
+    async () => {
+      const viewers = await Promise.all(
+        Array.from({ length: MOST_VIEWERS }, () => answerOf(`${broker.url}status/events`)),
+      );
+      expect(viewers.map(({ statusCode }) => statusCode)).toEqual(viewers.map(() => 200));
+      const ended = viewers.map((viewer) => new Promise((resolve) => viewer.resume().once('close', resolve)));
+      const refused = await answerOf(`${broker.url}status/events`);
+      expect(refused.statusCode).toBe(503);
+      refused.destroy();
+      await broker.stopBroker();
+      await Promise.all(ended);
+      await broker.startBroker();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'are there in the built broker, with the same files, and are not when they are switched off',
+    async () => {
+      await broker.stopBroker();
+      const file = broker.configurationFile;
+      const text = readFileSync(file, 'utf8');
+      const built = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
+      await built.said(/"msg":"broker started"/);
+      const folder = fileURLToPath(new URL(`../../${PAGE_FOLDER}`, import.meta.url));
+      const files = readdirSync(folder).filter((name) => /\.(js|css|svg)$/.test(name));
+      for (const name of files) {
+        const served = await (await fetch(`${broker.url}status/${name}`)).text();
+        expect([name, served === readFileSync(`${folder}/${name}`, 'utf8')]).toEqual([name, true]);
+      }
+      expect((await fetch(`${broker.url}status/played-time.js`)).status).toBe(404);
+      built.signal('SIGTERM');
+      expect(await built.ended).toBe(0);
+      await writeFile(file, text.replace('"management":{', '"management":{"statusPage":false,'));
+      await broker.startBroker();
+      const paths = ['', 'status.json', 'status/events', 'status/main.js', 'livez'];
+      const statuses = await Promise.all(paths.map(async (path) => (await fetch(broker.url + path)).status));
+      expect(statuses).toEqual([404, 404, 404, 404, 200]);
+    },
+    PATIENCE_MS,
+  );
+});
+
+function answerOf(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => void get(url, { headers, agent: false }, resolve).on('error', reject));
+}
+
+/** What a viewer is sent until two events are complete. */
+async function firstEvents(url: string): Promise<string> {
+  const answer = await answerOf(url);
+  let text = '';
+  for await (const chunk of answer.setEncoding('utf8')) {
+    text += String(chunk);
+    if (text.split('\n\n').length > 2) break;
+  }
+  return text;
+}
