@@ -39,9 +39,12 @@ export class Cluster {
   readonly replicas: ReplicaUnderTest[] = [];
   readonly #options: ClusterOptions;
   readonly #settings: SessionSettings;
+  /** The configured merchants of every replica. */
+  merchants: readonly string[];
 
   constructor(options: ClusterOptions = {}) {
     this.#options = options;
+    this.merchants = options.merchants ?? ['shop'];
     this.#settings = someSettings(options.settings);
     this.gateway = new FakeGateway({
       clock: this.clock,
@@ -64,13 +67,12 @@ export class Cluster {
 
   addReplica(): ReplicaUnderTest {
     const index = this.replicas.length;
-    const merchants = this.#options.merchants ?? ['shop'];
     const events = new RecordedEvents();
     const replica = new SessionReplica({
       owner: `replica-${index}`,
       merchants: {
-        ids: () => merchants,
-        settingsOf: (id) => (merchants.includes(id) ? this.#settings : undefined),
+        ids: () => this.merchants,
+        settingsOf: (id) => (this.merchants.includes(id) ? this.#settings : undefined),
       },
       store: this.#options.wrapStore?.(this.store, index) ?? this.store,
       gateway: this.gateway,

@@ -372,3 +372,21 @@ describe('a replica that is stopped', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 });
+
+describe('a store that fails and comes back while a replica reads it for the first time', () => {
+  it('is read again, for it may have lost what was enrolled before', async () => {
+    const enrolled: (readonly string[])[] = [];
+    const wrapStore = (store: SessionStore): SessionStore => {
+      const faulty = new FaultyStore(store);
+      faulty.enrol = (merchants) => {
+        enrolled.push(merchants);
+        if (enrolled.length === 1) void cluster.first.replica.resync();
+        return store.enrol(merchants);
+      };
+      return faulty;
+    };
+    const cluster = new Cluster({ wrapStore });
+    await cluster.clock.advance(500);
+    expect(enrolled).toEqual([['shop'], ['shop']]);
+  });
+});

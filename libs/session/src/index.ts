@@ -14,6 +14,6 @@ export { leadTimeShortfall } from './session-moments.js';
 export { SessionReader, type ReadWish, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { Rejection, RejectionAnswer } from './session-rejections.js';
-export { SessionReplica, type ReplicaPorts } from './session-replica.js';
+export { SessionReplica, type MerchantsChange, type ReplicaPorts } from './session-replica.js';
 export type { IssuedSession, ServerPublicKey, Session } from './session.js';
 export { isStoreOutage } from './store-outage.js';

@@ -67,6 +67,11 @@ export class OutageRenewals {
     this.#unpublished.set(session.merchant, session);
   }
 
+  /** The merchant is not configured any more. What it has called for stays counted, should it come back. */
+  forget(merchant: string): void {
+    this.#unpublished.delete(merchant);
+  }
+
   /**
    * Offers what was kept, after an outage. A session that the store refuses is older than what others have published
    * or are about to: it is dropped, and theirs is read.
@@ -74,6 +79,7 @@ export class OutageRenewals {
    */
   async offerAll(): Promise<void> {
     for (const session of [...this.#unpublished.values()]) {
+      if (!this.#unpublished.has(session.merchant)) continue;
       await this.#offer(session);
       if (this.#unpublished.get(session.merchant) === session) this.#unpublished.delete(session.merchant);
     }

@@ -102,6 +102,12 @@ export class Renewer {
     this.#holdOffs.forget(merchant);
   }
 
+  /** The merchant is not configured any more. */
+  forget(merchant: string): void {
+    this.#holdOffs.forget(merchant);
+    this.#outage.forget(merchant);
+  }
+
   /**
    * Takes no new wishes, lets the attempts in flight end within the grace period, then aborts their calls and frees
    * their leases. Resolves when nothing is in flight any more.
@@ -203,6 +209,9 @@ export class Renewer {
   }
 
   #conclude(merchant: string, settings: SessionSettings, result: AttemptResult): RenewalResult {
+    // Removed from the configuration meanwhile: nobody may read what came of it.
+    if (this.#parts.merchants.settingsOf(merchant) === undefined)
+      return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
     switch (result.kind) {
       case 'unconfirmed':
         this.#outage.keep(result.session);

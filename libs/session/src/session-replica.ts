@@ -27,6 +27,12 @@ export interface ReplicaPorts {
   readonly tracing?: Tracing;
 }
 
+/** How the configured merchants differ from those before, by id. */
+export interface MerchantsChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
 /** One replica of the broker, put together: what it holds, how it reads, and what keeps it fresh. */
 export class SessionReplica {
   readonly held: HeldSessions;
@@ -58,6 +64,21 @@ export class SessionReplica {
   resync(): Promise<void> {
     this.#sync.invalidate();
     return this.#loop.tick();
+  }
+
+  /**
+   * To be called when `Merchants` answers otherwise than before. What is removed is forgotten, what is new is enrolled
+   * and read; nobody else notices. An attempt under way for a removed merchant ends, and is not taken over.
+   */
+  async merchantsChanged({ added, removed }: MerchantsChange): Promise<void> {
+    for (const merchant of removed) {
+      this.#sync.forget(merchant);
+      this.#renewer.forget(merchant);
+      this.held.drop(merchant);
+      this.failures.clear(merchant);
+    }
+    await this.#sync.add(added);
+    await this.#loop.tick();
   }
 
   isRenewing(merchant: string): boolean {

@@ -36,6 +36,8 @@ export class SessionSync {
   readonly #rechecks = new Map<string, ScheduledTask>();
   readonly #endSubscriptions: (() => void)[];
   #complete = false;
+  /** Counts what made knowledge of the store worthless: a reading that began before is not the last word. */
+  #invalidations = 0;
   #closed = false;
 
   constructor(parts: SessionSyncParts) {
@@ -54,6 +56,7 @@ export class SessionSync {
   /** In an outage: the store may lose what it knows, and every merchant has to be looked after from here. */
   invalidate(): void {
     this.#complete = false;
+    this.#invalidations += 1;
     for (const merchant of this.#parts.merchants.ids()) {
       if (!this.#rechecks.has(merchant)) this.#planRecheckIn(merchant, FIRST_RECHECK_IN_OUTAGE_MS);
     }
@@ -61,13 +64,25 @@ export class SessionSync {
 
   /** Enrols and reads every merchant. @throws BrokerError `store_unavailable` */
   async syncAll(): Promise<void> {
-    const ids = this.#parts.merchants.ids();
-    for (let start = 0; start < ids.length; start += PAGE) {
-      const page = ids.slice(start, start + PAGE);
-      await this.#parts.store.enrol(page);
-      await this.#read(page);
+    const before = this.#invalidations;
+    await this.#enrolAndRead(this.#parts.merchants.ids());
+    if (this.#invalidations === before) this.#complete = true;
+  }
+
+  /** Enrols and reads merchants that are new in the configuration; in an outage, with all others once it is over. */
+  async add(merchants: readonly string[]): Promise<void> {
+    try {
+      await this.#enrolAndRead(merchants);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+      this.invalidate();
     }
-    this.#complete = true;
+  }
+
+  /** A merchant that is not configured any more is not looked after any more. */
+  forget(merchant: string): void {
+    this.#rechecks.get(merchant)?.cancel();
+    this.#rechecks.delete(merchant);
   }
 
   close(): void {
@@ -85,6 +100,14 @@ export class SessionSync {
   /** A failure that is no outage is a bug of ours: reported once, the replica goes on. */
   reportBroken(activity: string, error: unknown): void {
     if (!isStoreOutage(error)) this.#parts.events.emit({ event: 'broken', activity, error });
+  }
+
+  async #enrolAndRead(merchants: readonly string[]): Promise<void> {
+    for (let start = 0; start < merchants.length; start += PAGE) {
+      const page = merchants.slice(start, start + PAGE);
+      await this.#parts.store.enrol(page);
+      await this.#read(page);
+    }
   }
 
   async #read(merchants: readonly string[]): Promise<void> {
