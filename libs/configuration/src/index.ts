@@ -8,6 +8,7 @@ export type {
   RequestDataConfiguration,
   StoreConfiguration,
 } from './broker-configuration.js';
+export { ConfigurationSource } from './configuration-source.js';
 export { ConfigurationError, type Fault, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { loadConfiguration, readConfiguration } from './load-configuration.js';

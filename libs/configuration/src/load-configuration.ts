@@ -36,10 +36,18 @@ export async function readConfiguration(file: string, environment: Environment):
  * @throws ConfigurationError with every fault at once: those of the file, or else those of all files that it names
  */
 export async function loadConfiguration(file: string, environment: Environment): Promise<BrokerConfiguration> {
-  const parsed = await readConfiguration(file, environment);
-  const files = parsed.merchants.map(() => new ConfiguredFiles(dirname(resolve(file))));
-  const storeFiles = new ConfiguredFiles(dirname(resolve(file)));
-  const accessFiles = new ConfiguredFiles(dirname(resolve(file)));
+  return await loadNamedFiles(await readConfiguration(file, environment), dirname(resolve(file)));
+}
+
+/**
+ * Reads every file that a checked configuration names.
+ * @param folder where relative paths start
+ * @throws ConfigurationError with the faults of all of them
+ */
+export async function loadNamedFiles(parsed: ParsedConfiguration, folder: string): Promise<BrokerConfiguration> {
+  const files = parsed.merchants.map(() => new ConfiguredFiles(folder));
+  const storeFiles = new ConfiguredFiles(folder);
+  const accessFiles = new ConfiguredFiles(folder);
   const access = await loadAccess(parsed, accessFiles);
   const store = await loadStore(parsed.store, storeFiles);
   const loaded = await loadMerchants(parsed, files);

@@ -56,6 +56,7 @@ describe('parseConfiguration', () => {
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       audit: { destination: 'stdout', readEvery: 1_000 },
+      reload: { watch: true, everyMs: 5_000 },
       log: { level: 'info' },
       files: [{ path: 'merchants[0].clientKeyFiles[0]', file: 'shop.jwk.json', content: 'secret' }],
       merchants: [
@@ -208,7 +209,7 @@ describe('parseConfiguration refuses', () => {
     [
       'an unknown setting',
       { htttp: {} },
-      'htttp is not a setting; known here: http, management, store, auth, audit, log, merchants',
+      'htttp is not a setting; known here: http, management, store, auth, audit, reload, log, merchants',
     ],
     [
       'an unknown setting deep inside',

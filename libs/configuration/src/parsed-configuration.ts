@@ -25,6 +25,8 @@ export interface BaseConfiguration {
   readonly auth: BaseAuth;
   /** `destination`: `stdout`, `none` or a file. Of the reads of one session, the first and every so many-th is told. */
   readonly audit: { readonly destination: string; readonly readEvery: number };
+  /** Whether files are looked at for changes, and how often. */
+  readonly reload: { readonly watch: boolean; readonly everyMs: number };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
   /** Every file that is named anywhere in it. */
   readonly files: readonly NamedFile[];

@@ -22,13 +22,14 @@ import type { StoreSettings } from './settings/store-settings.js';
 
 /** From checked settings to plain options: text becomes URLs, milliseconds and lead times. */
 export function toParsed(settings: BrokerSettings): Omit<ParsedConfiguration, 'warnings' | 'files'> {
-  const { http, management, store, auth, audit, log } = settings;
+  const { http, management, store, auth, audit, reload, log } = settings;
   return {
     http: toHttp(http),
     management: { ...management },
     store: toStore(store),
     auth: toAuth(auth),
     audit: { destination: audit.destination, readEvery: audit.readEvery },
+    reload: { watch: reload.watch, everyMs: durationMs(reload.every) },
     log: { level: log.level },
     merchants: settings.merchants.map((merchant) => toMerchant(merchant, store)),
   };

@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateClientKey } from '#libs/jwe';
+import { ConfigurationSource } from './configuration-source.js';
+
+const CODE = '137d9304-0368-11ed-b939-0242ac120002';
+
+describe('a configuration that is read again', () => {
+  let folder: string;
+  let source: ConfigurationSource;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'configuration-'));
+    await put('shop.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
+    await put('broker.yaml', configuration('shop.jwk.json'));
+    source = new ConfigurationSource(join(folder, 'broker.yaml'), {});
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const put = (name: string, content: string): Promise<void> => writeFile(join(folder, name), content, { mode: 0o600 });
+  const configuration = (keyFile: string): string =>
+    JSON.stringify({
+      auth: { disabled: true },
+      merchants: [
+        {
+          id: 'shop',
+          serviceCode: CODE,
+          clientKeyFiles: [keyFile],
+          gateway: { baseUrl: 'https://gateway.example' },
+        },
+      ],
+    });
+  const hasChanged = async (): Promise<boolean> => (await source.stamp()) !== source.loadedStamp;
+  const thumbprint = async (): Promise<string | undefined> =>
+    (await source.load()).merchants[0]?.clientKeys[0]?.thumbprint;
+
+  it('has changed before it was first read, and not right after', async () => {
+    expect(await hasChanged()).toBe(true);
+    await source.load();
+    expect(await hasChanged()).toBe(false);
+  });
+
+  it('shows that a file was written to which it names', async () => {
+    await source.load();
+    await put('shop.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
+    expect(await hasChanged()).toBe(true);
+  });
+
+  it('shows the exchange of a link that leads to all files, as Kubernetes does it', async () => {
+    const next = await generateClientKey();
+    for (const [version, key] of [await generateClientKey(), next].entries()) {
+      await mkdir(join(folder, `..v${version}`));
+      await put(`..v${version}/key.json`, JSON.stringify(key.privateJwk));
+      await put(`..v${version}/broker.yaml`, configuration('key.json'));
+    }
+    await mkdir(join(folder, 'mounted'));
+    await symlink('../..v0', join(folder, 'mounted', '..data'));
+    for (const name of ['key.json', 'broker.yaml']) await symlink(join('..data', name), join(folder, 'mounted', name));
+    source = new ConfigurationSource(join(folder, 'mounted', 'broker.yaml'), {});
+    await source.load();
+    expect(await hasChanged()).toBe(false);
+    await symlink('../..v1', join(folder, 'mounted', '..data_tmp'));
+    await rename(join(folder, 'mounted', '..data_tmp'), join(folder, 'mounted', '..data'));
+    expect(await hasChanged()).toBe(true);
+    expect(await thumbprint()).toBe(next.thumbprint);
+    expect(await hasChanged()).toBe(false);
+  });
+
+  it('shows that a file came into being which a refused configuration named', async () => {
+    await source.load();
+    await put('broker.yaml', configuration('next.jwk.json'));
+    await expect(source.load()).rejects.toThrow('clientKeyFiles[0]');
+    expect(await hasChanged()).toBe(false);
+    const next = await generateClientKey();
+    await put('next.jwk.json', JSON.stringify(next.privateJwk));
+    expect(await hasChanged()).toBe(true);
+    expect(await thumbprint()).toBe(next.thumbprint);
+  });
+
+  it('shows that a text was mended which could not be understood', async () => {
+    await source.load();
+    await put('broker.yaml', 'merchants: [');
+    await expect(source.load()).rejects.toThrow();
+    expect(await hasChanged()).toBe(false);
+    await put('broker.yaml', configuration('shop.jwk.json'));
+    expect(await hasChanged()).toBe(true);
+  });
+
+  it('shows that a file is gone', async () => {
+    await source.load();
+    await unlink(join(folder, 'shop.jwk.json'));
+    expect(await hasChanged()).toBe(true);
+  });
+});
