@@ -22,7 +22,8 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
   const telemetry = startTelemetry({ serviceName: 'bench', serviceVersion: '0', logger });
   const ids = Array.from({ length: MERCHANTS }, (_merchant, index) => `merchant-${index}`);
   const held = new HeldSessions(clock);
-  const metrics = new SessionMetrics(createInstruments(telemetry.meter), clock, new MerchantLabels(ids, SERIES));
+  const labels = new MerchantLabels(ids, SERIES);
+  const metrics = new SessionMetrics(createInstruments(telemetry.meter), clock, () => labels);
   const replica = { held, retryInMs: () => undefined } as unknown as SessionReplica;
   const reads = ids.flatMap((merchant) =>
     ['fresh', 'stale', 'unavailable'].map((result) => ({ merchant, result, count: 1 })),

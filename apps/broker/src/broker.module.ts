@@ -3,7 +3,6 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import {
   SessionReplica,
   type SessionEvents,
@@ -36,11 +35,12 @@ import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
-import { AUDIT_LOG, CLOCK, CONFIGURATION, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
+import { ConfigurationInForce } from './reload/configuration-in-force.js';
+import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
 
 /** What the app is made of; made outside Nest, so that a test may bring its own. */
 export interface BrokerParts {
-  readonly configuration: BrokerConfiguration;
+  readonly configuration: ConfigurationInForce;
   readonly merchants: ConfiguredMerchants;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -67,7 +67,8 @@ export class BrokerModule {
       imports: [ScheduleModule.forRoot()],
       controllers: [MerchantsController, SessionController, EventsController, RejectionsController, PayloadsController],
       providers: [
-        { provide: CONFIGURATION, useValue: parts.configuration },
+        { provide: ConfigurationInForce, useValue: parts.configuration },
+        { provide: ConfiguredMerchants, useValue: parts.merchants },
         { provide: CLOCK, useValue: parts.clock },
         { provide: LOGGER, useValue: parts.logger },
         { provide: STORE, useValue: parts.store },

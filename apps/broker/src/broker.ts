@@ -2,10 +2,18 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
-import { GatewayConnections, UndiciSessionGateway } from '#libs/gateway';
+import type { BrokerConfiguration, ConfigurationSource } from '#libs/configuration';
+import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
+import type { ClientKey } from '#libs/jwe';
 import { SessionReplica } from '#libs/session';
-import { type AuditLog, createAuditLog, createInstruments, type Logger, type Telemetry } from '#libs/telemetry';
+import {
+  type AuditLog,
+  createAuditLog,
+  createInstruments,
+  type Logger,
+  type LogLevel,
+  type Telemetry,
+} from '#libs/telemetry';
 import { AuthenticationFailures } from './auth/authentication-failures.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
@@ -18,6 +26,7 @@ import { observeRequests, untracedReads } from './http/observed-requests.js';
 import { ReadCounts } from './http/read-counts.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
+import { ServerCertificate } from './http/server-certificate.js';
 import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
 import { MerchantLabels } from './management/merchant-labels.js';
@@ -29,9 +38,17 @@ import { openStore } from './open-store.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { EventFanOut } from './renewal/event-fan-out.js';
 import { EventLog } from './renewal/event-log.js';
+import { ConfigurationInForce } from './reload/configuration-in-force.js';
+import { ChangeOver } from './reload/change-over.js';
+import { Reloader } from './reload/reloader.js';
+import { RetiredKeys } from './reload/retired-keys.js';
 
 export interface BrokerOptions {
   readonly configuration: BrokerConfiguration;
+  /** Where the configuration came from and is read again. Left out: it stays as it is. */
+  readonly source?: ConfigurationSource;
+  /** Called when a changed configuration names another level. */
+  readonly setLogLevel?: (level: LogLevel) => void;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Without it nothing is counted and there is no /metrics. */
@@ -41,6 +58,8 @@ export interface BrokerOptions {
 export interface RunningBroker {
   readonly url: string;
   readonly managementUrl: string;
+  /** Reads the configuration again at once, without waiting for its files to be looked at. */
+  reload(): Promise<void>;
   /** Stops claiming, ends renewals in flight within the grace period, answers what waits, closes every socket. */
   close(graceMs: number): Promise<void>;
 }
@@ -50,26 +69,26 @@ export interface RunningBroker {
  * @throws BrokerError `address_in_use` when one of the two ports is taken; nothing is left running then
  */
 export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
-  const { configuration, clock, logger, telemetry } = options;
-  const merchants = new ConfiguredMerchants(configuration);
+  const { clock, logger, telemetry } = options;
+  const started: { replica?: SessionReplica } = {};
+  const configuration = new ConfigurationInForce(options.configuration);
+  const retired = new RetiredKeys({ clock, sessionOf: (merchant) => started.replica?.reader.peek(merchant)?.session });
+  const merchants = new ConfiguredMerchants(configuration, retired);
   const connections = new GatewayConnections(clock);
   const tracing = telemetry?.traces?.renewals;
   const traced = tracing === undefined ? {} : { tracing };
-  const gateway = new UndiciSessionGateway({
-    merchants: (id) => merchants.gatewayOf(id),
-    connections,
-    clock,
-    ...traced,
-  });
-  const metrics = telemetry === undefined ? undefined : metricsOf(options, telemetry);
-  const status = configuration.management.statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
-  const started: { replica?: SessionReplica } = {};
+  const ofMerchant = (id: string): MerchantGateway | undefined => merchants.gatewayOf(id);
+  const gateway = new UndiciSessionGateway({ merchants: ofMerchant, connections, clock, ...traced });
+  const metrics = telemetry === undefined ? undefined : metricsOf(configuration, clock, telemetry);
+  const { statusPage } = options.configuration.management;
+  const status = statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
   const onStateChange = (up: boolean): void => {
     metrics?.setStoreUp(up);
     status?.setStoreUp(up);
     if (up) void started.replica?.resync();
   };
-  const store = await openStore({ ...options, onStateChange });
+  const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);
+  const store = await openStore({ store: options.configuration.store, keysOf, clock, logger, onStateChange });
   const listeners = [metrics, status].filter((listener) => listener !== undefined);
   const events = new EventFanOut(new EventLog(logger), ...listeners);
   const auditLog = openAuditLog(options);
@@ -78,25 +97,47 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const replica = app.get(SessionReplica);
   started.replica = replica;
   metrics?.watch(replica, watchedParts(app, merchants));
-  const readiness = (): Readiness => app.get(ReadinessProbe).check();
-  const management = createManagementServer(readiness, telemetry);
-  status?.serve(management, { replica, readiness, watchers: () => app.get(SessionWatchers).count });
+  const management = createManagement(app, telemetry, status);
+  const reloader = createReloader(options, { configuration, retired, app, auditLog, metrics });
   const close = async (graceMs: number): Promise<void> => {
-    app.get(RequestLife).shutDown();
-    app.get(SessionWatchers).endAll();
-    await app.get(SessionReplica).stop(graceMs);
-    await drain(app.getHttpServer(), { close: () => app.close(), clock });
+    reloader?.close();
+    await closeApp(app, { graceMs, clock });
     status?.close();
+    retired.close();
     await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);
   };
   try {
-    const urls = await openPorts(configuration, { management, app });
-    logger.info({ ...urls, merchants: configuration.merchants.length }, 'broker started');
-    return { ...urls, close };
+    const urls = await openPorts(options.configuration, { management, app });
+    reloader?.start();
+    logger.info({ ...urls, merchants: merchants.ids().length }, 'broker started');
+    return { ...urls, reload: () => reloader?.reload() ?? Promise.resolve(), close };
   } catch (error) {
     await close(0);
     throw error;
   }
+}
+
+function createManagement(
+  app: NestFastifyApplication,
+  telemetry: Telemetry | undefined,
+  status: StatusPage | undefined,
+): FastifyInstance {
+  const readiness = (): Readiness => app.get(ReadinessProbe).check();
+  const management = createManagementServer(readiness, telemetry);
+  const replica = app.get(SessionReplica);
+  status?.serve(management, { replica, readiness, watchers: () => app.get(SessionWatchers).count });
+  return management;
+}
+
+/** Whoever waits is answered before renewals are waited for: consumers turn to another replica at once. */
+async function closeApp(
+  app: NestFastifyApplication,
+  { graceMs, clock }: { readonly graceMs: number; readonly clock: Clock },
+): Promise<void> {
+  app.get(RequestLife).shutDown();
+  app.get(SessionWatchers).endAll();
+  await app.get(SessionReplica).stop(graceMs);
+  await drain(app.getHttpServer(), { close: () => app.close(), clock });
 }
 
 /** The management port first: it shows how the start goes. */
@@ -120,10 +161,38 @@ function openAuditLog({ configuration, clock, logger }: BrokerOptions): AuditLog
   return auditLog;
 }
 
-function metricsOf({ configuration, clock }: BrokerOptions, { meter }: Telemetry): SessionMetrics {
-  const ids = configuration.merchants.map(({ id }) => id);
-  const labels = new MerchantLabels(ids, configuration.management.merchantSeries);
+function metricsOf(configuration: ConfigurationInForce, clock: Clock, { meter }: Telemetry): SessionMetrics {
+  const labels = configuration.derive(({ merchants, management }) => {
+    const ids = merchants.map(({ id }) => id);
+    return new MerchantLabels(ids, management.merchantSeries);
+  });
   return new SessionMetrics(createInstruments(meter), clock, labels);
+}
+
+interface ReloadedParts {
+  readonly configuration: ConfigurationInForce;
+  readonly retired: RetiredKeys;
+  readonly app: NestFastifyApplication;
+  readonly auditLog: AuditLog;
+  readonly metrics: SessionMetrics | undefined;
+}
+
+function createReloader(options: BrokerOptions, parts: ReloadedParts): Reloader | undefined {
+  const { source, clock, logger, setLogLevel = () => undefined } = options;
+  if (source === undefined) return undefined;
+  const { configuration, retired, app, auditLog, metrics } = parts;
+  const server = app.getHttpServer();
+  const changeOver = new ChangeOver({
+    configuration,
+    retired,
+    replica: app.get(SessionReplica),
+    watchers: app.get(SessionWatchers),
+    server,
+    certificate: new ServerCertificate(server, configuration),
+    setLogLevel,
+  });
+  const onReload = (isTaken: boolean): void => metrics?.noteReload(isTaken);
+  return new Reloader({ source, configuration, changeOver, clock, logger, auditLog, onReload });
 }
 
 function watchedParts(app: NestFastifyApplication, merchants: ConfiguredMerchants): WatchedParts {
@@ -137,7 +206,8 @@ function watchedParts(app: NestFastifyApplication, merchants: ConfiguredMerchant
 
 async function createApp(parts: BrokerParts, telemetry: Telemetry | undefined): Promise<NestFastifyApplication> {
   const edge: { early?: EarlyAnswer } = {};
-  const adapter = createHttpAdapter(() => edge.early, parts.configuration.http.tls);
+  const { http } = parts.configuration.current;
+  const adapter = createHttpAdapter(() => edge.early, http.tls);
   const logger = new NestLogger(parts.logger);
   const app = await NestFactory.create<NestFastifyApplication>(BrokerModule.with(parts), adapter, {
     logger,
@@ -149,7 +219,7 @@ async function createApp(parts: BrokerParts, telemetry: Telemetry | undefined): 
   server.removeContentTypeParser('text/plain');
   observeRequests(server, telemetry);
   guardEdge(server, { authenticator: app.get(Authenticator), routes: app.get(RouteMethods) });
-  if (parts.configuration.http.docs) serveOpenApi(app);
+  if (http.docs) serveOpenApi(app);
   await app.init();
   const freshRead = app.get(FreshRead);
   edge.early = untracedReads(telemetry, (request, response) => freshRead.answer(request, response));

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { SystemClock } from '#libs/clock';
-import { loadConfiguration } from '#libs/configuration';
+import { ConfigurationSource } from '#libs/configuration';
 import { BrokerError, describeError } from '#libs/errors';
 import { createLogger, startTelemetry } from '#libs/telemetry';
 import type { RunningBroker } from './broker.js';
@@ -18,7 +18,8 @@ async function start(): Promise<RunningBroker> {
     });
   }
   const clock = new SystemClock();
-  const configuration = await loadConfiguration(file, process.env);
+  const source = new ConfigurationSource(file, process.env);
+  const configuration = await source.load();
   const logger = createLogger({ name: 'broker', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');
   const telemetry = startTelemetry({
@@ -29,7 +30,8 @@ async function start(): Promise<RunningBroker> {
   });
   // Loaded only now: what is observed has to be loaded after the observer.
   const { startBroker } = await import('./broker.js');
-  return await startBroker({ configuration, clock, logger, telemetry });
+  const setLogLevel = logger.setLevel.bind(logger);
+  return await startBroker({ configuration, source, setLogLevel, clock, logger, telemetry });
 }
 
 /** The first signal ends everything in order, also while it is still starting; the second ends it at once. */
@@ -49,6 +51,16 @@ function stopOnSignal(starting: Promise<RunningBroker>): void {
   process.on('SIGINT', stop);
 }
 
+/** As servers have done for ever: read the configuration again. While the broker starts, it is read anyway. */
+function reloadOnHangUp(starting: Promise<RunningBroker>): void {
+  process.on('SIGHUP', () => {
+    starting.then(
+      (broker) => broker.reload(),
+      () => undefined,
+    );
+  });
+}
+
 function fail(what: string, error: unknown): never {
   process.stderr.write(`session-broker ${what}: ${describeError(error)}\n`);
   process.exit(FAILED);
@@ -56,4 +68,5 @@ function fail(what: string, error: unknown): never {
 
 const starting = start();
 stopOnSignal(starting);
+reloadOnHangUp(starting);
 starting.catch((error: unknown) => fail('cannot start', error));

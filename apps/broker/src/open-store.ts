@@ -1,11 +1,13 @@
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
+import type { StoreConfiguration } from '#libs/configuration';
+import type { ClientKey } from '#libs/jwe';
 import type { SessionStore } from '#libs/session';
 import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 
 export interface StoreParts {
-  readonly configuration: BrokerConfiguration;
+  readonly store: StoreConfiguration;
+  readonly keysOf: (merchant: string) => readonly ClientKey[];
   readonly clock: Clock;
   readonly logger: Logger;
   /** Whether the store answers: told once at the start and at each change. */
@@ -14,17 +16,15 @@ export interface StoreParts {
 
 /** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
 export async function openStore(parts: StoreParts): Promise<SessionStore> {
-  const { configuration, clock, logger, onStateChange } = parts;
-  const { store, merchants } = configuration;
+  const { store, keysOf, clock, logger, onStateChange } = parts;
   if (store.type === 'memory') {
     onStateChange(true);
     return new MemorySessionStore({ clock });
   }
-  const keys = new Map(merchants.map(({ id, clientKeys }) => [id, clientKeys]));
   return await RedisSessionStore.open({
     connection: redisConnection(store),
     keyPrefix: store.keyPrefix,
-    keysOf: (merchant) => keys.get(merchant) ?? [],
+    keysOf,
     clock,
     onStateChange: (up, detail) => {
       logStoreState(logger, up, detail);

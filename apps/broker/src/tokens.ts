@@ -1,5 +1,4 @@
 /** Names under which Nest injects what is not a class of this app. */
-export const CONFIGURATION = Symbol('configuration');
 export const AUDIT_LOG = Symbol('audit log');
 export const CLOCK = Symbol('clock');
 export const LOGGER = Symbol('logger');

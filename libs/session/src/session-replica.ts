@@ -68,7 +68,7 @@ export class SessionReplica {
 
   /**
    * To be called when `Merchants` answers otherwise than before. What is removed is forgotten, what is new is enrolled
-   * and read; nobody else notices. An attempt under way for a removed merchant ends, and is not taken over.
+   * and read; nobody else notices. An attempt under way for a removed merchant ends, and is not taken over. Never rejects.
    */
   async merchantsChanged({ added, removed }: MerchantsChange): Promise<void> {
     for (const merchant of removed) {
@@ -77,8 +77,12 @@ export class SessionReplica {
       this.held.drop(merchant);
       this.failures.clear(merchant);
     }
-    await this.#sync.add(added);
-    await this.#loop.tick();
+    try {
+      await this.#sync.add(added);
+      await this.#loop.tick();
+    } catch (error) {
+      this.#sync.reportBroken('change of merchants', error);
+    }
   }
 
   isRenewing(merchant: string): boolean {

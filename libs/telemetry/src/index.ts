@@ -1,9 +1,10 @@
-export { createLogger, type Logger, type LoggerOptions, type LogLevel } from './logger.js';
+export { createLogger, type Logger, type LoggerOptions, type LogLevel, type RootLogger } from './logger.js';
 export { type AuditLog, type AuditRecord, createAuditLog } from './audit-log.js';
 export { redact } from './redact.js';
 export {
   createInstruments,
   type CountedRead,
+  type ConfigurationGauges,
   type GaugeSource,
   type Instruments,
   type MerchantGauges,

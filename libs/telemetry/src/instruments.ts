@@ -21,12 +21,21 @@ export interface CountedRead {
   readonly count: number;
 }
 
+/** How this replica stands with its configuration. */
+export interface ConfigurationGauges {
+  /** When the one in force was read, in seconds since the epoch. */
+  readonly loadedSeconds: number;
+  /** Whether the files, when they were last read, could be taken. */
+  readonly isTaken: boolean;
+}
+
 /** Asked at each scrape, so that moments are exact and a merchant that is gone leaves no series behind. */
 export interface GaugeSource {
   merchants(): Iterable<MerchantGauges>;
   reads(): Iterable<CountedRead>;
   storeUp(): boolean | undefined;
   watchers(): number;
+  configuration(): ConfigurationGauges;
   /** Refused credentials so far, by reason. */
   authenticationFailures(): Iterable<readonly [reason: string, count: number]>;
 }
@@ -131,6 +140,17 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
       const up = source.storeUp();
       if (up !== undefined) result.observe(up ? 1 : 0);
     });
+  meter
+    .createObservableGauge(`${PREFIX}config_last_reload_successful`, {
+      description: 'Whether the files of the configuration could be taken when they were last read',
+    })
+    .addCallback((result) => result.observe(source.configuration().isTaken ? 1 : 0));
+  meter
+    .createObservableGauge(`${PREFIX}config_loaded_timestamp_seconds`, {
+      description: 'When the configuration in force was read',
+      unit: 's',
+    })
+    .addCallback((result) => result.observe(source.configuration().loadedSeconds));
   meter
     .createObservableGauge(`${PREFIX}watchers`, { description: 'Open event streams' })
     .addCallback((result) => result.observe(source.watchers()));

@@ -17,6 +17,12 @@ export interface Logger {
   child(bindings: object): Logger;
 }
 
+/** The logger of a program. */
+export interface RootLogger extends Logger {
+  /** For every line from here on, also of its children. */
+  setLevel(level: LogLevel): void;
+}
+
 export interface LoggerOptions {
   /** Which program speaks: `broker`, `sandbox`, … */
   readonly name: string;
@@ -31,7 +37,7 @@ export interface LoggerOptions {
 const RESERVED = new Set(['level', 'time', 'name', 'msg']);
 
 /** JSON lines: level as a word, time as RFC 3339 in UTC, name, the fields, and the message under `msg`. */
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions): RootLogger {
   const clock = options.clock ?? new SystemClock();
   const lines = pino(
     {
@@ -44,7 +50,7 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     options.destination ?? pino.destination({ dest: 1, sync: true }),
   );
-  return loggerWith(lines, {});
+  return { ...loggerWith(lines, {}), setLevel: (level) => void (lines.level = level) };
 }
 
 /** Which trace a line belongs to, where one is recorded (OpenTelemetry, trace context in non-OTLP log formats). */

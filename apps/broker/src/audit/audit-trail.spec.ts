@@ -1,3 +1,4 @@
+import type { BrokerConfiguration } from '#libs/configuration';
 import { FakeClock } from '#libs/testing';
 import type { AuditRecord } from '#libs/telemetry';
 import { AuditTrail } from './audit-trail.js';
@@ -11,7 +12,11 @@ describe('the audit trail', () => {
     records = [];
     clock = new FakeClock();
     const log = { append: (record: AuditRecord): void => void records.push(record) };
-    trail = new AuditTrail(log, { audit: { destination: 'none', readEvery: 10 } }, clock);
+    trail = new AuditTrail(
+      log,
+      { current: { audit: { destination: 'none', readEvery: 10 } } as BrokerConfiguration },
+      clock,
+    );
   });
 
   const read = (times: number, generation = 1, caller = 'checkout'): void => {

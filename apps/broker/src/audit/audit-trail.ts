@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import type { AuditLog, AuditRecord } from '#libs/telemetry';
 import { RateLimiter } from '../http/rate-limiter.js';
-import { AUDIT_LOG, CLOCK, CONFIGURATION } from '../tokens.js';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { AUDIT_LOG, CLOCK } from '../tokens.js';
 
 export interface SessionRead {
   readonly caller: string;
@@ -28,18 +28,18 @@ const REFUSALS = { perSecond: 10, burst: 100 };
 @Injectable()
 export class AuditTrail {
   readonly #log: AuditLog;
-  readonly #readEvery: number;
+  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #tallies = new Map<string, Map<string, Tally>>();
   readonly #refusals: RateLimiter;
   #untoldRefusals = 0;
 
   constructor(
     @Inject(AUDIT_LOG) log: AuditLog,
-    @Inject(CONFIGURATION) { audit }: Pick<BrokerConfiguration, 'audit'>,
+    @Inject(ConfigurationInForce) configuration: Pick<ConfigurationInForce, 'current'>,
     @Inject(CLOCK) clock: Clock,
   ) {
     this.#log = log;
-    this.#readEvery = audit.readEvery;
+    this.#configuration = configuration;
     this.#refusals = new RateLimiter(REFUSALS, clock);
   }
 
@@ -47,7 +47,7 @@ export class AuditTrail {
   read({ caller, merchant, generation }: SessionRead): void {
     const tally = this.#tallyOf(caller, merchant);
     tally.untold += 1;
-    if (tally.generation === generation && tally.untold < this.#readEvery) return;
+    if (tally.generation === generation && tally.untold < this.#configuration.current.audit.readEvery) return;
     this.#tell({ caller, merchant, generation: tally.generation, untold: tally.untold - 1 }, generation);
     tally.generation = generation;
     tally.untold = 0;

@@ -1,20 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
-import { CLOCK, CONFIGURATION, LOGGER } from '../tokens.js';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { CLOCK, LOGGER } from '../tokens.js';
 import { AuthenticationFailures } from './authentication-failures.js';
 import { bearerTokenOf, digestOf } from './bearer-token.js';
 import type { Caller } from './caller.js';
-import { CertificateCallers } from './certificate-callers.js';
 import { CredentialRefused } from './credential-refused.js';
-import { fetchKeySet } from './fetch-key-set.js';
-import { JwtVerifier } from './jwt-verifier.js';
-import { FixedKeySet, RemoteKeySet } from './key-set.js';
-import { StaticTokens } from './static-tokens.js';
-import { VerifiedTokens } from './verified-tokens.js';
+import { type Credentials, credentialsOf } from './credentials.js';
 
 const ANYBODY: Caller = { name: 'anonymous' };
 
@@ -26,46 +21,28 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
  */
 @Injectable()
 export class Authenticator {
-  readonly #disabled: boolean;
-  readonly #tokens: StaticTokens;
-  readonly #verified: VerifiedTokens;
-  readonly #jwt: JwtVerifier | undefined;
-  readonly #certificates: CertificateCallers | undefined;
+  readonly #credentials: () => Credentials;
   readonly #failures: AuthenticationFailures;
 
   constructor(
-    @Inject(CONFIGURATION) { auth }: Pick<BrokerConfiguration, 'auth'>,
+    @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) logger: Logger,
     @Inject(AuthenticationFailures) failures: AuthenticationFailures,
   ) {
-    this.#disabled = auth.disabled;
-    this.#tokens = new StaticTokens(auth.tokens);
-    this.#verified = new VerifiedTokens(clock);
-    this.#certificates = auth.mtls ? new CertificateCallers(clock) : undefined;
+    this.#credentials = configuration.derive((next, before) => credentialsOf(next, { clock, logger }, before));
     this.#failures = failures;
-    if (auth.jwt === undefined) return;
-    const { keys } = auth.jwt;
-    const keySet =
-      keys.kind === 'set'
-        ? new FixedKeySet(keys.set)
-        : new RemoteKeySet({
-            clock,
-            logger,
-            load: () => fetchKeySet(keys, clock),
-            onChange: () => this.#verified.forgetAll(),
-          });
-    this.#jwt = new JwtVerifier(auth.jwt, keySet, clock);
   }
 
   /** Who is known without any work that takes time: a read costs no signature check. */
   known({ headers: { authorization }, socket }: Presented): Caller | undefined {
-    if (this.#disabled) return ANYBODY;
-    if (authorization === undefined) return this.#certificates?.find(socket);
+    const { disabled, tokens, jwt, certificates } = this.#credentials();
+    if (disabled) return ANYBODY;
+    if (authorization === undefined) return certificates?.find(socket);
     const token = bearerTokenOf(authorization);
     if (token === undefined) return undefined;
     const digest = digestOf(token);
-    return this.#tokens.find(digest) ?? this.#verified.find(digest);
+    return tokens.find(digest) ?? jwt?.verified.find(digest);
   }
 
   /** @throws CredentialRefused; BrokerError `authentication_unavailable` when nobody can tell at the moment */
@@ -82,14 +59,16 @@ export class Authenticator {
   }
 
   async #check({ headers: { authorization }, socket }: Presented): Promise<Caller> {
+    const { jwt, certificates } = this.#credentials();
     if (authorization === undefined) {
-      throw new CredentialRefused(this.#certificates?.isPresented(socket) === true ? 'certificate' : 'missing');
+      throw new CredentialRefused(certificates?.isPresented(socket) === true ? 'certificate' : 'missing');
     }
     const token = bearerTokenOf(authorization);
     if (token === undefined) throw new CredentialRefused('malformed');
-    if (this.#jwt === undefined || !looksLikeJwt(token)) throw new CredentialRefused('unknown_token');
-    const caller = await this.#jwt.verify(token);
-    this.#verified.remember(digestOf(token), caller);
+    if (jwt === undefined || !looksLikeJwt(token)) throw new CredentialRefused('unknown_token');
+    const caller = await jwt.verifier.verify(token);
+    // Beside the verifier that let it in: another configuration that is in force by now knows nothing of it.
+    jwt.verified.remember(digestOf(token), caller);
     return caller;
   }
 }

@@ -1,23 +1,17 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { type BrokerConfiguration, EVERY_MERCHANT, type Permission } from '#libs/configuration';
+import { Injectable } from '@nestjs/common';
+import type { Permission } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import { CONFIGURATION } from '../tokens.js';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
 import type { Caller } from './caller.js';
+import { Grants } from './grants.js';
 
 /** Who may do what with which merchant. What no policy allows is refused. */
 @Injectable()
 export class PolicyTable {
-  readonly #configuration: BrokerConfiguration;
-  readonly #merchants: ReadonlySet<string>;
-  /** By caller, then permission: the merchants. */
-  readonly #allowed = new Map<string, Map<Permission, Set<string>>>();
+  readonly #grants: () => Grants;
 
-  constructor(@Inject(CONFIGURATION) configuration: BrokerConfiguration) {
-    this.#configuration = configuration;
-    this.#merchants = new Set(configuration.merchants.map(({ id }) => id));
-    for (const policy of configuration.auth.policies) {
-      for (const permission of policy.allow) this.#grant(policy.caller, permission, policy.merchants);
-    }
+  constructor(configuration: ConfigurationInForce) {
+    this.#grants = configuration.derive((next) => new Grants(next));
   }
 
   /**
@@ -26,10 +20,9 @@ export class PolicyTable {
    * @throws BrokerError `forbidden` or `merchant_not_found`
    */
   assertAllowed(caller: Caller, merchant: string, permission: Permission): void {
-    const everywhere = this.#configuration.auth.disabled || this.#has(caller, EVERY_MERCHANT, permission);
-    if (this.#merchants.has(merchant)) {
-      if (everywhere || this.#has(caller, merchant, permission)) return;
-    } else if (everywhere) {
+    const grants = this.#grants();
+    if (grants.allows(caller, merchant, permission)) return;
+    if (!grants.merchants.has(merchant) && grants.allowsEverywhere(caller, permission)) {
       throw new BrokerError('merchant_not_found');
     }
     throw new BrokerError('forbidden', { publicDetail: `this needs the permission ${permission} for the merchant` });
@@ -37,18 +30,7 @@ export class PolicyTable {
 
   /** The merchants that the caller may do this with, in configuration order. */
   merchantsFor(caller: Caller, permission: Permission): readonly string[] {
-    const everywhere = this.#configuration.auth.disabled || this.#has(caller, EVERY_MERCHANT, permission);
-    return [...this.#merchants].filter((merchant) => everywhere || this.#has(caller, merchant, permission));
-  }
-
-  #grant(caller: string, permission: Permission, merchants: readonly string[]): void {
-    const grants = this.#allowed.get(caller) ?? new Map<Permission, Set<string>>();
-    const granted = grants.get(permission) ?? new Set<string>();
-    for (const merchant of merchants) granted.add(merchant);
-    this.#allowed.set(caller, grants.set(permission, granted));
-  }
-
-  #has(caller: Caller, merchant: string, permission: Permission): boolean {
-    return this.#allowed.get(caller.name)?.get(permission)?.has(merchant) === true;
+    const grants = this.#grants();
+    return [...grants.merchants].filter((merchant) => grants.allows(caller, merchant, permission));
   }
 }

@@ -63,7 +63,7 @@ export class EventsController {
     const { validUntil, name: caller = '' } = callerOf(request) ?? {};
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
-    const remove = this.watchers.add(response, { merchant, generation, validForMs, onSent });
+    const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent });
     // A connection that breaks while it is written to says so by both; closing is what counts.
     response.once('close', remove).on('error', remove);
   }

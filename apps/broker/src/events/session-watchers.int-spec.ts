@@ -1,6 +1,7 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SystemClock } from '#libs/clock';
+import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type SessionReplica } from '#libs/session';
 import { aSession, eventually } from '#libs/testing';
 import { SessionWatchers } from './session-watchers.js';
@@ -9,7 +10,9 @@ describe('watchers over real sockets', () => {
   const clock = new SystemClock();
   const held = new HeldSessions(clock);
   const replica = { held, reader: { peek: () => undefined } } as unknown as SessionReplica;
-  const watchers = new SessionWatchers(replica, clock, { http: { maxWatchers: 10 } as never });
+  const watchers = new SessionWatchers(replica, clock, {
+    current: { http: { maxWatchers: 10 } } as BrokerConfiguration,
+  });
   let server: Server;
   let url: string;
 

@@ -1,4 +1,5 @@
 import type { SessionReplica } from '#libs/session';
+import type { BrokerConfiguration } from '#libs/configuration';
 import { HeldSessions, type Session } from '#libs/session';
 import { aSession, FakeClock } from '#libs/testing';
 import { HEARTBEAT_MS, SessionWatchers } from './session-watchers.js';
@@ -47,7 +48,9 @@ class Hall {
       },
     };
     const replica = { held: this.held, reader } as unknown as SessionReplica;
-    this.watchers = new SessionWatchers(replica, this.clock, { http: { maxWatchers } as never });
+    this.watchers = new SessionWatchers(replica, this.clock, {
+      current: { http: { maxWatchers } } as BrokerConfiguration,
+    });
   }
 
   publish(generation: number, merchant = 'shop'): void {

@@ -1,9 +1,10 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock, ScheduledTask } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
-import { CLOCK, CONFIGURATION } from '../tokens.js';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import type { AccessTest } from '../reload/lost-access.js';
+import { CLOCK } from '../tokens.js';
 import { WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
 
@@ -28,6 +29,8 @@ export interface Watch {
   readonly merchant: string;
   /** The generation that the consumer holds; 0 when none. */
   readonly generation: number;
+  /** Who follows. */
+  readonly caller?: string;
   /** How long its credential is good for, when that is known. */
   readonly validForMs?: number | undefined;
   /** Told of each session that is sent. */
@@ -39,7 +42,7 @@ export interface Watch {
 export class SessionWatchers implements OnModuleDestroy {
   readonly #replica: SessionReplica;
   readonly #clock: Clock;
-  readonly #most: number;
+  readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #merchants = new Map<string, WatchedMerchant>();
   readonly #slots: readonly Set<Watcher>[] = Array.from({ length: SLOTS }, () => new Set<Watcher>());
   readonly #endSubscription: () => void;
@@ -52,11 +55,11 @@ export class SessionWatchers implements OnModuleDestroy {
   constructor(
     @Inject(SessionReplica) replica: SessionReplica,
     @Inject(CLOCK) clock: Clock,
-    @Inject(CONFIGURATION) configuration: Pick<BrokerConfiguration, 'http'>,
+    @Inject(ConfigurationInForce) configuration: Pick<ConfigurationInForce, 'current'>,
   ) {
     this.#replica = replica;
     this.#clock = clock;
-    this.#most = configuration.http.maxWatchers;
+    this.#configuration = configuration;
     this.#endSubscription = replica.held.onAnyNewer((session) => this.#merchants.get(session.merchant)?.tell(session));
   }
 
@@ -67,17 +70,21 @@ export class SessionWatchers implements OnModuleDestroy {
   /** @throws BrokerError `overloaded` when there are as many as a replica takes, `shutting_down` */
   assertRoom(): void {
     if (this.#closed) throw new BrokerError('shutting_down');
-    if (this.#count < this.#most) return;
-    throw new BrokerError('overloaded', { detail: `${this.#most} watchers`, retryAfterMs: RETRY_AFTER_MS });
+    const { maxWatchers } = this.#configuration.current.http;
+    if (this.#count < maxWatchers) return;
+    throw new BrokerError('overloaded', { detail: `${maxWatchers} watchers`, retryAfterMs: RETRY_AFTER_MS });
   }
 
   /**
    * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
-  add(sink: EventSink, { merchant, generation, validForMs = LONGEST_STREAM_MS, onSent }: Watch): () => void {
+  add(
+    sink: EventSink,
+    { merchant, generation, caller = '', validForMs = LONGEST_STREAM_MS, onSent }: Watch,
+  ): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const watcher = new Watcher(sink, { generation, endsAtMs, ...(onSent === undefined ? {} : { onSent }) });
+    const watcher = new Watcher(sink, { generation, caller, endsAtMs, ...(onSent === undefined ? {} : { onSent }) });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);
@@ -92,6 +99,13 @@ export class SessionWatchers implements OnModuleDestroy {
       this.#count -= 1;
       if (watched.watchers.size === 0) this.#forget(merchant, watched);
     };
+  }
+
+  /** Ends the streams of those who may not follow any more; whoever still may comes back. */
+  endThose(isLost: AccessTest): void {
+    for (const [merchant, { watchers }] of this.#merchants) {
+      for (const watcher of watchers) if (isLost(watcher.caller, merchant)) watcher.end();
+    }
   }
 
   /** Ends every stream, and takes no new one: consumers come back to another replica. */

@@ -13,6 +13,8 @@ export interface EventSink {
 export interface WatcherTerms {
   /** What the consumer holds already; it is never sent this generation or an older one. */
   readonly generation: number;
+  /** Who follows. */
+  readonly caller: string;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
   readonly endsAtMs: number;
   /** Told of each session that is sent. */
@@ -24,16 +26,18 @@ const MOST_UNSENT_BYTES = 65_536;
 
 /** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut. */
 export class Watcher {
+  readonly caller: string;
   readonly endsAtMs: number;
   readonly #sink: EventSink;
   #generation: number;
   readonly #onSent: ((session: Session) => void) | undefined;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { generation, endsAtMs, onSent }: WatcherTerms) {
+  constructor(sink: EventSink, { generation, caller, endsAtMs, onSent }: WatcherTerms) {
     this.#onSent = onSent;
     this.#sink = sink;
     this.#generation = generation;
+    this.caller = caller;
     this.endsAtMs = endsAtMs;
   }
 

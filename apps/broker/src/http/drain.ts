@@ -8,6 +8,8 @@ const SWEEP_MS = 20;
 const LONGEST_DRAIN_MS = 2_000;
 
 const connections = new WeakMap<Server, Set<Socket>>();
+/** Connections, as requests know them, that end with their next answer. */
+const ending = new WeakSet<Socket>();
 
 /** Keeps an eye on every connection of a server: of those in the middle of a TLS handshake it knows nothing itself. */
 export function watchConnections(server: Server): void {
@@ -17,6 +19,22 @@ export function watchConnections(server: Server): void {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
+  // A request over TLS knows another socket than the one that was connected.
+  server.on('secureConnection', (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+}
+
+/** Ends every connection that was made by now: an idle one at once, the others with their next answer. */
+export function endConnections(server: Server): void {
+  connections.get(server)?.forEach((socket) => ending.add(socket));
+  server.closeIdleConnections();
+}
+
+/** Whether the connection ends with its next answer. */
+export function isEnding(socket: Socket): boolean {
+  return ending.has(socket);
 }
 
 /**

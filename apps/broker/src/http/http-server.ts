@@ -7,7 +7,7 @@ import type { Authenticator } from '../auth/authenticator.service.js';
 import { setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
 import { answerClientError, answerRouterError } from './client-error.js';
-import { watchConnections } from './drain.js';
+import { isEnding, watchConnections } from './drain.js';
 import { tlsOptions } from './tls-options.js';
 import { CAUTION, requestIdOf } from './edge-headers.js';
 import type { RouteMethods } from './route-methods.js';
@@ -50,6 +50,7 @@ function createHttpServer(early: () => EarlyAnswer | undefined, tls: HttpTls | u
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const listener: Handler = (request, response) => {
+    if (isEnding(request.socket)) response.shouldKeepAlive = false;
     if (early()?.(request, response) !== true) handler(request, response);
   };
   const server =

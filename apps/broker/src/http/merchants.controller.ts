@@ -1,15 +1,14 @@
-import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { toRfc3339 } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { CONFIGURATION } from '../tokens.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
@@ -24,7 +23,7 @@ export class MerchantsController {
   constructor(
     private readonly replica: SessionReplica,
     private readonly policies: PolicyTable,
-    @Inject(CONFIGURATION) private readonly configuration: BrokerConfiguration,
+    private readonly merchants: ConfiguredMerchants,
   ) {}
 
   @Get()
@@ -46,7 +45,7 @@ export class MerchantsController {
   @ApiResponse({ status: 200, type: ClientKeyDocument, description: 'The newest key, without its private part.' })
   @Problems(401, 403)
   getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
-    const key = this.configuration.merchants.find(({ id }) => id === merchant)?.clientKeys[0];
+    const key = this.merchants.gatewayOf(merchant)?.clientKeys[0];
     if (key === undefined) throw new BrokerError('merchant_not_found');
     const { kty, crv, x, y } = key.publicJwk;
     return { merchant, jwk: { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y }, thumbprint: key.thumbprint };

@@ -2,11 +2,12 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { ACCESS, type Access } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
-import { CLOCK, CONFIGURATION } from '../tokens.js';
+import { isSame } from '../reload/configuration-change.js';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { CLOCK } from '../tokens.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /**
@@ -15,14 +16,18 @@ import { RateLimiter } from './rate-limiter.js';
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  readonly #limiter: RateLimiter;
+  readonly #limiter: () => RateLimiter;
 
   constructor(
     private readonly reflector: Reflector,
-    @Inject(CONFIGURATION) { http }: Pick<BrokerConfiguration, 'http'>,
+    configuration: ConfigurationInForce,
     @Inject(CLOCK) clock: Clock,
   ) {
-    this.#limiter = new RateLimiter(http.rateLimit, clock);
+    this.#limiter = configuration.derive(({ http }, before) =>
+      before !== undefined && isSame(before.configuration.http.rateLimit, http.rateLimit)
+        ? before.made
+        : new RateLimiter(http.rateLimit, clock),
+    );
   }
 
   /** @throws BrokerError `rate_limited` */
@@ -30,7 +35,7 @@ export class RateLimitGuard implements CanActivate {
     const access = this.reflector.get<Access | undefined>(ACCESS, context.getHandler());
     if (access?.scope !== 'merchant' || access.permission === 'session:read') return true;
     const caller = callerOf(context.switchToHttp().getRequest<FastifyRequest>());
-    const retryAfterMs = caller === undefined ? 0 : this.#limiter.take(caller.name);
+    const retryAfterMs = caller === undefined ? 0 : this.#limiter().take(caller.name);
     if (retryAfterMs === 0) return true;
     throw new BrokerError('rate_limited', { detail: `caller ${caller?.name}`, retryAfterMs });
   }

@@ -1,8 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
-import type { BrokerConfiguration } from '#libs/configuration';
+import { Injectable } from '@nestjs/common';
 import { SessionReplica } from '#libs/session';
 import { RequestLife } from '../http/request-life.js';
-import { CONFIGURATION } from '../tokens.js';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
 
 export interface Readiness {
   readonly ready: boolean;
@@ -16,18 +15,20 @@ const MOST_NAMED = 10;
 /** Ready means useful: every required merchant has a session to serve, whatever store and gateway are doing. */
 @Injectable()
 export class ReadinessProbe {
-  readonly #required: readonly string[];
+  readonly #required: () => readonly string[];
 
   constructor(
-    @Inject(CONFIGURATION) configuration: BrokerConfiguration,
+    configuration: ConfigurationInForce,
     private readonly replica: SessionReplica,
     private readonly life: RequestLife,
   ) {
-    this.#required = configuration.merchants.filter(({ required }) => required).map(({ id }) => id);
+    this.#required = configuration.derive(({ merchants }) =>
+      merchants.filter(({ required }) => required).map(({ id }) => id),
+    );
   }
 
   check(): Readiness {
-    const missing = this.#required.filter((merchant) => this.replica.reader.peek(merchant) === undefined);
+    const missing = this.#required().filter((merchant) => this.replica.reader.peek(merchant) === undefined);
     const shuttingDown = this.life.isShuttingDown;
     return { ready: missing.length === 0 && !shuttingDown, shuttingDown, missing: missing.slice(0, MOST_NAMED) };
   }

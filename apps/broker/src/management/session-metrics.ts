@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
-import type { CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
+import type { ConfigurationGauges, CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -19,7 +19,7 @@ export interface WatchedParts {
 export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #instruments: Instruments;
   readonly #clock: Clock;
-  readonly #labels: MerchantLabels;
+  readonly #labels: () => MerchantLabels;
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
   #replica: SessionReplica | undefined;
@@ -30,11 +30,13 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     authenticationFailures: () => [],
   };
   #storeUp: boolean | undefined;
+  #configuration: ConfigurationGauges;
 
-  constructor(instruments: Instruments, clock: Clock, labels: MerchantLabels) {
+  constructor(instruments: Instruments, clock: Clock, labels: () => MerchantLabels) {
     this.#instruments = instruments;
     this.#labels = labels;
     this.#clock = clock;
+    this.#configuration = { loadedSeconds: clock.now() / MS_PER_S, isTaken: true };
     instruments.observe(this);
   }
 
@@ -48,18 +50,25 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#storeUp = up;
   }
 
+  /** The files of the configuration were read again. */
+  noteReload(isTaken: boolean): void {
+    const { loadedSeconds } = this.#configuration;
+    this.#configuration = { loadedSeconds: isTaken ? this.#clock.now() / MS_PER_S : loadedSeconds, isTaken };
+    if (!isTaken) this.#instruments.configReloadFailures({});
+  }
+
   emit(event: SessionEvent): void {
-    this.#count('merchant' in event ? { ...event, merchant: this.#labels.of(event.merchant) } : event);
+    this.#count('merchant' in event ? { ...event, merchant: this.#labels().of(event.merchant) } : event);
     if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#clock.now() / MS_PER_S);
     if (event.event === 'clock_skew') this.#skew.set(event.merchant, event.skewMs / MS_PER_S);
   }
 
   merchants(): Iterable<MerchantGauges> {
-    return this.#labels.merged(this.#watched.merchants().map((merchant) => this.#gaugesOf(merchant)));
+    return this.#labels().merged(this.#watched.merchants().map((merchant) => this.#gaugesOf(merchant)));
   }
 
   reads(): Iterable<CountedRead> {
-    return summed(this.#watched.reads(), this.#labels);
+    return summed(this.#watched.reads(), this.#labels());
   }
 
   storeUp(): boolean | undefined {
@@ -68,6 +77,10 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
 
   watchers(): number {
     return this.#watched.watchers();
+  }
+
+  configuration(): ConfigurationGauges {
+    return this.#configuration;
   }
 
   authenticationFailures(): Iterable<readonly [reason: string, count: number]> {

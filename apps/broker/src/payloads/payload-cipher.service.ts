@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { Inject, Injectable } from '@nestjs/common';
-import type { BrokerConfiguration } from '#libs/configuration';
-import { type ClientKey, importPaymentKey, importServerKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
+import { Injectable } from '@nestjs/common';
+import { importPaymentKey, importServerKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
 import type { Session } from '#libs/session';
-import { CONFIGURATION } from '../tokens.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';
 
@@ -16,13 +15,10 @@ const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256 }
 /** Seals and opens payloads. Never more at once than leaves reads their processor. */
 @Injectable()
 export class PayloadCipher {
-  readonly #clientKeys: ReadonlyMap<string, readonly ClientKey[]>;
   readonly #gate = new WorkGate(GATE);
   readonly #serverKeys = new WeakMap<Session, Promise<RecipientKey>>();
 
-  constructor(@Inject(CONFIGURATION) configuration: BrokerConfiguration) {
-    this.#clientKeys = new Map(configuration.merchants.map(({ id, clientKeys }) => [id, clientKeys]));
-  }
+  constructor(private readonly merchants: ConfiguredMerchants) {}
 
   /** @throws BrokerError `jwe_too_large`, `overloaded` or `shutting_down` */
   sealToSession(plaintext: Uint8Array, session: Session, signal: AbortSignal): Promise<string> {
@@ -35,7 +31,7 @@ export class PayloadCipher {
   }
 
   /**
-   * Opens with any configured key of the merchant: the one of its session first, then the newest first.
+   * Opens with any key of the merchant: the one of its session first, then the newest first.
    * @throws BrokerError of `openJwe`, `overloaded` or `shutting_down`
    */
   open(
@@ -43,7 +39,7 @@ export class PayloadCipher {
     recipient: { merchant: string; session: Session | undefined },
     signal: AbortSignal,
   ): Promise<Uint8Array> {
-    const keys = this.#clientKeys.get(recipient.merchant) ?? [];
+    const keys = this.merchants.clientKeysOf(recipient.merchant);
     const current = keys.filter(({ thumbprint }) => thumbprint === recipient.session?.clientKeyThumbprint);
     const ordered = [...current, ...keys.filter((key) => !current.includes(key))];
     return this.#gate.run(signal, async () => (await openJwe(jwe, ordered, { maxBytes: LARGEST_JWE })).plaintext);

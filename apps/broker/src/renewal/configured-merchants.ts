@@ -1,30 +1,45 @@
-import type { BrokerConfiguration, MerchantConfiguration } from '#libs/configuration';
+import type { MerchantConfiguration } from '#libs/configuration';
 import type { MerchantGateway } from '#libs/gateway';
+import type { ClientKey } from '#libs/jwe';
 import type { Merchants, SessionSettings } from '#libs/session';
+import type { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import type { RetiredKeys } from '../reload/retired-keys.js';
 
-/** The configured merchants, as the domain and the gateway ask for them. */
+interface Configured {
+  readonly session: SessionSettings;
+  readonly gateway: MerchantGateway;
+}
+
+/** The configured merchants, as the domain, the gateway and the store ask for them. */
 export class ConfiguredMerchants implements Merchants {
-  readonly #byId: ReadonlyMap<string, MerchantConfiguration>;
-  readonly #gateways: ReadonlyMap<string, MerchantGateway>;
+  readonly #byId: () => ReadonlyMap<string, Configured>;
+  readonly #retired: Pick<RetiredKeys, 'of'>;
 
-  constructor(configuration: BrokerConfiguration) {
-    this.#byId = new Map(configuration.merchants.map((merchant) => [merchant.id, merchant]));
-    this.#gateways = new Map(configuration.merchants.map((merchant) => [merchant.id, merchantGateway(merchant)]));
+  constructor(configuration: ConfigurationInForce, retired: Pick<RetiredKeys, 'of'>) {
+    this.#byId = configuration.derive(
+      ({ merchants }) => new Map(merchants.map((merchant) => [merchant.id, configured(merchant)])),
+    );
+    this.#retired = retired;
   }
 
   ids(): readonly string[] {
-    return [...this.#byId.keys()];
+    return [...this.#byId().keys()];
   }
 
   settingsOf(merchant: string): SessionSettings | undefined {
-    return this.#byId.get(merchant)?.session;
+    return this.#byId().get(merchant)?.session;
   }
 
   gatewayOf(merchant: string): MerchantGateway | undefined {
-    return this.#gateways.get(merchant);
+    return this.#byId().get(merchant)?.gateway;
+  }
+
+  /** The configured ones, the newest first, then those that are configured no more and still needed. */
+  clientKeysOf(merchant: string): readonly ClientKey[] {
+    return [...(this.gatewayOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
   }
 }
 
-function merchantGateway({ id, serviceCode, clientKeys, gateway }: MerchantConfiguration): MerchantGateway {
-  return { merchant: id, serviceCode, clientKeys, ...gateway };
+function configured({ id, serviceCode, clientKeys, gateway, session }: MerchantConfiguration): Configured {
+  return { session, gateway: { merchant: id, serviceCode, clientKeys, ...gateway } };
 }

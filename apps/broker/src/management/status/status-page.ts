@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration } from '#libs/configuration';
 import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
+import type { ConfigurationInForce } from '../../reload/configuration-in-force.js';
 import type { ConfiguredMerchants } from '../../renewal/configured-merchants.js';
 import { VERSION } from '../../version.js';
 import type { Readiness } from '../readiness.js';
@@ -17,7 +17,7 @@ import { StatusViewers } from './status-viewers.js';
 import { StoreHealth } from './store-health.js';
 
 export interface StatusPageParts {
-  readonly configuration: Pick<BrokerConfiguration, 'merchants' | 'store'>;
+  readonly configuration: ConfigurationInForce;
   readonly merchants: ConfiguredMerchants;
   readonly clock: Clock;
 }
@@ -45,7 +45,7 @@ export class StatusPage implements SessionEvents {
     this.#startedAt = clock.now();
     this.#history = new RenewalHistory(clock);
     this.#gateways = new GatewayHealth((merchant) => this.#hostOf(merchant), clock);
-    this.#store = new StoreHealth(configuration.store.type, clock);
+    this.#store = new StoreHealth(configuration.current.store.type, clock);
     this.#lag = new EventLoopLag(clock);
   }
 
@@ -78,7 +78,9 @@ export class StatusPage implements SessionEvents {
 
   #reporter({ replica, readiness, watchers }: ServedParts): StatusReporter {
     const { configuration, merchants, clock } = this.#parts;
-    const required = new Set(configuration.merchants.filter((merchant) => merchant.required).map(({ id }) => id));
+    const required = configuration.derive(
+      (next) => new Set(next.merchants.filter((merchant) => merchant.required).map(({ id }) => id)),
+    );
     const hostOf = (merchant: string): string | undefined => this.#hostOf(merchant);
     return new StatusReporter({
       replica,
@@ -88,7 +90,7 @@ export class StatusPage implements SessionEvents {
       store: this.#store,
       lag: this.#lag,
       survey: new MerchantSurvey({ replica, ids: () => merchants.ids(), hostOf, clock }),
-      isRequired: (merchant) => required.has(merchant),
+      isRequired: (merchant) => required().has(merchant),
       environmentOf: (merchant) => merchants.gatewayOf(merchant)?.environment ?? 'production',
       facts: {
         name: hostname(),

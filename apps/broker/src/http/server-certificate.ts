@@ -1,0 +1,26 @@
+import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import type { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { tlsOptions } from './tls-options.js';
+
+/** What the API shows of itself to those who connect, and by which authorities it knows them. */
+export class ServerCertificate {
+  readonly #server: Server;
+  readonly #configuration: ConfigurationInForce;
+
+  constructor(server: Server, configuration: ConfigurationInForce) {
+    this.#server = server;
+    this.#configuration = configuration;
+    // Made for nothing but to find out that it can be: a certificate that OpenSSL refuses must not be in force.
+    configuration.derive(({ http }) =>
+      http.tls === undefined ? undefined : createSecureContext(tlsOptions(http.tls)),
+    );
+  }
+
+  /** From the next connection on. */
+  present(): void {
+    const { tls } = this.#configuration.current.http;
+    if (tls !== undefined && this.#server instanceof TlsServer) this.#server.setSecureContext(tlsOptions(tls));
+  }
+}

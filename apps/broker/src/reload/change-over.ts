@@ -1,0 +1,64 @@
+import type { Server } from 'node:http';
+import type { BrokerConfiguration } from '#libs/configuration';
+import type { ClientKey } from '#libs/jwe';
+import type { SessionReplica } from '#libs/session';
+import type { SessionWatchers } from '../events/session-watchers.js';
+import { endConnections } from '../http/drain.js';
+import type { ServerCertificate } from '../http/server-certificate.js';
+import { type ConfigurationChange, changeBetween } from './configuration-change.js';
+import type { ConfigurationInForce } from './configuration-in-force.js';
+import { authoritiesShrank, lostAccess } from './lost-access.js';
+import type { RetiredKeys } from './retired-keys.js';
+
+export interface ChangeOverParts {
+  readonly configuration: ConfigurationInForce;
+  readonly retired: RetiredKeys;
+  readonly replica: Pick<SessionReplica, 'merchantsChanged'>;
+  readonly watchers: Pick<SessionWatchers, 'endThose'>;
+  readonly server: Server;
+  readonly certificate: ServerCertificate;
+  readonly setLogLevel: (level: BrokerConfiguration['log']['level']) => void;
+}
+
+/** From the gateway's answer to the end of the last try to publish what was in it. */
+const GRACE_BEYOND_TIMEOUT_MS = 10_000;
+
+/** Puts a configuration in force, with all that follows from the difference. */
+export class ChangeOver {
+  readonly #parts: ChangeOverParts;
+
+  constructor(parts: ChangeOverParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * All or nothing: nothing has happened when it throws. What it comes back from is in force; what the replica does
+   * about its merchants goes on.
+   * @throws what something throws that cannot be made of the configuration, such as a TLS context
+   */
+  to(next: BrokerConfiguration): ConfigurationChange {
+    const { configuration, replica, watchers, server, certificate, setLogLevel } = this.#parts;
+    const before = configuration.current;
+    const change = changeBetween(before, next);
+    configuration.replace(next);
+    this.#retireKeys(before, next);
+    certificate.present();
+    setLogLevel(next.log.level);
+    watchers.endThose(lostAccess(before, next));
+    if (authoritiesShrank(before, next)) endConnections(server);
+    void replica.merchantsChanged(change.merchants);
+    return change;
+  }
+
+  #retireKeys(before: BrokerConfiguration, next: BrokerConfiguration): void {
+    const keys = new Map(next.merchants.map(({ id, clientKeys }) => [id, clientKeys]));
+    for (const { id, clientKeys, gateway } of before.merchants) {
+      const gone = clientKeys.filter((key) => !isAmong(key, keys.get(id) ?? []));
+      if (gone.length > 0) this.#parts.retired.retire(id, gone, gateway.timeoutMs + GRACE_BEYOND_TIMEOUT_MS);
+    }
+  }
+}
+
+function isAmong({ thumbprint }: ClientKey, keys: readonly ClientKey[]): boolean {
+  return keys.some((key) => key.thumbprint === thumbprint);
+}

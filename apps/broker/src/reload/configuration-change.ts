@@ -1,0 +1,42 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { BrokerConfiguration } from '#libs/configuration';
+import type { MerchantsChange } from '#libs/session';
+
+export interface ConfigurationChange {
+  /** By id. `changed`: any setting or key of theirs. */
+  readonly merchants: MerchantsChange & { readonly changed: readonly string[] };
+  /** Other settings that differ, such as `auth.policies`. Never a value. */
+  readonly settings: readonly string[];
+}
+
+/** Whether two parts of a configuration say the same. Keys are compared by their public halves. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(one, other);
+}
+
+export function changeBetween(before: BrokerConfiguration, after: BrokerConfiguration): ConfigurationChange {
+  const old = new Map(before.merchants.map((merchant) => [merchant.id, merchant]));
+  const ids = new Set(after.merchants.map(({ id }) => id));
+  return {
+    merchants: {
+      added: [...ids].filter((id) => !old.has(id)),
+      removed: [...old.keys()].filter((id) => !ids.has(id)),
+      changed: after.merchants
+        .filter((merchant) => old.has(merchant.id) && !isSame(old.get(merchant.id), merchant))
+        .map(({ id }) => id),
+    },
+    settings: (['http', 'auth', 'audit', 'reload', 'log'] as const).flatMap((section) =>
+      differences(section, before[section], after[section]),
+    ),
+  };
+}
+
+export function isEmpty({ merchants, settings }: ConfigurationChange): boolean {
+  return [merchants.added, merchants.removed, merchants.changed, settings].every((names) => names.length === 0);
+}
+
+function differences(section: string, before: object, after: object): string[] {
+  const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  const names = new Set([...old.keys(), ...next.keys()]);
+  return [...names].filter((name) => !isSame(old.get(name), next.get(name))).map((name) => `${section}.${name}`);
+}

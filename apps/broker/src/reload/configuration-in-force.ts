@@ -1,0 +1,50 @@
+import type { BrokerConfiguration } from '#libs/configuration';
+
+/** What was made for the configuration before, and that configuration. */
+export interface Before<Made> {
+  readonly configuration: BrokerConfiguration;
+  readonly made: Made;
+}
+
+export type Maker<Made> = (configuration: BrokerConfiguration, before?: Before<Made>) => Made;
+
+/** Makes what belongs to the next configuration, and hands back how to put it in force. */
+type Preparation = (next: BrokerConfiguration) => () => void;
+
+/**
+ * The configuration that the broker works by. Nobody keeps a part of it across an await: another one may be in force
+ * by then. What is worth keeping is derived, and made anew with each.
+ */
+export class ConfigurationInForce {
+  #current: BrokerConfiguration;
+  readonly #preparations: Preparation[] = [];
+
+  constructor(configuration: BrokerConfiguration) {
+    this.#current = configuration;
+  }
+
+  get current(): BrokerConfiguration {
+    return this.#current;
+  }
+
+  /**
+   * Something made of the configuration, e.g. an index of it.
+   * @param make may look at what it made before, and hand that back when it is still right
+   * @returns what was made for the configuration in force
+   */
+  derive<Made>(make: Maker<Made>): () => Made {
+    let made = make(this.#current);
+    this.#preparations.push((next) => {
+      const nextMade = make(next, { configuration: this.#current, made });
+      return () => void (made = nextMade);
+    });
+    return () => made;
+  }
+
+  /** All or nothing: when something cannot be made of the configuration, what it throws is thrown and nothing changes. */
+  replace(next: BrokerConfiguration): void {
+    const commits = this.#preparations.map((prepare) => prepare(next));
+    this.#current = next;
+    for (const commit of commits) commit();
+  }
+}

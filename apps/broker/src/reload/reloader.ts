@@ -1,0 +1,161 @@
+import type { Clock, ScheduledTask } from '#libs/clock';
+import { ConfigurationError, type ConfigurationSource } from '#libs/configuration';
+import type { AuditLog, Logger } from '#libs/telemetry';
+import type { ChangeOver } from './change-over.js';
+import { type ConfigurationChange, isEmpty } from './configuration-change.js';
+import type { ConfigurationInForce } from './configuration-in-force.js';
+import { withFixedSettings } from './fixed-settings.js';
+
+export interface ReloaderParts {
+  readonly source: Pick<ConfigurationSource, 'load' | 'stamp' | 'loadedStamp'>;
+  readonly configuration: ConfigurationInForce;
+  readonly changeOver: Pick<ChangeOver, 'to'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly auditLog: AuditLog;
+  /** Told of each attempt. */
+  readonly onReload: (taken: boolean) => void;
+}
+
+/** Several files change one after the other: they are read when nothing has happened for so long. */
+const SETTLED_AFTER_MS = 1_000;
+
+/** Names in one log line. */
+const MOST_NAMED = 20;
+
+/**
+ * Takes changed files without a restart. It looks at them at a steady pace instead of being told: that works on every
+ * file system and through every link, and costs a `stat` of each. A configuration with a fault changes nothing.
+ */
+export class Reloader {
+  readonly #parts: ReloaderParts;
+  #look: ScheduledTask | undefined;
+  /** A state of the files that was seen once: it counts when it is seen again. */
+  #seen: string | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #awaitingRestart = '';
+  #closed = false;
+
+  constructor(parts: ReloaderParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#lookIn(this.#parts.configuration.current.reload.everyMs);
+  }
+
+  /** Reads the files now, changed or not. One reading at a time; a wish during one is followed by another. */
+  reload(): Promise<void> {
+    this.#again = this.#running !== undefined;
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** Ends the looking. A reading that is under way comes to nothing. */
+  close(): void {
+    this.#closed = true;
+    this.#look?.cancel();
+  }
+
+  #lookIn(delayMs: number): void {
+    if (this.#closed) return;
+    this.#look = this.#parts.clock.schedule(delayMs, () => {
+      this.#lookOnce()
+        .catch((error: unknown) => {
+          this.#parts.logger.error({ error }, 'the files of the configuration cannot be looked at');
+          return this.#parts.configuration.current.reload.everyMs;
+        })
+        .then(
+          (nextInMs) => this.#lookIn(nextInMs),
+          () => undefined,
+        );
+    });
+  }
+
+  /** @returns when to look again */
+  async #lookOnce(): Promise<number> {
+    const { source, configuration } = this.#parts;
+    const { watch, everyMs } = configuration.current.reload;
+    if (!watch) return everyMs;
+    const stamp = await source.stamp();
+    if (stamp === source.loadedStamp) {
+      this.#seen = undefined;
+      return everyMs;
+    }
+    if (stamp !== this.#seen) {
+      this.#seen = stamp;
+      return SETTLED_AFTER_MS;
+    }
+    this.#seen = undefined;
+    await this.reload();
+    return everyMs;
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#again = false;
+      await this.#take();
+    } while (this.#again && !this.#closed);
+  }
+
+  async #take(): Promise<void> {
+    const { source, configuration, changeOver, logger } = this.#parts;
+    try {
+      const loaded = await source.load();
+      if (this.#closed) return;
+      const { configuration: next, awaitingRestart } = withFixedSettings(configuration.current, loaded);
+      const change = changeOver.to(next);
+      if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
+      this.#taken(change);
+      this.#tellAwaitingRestart(awaitingRestart);
+    } catch (error) {
+      this.#refused(error);
+    }
+  }
+
+  #taken(change: ConfigurationChange): void {
+    const { logger, onReload } = this.#parts;
+    onReload(true);
+    if (isEmpty(change)) return logger.debug({}, 'the configuration was read again and says the same');
+    const { merchants, settings } = change;
+    const named = {
+      added: someOf(merchants.added),
+      removed: someOf(merchants.removed),
+      changed: someOf(merchants.changed),
+    };
+    logger.info({ ...named, settings }, 'the changed configuration is in force');
+    this.#record(change);
+  }
+
+  #record({ merchants, settings }: ConfigurationChange): void {
+    const { auditLog } = this.#parts;
+    for (const [what, ids] of Object.entries(merchants)) {
+      for (const merchant of ids as readonly string[]) {
+        auditLog.append({ action: `configuration.merchant_${what}`, outcome: 'allowed', merchant });
+      }
+    }
+    for (const reason of settings) auditLog.append({ action: 'configuration.change', outcome: 'allowed', reason });
+  }
+
+  #refused(error: unknown): void {
+    const { logger, auditLog, onReload } = this.#parts;
+    const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
+    logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
+    auditLog.append({ action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid' });
+    onReload(false);
+  }
+
+  /** Once for each set of them, not with every file that changes afterwards. */
+  #tellAwaitingRestart(settings: readonly string[]): void {
+    const text = settings.join(' ');
+    if (text !== this.#awaitingRestart && text !== '') {
+      this.#parts.logger.warn({ settings }, 'these settings have changed and take effect with the next start');
+    }
+    this.#awaitingRestart = text;
+  }
+}
+
+function someOf(ids: readonly string[]): readonly string[] {
+  return ids.length <= MOST_NAMED ? ids : [...ids.slice(0, MOST_NAMED), `and ${ids.length - MOST_NAMED} more`];
+}

@@ -1,0 +1,72 @@
+import type { Clock, ScheduledTask } from '#libs/clock';
+import type { ClientKey } from '#libs/jwe';
+import type { Session } from '#libs/session';
+
+interface Retired {
+  readonly key: ClientKey;
+  readonly graceEndsAtMs: number;
+}
+
+export interface RetiredKeysParts {
+  readonly clock: Clock;
+  /** What this replica would serve. */
+  readonly sessionOf: (merchant: string) => Session | undefined;
+}
+
+const PRUNE_EVERY_MS = 60_000;
+
+/**
+ * Client keys that are configured no more and still needed: the running session was made with one, and its payloads
+ * open with nothing else; or an attempt was under way when the key went, and has its result to write. Nothing else is
+ * done with them, and they are let go as soon as neither is true.
+ */
+export class RetiredKeys {
+  readonly #parts: RetiredKeysParts;
+  readonly #retired = new Map<string, readonly Retired[]>();
+  #pruning: ScheduledTask | undefined;
+
+  constructor(parts: RetiredKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** @param graceMs how long an attempt that is under way may take */
+  retire(merchant: string, keys: readonly ClientKey[], graceMs: number): void {
+    const graceEndsAtMs = this.#parts.clock.monotonicMs() + graceMs;
+    const retired = keys.map((key) => ({ key, graceEndsAtMs }));
+    this.#retired.set(merchant, [...retired, ...(this.#retired.get(merchant) ?? [])]);
+    this.#pruning ??= this.#pruneLater();
+  }
+
+  /** Those that are still needed, the last retired first. */
+  of(merchant: string): readonly ClientKey[] {
+    const retired = this.#retired.get(merchant);
+    return retired === undefined ? [] : this.#needed(merchant, retired).map(({ key }) => key);
+  }
+
+  /** How many are kept in memory. */
+  get size(): number {
+    return [...this.#retired.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  close(): void {
+    this.#pruning?.cancel();
+    this.#retired.clear();
+  }
+
+  #needed(merchant: string, retired: readonly Retired[]): readonly Retired[] {
+    const nowMs = this.#parts.clock.monotonicMs();
+    const thumbprint = this.#parts.sessionOf(merchant)?.clientKeyThumbprint;
+    return retired.filter(({ key, graceEndsAtMs }) => graceEndsAtMs > nowMs || key.thumbprint === thumbprint);
+  }
+
+  #pruneLater(): ScheduledTask {
+    return this.#parts.clock.schedule(PRUNE_EVERY_MS, () => {
+      for (const [merchant, retired] of this.#retired) {
+        const needed = this.#needed(merchant, retired);
+        if (needed.length === 0) this.#retired.delete(merchant);
+        else this.#retired.set(merchant, needed);
+      }
+      this.#pruning = this.#retired.size === 0 ? undefined : this.#pruneLater();
+    });
+  }
+}
