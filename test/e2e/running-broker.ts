@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
-import { loadConfiguration } from '#libs/configuration';
+import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
 import { startBroker } from '../../apps/broker/src/broker.js';
@@ -28,6 +28,8 @@ export interface BrokerSetUp {
   /** Lines of the merchant `shop` in the broker's configuration, from the second level on. */
   readonly timeout?: string;
   readonly docs?: boolean;
+  /** The section `store`, in flow style. */
+  readonly store?: string;
   /** Further members of the section `http`, in flow style. */
   readonly http?: string;
   /** Further members of the section `auth`, a line each, and policies for the callers that they bring. */
@@ -47,6 +49,8 @@ export class RunningBroker {
   thumbprint = '';
   /** The public half of the key that the merchant `shop` had before its present one. */
   olderPublicJwk: Record<string, string> = {};
+  /** Reads the files in `folder` again. */
+  reload: () => Promise<void> = () => Promise.resolve();
   #close: (() => Promise<void>)[] = [];
 
   private constructor(folder: string) {
@@ -90,6 +94,17 @@ export class RunningBroker {
     return matching;
   }
 
+  /** Writes the configuration anew with the given changes; it is in force after `reload`. */
+  async edit(...changes: readonly (readonly [from: string, to: string])[]): Promise<void> {
+    const file = join(this.folder, 'broker.yaml');
+    let text = await readFile(file, 'utf8');
+    for (const [from, to] of changes) {
+      if (!text.includes(from)) throw new Error(`the configuration has no ${from}`);
+      text = text.replace(from, to);
+    }
+    await writeFile(file, text);
+  }
+
   async #start(setUp: BrokerSetUp): Promise<void> {
     const clock = new SystemClock();
     const key = await generateClientKey();
@@ -112,13 +127,16 @@ export class RunningBroker {
     for (const [name, content] of Object.entries(setUp.files ?? {}))
       await writeFile(join(this.folder, name), content, { mode: 0o600 });
     await writeFile(join(this.folder, 'broker.yaml'), configurationText(sandbox.url, setUp));
-    const configuration = await loadConfiguration(join(this.folder, 'broker.yaml'), {});
+    const source = new ConfigurationSource(join(this.folder, 'broker.yaml'), {});
+    const configuration = await source.load();
     const logger = createLogger({
       name: 'broker',
       level: 'debug',
       destination: { write: (line) => void this.lines.push(line) },
     });
-    const broker = await startBroker({ configuration, clock, logger });
+    const setLogLevel = logger.setLevel.bind(logger);
+    const broker = await startBroker({ configuration, source, setLogLevel, clock, logger });
+    this.reload = () => broker.reload();
     this.url = broker.url;
     this.managementUrl = broker.managementUrl;
     this.#close.push(() => broker.close(1_000));
@@ -130,7 +148,7 @@ function configurationText(sandboxUrl: string, setUp: BrokerSetUp): string {
   return `
 http: { host: 127.0.0.1, port: 0, docs: ${setUp.docs ?? true}${setUp.http === undefined ? '' : `, ${setUp.http}`} }
 management: { host: 127.0.0.1, port: 0 }
-store: { type: memory }
+store: ${setUp.store ?? '{ type: memory }'}
 auth:
   tokens:
     - { caller: checkout, sha256: "${sha256(TOKENS.checkout)}" }

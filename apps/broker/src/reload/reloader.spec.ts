@@ -1,0 +1,224 @@
+import { type BrokerConfiguration, ConfigurationError } from '#libs/configuration';
+import type { AuditRecord, Logger } from '#libs/telemetry';
+import { FakeClock } from '#libs/testing';
+import { type ConfigurationChange, changeBetween } from './configuration-change.js';
+import { ConfigurationInForce } from './configuration-in-force.js';
+import { Reloader } from './reloader.js';
+
+interface Says {
+  readonly level?: string;
+  readonly port?: number;
+  readonly watch?: boolean;
+  readonly merchants?: readonly string[];
+  readonly warnings?: readonly object[];
+}
+
+function configuration({
+  level = 'info',
+  port = 1,
+  watch = true,
+  merchants = [],
+  warnings = [],
+}: Says): BrokerConfiguration {
+  const parts = {
+    http: { host: '127.0.0.1', port, docs: true },
+    auth: { disabled: false, mtls: false },
+    audit: { destination: 'none' },
+    reload: { watch, everyMs: 5_000 },
+    log: { level },
+    merchants: merchants.map((id) => ({ id })),
+    warnings,
+  };
+  return parts as unknown as BrokerConfiguration;
+}
+
+/** Files that are changed by hand. */
+class Files {
+  loadedStamp = '0';
+  loads = 0;
+  says: Says | Error = {};
+  /** A reading waits for this. */
+  delay: Promise<void> = Promise.resolve();
+  #version = 0;
+
+  stamp(): Promise<string> {
+    return Promise.resolve(String(this.#version));
+  }
+
+  async load(): Promise<BrokerConfiguration> {
+    this.loads += 1;
+    this.loadedStamp = String(this.#version);
+    const { says } = this;
+    await this.delay;
+    if (says instanceof Error) throw says;
+    return configuration(says);
+  }
+
+  change(says: Says | Error): void {
+    this.says = says;
+    this.#version += 1;
+  }
+}
+
+class Stage {
+  readonly clock = new FakeClock();
+  readonly files = new Files();
+  readonly lines: [level: string, fields: object, message: string][] = [];
+  readonly records: AuditRecord[] = [];
+  readonly outcomes: boolean[] = [];
+  readonly configuration = new ConfigurationInForce(configuration({}));
+  readonly reloader: Reloader;
+
+  constructor() {
+    const line =
+      (level: string) =>
+      (fields: object, message: string): void =>
+        void this.lines.push([level, fields, message]);
+    const logger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+    this.reloader = new Reloader({
+      source: this.files,
+      configuration: this.configuration,
+      changeOver: { to: (next) => this.#changeOver(next) },
+      clock: this.clock,
+      logger: logger as unknown as Logger,
+      auditLog: { append: (record) => void this.records.push(record) },
+      onReload: (isTaken) => void this.outcomes.push(isTaken),
+    });
+    this.reloader.start();
+  }
+
+  get level(): string {
+    return this.configuration.current.log.level;
+  }
+
+  told(level: string): string[] {
+    return this.lines.filter(([of]) => of === level).map(([, , message]) => message);
+  }
+
+  #changeOver(next: BrokerConfiguration): ConfigurationChange {
+    const before = this.configuration.current;
+    this.configuration.replace(next);
+    return changeBetween(before, next);
+  }
+}
+
+describe('taking changed files', () => {
+  it('reads nothing while nothing changes', async () => {
+    const { clock, files } = new Stage();
+    await clock.advance(3_600_000);
+    expect(files.loads).toBe(0);
+  });
+
+  it('reads them once when they have stood still for a second', async () => {
+    const stage = new Stage();
+    await stage.clock.advance(4_900);
+    stage.files.change({ level: 'debug' });
+    await stage.clock.advance(200);
+    stage.files.change({ level: 'error' });
+    await stage.clock.advance(1_000);
+    expect([stage.files.loads, stage.level]).toEqual([0, 'info']);
+    await stage.clock.advance(1_000);
+    expect([stage.files.loads, stage.level]).toEqual([1, 'error']);
+    await stage.clock.advance(60_000);
+    expect(stage.files.loads).toBe(1);
+  });
+
+  it('keeps the old configuration when the new one has a fault, says so once, and takes the mended one', async () => {
+    const stage = new Stage();
+    stage.files.change(new ConfigurationError([{ path: 'http.port', problem: 'is wrong' }]));
+    await stage.clock.advance(60_000);
+    expect([stage.files.loads, stage.level]).toEqual([1, 'info']);
+    expect(stage.lines).toEqual([
+      [
+        'error',
+        { faults: [{ path: 'http.port', problem: 'is wrong' }] },
+        'the changed configuration is not taken; the one before it stays in force',
+      ],
+    ]);
+    expect(stage.records).toEqual([
+      { action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid' },
+    ]);
+    stage.files.change({ level: 'warn' });
+    await stage.clock.advance(10_000);
+    expect(stage.level).toBe('warn');
+    expect(stage.outcomes).toEqual([false, true]);
+  });
+
+  it('keeps the old one as well when something cannot be made of the new one', async () => {
+    const stage = new Stage();
+    stage.configuration.derive(({ log }) => {
+      if (log.level === 'debug') throw new TypeError('cannot be');
+    });
+    stage.files.change({ level: 'debug' });
+    await stage.clock.advance(10_000);
+    expect(stage.level).toBe('info');
+    expect(stage.outcomes).toEqual([false]);
+  });
+
+  it('records who and what changed, and says nothing of a file that changes nothing', async () => {
+    const stage = new Stage();
+    stage.files.change({ merchants: ['shop', 'tickets'], warnings: [{ path: 'x' }] });
+    await stage.clock.advance(10_000);
+    stage.files.change({ merchants: ['shop', 'tickets'], warnings: [{ path: 'x' }] });
+    await stage.clock.advance(10_000);
+    stage.files.change({ merchants: ['tickets'], level: 'debug' });
+    await stage.clock.advance(10_000);
+    expect(stage.records.map(({ action, merchant, reason }) => [action, merchant ?? reason])).toEqual([
+      ['configuration.merchant_added', 'shop'],
+      ['configuration.merchant_added', 'tickets'],
+      ['configuration.merchant_removed', 'shop'],
+      ['configuration.change', 'log.level'],
+    ]);
+    expect(stage.told('info')).toHaveLength(2);
+    expect(stage.told('warn')).toEqual(['configuration warning']);
+    expect(stage.told('debug')).toEqual(['the configuration was read again and says the same']);
+  });
+
+  it('names what waits for a restart once, and takes the rest', async () => {
+    const stage = new Stage();
+    for (const level of ['debug', 'warn']) {
+      stage.files.change({ port: 2, level });
+      await stage.clock.advance(10_000);
+    }
+    expect(stage.level).toBe('warn');
+    expect(stage.configuration.current.http.port).toBe(1);
+    expect(stage.told('warn')).toEqual(['these settings have changed and take effect with the next start']);
+  });
+
+  it('reads at once when it is asked to, also where files are not looked at', async () => {
+    const stage = new Stage();
+    stage.files.change({ watch: false });
+    await stage.reloader.reload();
+    stage.files.change({ watch: false, level: 'debug' });
+    await stage.clock.advance(60_000);
+    expect(stage.level).toBe('info');
+    await stage.reloader.reload();
+    expect(stage.level).toBe('debug');
+  });
+
+  it('reads once more for a wish that comes while it reads', async () => {
+    const stage = new Stage();
+    let go = (): void => undefined;
+    stage.files.delay = new Promise((resolve) => (go = resolve));
+    stage.files.change({ level: 'debug' });
+    const first = stage.reloader.reload();
+    stage.files.change({ level: 'error' });
+    const second = stage.reloader.reload();
+    go();
+    await Promise.all([first, second]);
+    expect([stage.files.loads, stage.level]).toEqual([2, 'error']);
+  });
+
+  it('does nothing after its end, not even with what it was reading', async () => {
+    const stage = new Stage();
+    let go = (): void => undefined;
+    stage.files.delay = new Promise((resolve) => (go = resolve));
+    stage.files.change({ level: 'debug' });
+    const reading = stage.reloader.reload();
+    stage.reloader.close();
+    go();
+    await reading;
+    await stage.clock.advance(60_000);
+    expect([stage.level, stage.outcomes, stage.clock.pendingTasks]).toEqual(['info', [], 0]);
+  });
+});

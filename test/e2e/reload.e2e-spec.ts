@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Agent, request } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
+import { eventually, RedisProcess, TestAuthority, type TestCertificate } from '#libs/testing';
+import { EventStream } from './event-stream.js';
+import { type BrokerSetUp, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
+
+const SESSION = '/v1/merchants/shop/session';
+const KIOSK_CODE = '137d9304-0368-11ed-b939-0242ac120004';
+const KIOSK = '/v1/merchants/kiosk/session';
+const HIDDEN = '/v1/merchants/hidden/session';
+const DECRYPT = '/v1/merchants/shop/payloads/decrypt';
+const KEY_FILES = '[shop.jwk.json, shop-older.jwk.json]';
+
+const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+type Key = Awaited<ReturnType<typeof generateClientKey>>;
+
+describe('a running broker whose files change', () => {
+  let broker: RunningBroker;
+  let closing: (() => Promise<void>)[] = [];
+
+  const start = async (setUp: BrokerSetUp = {}): Promise<void> => {
+    broker = await RunningBroker.start(setUp);
+    closing.push(() => broker.close());
+  };
+  afterEach(async () => {
+    for (const close of closing.reverse()) await close();
+    closing = [];
+  });
+
+  const put = (name: string, content: string): Promise<void> =>
+    writeFile(join(broker.folder, name), content, { mode: 0o600 });
+  const putKey = (name: string, { privateJwk }: Key): Promise<void> => put(name, JSON.stringify(privateJwk));
+  const generation = async (path = SESSION, token?: string): Promise<unknown> => {
+    const response = await broker.get(path, { prefer: 'wait=5' }, token);
+    return ((await response.json()) as Record<string, unknown>)['generation'];
+  };
+  const onboard = (id: string, serviceCode: string, { publicJwk }: Key): Promise<unknown> =>
+    broker.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs: 60_000 });
+  const told = (message: string): Record<string, unknown>[] =>
+    broker.lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => String(msg).startsWith(message));
+
+  async function addKiosk(): Promise<void> {
+    const key = await generateClientKey();
+    await onboard('kiosk', KIOSK_CODE, key);
+    await putKey('kiosk.jwk.json', key);
+    const gateway = `gateway: { baseUrl: '${broker.sandboxUrl}', environment: test, timeout: 2s }`;
+    await broker.edit([
+      'merchants:\n',
+      `merchants:\n  - { id: kiosk, serviceCode: ${KIOSK_CODE}, clientKeyFiles: [kiosk.jwk.json], ${gateway} }\n`,
+    ]);
+    await broker.reload();
+  }
+
+  it('serves a new merchant after one create call, and makes none for the others', async () => {
+    await start();
+    const before = await generation();
+    await generation(HIDDEN, TOKENS.admin);
+    expect((await broker.get(KIOSK, {}, TOKENS.admin)).status).toBe(404);
+    await addKiosk();
+    expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
+    expect(await generation()).toBe(before);
+    expect(await broker.createCalls()).toBe(3);
+    const ready = await fetch(`${broker.managementUrl}/readyz`);
+    expect(ready.status).toBe(200);
+  });
+
+  it('knows a removed merchant no more, and ends the streams that follow it', async () => {
+    await start();
+    await addKiosk();
+    await generation(KIOSK, TOKENS.admin);
+    const headers = { authorization: `Bearer ${TOKENS.admin}` };
+    const stream = await EventStream.open(`${broker.url}${KIOSK}/events`, headers);
+    expect((await stream.next())?.session['merchant']).toBe('kiosk');
+    await broker.edit(['  - { id: kiosk', '#']);
+    await broker.reload();
+    expect(await stream.next()).toBeUndefined();
+    expect((await broker.get(KIOSK, {}, TOKENS.admin)).status).toBe(404);
+    const list = (await (await broker.get('/v1/merchants', {}, TOKENS.admin)).json()) as {
+      merchants: { id: string }[];
+    };
+    expect(list.merchants.map(({ id }) => id)).toEqual(['shop', 'hidden']);
+  });
+
+  it('opens payloads of the running session with its key, which is configured no more, and makes no create call', async () => {
+    await start();
+    const before = await generation();
+    await generation(HIDDEN, TOKENS.admin);
+    const session = (await (await broker.get(SESSION)).json()) as Record<string, unknown>;
+    const oldKey = (await (await broker.get('/v1/merchants/shop/client-key')).json()) as { jwk: object };
+    const next = await generateClientKey();
+    await onboard('shop', SERVICE_CODE, next);
+    await putKey('shop.jwk.json', next);
+    await broker.edit([KEY_FILES, '[shop.jwk.json]']);
+    await broker.reload();
+    const jwe = await sealJwe(Buffer.from('paid'), await importPaymentKey(oldKey.jwk), { maxBytes: 100 });
+    expect(await (await broker.post(DECRYPT, { jwe })).json()).toEqual({ plaintext: 'paid', encoding: 'utf8' });
+    expect(await generation()).toBe(before);
+    expect(await broker.createCalls()).toBe(2);
+    const rejected = await broker.post(`${SESSION}/rejections`, { generation: before });
+    const newer = (await rejected.json()) as Record<string, unknown>;
+    expect(newer['clientKeyThumbprint']).toBe(next.thumbprint);
+    expect(newer['clientKeyThumbprint']).not.toBe(session['clientKeyThumbprint']);
+  });
+
+  it('reads the record of the running session in Redis with the key that is configured no more', async () => {
+    const redis = await RedisProcess.start();
+    closing.push(() => redis.stop());
+    await start({ store: `{ type: redis, url: '${redis.url}' }` });
+    const before = await generation();
+    const next = await generateClientKey();
+    await onboard('shop', SERVICE_CODE, next);
+    await putKey('shop.jwk.json', next);
+    await broker.edit([KEY_FILES, '[shop.jwk.json]']);
+    await broker.reload();
+    const announced = { kind: 'published', merchant: 'shop', generation: Number(before) + 1 };
+    redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
+    const reads = (): number => Number(/cmdstat_evalsha.*?calls=(\d+)/.exec(redis.cli('INFO', 'commandstats'))?.[1]);
+    const readsBefore = reads();
+    await eventually(() => reads() > readsBefore);
+    expect(await generation()).toBe(before);
+    const rejected = await broker.post(`${SESSION}/rejections`, { generation: before });
+    expect(rejected.status).toBe(200);
+    expect(told('a stored session opens with no configured key')).toEqual([]);
+  });
+
+  it('takes new tokens and policies, and cuts those off who lost theirs', async () => {
+    await start();
+    await generation();
+    const stream = await EventStream.open(`${broker.url}${SESSION}/events`, {
+      authorization: `Bearer ${TOKENS.checkout}`,
+    });
+    await stream.next();
+    await broker.edit(
+      [sha256(TOKENS.checkout), sha256('next-token-of-checkout')],
+      [
+        '{ caller: payments, merchants: [shop], allow: [session:read,',
+        '{ caller: payments, merchants: [shop], allow: [',
+      ],
+    );
+    await broker.reload();
+    expect(await stream.next()).toBeUndefined();
+    expect((await broker.get(SESSION)).status).toBe(401);
+    expect((await broker.get(SESSION, {}, 'next-token-of-checkout')).status).toBe(200);
+    expect((await broker.get(SESSION, {}, TOKENS.payments)).status).toBe(403);
+    const stays = (await fetch(`${broker.managementUrl}/readyz`)).status;
+    expect(stays).toBe(200);
+  });
+
+  it('keeps everything as it was when a file has a fault, and takes the mended file', async () => {
+    await start();
+    const before = await generation();
+    await generation(HIDDEN, TOKENS.admin);
+    await put('shop.jwk.json', '{"kty": "EC", "d": "canary-of-a-key"');
+    await broker.edit([sha256(TOKENS.checkout), sha256('other')]);
+    await broker.reload();
+    expect(await generation()).toBe(before);
+    const [line] = told('the changed configuration is not taken');
+    expect(line?.['faults']).toEqual([
+      { path: 'merchants[0].clientKeyFiles[0]', problem: expect.stringContaining('is not JSON') as string },
+    ]);
+    expect(broker.lines.join('')).not.toContain('canary-of-a-key');
+    await putKey('shop.jwk.json', await generateClientKey());
+    await broker.reload();
+    expect((await broker.get(SESSION)).status).toBe(401);
+    expect((await broker.get(SESSION, {}, 'other')).status).toBe(200);
+    expect(await broker.createCalls()).toBe(2);
+  });
+
+  it('changes the level of its log, and says which settings wait for a restart', async () => {
+    await start();
+    await broker.edit(
+      ['log: { level: debug }', 'log: { level: warn }'],
+      ['{ type: memory }', '{ type: memory, keyPrefix: x }'],
+    );
+    await broker.reload();
+    expect(told('these settings have changed')).toEqual([expect.objectContaining({ settings: ['store'] })]);
+    const lines = broker.lines.length;
+    await broker.edit(['level: warn', 'level: error']);
+    await broker.reload();
+    expect(broker.lines).toHaveLength(lines);
+  });
+
+  describe('and that speaks TLS', () => {
+    const authority = new TestAuthority();
+    const first = authority.issue({ names: ['127.0.0.1'] });
+    const client = authority.issue({ names: ['reports.shop.example'] });
+    const agents: Agent[] = [];
+    afterEach(() => agents.splice(0).forEach((agent) => agent.destroy()));
+
+    const startTls = (): Promise<void> =>
+      start({
+        http: 'tls: { certFile: tls.crt, keyFile: tls.key, clientCaFile: ca.pem }',
+        auth: ['mtls: true'],
+        callers: ['reports.shop.example'],
+        files: { 'tls.crt': first.cert, 'tls.key': first.key, 'ca.pem': authority.cert },
+      });
+    const agentOf = ({ cert, key }: TestCertificate): Agent => {
+      const agent = new Agent({ ca: authority.cert, cert, key, keepAlive: true, maxSockets: 1 });
+      agents.push(agent);
+      return agent;
+    };
+    const ask = (
+      agent: Agent,
+    ): Promise<{ status?: number; port?: number; fingerprint?: string; connection?: string }> =>
+      new Promise((resolve, reject) => {
+        request(broker.url + SESSION, { agent, headers: { prefer: 'wait=5' } }, (response) => {
+          const socket = response.socket as TLSSocket;
+          const { localPort: port } = socket;
+          const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;
+          const { statusCode: status, headers } = response;
+          response.resume().on('end', () =>
+            resolve({
+              ...(status === undefined ? {} : { status }),
+              ...(port === undefined ? {} : { port }),
+              ...(fingerprint === undefined ? {} : { fingerprint }),
+              ...(headers.connection === undefined ? {} : { connection: headers.connection }),
+            }),
+          );
+        })
+          .on('error', reject)
+          .end();
+      });
+
+    it('shows a new certificate to new connections, and leaves the others alone', async () => {
+      await startTls();
+      const agent = agentOf(client);
+      const before = await ask(agent);
+      const next = authority.issue({ names: ['127.0.0.1'] });
+      await put('tls.crt', next.cert);
+      await put('tls.key', next.key);
+      await broker.reload();
+      const { fingerprint: _, ...same } = before;
+      expect(await ask(agent)).toMatchObject(same);
+      const other = await ask(agentOf(client));
+      expect([other.status, other.fingerprint === before.fingerprint]).toEqual([200, false]);
+    });
+
+    it('refuses a certificate with the key of another, and goes on with the pair that it has', async () => {
+      await startTls();
+      const before = await ask(agentOf(client));
+      await put('tls.crt', authority.issue({ names: ['127.0.0.1'] }).cert);
+      await broker.reload();
+      expect((await ask(agentOf(client))).fingerprint).toBe(before.fingerprint);
+      expect(told('the changed configuration is not taken')).toHaveLength(1);
+    });
+
+    it('ends the connections whose authority is trusted no more, and knows callers by the new one', async () => {
+      await startTls();
+      const agent = agentOf(client);
+      const before = await ask(agent);
+      expect(before.status).toBe(200);
+      const other = new TestAuthority();
+      await put('ca.pem', other.cert);
+      await broker.reload();
+      await eventually(() => Object.keys(agent.freeSockets).length === 0);
+      const after = await ask(agent);
+      expect(after.status).toBe(401);
+      expect(after.port).not.toBe(before.port);
+      expect((await ask(agentOf(other.issue({ names: ['reports.shop.example'] })))).status).toBe(200);
+    });
+  });
+});
