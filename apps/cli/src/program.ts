@@ -31,6 +31,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addSession(program, { run, context });
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
+  addHealth(program, { run, context });
   addDemo(program, {
     context,
     ended: (code) => {
@@ -127,6 +128,19 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     .action((options: SimulateOptions & { json?: true }) =>
       run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context)),
     );
+}
+
+function addHealth(program: Command, { run, context }: Wiring): void {
+  verb(
+    program,
+    'health [url]',
+    'ask a running broker how it is; for platforms that run a command in the container',
+  ).action((url: string | undefined, options: { json?: true }) =>
+    run(options, async () => {
+      const { health, LIVENESS_URL } = await import('./commands/health.js');
+      return health({ url: url ?? LIVENESS_URL }, context);
+    }),
+  );
 }
 
 interface DemoWiring {

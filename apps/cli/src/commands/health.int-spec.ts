@@ -1,0 +1,51 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SystemClock } from '#libs/clock';
+import { freePort } from '#libs/testing';
+import { runCli } from '../program.js';
+
+describe('cli health', () => {
+  let server: Server;
+  let url: string;
+  let status: number | undefined;
+
+  beforeAll(async () => {
+    server = createServer((_request, response) => {
+      if (status !== undefined) response.writeHead(status).end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/readyz`;
+  });
+  afterAll(() => void server.close());
+
+  async function health(...args: string[]): Promise<[code: number, said: string]> {
+    let said = '';
+    const say = (text: string): void => void (said += text);
+    const context = {
+      terminal: { out: say, err: say },
+      environment: {},
+      signal: new AbortController().signal,
+      clock: new SystemClock(),
+    };
+    return [await runCli(['health', ...args], context), said];
+  }
+
+  it('ends with 0 for a broker that says it is well', async () => {
+    status = 200;
+    expect(await health(url)).toEqual([0, `${url} answers 200`]);
+  });
+
+  it('ends with 4 for one that is not ready, is not there, or says nothing for two seconds', async () => {
+    status = 503;
+    expect(await health(url)).toEqual([4, `${url} answers 503`]);
+    const nobody = `http://127.0.0.1:${await freePort()}/readyz`;
+    expect(await health(nobody)).toEqual([4, `${nobody} does not answer (ECONNREFUSED)`]);
+    status = undefined;
+    expect(await health(url)).toEqual([4, `${url} does not answer (ABORT_ERR)`]);
+  });
+
+  it('ends with 2 for what is no http URL', async () => {
+    expect((await health('ftp://127.0.0.1/'))[0]).toBe(2);
+    expect((await health('nonsense'))[0]).toBe(2);
+  });
+});
