@@ -1,0 +1,213 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateClientKey } from '#libs/jwe';
+import { eventually, freePort, RedisProcess } from '#libs/testing';
+
+const root = join(import.meta.dirname, '..', '..');
+const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
+const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
+const MOST_BYTES = 60_000_000;
+const USER = 10_001;
+const isRoot = process.getuid?.() === 0;
+
+/** The arguments of an instruction in its exec form. */
+function instruction(name: string): string[] {
+  const line = new RegExp(`^${name} .*?(\\[.*\\])$`, 'm').exec(dockerfile)?.[1];
+  return JSON.parse(line ?? '') as string[];
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** The folder that the image has, made by the image's own step and read-only, and a node beside it as the image has. */
+describe('the image', () => {
+  let folder: string;
+  let app: string;
+  let node: string;
+  let redis: RedisProcess;
+  const running: { child: ChildProcess; out: string }[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
+    await chmod(folder, 0o755);
+    app = join(folder, 'app');
+    node = join(folder, 'node');
+    await copyFile(process.execPath, node);
+    execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), app], { cwd: root });
+    execFileSync('chmod', ['-R', 'a-w,a+rX', app]);
+    redis = await RedisProcess.start();
+  }, 60_000);
+  afterEach(async () => {
+    for (const { child } of running.splice(0)) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'close');
+      }
+    }
+  });
+  afterAll(async () => {
+    await redis.stop();
+    execFileSync('chmod', ['-R', 'u+w', app]);
+    await rm(folder, { recursive: true });
+  });
+
+  /** As the user of the image, with nothing in the environment but what is given. */
+  function start(
+    [program = '', ...args]: readonly string[],
+    environment: Record<string, string> = {},
+  ): { child: ChildProcess; out: string } {
+    const command = [program === 'node' ? node : program, ...args];
+    const [first = '', ...rest] = isRoot
+      ? ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', '--no-new-privs', ...command]
+      : command;
+    const env = { NODE_ENV: 'production', PATH: '/usr/bin:/bin', ...environment };
+    const started = { child: spawn(first, rest, { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] }), out: '' };
+    for (const stream of [started.child.stdout, started.child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => void (started.out += text));
+    running.push(started);
+    return started;
+  }
+
+  async function run(command: readonly string[]): Promise<[code: number | null, said: string]> {
+    const started = start(command);
+    const [code] = (await once(started.child, 'close')) as [number | null];
+    return [code, started.out.trim()];
+  }
+
+  async function put(name: string, content: object): Promise<string> {
+    const file = join(folder, name);
+    await writeFile(file, JSON.stringify(content), { mode: 0o600 });
+    if (isRoot) await chown(file, USER, USER);
+    return file;
+  }
+
+  interface Started {
+    readonly broker: { child: ChildProcess; out: string };
+    readonly url: string;
+    readonly managementUrl: string;
+  }
+
+  async function startBroker(environment: Record<string, string> = {}): Promise<Started> {
+    const key = await generateClientKey();
+    const [port, managementPort, gatewayPort] = [await freePort(), await freePort(), await freePort()];
+    const merchants = await put('merchants.json', [
+      { id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000 },
+    ]);
+    const sandbox = start(['node', 'dist/apps/sandbox/src/main.js'], {
+      SANDBOX_PORT: String(gatewayPort),
+      SANDBOX_MERCHANTS: merchants,
+    });
+    await put('shop.jwk.json', key.privateJwk);
+    const file = await put('broker.yaml', {
+      http: { port },
+      management: { port: managementPort },
+      auth: { disabled: true },
+      store: { type: 'redis', url: redis.url, keyPrefix: `image-${port}` },
+      merchants: [
+        {
+          id: 'shop',
+          serviceCode: SERVICE_CODE,
+          clientKeyFiles: ['shop.jwk.json'],
+          gateway: { baseUrl: `http://127.0.0.1:${gatewayPort}`, environment: 'test', timeout: '2s' },
+        },
+      ],
+    });
+    await eventually(() => sandbox.out.includes('sandbox listening'));
+    const broker = start(instruction('CMD'), { BROKER_CONFIG: file, ...environment });
+    await eventually(() => {
+      if (broker.child.exitCode !== null) throw new Error(broker.out);
+      return broker.out.includes('"msg":"session renewed"') && broker.out.includes('"msg":"broker started"');
+    });
+    return { broker, url: `http://127.0.0.1:${port}`, managementUrl: `http://127.0.0.1:${managementPort}` };
+  }
+
+  it('is made by the steps that its Dockerfile names, and runs as a user without rights', () => {
+    const steps = [...dockerfile.matchAll(/^RUN (.+)$/gm)].map(([, step]) => step);
+    expect(steps).toEqual(['npm ci --ignore-scripts', 'npm run build', 'npm run image:assemble -- /image']);
+    expect(dockerfile).toMatch(/^COPY --from=build \/image \.\/$/m);
+    expect(dockerfile).toMatch(new RegExp(`^USER ${USER}:${USER}$`, 'm'));
+    const { version } = JSON.parse(readFileSync(join(root, 'tools/node-runtime/package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${version}-bookworm-slim\n`);
+    expect(dockerfile.match(/^FROM (?!\$\{NODE_IMAGE\})/m)).toBeNull();
+  });
+
+  it('is under 60 MB without Node itself, and has nothing of development in it', () => {
+    const files = filesIn(app);
+    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(MOST_BYTES);
+    expect(files.filter((file) => /\.d\.[cm]?ts$|\.spec\.|\/libs\/testing\//.test(file))).toEqual([]);
+    expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
+    expect(files.length).toBeGreaterThan(1_000);
+  });
+
+  it('says of each package that it has which one it is', () => {
+    const bill = JSON.parse(readFileSync(join(app, 'sbom.cdx.json'), 'utf8')) as {
+      components: { name: string; version: string; licenses: object[]; purl: string }[];
+    };
+    const present = new Set(
+      filesIn(join(app, 'node_modules'))
+        .filter((file) => /node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(file))
+        .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string })
+        .map(({ name, version }) => `${name}@${version}`),
+    );
+    expect(bill.components.map(({ name, version }) => `${name}@${version}`).sort()).toEqual([...present].sort());
+    for (const { purl, licenses } of bill.components) {
+      expect(purl).toMatch(/^pkg:npm\//);
+      expect(licenses.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('serves a session as a user who may write nowhere, is healthy by its own command, and ends on SIGTERM', async () => {
+    const { broker, url, managementUrl } = await startBroker();
+    const answer = await fetch(`${url}/v1/merchants/shop/session`);
+    expect([answer.status, ((await answer.json()) as { merchant: string }).merchant]).toEqual([200, 'shop']);
+    const health = instruction('HEALTHCHECK');
+    expect(await run([...health, `${managementUrl}/readyz`])).toEqual([0, `${managementUrl}/readyz answers 200`]);
+    expect((await fetch(`${managementUrl}/`)).status).toBe(200);
+    expect((await fetch(`${managementUrl}/status/main.js`)).status).toBe(200);
+    const docs = await (await fetch(`${url}/docs`)).text();
+    const assets = [...docs.matchAll(/(?:src|href)="(\.\/docs\/[^"]+)"/g)].map(([, path = '']) => path.slice(1));
+    expect(assets.length).toBeGreaterThan(3);
+    for (const asset of assets) expect([asset, (await fetch(url + asset)).status]).toEqual([asset, 200]);
+    broker.child.kill('SIGTERM');
+    expect(await once(broker.child, 'close')).toEqual([0, null]);
+    expect((await run([...health, `${managementUrl}/readyz`]))[0]).toBe(4);
+  }, 30_000);
+
+  it.each(['grpc', 'http/protobuf', 'http/json'])(
+    'can send traces and metrics by %s',
+    async (protocol) => {
+      const { broker, url } = await startBroker({
+        OTEL_TRACES_EXPORTER: 'otlp',
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      });
+      expect((await fetch(`${url}/v1/merchants`)).status).toBe(200);
+      broker.child.kill('SIGTERM');
+      await once(broker.child, 'close');
+      expect(broker.out).not.toMatch(/Cannot find (?:module|package)/);
+    },
+    30_000,
+  );
+
+  it('has the command line in it, with all its verbs', async () => {
+    const file = await put('cli.jwk.json', (await generateClientKey()).privateJwk);
+    const cli = ['node', 'dist/apps/cli/src/main.js'];
+    expect((await run([...cli, 'keys', 'check', file]))[0]).toBe(0);
+    const [code, said] = await run([...cli, 'config', 'check', join(folder, 'broker.yaml')]);
+    expect([code, said]).toEqual([0, expect.stringContaining('is valid')]);
+    expect((await run([...cli, 'simulate', '--config', join(folder, 'broker.yaml'), '--for', '1h']))[0]).toBe(0);
+    const doctor = await run([...cli, 'doctor', '--config', join(folder, 'broker.yaml')]);
+    expect(doctor[1]).not.toMatch(/Cannot find (?:module|package)/);
+    expect(doctor[1]).toContain('store');
+  }, 30_000);
+});

@@ -1,0 +1,113 @@
+// Puts what the image has into a new folder: the built programs, those files of their dependencies that they can load,
+// licences, and a bill of materials. The Dockerfile calls it, and a test starts what it makes.
+//   npm ci && npm run build && node tools/assemble-image.mjs <folder>
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { nodeFileTrace } from '@vercel/nft';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const programs = ['broker', 'cli', 'sandbox'].map((app) => `dist/apps/${app}/src/main.js`);
+
+/** What is read as a file and imported by nobody. */
+const assets = [
+  'package.json',
+  ...filesBelow('dist/apps/broker/src/management/status/page', /\.(?:html|css|js|svg)$/),
+  ...filesBelow(
+    'node_modules/swagger-ui-dist',
+    /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,
+  ),
+];
+
+/** `debug` colours its lines when this is there, and here it is for development alone. */
+const unwanted = ['**/node_modules/supports-color/**'];
+
+const licence = /^(?:licen[cs]e|notice|copying)/i;
+
+function filesBelow(folder, name) {
+  return readdirSync(join(root, folder)).flatMap((entry) => {
+    if (!name.test(entry)) return [];
+    const path = join(folder, entry);
+    return statSync(join(root, path)).isDirectory() ? filesBelow(path, /./) : [path];
+  });
+}
+
+/** `node_modules/a/node_modules/@b/c` of a file in that package. */
+function packageOf(file) {
+  return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
+}
+
+async function neededFiles() {
+  const { fileList, esmFileList, reasons } = await nodeFileTrace(programs, { base: root, ignore: unwanted });
+  const traced = [...fileList, ...esmFileList].filter((file) => statSync(join(root, file)).isFile());
+  for (const program of programs) {
+    if (!reasons.has(program)) throw new Error(`${program} is not there: npm run build`);
+  }
+  const maps = traced.filter((file) => file.startsWith('dist/')).map((file) => `${file}.map`);
+  const packages = new Set([...traced, ...assets].map(packageOf).filter(Boolean));
+  const legal = [...packages].flatMap((folder) => [join(folder, 'package.json'), ...filesBelow(folder, licence)]);
+  const all = new Set([...traced, ...assets, ...legal, ...maps.filter((file) => existsSync(join(root, file)))]);
+  return { files: [...all].sort(), packages: [...packages].sort() };
+}
+
+/** A package that is needed to run must be a dependency, and not one for development that happens to be there. */
+function assertDeclared(packages) {
+  const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const undeclared = packages.filter((folder) => locked[folder]?.dev === true);
+  if (undeclared.length > 0)
+    throw new Error(`loaded by a program, and declared for development: ${undeclared.join(', ')}`);
+}
+
+function nameAndVersion(folder) {
+  const { name, version } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  return `${name}@${version}`;
+}
+
+/**
+ * CycloneDX, of what is in the folder and nothing else. Asked for everything: told to leave out what is for development,
+ * npm leaves out what is also a peer.
+ */
+function billOfMaterials(packages) {
+  const npm = spawnSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (npm.status !== 0) throw new Error(`npm sbom: ${npm.stderr}`);
+  const bill = JSON.parse(npm.stdout);
+  const present = new Set(packages.map(nameAndVersion));
+  const components = bill.components.filter(({ group, name, version }) =>
+    present.has(`${group === undefined ? '' : `${group}/`}${name}@${version}`),
+  );
+  if (components.length !== present.size) throw new Error('npm sbom does not know every package that is loaded');
+  const refs = new Set([bill.metadata.component['bom-ref'], ...components.map((component) => component['bom-ref'])]);
+  const dependencies = bill.dependencies
+    .filter(({ ref }) => refs.has(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
+  return { ...bill, components, dependencies };
+}
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error('say into which folder');
+const out = resolve(folder);
+if (existsSync(out) && readdirSync(out).length > 0) throw new Error(`${out} is not empty`);
+
+const { files, packages } = await neededFiles();
+assertDeclared(packages);
+let bytes = 0;
+for (const file of files) {
+  mkdirSync(dirname(join(out, file)), { recursive: true });
+  cpSync(join(root, file), join(out, file), { dereference: true });
+  bytes += statSync(join(root, file)).size;
+}
+const bill = billOfMaterials(packages);
+writeFileSync(join(out, 'sbom.cdx.json'), JSON.stringify(bill, null, 2));
+console.log(
+  JSON.stringify({
+    files: files.length,
+    megabytes: Math.round(bytes / 100_000) / 10,
+    packages: packages.length,
+    components: bill.components.length,
+  }),
+);
