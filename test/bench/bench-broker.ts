@@ -6,6 +6,7 @@ import { generateClientKey } from '#libs/jwe';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
 
 export const TOKEN = 'token-of-the-bench';
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 
 export interface BenchBrokerOptions {
@@ -18,6 +19,12 @@ export interface BenchBrokerOptions {
   readonly gateway?: string;
   /** Further lines of the sections `http` and `auth`, in flow style. */
   readonly http?: string;
+  /** The section `store`, in flow style. */
+  readonly store?: string;
+  /** Where the programs are; left out: in dist/ of this folder. */
+  readonly root?: string;
+  /** Arguments of Node.js before the program. */
+  readonly nodeArguments?: readonly string[];
   /** The merchant's section `session`, in flow style. */
   readonly session?: string;
   readonly auth?: string;
@@ -35,19 +42,25 @@ export class BenchBroker {
   readonly sandboxUrl: string;
   readonly url: string;
   readonly publicJwk: Record<string, string>;
-  readonly broker: BenchProcess;
+  readonly managementUrl: string;
+  broker: BenchProcess;
   readonly #sandbox: BenchProcess;
+  readonly #startBroker: () => BenchProcess;
 
   private constructor(
-    parts: Pick<BenchBroker, 'folder' | 'sandboxUrl' | 'url' | 'publicJwk' | 'broker'>,
-    sandbox: BenchProcess,
+    parts: Pick<BenchBroker, 'folder' | 'sandboxUrl' | 'url' | 'managementUrl' | 'publicJwk'> & {
+      readonly startBroker: () => BenchProcess;
+    },
+    { broker, sandbox }: { readonly broker: BenchProcess; readonly sandbox: BenchProcess },
   ) {
     this.folder = parts.folder;
     this.sandboxUrl = parts.sandboxUrl;
     this.url = parts.url;
     this.publicJwk = parts.publicJwk;
-    this.broker = parts.broker;
+    this.managementUrl = parts.managementUrl;
+    this.broker = broker;
     this.#sandbox = sandbox;
+    this.#startBroker = parts.startBroker;
   }
 
   static get headers(): Readonly<Record<string, string>> {
@@ -71,14 +84,18 @@ export class BenchBroker {
     for (const [name, text] of Object.entries(options.files ?? {})) await writeFile(join(folder, name), text);
     await writeFile(yaml, configuration({ port, managementPort, sandboxPort }, options));
     const sandboxEnv = { SANDBOX_PORT: String(sandboxPort), SANDBOX_MERCHANTS: merchants };
-    const sandbox = new BenchProcess(program('sandbox'), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
-    const broker = new BenchProcess(program('broker'), {
-      env: { BROKER_CONFIG: yaml, ...options.environment },
-      ...cpu(options.brokerCpu),
-    });
+    const sandbox = new BenchProcess(program('sandbox', options), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
+    const startBroker = (): BenchProcess =>
+      new BenchProcess(program('broker', options), {
+        env: { BROKER_CONFIG: yaml, ...options.environment },
+        ...cpu(options.brokerCpu),
+      });
+    const broker = startBroker();
     const url = `http://127.0.0.1:${port}`;
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-    const started = new BenchBroker({ folder, sandboxUrl, url, publicJwk, broker }, sandbox);
+    const managementUrl = `http://127.0.0.1:${managementPort}`;
+    const parts = { folder, sandboxUrl, url, managementUrl, publicJwk, startBroker };
+    const started = new BenchBroker(parts, { broker, sandbox });
     await untilOk(started.sessionUrl, BenchBroker.headers);
     return started;
   }
@@ -89,6 +106,15 @@ export class BenchBroker {
     return ((await response.json()) as { matching: number }).matching;
   }
 
+  /** Ends the broker and starts it again with the same files. @returns the seconds from its start until it is ready */
+  async restart(): Promise<number> {
+    await this.broker.stop();
+    const startedAt = performance.now();
+    this.broker = this.#startBroker();
+    await untilOk(`${this.managementUrl}/readyz`);
+    return (performance.now() - startedAt) / 1_000;
+  }
+
   async stop(): Promise<void> {
     await this.broker.stop();
     await this.#sandbox.stop();
@@ -96,8 +122,8 @@ export class BenchBroker {
   }
 }
 
-function program(app: string): readonly string[] {
-  return [process.execPath, join(import.meta.dirname, '..', '..', 'apps', app, 'src', 'main.js')];
+function program(app: string, { root = ROOT, nodeArguments = [] }: BenchBrokerOptions): readonly string[] {
+  return [process.execPath, ...nodeArguments, join(root, 'dist', 'apps', app, 'src', 'main.js')];
 }
 
 function cpu(number: number | undefined): { cpu?: number } {
@@ -106,14 +132,14 @@ function cpu(number: number | undefined): { cpu?: number } {
 
 function configuration(
   ports: { port: number; managementPort: number; sandboxPort: number },
-  { http, auth, caller, gateway, session }: BenchBrokerOptions,
+  { http, auth, caller, gateway, session, store }: BenchBrokerOptions,
 ): string {
   const sha256 = createHash('sha256').update(TOKEN).digest('hex');
   const allow = '[session:read, session:reject, payload:encrypt, payload:decrypt]';
   return `
 http: { host: 127.0.0.1, port: ${ports.port}${http === undefined ? '' : `, ${http}`} }
 management: { host: 127.0.0.1, port: ${ports.managementPort} }
-store: { type: memory }
+store: ${store ?? '{ type: memory }'}
 auth:
   tokens: [{ caller: bench, sha256: "${sha256}" }]
   policies:

@@ -5,6 +5,7 @@ import { benchJwe } from './jwe-bench.js';
 import { benchPayments } from './payment-bench.js';
 import { benchPayloads } from './payload-bench.js';
 import { benchOverhead, benchRenewals } from './renewal-bench.js';
+import { benchRestart } from './restart-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchScrape } from './scrape-bench.js';
 import { benchStart } from './start-bench.js';
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   watchers: benchWatchers,
   payments: benchPayments,
   start: benchStart,
+  restart: benchRestart,
   renewals: benchRenewals,
   overhead: benchOverhead,
   scale: benchScale,

@@ -1,0 +1,95 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { RedisProcess } from '#libs/testing';
+import { BenchBroker } from './bench-broker.js';
+import type { BenchLine } from './bench-line.js';
+
+const RUNS = 7;
+const REST_MS = 10_000;
+const MIB = 1_048_576;
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/**
+ * A replica as the image starts it, with a session already in Redis: how long until it is ready, what it makes of
+ * create calls, and what it takes of memory at rest.
+ */
+export async function benchRestart(): Promise<readonly BenchLine[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
+  const image = join(folder, 'image');
+  execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), image], { cwd: root });
+  const redis = await RedisProcess.start();
+  const broker = await BenchBroker.start({
+    root: image,
+    nodeArguments: await nodeArguments(),
+    store: `{ type: redis, url: '${redis.url}' }`,
+    environment: { NODE_ENV: 'production' },
+  });
+  try {
+    const seconds: number[] = [];
+    for (let run = 0; run < RUNS; run += 1) seconds.push(await broker.restart());
+    await pause(REST_MS);
+    return lines(median(seconds), {
+      bareS: await bareStart(),
+      residentMib: broker.broker.residentBytes() / MIB,
+      createCalls: await broker.createCalls(),
+    });
+  } finally {
+    await broker.stop();
+    await redis.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+function lines(
+  readyS: number,
+  { bareS, residentMib, createCalls }: { bareS: number; residentMib: number; createCalls: number },
+): readonly BenchLine[] {
+  return [
+    {
+      name: 'start to ready with a session in Redis (goal under 1.5 s)',
+      value: readyS,
+      unit: 's',
+      ratio: readyS / bareS,
+      baseline: 'node that does nothing',
+    },
+    {
+      name: `create calls of ${RUNS} such starts (goal 0)`,
+      value: createCalls - 1,
+      unit: '',
+      ratio: createCalls,
+      baseline: 'the one before them',
+    },
+    {
+      name: `memory of a replica ${REST_MS / 1_000} s later (goal under 120 MiB)`,
+      value: residentMib,
+      unit: 'MiB',
+      ratio: residentMib / 120,
+      baseline: 'the goal',
+    },
+  ];
+}
+
+/** Those of the image's own command. */
+async function nodeArguments(): Promise<readonly string[]> {
+  const dockerfile = await readFile(join(root, 'deploy', 'Dockerfile'), 'utf8');
+  const command = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '') as readonly string[];
+  return command.slice(1, -1);
+}
+
+async function bareStart(): Promise<number> {
+  const seconds: number[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const startedAt = performance.now();
+    await once(spawn(process.execPath, ['-e', '0']), 'exit');
+    seconds.push((performance.now() - startedAt) / 1_000);
+  }
+  return median(seconds);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
