@@ -44,10 +44,9 @@ async function neededFiles() {
   for (const program of programs) {
     if (!reasons.has(program)) throw new Error(`${program} is not there: npm run build`);
   }
-  const maps = traced.filter((file) => file.startsWith('dist/')).map((file) => `${file}.map`);
   const packages = new Set([...traced, ...assets].map(packageOf).filter(Boolean));
   const legal = [...packages].flatMap((folder) => [join(folder, 'package.json'), ...filesBelow(folder, licence)]);
-  const all = new Set([...traced, ...assets, ...legal, ...maps.filter((file) => existsSync(join(root, file)))]);
+  const all = new Set([...traced, ...assets, ...legal]);
   return { files: [...all].sort(), packages: [...packages].sort() };
 }
 

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Locked {
+  readonly version?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly deprecated?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+}
+
+const REGISTRY = 'https://registry.npmjs.org/';
+const root = join(import.meta.dirname, '..', '..');
+
+function lockedPackages(lock: string): (Locked & { path: string })[] {
+  const { packages } = JSON.parse(readFileSync(join(root, lock), 'utf8')) as { packages: Record<string, Locked> };
+  return Object.entries(packages)
+    .filter(([path, { link }]) => path.includes('node_modules/') && link !== true)
+    .map(([path, locked]) => ({ path, ...locked }));
+}
+
+/** What may be shipped in a product of any licence. */
+const SHIPPED = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Python-2.0'];
+/** Of tools that stay here, in addition: files of theirs are neither changed nor shipped. */
+const TOOLS = ['MPL-2.0', 'CC-BY-4.0', 'CC0-1.0', 'Zlib', 'Unlicense'];
+
+/** `(MIT AND Zlib)`: each of them; `(MIT OR CC0-1.0)`: one of them. */
+function isAllowed(expression: string | undefined, allowed: readonly string[]): boolean {
+  if (expression === undefined) return false;
+  const bare = expression.replace(/[()]/g, '');
+  if (bare.includes(' OR ')) return bare.split(' OR ').some((licence) => allowed.includes(licence));
+  return bare.split(' AND ').every((licence) => allowed.includes(licence));
+}
+
+describe('the dependencies', () => {
+  const packages = lockedPackages('package-lock.json');
+  const refused = (list: typeof packages, allowed: readonly string[]): string[] =>
+    list.filter(({ license }) => !isAllowed(license, allowed)).map(({ path, license }) => `${path}: ${license}`);
+
+  it('are many, so that the rest is not true of nothing', () => {
+    expect(packages.length).toBeGreaterThan(500);
+    expect(packages.filter(({ dev }) => dev !== true).length).toBeGreaterThan(100);
+  });
+
+  it('have licences that allow to ship them', () => {
+    expect(
+      refused(
+        packages.filter(({ dev }) => dev !== true),
+        SHIPPED,
+      ),
+    ).toEqual([]);
+  });
+
+  it('for development have licences that allow to use them', () => {
+    expect(refused(packages, [...SHIPPED, ...TOOLS])).toEqual([]);
+  });
+
+  it('are not given up by those who made them, where production loads them', () => {
+    const deprecated = packages.filter((locked) => locked.deprecated !== undefined && locked.dev !== true);
+    expect(deprecated.map(({ path, deprecated: why }) => `${path}: ${why}`)).toEqual([]);
+  });
+
+  it('come from the registry, with a hash each', () => {
+    const other = packages.filter(
+      // Where `resolved` is left out, npm asks the configured registry: the hash says that it is the same.
+      ({ resolved = REGISTRY, integrity }) => !resolved.startsWith(REGISTRY) || integrity === undefined,
+    );
+    expect(other.map(({ path }) => path)).toEqual([]);
+  });
+
+  it.each([
+    ['MIT', true],
+    ['(MIT OR GPL-3.0)', true],
+    ['(MIT AND GPL-3.0)', false],
+    ['GPL-3.0', false],
+    [undefined, false],
+  ])('with the licence %s may be shipped: %s', (expression, expected) => {
+    expect(isAllowed(expression, SHIPPED)).toBe(expected);
+  });
+});
