@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { alerts, RULE_TESTS, runbookIndex, runbooks, RULES, ruleTests } from './monitoring.js';
 
 describe('the alerts', () => {
@@ -18,6 +20,13 @@ describe('the alerts', () => {
       .filter(({ alertname }) => alertname === alert);
     expect(cases.some(({ exp_alerts }) => exp_alerts.length > 0)).toBe(true);
     expect(cases.some(({ exp_alerts }) => exp_alerts.length === 0)).toBe(true);
+  });
+
+  it.each(alerts)('$alert is played before a real Prometheus', ({ alert }) => {
+    const played = ['prometheus', 'seldom-alerts'].map((name) =>
+      readFileSync(join(import.meta.dirname, '..', 'observability', `${name}.e2e-spec.ts`), 'utf8'),
+    );
+    expect(played.some((text) => new RegExp(`'${alert}[:']`).test(text))).toBe(true);
   });
 
   it.each(alerts)('$alert says how bad it is, what it means and where to read on', ({ alert, labels, annotations }) => {

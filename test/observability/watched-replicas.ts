@@ -26,6 +26,8 @@ export interface Replica {
   readonly process: ProgramProcess;
   readonly url: string;
   readonly management: string;
+  /** Its configuration. */
+  readonly file: string;
 }
 
 /** Replicas as processes of their own before a real Redis and a sandbox in this process. */
@@ -86,9 +88,12 @@ export class WatchedReplicas {
     return this.#sandbox?.url ?? '';
   }
 
-  /** One more replica, ready to serve. */
-  async add(): Promise<Replica> {
-    const replica = await this.#add(this.#merchants);
+  /**
+   * One more replica, ready to serve.
+   * @param redisUrl when it is to reach Redis by another way
+   */
+  async add(redisUrl = this.redis.url): Promise<Replica> {
+    const replica = await this.#add(this.#merchants, redisUrl);
     await eventually(async () => (await fetch(`http://${replica.management}/readyz`)).ok);
     return replica;
   }
@@ -132,14 +137,14 @@ export class WatchedReplicas {
     for (const fault of faults) await this.control('POST', '/faults', fault);
   }
 
-  async #add(merchants: readonly WatchedMerchant[]): Promise<Replica> {
+  async #add(merchants: readonly WatchedMerchant[], redisUrl = this.redis.url): Promise<Replica> {
     const [port, management] = [await freePort(), await freePort()];
     const file = join(this.#folder, `broker-${port}.yaml`);
     const sha256 = createHash('sha256').update(TOKEN).digest('hex');
     const configuration = {
       http: { host: '127.0.0.1', port },
       management: { host: '127.0.0.1', port: management },
-      store: { type: 'redis', url: this.redis.url },
+      store: { type: 'redis', url: redisUrl },
       auth: {
         tokens: [{ caller: 'all', sha256 }],
         policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject', 'payload:decrypt'] }],
@@ -156,7 +161,7 @@ export class WatchedReplicas {
     await writeFile(file, JSON.stringify(configuration));
     const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
     await process.said(/"msg":"broker started"/);
-    const replica = { process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}` };
+    const replica = { process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}`, file };
     this.replicas.push(replica);
     return replica;
   }

@@ -1,0 +1,119 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { eventually, TcpProxy } from '#libs/testing';
+import { RULES } from '../deploy/monitoring.js';
+import { hastened, PrometheusProcess } from './prometheus-process.js';
+import { WatchedReplicas } from './watched-replicas.js';
+
+const DAY_MS = 86_400_000;
+const MERCHANTS = ['steady', 'rejected', 'fenced', 'spoilt', 'refused'].map((id) => ({
+  id,
+  lifetimeMs: DAY_MS,
+  budget: 100,
+}));
+const FAULTS = [
+  { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
+];
+
+/** Faults that are played at once, each on a merchant or a replica of its own. */
+describe('a real Prometheus, in trouble that is seldom', () => {
+  let watched: WatchedReplicas;
+  let prometheus: PrometheusProcess;
+  let proxy: TcpProxy;
+
+  beforeAll(async () => {
+    watched = await WatchedReplicas.start(MERCHANTS, FAULTS, 1);
+    proxy = await TcpProxy.to(watched.redis.address.port);
+    await watched.add(`redis://127.0.0.1:${proxy.address.port}`);
+    prometheus = await PrometheusProcess.start({
+      targets: watched.targets,
+      rules: hastened(readFileSync(RULES, 'utf8')),
+    });
+    const sessions = async (): Promise<string | undefined> =>
+      (await prometheus.query('count(session_broker_session_generation)'))[0]?.value?.[1];
+    await eventually(async () => (await sessions()) === '8', 20_000);
+  }, 60_000);
+  afterAll(async () => {
+    await prometheus.stop();
+    await watched.stop();
+    await proxy.close();
+  }, 20_000);
+
+  const isFiring = async (alert: string): Promise<boolean> => (await prometheus.firing()).has(alert);
+  const recordOf = (merchant: string): string => `session-broker:{0}:merchant:${merchant}`;
+
+  it('is silent on all of it before, but for the merchant that the gateway refuses', async () => {
+    const noise = async (): Promise<string[]> =>
+      [...(await prometheus.firing())].filter((name) => !/^SessionBroker(?:AccessRefused|NoSession)/.test(name));
+    // While it starts, Prometheus has seen no replica.
+    await eventually(async () => (await noise()).length === 0, 10_000);
+  });
+
+  it('fires for records that nobody can open', async () => {
+    const generation = await watched.generationOf('spoilt');
+    const next = String(generation + 1);
+    watched.redis.cli('HSET', recordOf('spoilt'), 'sealed', 'spoilt', 'generation', next, 'fence', next);
+    const announced = { kind: 'published', merchant: 'spoilt', generation: generation + 1 };
+    watched.redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
+    await eventually(() => isFiring('SessionBrokerUnopenableRecords:spoilt'), 40_000);
+  }, 50_000);
+
+  it('fires for a session that came after somebody else was given its lease', async () => {
+    await watched.control('POST', '/faults', {
+      kind: 'latency',
+      operation: 'authorize',
+      merchant: 'fenced',
+      delayMs: 300,
+      times: 1,
+    });
+    const rejected = watched.reject('fenced', await watched.generationOf('fenced'));
+    const calls = async (): Promise<number> =>
+      ((await watched.control('GET', '/calls?operation=authorize&merchant=fenced')) as { matching: number }).matching;
+    await eventually(async () => (await calls()) === 2);
+    const fence = Number(watched.redis.cli('HGET', recordOf('fenced'), 'fence'));
+    watched.redis.cli('HSET', recordOf('fenced'), 'fence', String(fence + 1));
+    await rejected;
+    await eventually(() => isFiring('SessionBrokerResultsTooLate:fenced'), 40_000);
+  }, 50_000);
+
+  it('fires for a configuration that was not taken, and falls silent when it is mended', async () => {
+    const [{ file, process } = { file: '', process: undefined }] = watched.replicas;
+    const good = readFileSync(file, 'utf8');
+    writeFileSync(file, '{');
+    process?.signal('SIGHUP');
+    await eventually(() => isFiring('SessionBrokerConfigReloadFailed'), 40_000);
+    writeFileSync(file, good);
+    process?.signal('SIGHUP');
+    await eventually(async () => !(await isFiring('SessionBrokerConfigReloadFailed')), 20_000);
+  }, 70_000);
+
+  it('fires for replicas that hold different sessions, and falls silent when they agree again', async () => {
+    proxy.passage = 'cut';
+    await watched.reject('steady', await watched.generationOf('steady'));
+    await eventually(() => isFiring('SessionBrokerReplicasDisagree:steady'), 40_000);
+    proxy.passage = 'open';
+    proxy.reset();
+    await eventually(async () => !(await isFiring('SessionBrokerReplicasDisagree:steady')), 30_000);
+  }, 80_000);
+
+  it('fires for sessions that are rejected again and again, and for the create calls that it costs', async () => {
+    const alerts = ['SessionBrokerRejectionStorm:rejected', 'SessionBrokerTooManyCreateCalls:rejected'];
+    await eventually(async () => {
+      await watched.reject('rejected', await watched.generationOf('rejected'));
+      await watched.read('refused');
+      const firing = await prometheus.firing();
+      return alerts.every((alert) => firing.has(alert));
+    }, 110_000);
+  }, 120_000);
+
+  it('fires when reads go without a session for long, if few of them', async () => {
+    await eventually(async () => {
+      await watched.read('refused');
+      return isFiring('SessionBrokerErrorBudgetSlow');
+    }, 60_000);
+  }, 70_000);
+
+  it('names in all of it nobody who is well', async () => {
+    const firing = [...(await prometheus.firing())];
+    expect(firing.filter((name) => name.endsWith(':steady'))).toEqual([]);
+  });
+});
