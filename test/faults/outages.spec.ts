@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { BrokerError } from '#libs/errors';
 import type { Announcement, SessionStore } from '#libs/session';
 import { Cluster, patience } from './cluster.js';
@@ -361,6 +362,21 @@ describe('a replica that is stopped', () => {
     await cluster.clock.advance(5_000);
     expect(cluster.served()[1]).toBeDefined();
     expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('ends with the grace period although the store does not take what it has created', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ settings: { gatewayTimeoutMs: 60_000 }, latencyMs: 200 });
+    await cluster.clock.advance(100);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(200);
+    const stopped = jest.fn();
+    void cluster.first.stop(1_000).then(stopped);
+    await cluster.clock.advance(900);
+    expect(stopped).not.toHaveBeenCalled();
+    await cluster.clock.advance(200);
+    expect(stopped).toHaveBeenCalledTimes(1);
+    expect(cluster.first.events.of('unconfirmed_publish')).toHaveLength(1);
+    expect(cluster.gateway.calls).toHaveLength(1);
   });
 
   it('takes no new wish', async () => {

@@ -73,7 +73,7 @@ export class RenewalAttempt {
       const issued = await this.#ports.gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
       const session = this.#admit(issued);
       if (this.#leftMs() <= 0) return { kind: 'late' };
-      return await this.#ports.tracing.step('publish', () => this.#publish(session, issued));
+      return await this.#ports.tracing.step('publish', () => this.#publish(session, issued, shutdown));
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return await this.#abandon();
@@ -103,8 +103,9 @@ export class RenewalAttempt {
   /**
    * Publishing is idempotent by fence, so an unanswered one is repeated while the lease lasts. When none is answered
    * the session is real all the same, and may have ended the one before: it is reported as unconfirmed, not dropped.
+   * A shutdown whose grace is over waits for no store.
    */
-  async #publish(session: Session, issued: IssuedSession): Promise<AttemptResult> {
+  async #publish(session: Session, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
     const dueInMs = Math.max(0, msBetween(this.#ports.clock.now(), session.renewAt));
     for (;;) {
       try {
@@ -112,7 +113,7 @@ export class RenewalAttempt {
         return answer === 'published' ? { kind: 'published', session, issued } : { kind: 'fenced' };
       } catch (error) {
         if (!isStoreOutage(error)) throw error;
-        if (this.#leftMs() <= PUBLISH_RETRY_PAUSE_MS) return { kind: 'unconfirmed', session, issued };
+        if (shutdown.aborted || this.#leftMs() <= PUBLISH_RETRY_PAUSE_MS) return { kind: 'unconfirmed', session, issued };
         await this.#pause(PUBLISH_RETRY_PAUSE_MS);
       }
     }
