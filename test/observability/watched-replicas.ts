@@ -20,6 +20,16 @@ export interface WatchedMerchant {
   readonly budget?: number;
   /** Whether a new session ends the one before it. */
   readonly supersedes?: boolean;
+  /** Of one create call; half a second unless told. */
+  readonly timeout?: string;
+  /** Whether a replica is ready only with a session of it; it is not, unless told. */
+  readonly required?: boolean;
+}
+
+export interface ReplicaWish {
+  /** Where it finds Redis; the Redis itself unless told. */
+  readonly redisUrl?: string;
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Replica {
@@ -51,7 +61,7 @@ export class WatchedReplicas {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-watched-'));
     const watched = new WatchedReplicas(folder, await RedisProcess.start());
     await watched.#start(merchants, faults);
-    for (let number = 0; number < replicas; number += 1) await watched.#add(merchants);
+    for (let number = 0; number < replicas; number += 1) await watched.launch().then(untilStarted);
     return watched;
   }
 
@@ -93,14 +103,55 @@ export class WatchedReplicas {
    * @param redisUrl when it is to reach Redis by another way
    */
   async add(redisUrl = this.redis.url): Promise<Replica> {
-    const replica = await this.#add(this.#merchants, redisUrl);
+    const replica = await this.launch({ redisUrl }).then(untilStarted);
     await eventually(async () => (await fetch(`http://${replica.management}/readyz`)).ok);
+    return replica;
+  }
+
+  /** One more replica, whatever its start has come to. */
+  async launch({ redisUrl = this.redis.url, environment = {} }: ReplicaWish = {}): Promise<Replica> {
+    const [port, management] = [await freePort(), await freePort()];
+    const file = join(this.#folder, `broker-${port}.yaml`);
+    const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+    const configuration = {
+      http: { host: '127.0.0.1', port },
+      management: { host: '127.0.0.1', port: management },
+      store: { type: 'redis', url: redisUrl },
+      auth: {
+        tokens: [{ caller: 'all', sha256 }],
+        policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject', 'payload:decrypt'] }],
+      },
+      merchants: this.#merchants.map(({ id, budget, required = false, timeout = TIMEOUT }, index) => ({
+        id,
+        required,
+        serviceCode: serviceCodeOf(index),
+        clientKeyFiles: [`${id}.json`],
+        gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
+        ...(budget === undefined ? {} : { session: { budget: { calls: budget } } }),
+      })),
+    };
+    await writeFile(file, JSON.stringify(configuration));
+    const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment } });
+    const replica = { process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}`, file };
+    this.replicas.push(replica);
     return replica;
   }
 
   async end(replica: number): Promise<void> {
     this.replicas[replica]?.process.signal('SIGKILL');
     await this.replicas[replica]?.process.ended;
+  }
+
+  /** The gateway goes away and stays away. */
+  async endGateway(): Promise<void> {
+    await this.#sandbox?.close();
+    this.#sandbox = undefined;
+  }
+
+  /** Create calls that the gateway has got, answered or not. */
+  async createCalls(): Promise<number> {
+    const calls = await this.control('GET', '/calls?operation=authorize&until=arrived');
+    return (calls as { matching: number }).matching;
   }
 
   async stop(): Promise<void> {
@@ -136,35 +187,11 @@ export class WatchedReplicas {
     });
     for (const fault of faults) await this.control('POST', '/faults', fault);
   }
+}
 
-  async #add(merchants: readonly WatchedMerchant[], redisUrl = this.redis.url): Promise<Replica> {
-    const [port, management] = [await freePort(), await freePort()];
-    const file = join(this.#folder, `broker-${port}.yaml`);
-    const sha256 = createHash('sha256').update(TOKEN).digest('hex');
-    const configuration = {
-      http: { host: '127.0.0.1', port },
-      management: { host: '127.0.0.1', port: management },
-      store: { type: 'redis', url: redisUrl },
-      auth: {
-        tokens: [{ caller: 'all', sha256 }],
-        policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject', 'payload:decrypt'] }],
-      },
-      merchants: merchants.map(({ id, budget }, index) => ({
-        id,
-        required: false,
-        serviceCode: serviceCodeOf(index),
-        clientKeyFiles: [`${id}.json`],
-        gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout: TIMEOUT },
-        ...(budget === undefined ? {} : { session: { budget: { calls: budget } } }),
-      })),
-    };
-    await writeFile(file, JSON.stringify(configuration));
-    const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
-    await process.said(/"msg":"broker started"/);
-    const replica = { process, url: `http://127.0.0.1:${port}`, management: `127.0.0.1:${management}`, file };
-    this.replicas.push(replica);
-    return replica;
-  }
+async function untilStarted(replica: Replica): Promise<Replica> {
+  await replica.process.said(/"msg":"broker started"/);
+  return replica;
 }
 
 function serviceCodeOf(index: number): string {

@@ -53,6 +53,8 @@ export interface BrokerOptions {
   readonly logger: Logger;
   /** Without it nothing is counted and there is no /metrics. */
   readonly telemetry?: Telemetry;
+  /** Aborted when the broker is to be closed as soon as it has started: it then creates no session meanwhile. */
+  readonly stopping?: AbortSignal;
 }
 
 export interface RunningBroker {
@@ -101,15 +103,18 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const reloader = createReloader(options, { configuration, retired, app, auditLog, metrics });
   const close = async (graceMs: number): Promise<void> => {
     reloader?.close();
-    await closeApp(app, { graceMs, clock });
+    await closeApp(app, { graceMs, clock, logger });
     status?.close();
     retired.close();
     await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);
+    logger.info({}, 'broker stopped');
   };
   try {
     const urls = await openPorts(options.configuration, { management, app });
     reloader?.start();
     logger.info({ ...urls, merchants: merchants.ids().length }, 'broker started');
+    // Not before the ports are open: a start that fails may not cost a create call.
+    if (options.stopping?.aborted !== true) void replica.tick();
     return { ...urls, reload: () => reloader?.reload() ?? Promise.resolve(), close };
   } catch (error) {
     await close(0);
@@ -132,8 +137,9 @@ function createManagement(
 /** Whoever waits is answered before renewals are waited for: consumers turn to another replica at once. */
 async function closeApp(
   app: NestFastifyApplication,
-  { graceMs, clock }: { readonly graceMs: number; readonly clock: Clock },
+  { graceMs, clock, logger }: { readonly graceMs: number; readonly clock: Clock; readonly logger: Logger },
 ): Promise<void> {
+  logger.info({ graceMs }, 'broker stopping');
   app.get(RequestLife).shutDown();
   app.get(SessionWatchers).endAll();
   await app.get(SessionReplica).stop(graceMs);

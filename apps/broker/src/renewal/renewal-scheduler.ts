@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { SessionReplica } from '#libs/session';
 
@@ -6,13 +6,8 @@ import { SessionReplica } from '#libs/session';
 const TICK_MS = 1_000;
 
 @Injectable()
-export class RenewalScheduler implements OnApplicationBootstrap {
+export class RenewalScheduler {
   constructor(private readonly replica: SessionReplica) {}
-
-  /** The first sessions are fetched while the port is being opened; nothing waits for them. */
-  onApplicationBootstrap(): void {
-    void this.replica.tick();
-  }
 
   @Interval('renewal-tick', TICK_MS)
   async tick(): Promise<void> {
