@@ -113,7 +113,8 @@ export class RenewalAttempt {
         return answer === 'published' ? { kind: 'published', session, issued } : { kind: 'fenced' };
       } catch (error) {
         if (!isStoreOutage(error)) throw error;
-        if (shutdown.aborted || this.#leftMs() <= PUBLISH_RETRY_PAUSE_MS) return { kind: 'unconfirmed', session, issued };
+        if (shutdown.aborted || this.#leftMs() <= PUBLISH_RETRY_PAUSE_MS)
+          return { kind: 'unconfirmed', session, issued };
         await this.#pause(PUBLISH_RETRY_PAUSE_MS);
       }
     }
