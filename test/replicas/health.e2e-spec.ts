@@ -1,0 +1,98 @@
+import { eventually } from '#libs/testing';
+import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+
+/** What the kubelet gives a probe unless told otherwise. */
+const PROBE_TIMEOUT_MS = 1_000;
+const LIFETIME_MS = 8_000;
+/** Longer than a lease: the timeout of the call and five seconds. */
+const BLOCKED_MS = 7_000;
+
+/** On SIGUSR2, nothing else is done for a while. */
+const BLOCKING = `
+  import { writeSync } from 'node:fs';
+  process.on('SIGUSR2', () => {
+    writeSync(1, 'event loop blocked\\n');
+    const endsAt = performance.now() + ${BLOCKED_MS};
+    while (performance.now() < endsAt);
+  });`;
+
+interface Sample {
+  readonly beganAt: number;
+  readonly endedAt: number;
+  readonly live: number;
+  readonly ready: number;
+  readonly missing: readonly string[];
+  readonly read: number;
+}
+
+describe('the health of a replica', () => {
+  let watched: WatchedReplicas;
+
+  afterEach(() => watched.stop());
+
+  const probe = ({ management }: Replica, path: string): Promise<Response> =>
+    fetch(`http://${management}${path}`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+
+  const read = ({ url }: Replica): Promise<Response> =>
+    fetch(`${url}/v1/merchants/shop/session`, { headers: { authorization: `Bearer ${TOKEN}` } });
+
+  async function generationOf(replica: Replica): Promise<number | undefined> {
+    const response = await read(replica);
+    return response.ok ? ((await response.json()) as { generation: number }).generation : undefined;
+  }
+
+  async function sample(replica: Replica): Promise<Sample> {
+    const beganAt = Date.now();
+    const [live, ready, session] = [
+      await probe(replica, '/livez'),
+      await probe(replica, '/readyz'),
+      await read(replica),
+    ];
+    const { missing } = (await ready.json()) as { missing: string[] };
+    return { beganAt, endedAt: Date.now(), live: live.status, ready: ready.status, missing, read: session.status };
+  }
+
+  it('without store and gateway is good for as long as its session lasts, and then it is alive', async () => {
+    watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: LIFETIME_MS, required: true }], [], 0);
+    const replica = await watched.add();
+    const { expiresAt } = (await (await read(replica)).json()) as { expiresAt: string };
+    const ends = Date.parse(expiresAt);
+    await watched.redis.kill();
+    await watched.endGateway();
+    const samples: Sample[] = [];
+    await eventually(async () => {
+      samples.push(await sample(replica));
+      return samples.filter(({ beganAt }) => beganAt > ends).length >= 5;
+    });
+    const shown = ({ live, ready, missing, read: status }: Sample): object => ({ live, ready, missing, read: status });
+    const during = samples.filter(({ endedAt }) => endedAt < ends).map(shown);
+    const after = samples.filter(({ beganAt }) => beganAt > ends).map(shown);
+    expect(during.length).toBeGreaterThan(20);
+    expect(new Set(during.map((one) => JSON.stringify(one)))).toEqual(
+      new Set([JSON.stringify({ live: 200, ready: 200, missing: [], read: 200 })]),
+    );
+    for (const one of after) expect(one).toEqual({ live: 200, ready: 503, missing: ['shop'], read: 503 });
+  }, 30_000);
+
+  it('whose event loop is blocked shows in its liveness, and it publishes nothing that comes of it', async () => {
+    watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 600_000, required: true }], [], 0);
+    const hold = { kind: 'hold', operation: 'authorize', times: 1 };
+    const { id } = (await watched.control('POST', '/faults', hold)) as { id: string };
+    const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BLOCKING)}` };
+    const blocked = await watched.launch({ environment });
+    await watched.control('GET', '/calls?operation=authorize&until=arrived&waitFor=1');
+    blocked.process.signal('SIGUSR2');
+    await blocked.process.said(/event loop blocked/);
+    // The answer is there before the deadline, and nobody looks at it.
+    await watched.control('POST', `/faults/${id}/release`);
+    await expect(probe(blocked, '/livez')).rejects.toMatchObject({ name: 'TimeoutError' });
+    const other = await watched.add();
+    const generation = await generationOf(other);
+    expect(generation).toBeGreaterThan(0);
+    await eventually(async () => (await generationOf(blocked)) === generation);
+    expect((await probe(blocked, '/livez')).status).toBe(200);
+    expect(await generationOf(other)).toBe(generation);
+    expect(blocked.process.out).not.toContain('"outcome":"success"');
+    expect(await watched.createCalls()).toBe(2);
+  }, 40_000);
+});
