@@ -150,7 +150,7 @@ describeRendered('the production overlay', () => {
   });
 
   it('gives the broker longer to stop than it takes for itself', () => {
-    const main = readFileSync(join(root, 'apps/broker/src/main.ts'), 'utf8');
+    const main = readFileSync(join(root, 'apps/broker/src/run-broker.ts'), 'utf8');
     const graceMs = Number(/GRACE_MS = ([\d_]+)/u.exec(main)?.[1]?.replaceAll('_', ''));
     const taken = container.lifecycle.preStop.sleep.seconds + graceMs / 1000;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(taken);
