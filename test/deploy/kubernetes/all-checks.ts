@@ -1,0 +1,19 @@
+import { brokerFaults, environmentFaults } from './broker-checks.js';
+import { hardeningFaults, networkFaults } from './hardening-checks.js';
+import type { Manifest } from './manifests.js';
+import { hasStrictSchemas, modelFaults, strictFaults } from './schema-checks.js';
+import { wiringFaults } from './wiring-checks.js';
+
+/** Says what is wrong with what an overlay renders to. */
+export type ManifestCheck = (manifests: readonly Manifest[]) => readonly string[];
+
+/** Everything that is held of every overlay. */
+export const allChecks: Readonly<Record<string, ManifestCheck>> = {
+  models: modelFaults,
+  schemas: (manifests) => (hasStrictSchemas ? strictFaults(manifests) : []),
+  wiring: wiringFaults,
+  hardening: hardeningFaults,
+  network: networkFaults,
+  broker: brokerFaults,
+  environment: (manifests) => ['broker', 'sandbox'].flatMap((program) => environmentFaults(manifests, program)),
+};

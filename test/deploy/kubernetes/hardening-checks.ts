@@ -1,0 +1,124 @@
+import { type Container, type Manifest, ofKind, type PodSpec, selects } from './manifests.js';
+
+/** A rule that holds for everything that is rendered, and what is said of what breaks it. */
+interface Rule<Subject> {
+  readonly says: string;
+  readonly holds: (subject: Subject) => boolean;
+}
+
+const containerRules: readonly Rule<Container>[] = [
+  {
+    says: 'may gain privileges',
+    holds: ({ securityContext }) => has(securityContext, 'allowPrivilegeEscalation', false),
+  },
+  {
+    says: 'may write to its root',
+    holds: ({ securityContext }) => has(securityContext, 'readOnlyRootFilesystem', true),
+  },
+  {
+    says: 'keeps capabilities',
+    holds: ({ securityContext }) => JSON.stringify(member(securityContext, 'capabilities')) === '{"drop":["ALL"]}',
+  },
+  { says: 'is privileged', holds: ({ securityContext }) => member(securityContext, 'privileged') !== true },
+  { says: 'runs an image without a version', holds: ({ image }) => /:\d+(\.\d+)+$|@sha256:[0-9a-f]{64}$/.test(image) },
+  { says: 'does not say when its image is pulled', holds: ({ imagePullPolicy }) => imagePullPolicy === 'IfNotPresent' },
+  {
+    says: 'takes a secret from its environment',
+    holds: ({ env = [], envFrom = [] }) => envFrom.length === 0 && env.every((one) => one.valueFrom === undefined),
+  },
+  {
+    says: 'does not request what it needs',
+    holds: ({ resources }) =>
+      ['cpu', 'memory', 'ephemeral-storage'].every((what) => resources?.requests?.[what] !== undefined),
+  },
+  {
+    says: 'may use more memory than it requests',
+    holds: ({ resources }) =>
+      resources?.limits?.['memory'] !== undefined && resources.limits['memory'] === resources.requests?.['memory'],
+  },
+  {
+    says: 'has no bound on its files',
+    holds: ({ resources }) => resources?.limits?.['ephemeral-storage'] !== undefined,
+  },
+  {
+    says: 'listens without being asked how it is',
+    holds: ({ ports, livenessProbe, readinessProbe }) =>
+      ports === undefined || (livenessProbe !== undefined && readinessProbe !== undefined),
+  },
+  {
+    says: 'mounts what it may write to, or what is never updated',
+    holds: ({ volumeMounts = [] }) =>
+      volumeMounts.every(
+        ({ subPath, readOnly, mountPath }) => subPath === undefined && (readOnly === true || mountPath === '/tmp'),
+      ),
+  },
+];
+
+const podRules: readonly Rule<PodSpec>[] = [
+  { says: 'may run as root', holds: ({ securityContext }) => securityContext?.['runAsNonRoot'] === true },
+  {
+    says: 'has a user or group that the node may have too',
+    holds: ({ securityContext }) =>
+      ['runAsUser', 'runAsGroup', 'fsGroup'].every((id) => Number(securityContext?.[id]) > 10_000),
+  },
+  {
+    says: 'may make any system call',
+    holds: ({ securityContext }) => JSON.stringify(securityContext?.['seccompProfile']) === '{"type":"RuntimeDefault"}',
+  },
+  { says: 'gets a token of the API server', holds: (pod) => pod.automountServiceAccountToken === false },
+  { says: 'is told of all services', holds: (pod) => member(pod, 'enableServiceLinks') === false },
+  {
+    says: 'shares something of its node',
+    holds: (pod) =>
+      ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].every((name) => member(pod, name) === undefined) &&
+      (pod.volumes ?? []).every((volume) => !('hostPath' in volume)),
+  },
+];
+
+/** What the "restricted" Pod Security Standard, our own rules, or the default deny of the network are broken by. */
+export function hardeningFaults(manifests: readonly Manifest[]): readonly string[] {
+  const pods = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
+    const pod = spec.template.spec;
+    const ofPod = podRules.filter(({ holds }) => !holds(pod));
+    const ofContainers = pod.containers.flatMap((container) => containerRules.filter(({ holds }) => !holds(container)));
+    return [...ofPod, ...ofContainers].map(({ says }) => `${metadata.name} ${says}`);
+  });
+  const lax = ofKind(manifests, 'Namespace')
+    .filter(({ metadata }) => metadata.labels?.['pod-security.kubernetes.io/enforce'] !== 'restricted')
+    .map(({ metadata }) => `the namespace ${metadata.name} takes pods that are not restricted`);
+  return [...pods, ...lax];
+}
+
+/** What a network policy leaves open, for a namespace that is the broker's own. */
+export function networkFaults(manifests: readonly Manifest[]): readonly string[] {
+  const policies = ofKind(manifests, 'NetworkPolicy');
+  const denied = policies.some(
+    ({ spec }) =>
+      Object.keys(spec.podSelector).length === 0 &&
+      ['Ingress', 'Egress'].every((type) => spec.policyTypes.includes(type)) &&
+      spec.ingress === undefined &&
+      spec.egress === undefined,
+  );
+  const open = policies.flatMap(({ metadata, spec }) =>
+    [...(spec.ingress ?? []), ...(spec.egress ?? [])]
+      .filter(({ from, to, ports }) => {
+        const peers = from ?? to ?? [];
+        const anybody = peers.some(({ ipBlock, podSelector }) => ipBlock === undefined && !selectsSome(podSelector));
+        const anywhere = peers.some(({ ipBlock }) => ipBlock !== undefined && Number(ipBlock.cidr.split('/')[1]) < 16);
+        return peers.length === 0 || anybody || anywhere || ports === undefined || ports.length === 0;
+      })
+      .map(() => `the network policy ${metadata.name} lets anybody or anything through`),
+  );
+  return [...(denied ? [] : ['what no network policy names is allowed']), ...open];
+}
+
+const selectsSome = (selector: Parameters<typeof selects>[0] | undefined): boolean =>
+  selector !== undefined && !selects(selector, {});
+
+function member(subject: object | undefined, name: string): unknown {
+  return (subject as Readonly<Record<string, unknown>> | undefined)?.[name];
+}
+
+function has(subject: object | undefined, name: string, value: unknown): boolean {
+  return member(subject, name) === value;
+}

@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+export const root = join(import.meta.dirname, '..', '..', '..');
+export const folder = join(root, 'deploy', 'kubernetes');
+
+export type Labels = Readonly<Record<string, string>>;
+export interface Selector {
+  readonly matchLabels?: Labels;
+}
+export interface Peer {
+  readonly podSelector?: Selector;
+  readonly namespaceSelector?: Selector;
+  readonly ipBlock?: { readonly cidr: string };
+}
+export interface PortRule {
+  readonly protocol: string;
+  readonly port: string | number;
+}
+export interface NetworkRule {
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+  readonly ports?: readonly PortRule[];
+}
+interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: string | number };
+  readonly tcpSocket?: { readonly port: string | number };
+}
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly imagePullPolicy?: string;
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
+  readonly envFrom?: readonly object[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+  readonly resources?: { readonly requests?: Labels; readonly limits?: Labels };
+  readonly securityContext?: object;
+  readonly volumeMounts?: readonly {
+    readonly name: string;
+    readonly mountPath: string;
+    readonly subPath?: string;
+    readonly readOnly?: boolean;
+  }[];
+}
+interface Items {
+  readonly items?: readonly { readonly key: string; readonly path: string }[];
+}
+export interface Volume {
+  readonly name: string;
+  readonly configMap?: Items & { readonly name: string };
+  readonly secret?: Items & { readonly secretName: string };
+  readonly emptyDir?: object;
+  readonly projected?: {
+    readonly sources: readonly {
+      readonly serviceAccountToken?: { readonly path: string; readonly audience?: string };
+      readonly configMap?: Items & { readonly name: string };
+    }[];
+  };
+}
+export interface PodSpec {
+  readonly serviceAccountName?: string;
+  readonly automountServiceAccountToken?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly securityContext?: Readonly<Record<string, unknown>>;
+  readonly topologySpreadConstraints?: readonly { readonly topologyKey: string; readonly labelSelector: Selector }[];
+  readonly containers: readonly Container[];
+  readonly volumes?: readonly Volume[];
+}
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Labels };
+  readonly data?: Labels;
+  readonly spec: Spec;
+}
+/** What the specifications of all kinds hold that is looked at here. */
+interface Spec {
+  readonly replicas?: number;
+  readonly strategy?: { readonly rollingUpdate?: { readonly maxUnavailable: number } };
+  readonly selector: Selector & Labels;
+  readonly podSelector: Selector;
+  readonly policyTypes: readonly string[];
+  readonly ingress?: readonly NetworkRule[];
+  readonly egress?: readonly NetworkRule[];
+  readonly ports: readonly { readonly port: number; readonly targetPort: string }[];
+  readonly maxUnavailable?: number;
+  readonly minReplicas?: number;
+  readonly scaleTargetRef: { readonly kind: string; readonly name: string };
+  readonly jobLabel: string;
+  readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
+  readonly secretName: string;
+  readonly target: { readonly name: string };
+  readonly data: readonly { readonly secretKey: string }[];
+  readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
+}
+
+/** @returns what `kubectl apply -k` would send. @throws Error what kubectl says, when it does not render */
+export function render(kustomization: string): readonly Manifest[] {
+  const text = execFileSync('kubectl', ['kustomize', kustomization], { encoding: 'utf8' });
+  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+}
+
+export function ofKind(manifests: readonly Manifest[], kind: string): readonly Manifest[] {
+  return manifests.filter((manifest) => manifest.kind === kind);
+}
+
+/** @throws Error when there is none */
+export function named(manifests: readonly Manifest[], kind: string, name: string): Manifest {
+  const found = ofKind(manifests, kind).find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`no ${kind} "${name}" was rendered`);
+  return found;
+}
+
+export function selects({ matchLabels = {} }: Selector, labels: Labels): boolean {
+  return Object.entries(matchLabels).every(([name, value]) => labels[name] === value);
+}
+
+/** The Deployments whose pods a selector means; one without labels means all of them. */
+export function selected(manifests: readonly Manifest[], selector: Selector): readonly Manifest[] {
+  return ofKind(manifests, 'Deployment').filter(({ spec }) => selects(selector, spec.template.metadata.labels));
+}
+
+export function portNames({ spec }: Manifest): readonly string[] {
+  return spec.template.spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name));
+}
+
+/** Objects that an overlay leaves to others, with their keys: what docs/kubernetes.md says has to be made. */
+export const madeByOthers: ReadonlyMap<string, readonly string[]> = new Map([
+  ...[...readFileSync(join(root, 'docs/kubernetes.md'), 'utf8').matchAll(/^\| `([a-z-]+)` +\| (`[^|]+`) +\|$/gm)].map(
+    ([, name = '', keys = '']) => [name, keys.replaceAll('`', '').split(/, ?/)] as const,
+  ),
+  // In every namespace, by Kubernetes itself.
+  ['kube-root-ca.crt', ['ca.crt']] as const,
+]);
+
+/** The names under which a ConfigMap or a Secret offers its content, or undefined if nobody makes it. */
+export function keysOf(manifests: readonly Manifest[], name: string): readonly string[] | undefined {
+  const own = manifests.find(({ kind, metadata }) => /^(ConfigMap|Secret)$/.test(kind) && metadata.name === name);
+  if (own !== undefined) return Object.keys(own.data ?? {});
+  const external = ofKind(manifests, 'ExternalSecret').find(({ spec }) => spec.target.name === name);
+  if (external !== undefined) return external.spec.data.map(({ secretKey }) => secretKey);
+  if (ofKind(manifests, 'Certificate').some(({ spec }) => spec.secretName === name)) {
+    return ['tls.crt', 'tls.key', 'ca.crt'];
+  }
+  return madeByOthers.get(name);
+}
+
+interface Source {
+  readonly of: string;
+  readonly items?: Items['items'];
+}
+
+export function sourcesOf({ configMap, secret, projected }: Volume): readonly Source[] {
+  const maps = [configMap, ...(projected?.sources.map((source) => source.configMap) ?? [])];
+  const sources = maps.flatMap((map) => (map === undefined ? [] : [{ ...map, of: map.name }]));
+  return secret === undefined ? sources : [...sources, { ...secret, of: secret.secretName }];
+}
+
+/** The files that a volume shows, relative to where it is mounted. */
+export function filesOf(manifests: readonly Manifest[], volume: Volume): readonly string[] {
+  const tokens = volume.projected?.sources.flatMap((source) => source.serviceAccountToken?.path ?? []) ?? [];
+  const content = sourcesOf(volume).flatMap(
+    ({ of, items }) => items?.map(({ path }) => path) ?? keysOf(manifests, of) ?? [],
+  );
+  return [...tokens, ...content];
+}

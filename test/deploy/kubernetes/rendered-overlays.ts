@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { program } from '../../interop/availability.js';
+import { type Manifest, render, root } from './manifests.js';
+
+export const kubectl = program('kubectl', ['kubectl', 'version', '--client'], 'install kubectl 1.30 or newer');
+
+const SCALED = 'overlays/production, with autoscaling';
+const COMMITTED = ['overlays/demo', 'overlays/production', 'overlays/production-mtls'] as const;
+export const OVERLAYS = [...COMMITTED, SCALED] as const;
+export type OverlayName = (typeof OVERLAYS)[number];
+
+export interface RenderedOverlays {
+  readonly overlays: Readonly<Record<OverlayName, readonly Manifest[]>>;
+  readonly consumer: readonly Manifest[];
+  /** What the script that prepares the demo has printed. */
+  readonly prepared: string;
+}
+
+/** Rendered from a copy: the demo's keys are made there, and the autoscaler is tried on the production overlay. */
+export function renderOverlays(): RenderedOverlays {
+  const copy = mkdtempSync(join(tmpdir(), 'kubernetes-'));
+  try {
+    cpSync(join(root, 'deploy'), copy, { recursive: true });
+    const at = (path: string): string => join(copy, 'kubernetes', path);
+    const cli = `${process.execPath} ${join(root, 'dist/apps/cli/src/main.js')}`;
+    const env = { ...process.env, SESSION_BROKER_CLI: cli };
+    const prepared = execFileSync('sh', [at('overlays/demo/prepare.sh')], { encoding: 'utf8', env });
+    const [demo, production, mtls] = COMMITTED.map((name) => render(at(name)));
+    const file = at('overlays/production/kustomization.yaml');
+    const text = readFileSync(file, 'utf8').replace('components: [', 'components: [../../components/autoscaling, ');
+    writeFileSync(file, text);
+    const overlays = {
+      'overlays/demo': demo ?? [],
+      'overlays/production': production ?? [],
+      'overlays/production-mtls': mtls ?? [],
+      [SCALED]: render(at('overlays/production')),
+    };
+    return { overlays, consumer: render(at('examples/consumer')), prepared };
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
