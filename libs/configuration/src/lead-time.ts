@@ -2,7 +2,7 @@ import { parseDurationMs } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
 
 /** More than half of a life would renew twice as often as anyone needs, and each create call can break payments. */
-const LARGEST_SHARE = 0.5;
+export const LARGEST_SHARE = 0.5;
 
 /** Reads `20%` or `90s`; undefined when it is neither, is nothing at all, or is more than half of the lifetime. */
 export function parseLeadTime(text: string): LeadTime | undefined {

@@ -5,10 +5,18 @@ import type { TextRule } from './value-rule.js';
 
 export type SettingsClass = new () => object;
 
-/** What kind of value a setting holds, as the file's structure is checked and the settings table is proved. */
+/** What a reader is told of a setting. docs/configuration.md is written from it: `npm run reference`. */
+interface Described {
+  /** Markdown, on one line. */
+  readonly meaning: string;
+  /** In the words of the fault that refuses everything else: it finishes the sentence "must be …". */
+  readonly allowed: string;
+}
+
+/** What kind of value a setting holds, as the file's structure is checked and the settings table is written. */
 export type Shape =
-  | { readonly kind: 'text' | 'number' | 'flag' | 'flag_or_text' }
-  | { readonly kind: 'texts'; readonly itemProblem: Check }
+  | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag_or_text' } & Described)
+  | ({ readonly kind: 'texts'; readonly itemProblem: Check } & Described)
   | { readonly kind: 'section' | 'list'; readonly of: SettingsClass };
 
 const shapes = new Map<object, Map<string, Shape>>();
@@ -42,37 +50,42 @@ function setting(shape: Shape, check: Check, options: SettingOptions = {}): Prop
   };
 }
 
-export function text(rule: TextRule, options?: SettingOptions): PropertyDecorator {
-  return setting({ kind: 'text' }, (value) => textProblem(value, rule), options);
+export function text(meaning: string, rule: TextRule, options?: SettingOptions): PropertyDecorator {
+  return setting({ kind: 'text', meaning, allowed: rule.expects }, (value) => textProblem(value, rule), options);
 }
 
-export function oneOf(allowed: readonly string[], options?: SettingOptions): PropertyDecorator {
-  return text({ expects: `one of ${allowed.join(', ')}`, accepts: (value) => allowed.includes(value) }, options);
+export function oneOf(meaning: string, words: readonly string[], options?: SettingOptions): PropertyDecorator {
+  return text(meaning, { expects: `one of ${words.join(', ')}`, accepts: (value) => words.includes(value) }, options);
 }
 
-export function wholeNumber(least: number, most: number): PropertyDecorator {
-  const expects = `must be a whole number from ${least} to ${most}, without quotes`;
-  return setting({ kind: 'number' }, (value) =>
-    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most ? undefined : expects,
+export function wholeNumber(meaning: string, least: number, most: number): PropertyDecorator {
+  const allowed = `a whole number from ${least} to ${most}`;
+  return setting({ kind: 'number', meaning, allowed }, (value) =>
+    Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+      ? undefined
+      : `must be ${allowed}, without quotes`,
   );
 }
 
-export function flag(): PropertyDecorator {
-  return setting({ kind: 'flag' }, (value) =>
-    typeof value === 'boolean' ? undefined : 'must be true or false, without quotes',
+export function flag(meaning: string): PropertyDecorator {
+  const allowed = 'true or false';
+  return setting({ kind: 'flag', meaning, allowed }, (value) =>
+    typeof value === 'boolean' ? undefined : `must be ${allowed}, without quotes`,
   );
 }
 
-export function flagOr(word: string): PropertyDecorator {
-  return setting({ kind: 'flag_or_text' }, (value) =>
-    typeof value === 'boolean' || value === word ? undefined : `must be true, false or ${word}`,
+export function flagOr(meaning: string, word: string): PropertyDecorator {
+  const allowed = `true, false or ${word}`;
+  return setting({ kind: 'flag_or_text', meaning, allowed }, (value) =>
+    typeof value === 'boolean' || value === word ? undefined : `must be ${allowed}`,
   );
 }
 
 /** A sequence of texts: the class checks how many there are, the reading of the file checks each one at its own path. */
-export function texts(rule: TextRule, least: number): PropertyDecorator {
+export function texts(meaning: string, rule: TextRule, least: number): PropertyDecorator {
   const itemProblem: Check = (value) => textProblem(value, rule);
-  return setting({ kind: 'texts', itemProblem }, (value) => countProblem(value, least));
+  const allowed = least === 0 ? `each ${rule.expects}` : `at least ${least}, each ${rule.expects}`;
+  return setting({ kind: 'texts', itemProblem, meaning, allowed }, (value) => countProblem(value, least));
 }
 
 export function section(of: SettingsClass, options?: SettingOptions): PropertyDecorator {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '#libs/clock';
-import { parseLeadTime } from './lead-time.js';
+import { LARGEST_SHARE, parseLeadTime } from './lead-time.js';
 
 /** What a text setting must look like. `expects` finishes the sentence "must be …" and never depends on the value. */
 export interface TextRule {
@@ -137,6 +137,6 @@ export function durationBetween(least: string, most: string): TextRule {
 }
 
 export const leadTime: TextRule = {
-  expects: 'a duration such as 90s, or a percentage of the lifetime above 0% and at most 50%',
+  expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${LARGEST_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
 };

@@ -4,13 +4,25 @@ import { GatewayTlsSettings } from './gateway-tls-settings.js';
 import { RequestDataSettings } from './request-data-settings.js';
 
 export class GatewaySettings {
-  @text(baseUrl) readonly baseUrl!: string;
-  @oneOf(['production', 'test']) readonly environment: 'production' | 'test' = 'production';
-  @text(baseUrl, { optional: true }) readonly testBaseUrl?: string;
-  @text(durationBetween('100ms', '60s')) readonly timeout: string = '5s';
+  @text('Where the gateway is. https is demanded in production.', baseUrl)
+  readonly baseUrl!: string;
+
+  @oneOf('`test` allows `testBaseUrl` and needs client keys of its own.', ['production', 'test'])
+  readonly environment: 'production' | 'test' = 'production';
+
+  @text('Where the test-only helper requests go; only with `test`.', baseUrl, { optional: true })
+  readonly testBaseUrl?: string;
+
+  @text('A create-session call as a whole.', durationBetween('100ms', '60s'))
+  readonly timeout: string = '5s';
+
   @section(RequestDataSettings) readonly requestData: RequestDataSettings = new RequestDataSettings();
-  /** Whether a new session ends the one before it: open in the interface description. */
-  @flagOr('unknown') readonly supersedes: boolean | 'unknown' = 'unknown';
+
+  @flagOr('Whether a new session ends the one before it. Open in the interface description.', 'unknown')
+  readonly supersedes: boolean | 'unknown' = 'unknown';
+
   @section(GatewayTlsSettings) readonly tls: GatewayTlsSettings = new GatewayTlsSettings();
-  @text(proxyUrl, { optional: true }) readonly proxy?: string;
+
+  @text('URL of an HTTP proxy to the gateway.', proxyUrl, { optional: true })
+  readonly proxy?: string;
 }

@@ -3,12 +3,24 @@ import { audience, durationBetween, fileName, issuer, jwksUri } from '../value-r
 
 /** Callers with JSON Web Tokens of one issuer, such as Kubernetes' projected service-account tokens. */
 export class JwtSettings {
-  @text(issuer) readonly issuer!: string;
-  @text(audience) readonly audience!: string;
-  @text(jwksUri, { optional: true }) readonly jwksUri?: string;
-  @text(fileName, { optional: true }) readonly jwksFile?: string;
-  /** Sent as a bearer token with each request for the keys: Kubernetes wants one. Read anew each time. */
-  @text(fileName, { optional: true }) readonly jwksTokenFile?: string;
-  @text(fileName, { optional: true }) readonly jwksCaFile?: string;
-  @text(durationBetween('0s', '5m')) readonly clockTolerance: string = '5s';
+  @text('The `iss` of the tokens, character by character.', issuer)
+  readonly issuer!: string;
+
+  @text('Must be among the `aud` of a token.', audience)
+  readonly audience!: string;
+
+  @text('Where the issuer publishes its keys. Exactly one of `jwksUri` and `jwksFile`.', jwksUri, { optional: true })
+  readonly jwksUri?: string;
+
+  @text('The keys as a file, JSON Web Key Set.', fileName, { optional: true })
+  readonly jwksFile?: string;
+
+  @text('Bearer token for `jwksUri`, read anew at each request: Kubernetes wants one.', fileName, { optional: true })
+  readonly jwksTokenFile?: string;
+
+  @text('PEM authorities for `jwksUri` instead of the built-in ones.', fileName, { optional: true })
+  readonly jwksCaFile?: string;
+
+  @text('By how much the clocks of issuer and broker may differ.', durationBetween('0s', '5m'))
+  readonly clockTolerance: string = '5s';
 }

@@ -6,14 +6,45 @@ export type StoreType = 'memory' | 'redis';
 
 /** Where sessions, leases and due moments live. */
 export class StoreSettings {
-  @oneOf(['memory', 'redis']) readonly type: StoreType = 'memory';
-  @text(keyPrefix) readonly keyPrefix: string = 'session-broker';
-  @oneOf(['authorize', 'fail'], { optional: true }) readonly onStoreOutage?: 'authorize' | 'fail';
-  @text(redisUrl, { optional: true }) readonly url?: string;
-  @texts(hostAndPort, 0) readonly sentinels: string[] = [];
-  @text(sentinelName, { optional: true }) readonly name?: string;
-  @texts(hostAndPort, 0) readonly cluster: string[] = [];
-  @text(userName, { optional: true }) readonly username?: string;
-  @text(fileName, { optional: true }) readonly passwordFile?: string;
+  @oneOf('`memory`: sessions live in this process, for one replica. `redis`: shared by all replicas.', [
+    'memory',
+    'redis',
+  ])
+  readonly type: StoreType = 'memory';
+
+  @text('Begins every key in a shared store.', keyPrefix)
+  readonly keyPrefix: string = 'session-broker';
+
+  @oneOf(
+    '`authorize`: go on creating within a local budget; `fail`: stop. ' +
+      'Left out: `fail` for merchants with `supersedes: true`, else `authorize`.',
+    ['authorize', 'fail'],
+    { optional: true },
+  )
+  readonly onStoreOutage?: 'authorize' | 'fail';
+
+  @text(
+    'A single Redis: `redis://user:password@host:6379/0`, `rediss://` for TLS. ' +
+      'Exactly one of `url`, `sentinels`, `cluster`.',
+    redisUrl,
+    { optional: true },
+  )
+  readonly url?: string;
+
+  @texts('Redis Sentinel: `host:port` of each sentinel.', hostAndPort, 0)
+  readonly sentinels: string[] = [];
+
+  @text('The name under which the sentinels watch the primary.', sentinelName, { optional: true })
+  readonly name?: string;
+
+  @texts('Redis Cluster: `host:port` of some nodes; the others are found through them.', hostAndPort, 0)
+  readonly cluster: string[] = [];
+
+  @text('ACL user. Its password is in `passwordFile`.', userName, { optional: true })
+  readonly username?: string;
+
+  @text('File with the password of the ACL user, or of the default user.', fileName, { optional: true })
+  readonly passwordFile?: string;
+
   @section(StoreTlsSettings, { optional: true }) readonly tls?: StoreTlsSettings;
 }
