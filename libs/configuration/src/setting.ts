@@ -17,7 +17,8 @@ interface Described {
 export type Shape =
   | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag_or_text' } & Described)
   | ({ readonly kind: 'texts'; readonly itemProblem: Check } & Described)
-  | { readonly kind: 'section' | 'list'; readonly of: SettingsClass };
+  | { readonly kind: 'section'; readonly of: SettingsClass }
+  | { readonly kind: 'list'; readonly of: SettingsClass };
 
 const shapes = new Map<object, Map<string, Shape>>();
 

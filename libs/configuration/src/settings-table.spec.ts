@@ -1,61 +1,149 @@
 import { readFileSync } from 'node:fs';
-import { checkValues } from './check-values.js';
-import { childPath } from './fault.js';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 import { parseConfiguration } from './parse-configuration.js';
-import { type SettingsClass, type Shape, shapesOf } from './setting.js';
+import {
+  flag,
+  flagOr,
+  list,
+  oneOf,
+  section,
+  type SettingsClass,
+  shapesOf,
+  text,
+  texts,
+  wholeNumber,
+} from './setting.js';
+import { settingsTable, withSettingsTable } from './settings-table.js';
 import { BrokerSettings } from './settings/broker-settings.js';
+import { durationBetween, matching } from './value-rule.js';
 
-interface Row {
-  readonly path: string;
-  readonly type: string;
-  /** `-`: may be left out; `required`: may not; anything else is the default as JSON or text. */
-  readonly fallback: string;
+const file = fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url));
+const committed = readFileSync(file, 'utf8');
+
+async function written(document: string): Promise<string> {
+  return format(withSettingsTable(document, BrokerSettings), { ...(await resolveConfig(file)), filepath: file });
 }
 
-const document = readFileSync(new URL('../../../docs/configuration.md', import.meta.url), 'utf8');
-
-const documented: Row[] = [...document.matchAll(/^\| `([^`]+)`\s*\| ([^|]+?)\s*\| ([^|]+?)\s*\| .+ \|$/gm)].map(
-  ([, path = '', type = '', fallback = '']) => ({ path, type, fallback: fallback.replaceAll('`', '') }),
-);
-
-const typeNames: Readonly<Record<Exclude<Shape['kind'], 'section' | 'list'>, string>> = {
-  text: 'text',
-  texts: 'texts',
-  number: 'number',
-  flag: 'flag',
-  flag_or_text: 'flag or text',
-};
-
-function rowsOf(settings: SettingsClass, parent = ''): Row[] {
-  const defaults = new settings() as Record<string, unknown>;
+/** The settings that say nothing of themselves, or something that no row of a table can hold. */
+function unexplained(settings: SettingsClass): string[] {
   return [...shapesOf(settings)].flatMap(([name, shape]) => {
-    const path = childPath(parent, name);
-    if (shape.kind === 'section') return rowsOf(shape.of, path);
-    if (shape.kind === 'list') return rowsOf(shape.of, `${path}[]`);
-    return [{ path, type: typeNames[shape.kind], fallback: fallbackOf(settings, name, defaults[name]) }];
+    if (shape.kind === 'section' || shape.kind === 'list') return unexplained(shape.of);
+    return /^\S.*[.…]$/.test(String(shape.meaning)) ? [] : [`${settings.name}.${name}`];
   });
-}
-
-/** A setting without an initial value is required if its absence is reported. */
-function fallbackOf(settings: SettingsClass, name: string, value: unknown): string {
-  if (value !== undefined) return typeof value === 'string' ? value : JSON.stringify(value);
-  return optionalOf(settings, name) ? '-' : 'required';
-}
-
-function optionalOf(settings: SettingsClass, name: string): boolean {
-  const { faults } = checkValues({}, settings);
-  return !faults.some(({ path }) => path === name);
 }
 
 describe('the settings table of docs/configuration.md', () => {
-  it('has every setting of the classes, in their order, with type and default, and no other', () => {
-    expect(documented).toEqual(rowsOf(BrokerSettings));
+  it('is what the settings classes say; `npm run reference` writes it', async () => {
+    expect(committed).toBe(await written(committed));
+  });
+
+  it.each([
+    ['a row is missing', /^\| `log\.level`.*\n/m, ''],
+    ['a meaning was changed by hand', 'Port of the API', 'The port of the API'],
+    ['a bound was changed by hand', '0 to 65535', '1 to 65535'],
+    ['a default was changed by hand', '`8080`', '`8081`'],
+  ])('is put right when %s', async (_fault, what, instead) => {
+    const wrong = committed.replace(what, instead);
+    expect(wrong).not.toBe(committed);
+    expect(await written(wrong)).toBe(committed);
+  });
+
+  it('says of every setting, in a sentence, what it means', () => {
+    expect(unexplained(BrokerSettings)).toEqual([]);
   });
 
   it('stands below an example that is accepted', () => {
-    const example = /```yaml\n([\s\S]*?)```/.exec(document)?.[1] ?? '';
+    const example = /```yaml\n([\s\S]*?)```/.exec(committed)?.[1] ?? '';
     const parsed = parseConfiguration(example, { CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32) });
     expect(parsed.merchants.map(({ id }) => id)).toEqual(['shop']);
     expect(parsed.warnings).toEqual([]);
+  });
+});
+
+class LampSettings {
+  @oneOf('Its colour.', ['red', 'green'])
+  readonly colour!: string;
+
+  @wholeNumber('Watts.', 1, 60)
+  readonly power: number = 5;
+}
+
+class HouseSettings {
+  @text('Who lives there.', matching(/^[a-z]$/, 'one of [a-z]'), { optional: true })
+  readonly owner?: string;
+
+  @flag('`yes|no` is YAML 1.1.')
+  readonly open: boolean = false;
+
+  @flagOr('Warm or not.', 'soon')
+  readonly warm: boolean | 'soon' = 'soon';
+
+  @texts('Who may enter.', matching(/^\*$/, "'*'"), 0)
+  readonly guests: string[] = [];
+
+  @texts('Who may stay.', matching(/^_$/, '_'), 2)
+  readonly friends!: string[];
+
+  @text('How long.', durationBetween('1s', '2h'))
+  readonly stay: string = '15m';
+
+  @section(LampSettings) readonly porch: LampSettings = new LampSettings();
+  @list(LampSettings, 0) readonly lamps: LampSettings[] = [];
+}
+
+describe('settingsTable', () => {
+  it('has a row for each setting, with default, bounds and meaning as the class has them', () => {
+    expect(settingsTable(HouseSettings).split('\n')).toEqual([
+      '| setting | type | default | allowed | meaning |',
+      '| --- | --- | --- | --- | --- |',
+      '| `owner` | text | - | one of \\[a-z\\] | Who lives there. |',
+      '| `open` | flag | `false` | true or false | `yes\\|no` is YAML 1.1. |',
+      '| `warm` | flag or text | `soon` | true, false or soon | Warm or not. |',
+      "| `guests` | texts | `[]` | each '\\*' | Who may enter. |",
+      '| `friends` | texts | required | at least 2, each \\_ | Who may stay. |',
+      '| `stay` | text | `15m` | a duration from 1s to 2h, such as 90s, 15m or 2h | How long. |',
+      '| `porch.colour` | text | required | one of red, green | Its colour. |',
+      '| `porch.power` | number | `5` | a whole number from 1 to 60 | Watts. |',
+      '| `lamps[].colour` | text | required | one of red, green | Its colour. |',
+      '| `lamps[].power` | number | `5` | a whole number from 1 to 60 | Watts. |',
+    ]);
+  });
+});
+
+describe('withSettingsTable', () => {
+  const begin = '<!-- settings: begin, written by npm run reference -->';
+  const end = '<!-- settings: end -->';
+
+  it('replaces what stands between the markers and leaves the rest alone', () => {
+    expect(withSettingsTable(`# A\n${begin}\nold\n${end}\n| b |\n`, LampSettings)).toBe(
+      `# A\n${begin}\n\n${settingsTable(LampSettings)}\n\n${end}\n| b |\n`,
+    );
+  });
+
+  it.each([
+    ['no markers', ''],
+    ['no end', begin],
+    ['no begin', end],
+    ['the end first', `${end}${begin}`],
+    ['an end on either side', `${end}${begin}${end}`],
+    ['two begins', `${begin}${begin}${end}`],
+    ['two ends', `${begin}${end}${end}`],
+  ])('refuses a document with %s', (_fault, document) => {
+    expect(() => withSettingsTable(document, LampSettings)).toThrow(TypeError);
+  });
+});
+
+describe('a setting without a meaning', () => {
+  class MuteSettings {
+    // @ts-expect-error the compiler refuses it, and so does the check below
+    @flag() readonly silent: boolean = false;
+    @flag('') readonly empty: boolean = false;
+    @flag('Ends in\nthe middle.') readonly broken: boolean = false;
+    @flag('Says it.') readonly loud: boolean = false;
+  }
+
+  it('is found', () => {
+    expect(unexplained(MuteSettings)).toEqual(['MuteSettings.silent', 'MuteSettings.empty', 'MuteSettings.broken']);
   });
 });

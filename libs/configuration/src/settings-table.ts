@@ -1,0 +1,64 @@
+import { checkValues } from './check-values.js';
+import { childPath } from './fault.js';
+import { type SettingsClass, shapesOf } from './setting.js';
+
+const BEGIN = '<!-- settings: begin, written by npm run reference -->';
+const END = '<!-- settings: end -->';
+
+const COLUMNS = ['setting', 'type', 'default', 'allowed', 'meaning'] as const;
+
+type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
+
+/**
+ * The document with the table of all settings between its two markers; the rest of it stays as it is. The table is not
+ * laid out: prettier does that.
+ * @throws TypeError when the markers are not there, once each and in their order
+ */
+export function withSettingsTable(document: string, settings: SettingsClass): string {
+  const begin = document.indexOf(BEGIN);
+  const end = document.indexOf(END);
+  const areSingle = document.lastIndexOf(BEGIN) === begin && document.lastIndexOf(END) === end;
+  if (begin < 0 || end < begin || !areSingle) {
+    throw new TypeError(`the table has its place between one ${BEGIN} and one ${END}`);
+  }
+  return `${document.slice(0, begin)}${BEGIN}\n\n${settingsTable(settings)}\n\n${document.slice(end)}`;
+}
+
+/** A Markdown table with a row for each setting of the class and of the sections in it, in the order of declaration. */
+export function settingsTable(settings: SettingsClass): string {
+  const lines = rowsOf(settings, '').map((row) => COLUMNS.map((column) => row[column]));
+  return [COLUMNS, COLUMNS.map(() => '---'), ...lines]
+    .map((cells) => `| ${cells.map(inCell).join(' | ')} |`)
+    .join('\n');
+}
+
+function rowsOf(settings: SettingsClass, parent: string): Row[] {
+  return [...shapesOf(settings)].flatMap(([name, shape]) => {
+    const path = childPath(parent, name);
+    if (shape.kind === 'section') return rowsOf(shape.of, path);
+    if (shape.kind === 'list') return rowsOf(shape.of, `${path}[]`);
+    return {
+      setting: `\`${path}\``,
+      type: shape.kind.replaceAll('_', ' '),
+      default: defaultOf(settings, name),
+      allowed: asMarkdown(shape.allowed),
+      meaning: shape.meaning,
+    };
+  });
+}
+
+/** What has no initial value is required if its absence is a fault: asked of the check itself, which cannot be outdated. */
+function defaultOf(settings: SettingsClass, name: string): string {
+  const value = (new settings() as Record<string, unknown>)[name];
+  if (value !== undefined) return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
+  return checkValues({}, settings).faults.some(({ path }) => path === name) ? 'required' : '-';
+}
+
+/** The words of a fault are plain text: `'*'` and `_` are themselves there. */
+function asMarkdown(plain: string): string {
+  return plain.replace(/[\\`*_[\]<>]/g, '\\$&');
+}
+
+function inCell(markdown: string): string {
+  return markdown.replaceAll('|', '\\|');
+}
