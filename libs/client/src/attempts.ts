@@ -31,21 +31,25 @@ export class Attempts {
 
   /**
    * @param once must be safe to repeat
-   * @throws the last BrokerUnavailable when the time is up; any other error of `once`, or a signal's reason, at once
+   * @throws the last whole failure when the time is up; any other error of `once`, or a signal's reason, at once
    */
   async run<T>(once: (signal: AbortSignal) => Promise<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
     const { time, random, timeoutMs, closed } = this.#options;
     const whole = new Deadline(time, { ms: timeoutMs, parents: [closed, ...signals] });
     const backOff = new BackOff({ baseMs: BASE_MS, capMs: CAP_MS, random });
+    let last: BrokerUnavailable | undefined;
     try {
-      for (;;) {
+      for (let waitMs = 0; ;) {
         try {
+          if (last !== undefined) await pause(time, waitMs, { signal: whole.signal });
           return await this.#attempt(once, whole);
         } catch (error) {
           if (!(error instanceof BrokerUnavailable)) throw error;
-          const waitMs = backOff.nextMs(error.retryAfterMs);
+          // That the time is up says less than what went wrong before it.
+          if (error === whole.signal.reason) throw last ?? error;
+          last = error;
+          waitMs = backOff.nextMs(error.retryAfterMs);
           if (waitMs >= whole.remainingMs()) throw error;
-          await pause(time, waitMs, { signal: whole.signal });
         }
       }
     } finally {

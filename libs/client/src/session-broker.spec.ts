@@ -242,6 +242,17 @@ describe('a broker that is in trouble', () => {
     expect(clock.pendingTasks).toBe(0);
   });
 
+  it('is told of by its last whole failure when the time cuts an attempt short', async () => {
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const answers = [never, () => problem(503, 'session_unavailable'), never];
+    server.on('read', () => answers.shift()!());
+    const failure = expect(broker.session()).rejects.toMatchObject({ code: 'session_unavailable' });
+    await clock.advance(15_000);
+    await failure;
+    expect(server.requests).toHaveLength(3);
+    expect(clock.pendingTasks).toBe(0);
+  });
+
   it('is not waited for when it asks for more time than there is', async () => {
     server.on('read', () => problem(503, 'session_unavailable', { 'retry-after': '300' }));
     await expect(broker.session()).rejects.toMatchObject({ retryAfterMs: 300_000 });
