@@ -1,0 +1,39 @@
+import GithubSlugger from 'github-slugger';
+import { lexer, type Token, walkTokens } from 'marked';
+
+/** What other pages, and a reader, can hold a Markdown page to. */
+export interface MarkdownPage {
+  /** Targets of links and images as they are written, those inside HTML included. */
+  readonly targets: readonly string[];
+  /** What can follow a `#`: headings by GitHub's rules, and ids of HTML. */
+  readonly anchors: ReadonlySet<string>;
+  /** Scripts that are named by `npm run`, in text and in code. */
+  readonly scripts: readonly string[];
+}
+
+const ATTRIBUTE = /\b(href|src|id|name)\s*=\s*"([^"]*)"/g;
+const NPM_RUN = /\bnpm run\s+(?:-\S+\s+)*([a-z][\w:-]*)/g;
+
+export function readPage(text: string): MarkdownPage {
+  const targets: string[] = [];
+  const anchors = new Set<string>();
+  const slugger = new GithubSlugger();
+  void walkTokens(lexer(text), (token) => {
+    if (token.type === 'link' || token.type === 'image') targets.push((token as { href: string }).href);
+    if (token.type === 'heading') anchors.add(slugger.slug(plainText(token)));
+    if (token.type !== 'html') return;
+    for (const [, name, value = ''] of token.raw.matchAll(ATTRIBUTE)) {
+      if (name === 'href' || name === 'src') targets.push(value);
+      else anchors.add(value);
+    }
+  });
+  const scripts = [...text.matchAll(NPM_RUN)].map(([, script = '']) => script);
+  return { targets, anchors, scripts };
+}
+
+/** As a reader sees it: without the marks of code, emphasis and links. */
+function plainText(token: Token): string {
+  if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(plainText).join('');
+  if (token.type === 'image' || token.type === 'html') return '';
+  return 'text' in token ? (token.text as string) : token.raw;
+}
