@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('a program that npm has started', () => {
+  it('gets the signal that npm gets, and ends in order', async () => {
+    const environment = { ...process.env, SANDBOX_PORT: '0' };
+    const npm = spawn('npm', ['run', '-s', 'start:sandbox'], { cwd: root, env: environment, detached: true });
+    try {
+      let out = '';
+      npm.stdout.setEncoding('utf8');
+      do {
+        const [text] = (await once(npm.stdout, 'data')) as [string];
+        out += text;
+      } while (!out.includes('sandbox listening'));
+      const url = /"url":"([^"]+)"/.exec(out)?.[1] ?? '';
+      expect((await fetch(`${url}/livez`, { headers: { connection: 'close' } })).status).toBe(200);
+      npm.kill('SIGTERM');
+      await once(npm, 'exit');
+      await expect(fetch(`${url}/livez`)).rejects.toThrow('fetch failed');
+    } finally {
+      // Its group: whatever it has left behind goes with it.
+      if (npm.pid !== undefined) endGroup(npm.pid);
+    }
+  }, 20_000);
+
+  it('is the broker just as well', async () => {
+    const { scripts } = (await import('../../package.json', { with: { type: 'json' } })).default;
+    expect([scripts.start, scripts['start:broker'], scripts['start:sandbox']]).toEqual(
+      ['cli', 'broker', 'sandbox'].map(
+        (app) => expect.stringMatching(new RegExp(`^exec node .*/${app}/src/main\\.js`)) as string,
+      ),
+    );
+  });
+});
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // There is nobody left in it, which is what the test is about.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
