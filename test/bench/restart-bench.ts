@@ -21,12 +21,13 @@ export async function benchRestart(): Promise<readonly BenchLine[]> {
   const folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
   const image = join(folder, 'image');
   execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), image], { cwd: root });
+  const dockerfile = await readFile(join(root, 'deploy', 'Dockerfile'), 'utf8');
   const redis = await RedisProcess.start();
   const broker = await BenchBroker.start({
     root: image,
-    nodeArguments: await nodeArguments(),
+    nodeArguments: nodeArguments(dockerfile),
     store: `{ type: redis, url: '${redis.url}' }`,
-    environment: { NODE_ENV: 'production' },
+    environment: imageEnvironment(dockerfile),
   });
   try {
     const seconds: number[] = [];
@@ -74,10 +75,14 @@ function lines(
 }
 
 /** Those of the image's own command. */
-async function nodeArguments(): Promise<readonly string[]> {
-  const dockerfile = await readFile(join(root, 'deploy', 'Dockerfile'), 'utf8');
+function nodeArguments(dockerfile: string): readonly string[] {
   const command = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '') as readonly string[];
   return command.slice(1, -1);
+}
+
+function imageEnvironment(dockerfile: string): Readonly<Record<string, string>> {
+  const pairs = /^ENV (.+)$/m.exec(dockerfile)?.[1]?.split(' ') ?? [];
+  return Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
 }
 
 async function bareStart(): Promise<number> {

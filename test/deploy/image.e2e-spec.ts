@@ -14,10 +14,20 @@ const MOST_BYTES = 60_000_000;
 const USER = 10_001;
 const isRoot = process.getuid?.() === 0;
 
+/** What the image sets for its programs. */
+const imageEnvironment = Object.fromEntries(
+  [...dockerfile.matchAll(/^ENV (.+)$/gm)].flatMap(([, pairs = '']) => pairs.split(' ').map((pair) => pair.split('='))),
+) as Record<string, string>;
+
 /** The arguments of an instruction in its exec form. */
 function instruction(name: string): string[] {
   const line = new RegExp(`^${name} .*?(\\[.*\\])$`, 'm').exec(dockerfile)?.[1];
   return JSON.parse(line ?? '') as string[];
+}
+
+function residentBytes({ broker }: { readonly broker: { readonly child: ChildProcess } }): number {
+  const status = readFileSync(`/proc/${broker.child.pid}/status`, 'utf8');
+  return 1_024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
 }
 
 function filesIn(folder: string): string[] {
@@ -67,7 +77,7 @@ describe('the image', () => {
     const [first = '', ...rest] = isRoot
       ? ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', '--no-new-privs', ...command]
       : command;
-    const env = { NODE_ENV: 'production', PATH: '/usr/bin:/bin', ...environment };
+    const env = { ...imageEnvironment, PATH: '/usr/bin:/bin', ...environment };
     const started = { child: spawn(first, rest, { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] }), out: '' };
     for (const stream of [started.child.stdout, started.child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => void (started.out += text));
@@ -94,7 +104,10 @@ describe('the image', () => {
     readonly managementUrl: string;
   }
 
-  async function startBroker(environment: Record<string, string> = {}): Promise<Started> {
+  async function startBroker(
+    environment: Record<string, string> = {},
+    command: readonly string[] = instruction('CMD'),
+  ): Promise<Started> {
     const key = await generateClientKey();
     const [port, managementPort, gatewayPort] = [await freePort(), await freePort(), await freePort()];
     const merchants = await put('merchants.json', [
@@ -120,13 +133,24 @@ describe('the image', () => {
       ],
     });
     await eventually(() => sandbox.out.includes('sandbox listening'));
-    const broker = start(instruction('CMD'), { BROKER_CONFIG: file, ...environment });
+    const broker = start(command, { BROKER_CONFIG: file, ...environment });
     await eventually(() => {
       if (broker.child.exitCode !== null) throw new Error(broker.out);
       return broker.out.includes('"msg":"session renewed"') && broker.out.includes('"msg":"broker started"');
     });
     return { broker, url: `http://127.0.0.1:${port}`, managementUrl: `http://127.0.0.1:${managementPort}` };
   }
+
+  it('starts a broker that gives back what its start took of memory', async () => {
+    const command = instruction('CMD');
+    const kept = await startBroker(
+      {},
+      command.filter((argument) => argument !== '--expose-gc'),
+    );
+    const given = await startBroker();
+    expect(command).toContain('--expose-gc');
+    expect(residentBytes(given)).toBeLessThan(0.85 * residentBytes(kept));
+  }, 40_000);
 
   it('is made by the steps that its Dockerfile names, and runs as a user without rights', () => {
     const steps = [...dockerfile.matchAll(/^RUN (.+)$/gm)].map(([, step]) => step);

@@ -42,6 +42,7 @@ import { ConfigurationInForce } from './reload/configuration-in-force.js';
 import { ChangeOver } from './reload/change-over.js';
 import { Reloader } from './reload/reloader.js';
 import { RetiredKeys } from './reload/retired-keys.js';
+import { returnStartMemory } from './start-memory.js';
 
 export interface BrokerOptions {
   readonly configuration: BrokerConfiguration;
@@ -146,11 +147,12 @@ async function closeApp(
   await drain(app.getHttpServer(), { close: () => app.close(), clock });
 }
 
-/** The management port first: it shows how the start goes. */
+/** Everything is loaded by now, and nobody has to wait yet. The management port first: it shows how the start goes. */
 async function openPorts(
   { http, management }: Pick<BrokerConfiguration, 'http' | 'management'>,
   servers: { readonly management: FastifyInstance; readonly app: NestFastifyApplication },
 ): Promise<Pick<RunningBroker, 'url' | 'managementUrl'>> {
+  returnStartMemory();
   const managementUrl = await listen(management, (address) => servers.management.listen(address));
   const url = await listen(http, async (address) => {
     await servers.app.listen(address);
