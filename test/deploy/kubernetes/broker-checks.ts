@@ -29,6 +29,7 @@ export function brokerFaults(manifests: readonly Manifest[]): readonly string[] 
   return [
     ...portFaults(container, configuration),
     ...fileFaults(manifests, pod, configuration),
+    ...memoryFaults(container, configuration),
     ...probeFaults(container),
     ...rolloutFaults(manifests, deployment),
     ...reachFaults(manifests, configuration),
@@ -91,6 +92,13 @@ function fileFaults(manifests: readonly Manifest[], pod: PodSpec, { files }: Par
     .filter((path) => path !== '/tmp' && !used.has(path))
     .map((path) => `nothing in ${path} is read`);
   return [...missing, ...idle];
+}
+
+/** At rest, under load, and for each watcher: the figures of docs/operating.md, and a tenth on top. */
+function memoryFaults({ resources }: Container, { http }: ParsedConfiguration): readonly string[] {
+  const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
+  const neededMib = 1.1 * (125 + 64 + (17 * http.maxWatchers) / 1_024);
+  return limitMib >= neededMib ? [] : [`its memory does not suffice for its watchers: ${neededMib.toFixed()} MiB`];
 }
 
 function probeFaults({ startupProbe, livenessProbe, readinessProbe }: Container): readonly string[] {

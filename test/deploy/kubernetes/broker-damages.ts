@@ -113,4 +113,11 @@ export const brokerDamages: readonly Damage[] = [
     to: 'SANDBOX_KEYS',
     overlay: 'overlays/demo',
   },
+  {
+    check: 'broker',
+    says: /not suffice for its watchers/,
+    of: ['ConfigMap', 'session-broker'],
+    from: 'maxWatchers: 5000',
+    to: 'maxWatchers: 8000',
+  },
 ];

@@ -107,7 +107,7 @@ export const generalDamages: readonly Damage[] = [
     check: 'hardening',
     says: /more memory/,
     of: OWN,
-    from: /"limits":\{([^}]*)"memory":"256Mi"/,
+    from: /"limits":\{([^}]*)"memory":"320Mi"/,
     to: '"limits":{$1"memory":"1Gi"',
   },
   {
