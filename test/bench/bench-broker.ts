@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
+import { imageEnvironment, imageNodeArguments } from './image-start.js';
 
 export const TOKEN = 'token-of-the-bench';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -23,8 +24,6 @@ export interface BenchBrokerOptions {
   readonly store?: string;
   /** Where the programs are; left out: in dist/ of this folder. */
   readonly root?: string;
-  /** Arguments of Node.js before the program. */
-  readonly nodeArguments?: readonly string[];
   /** The merchant's section `session`, in flow style. */
   readonly session?: string;
   readonly auth?: string;
@@ -36,7 +35,7 @@ export interface BenchBrokerOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The built sandbox and broker as processes of their own, with one merchant `shop` and one caller who may do all. */
+/** The built sandbox and broker as processes of their own, as the image starts them, with one merchant `shop` and one caller who may do all. */
 export class BenchBroker {
   readonly folder: string;
   readonly sandboxUrl: string;
@@ -87,7 +86,7 @@ export class BenchBroker {
     const sandbox = new BenchProcess(program('sandbox', options), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
     const startBroker = (): BenchProcess =>
       new BenchProcess(program('broker', options), {
-        env: { BROKER_CONFIG: yaml, ...options.environment },
+        env: { BROKER_CONFIG: yaml, ...imageEnvironment, ...options.environment },
         ...cpu(options.brokerCpu),
       });
     const broker = startBroker();
@@ -122,8 +121,8 @@ export class BenchBroker {
   }
 }
 
-function program(app: string, { root = ROOT, nodeArguments = [] }: BenchBrokerOptions): readonly string[] {
-  return [process.execPath, ...nodeArguments, join(root, 'dist', 'apps', app, 'src', 'main.js')];
+function program(app: string, { root = ROOT }: BenchBrokerOptions): readonly string[] {
+  return [process.execPath, ...imageNodeArguments, join(root, 'dist', 'apps', app, 'src', 'main.js')];
 }
 
 function cpu(number: number | undefined): { cpu?: number } {

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,13 +21,10 @@ export async function benchRestart(): Promise<readonly BenchLine[]> {
   const folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
   const image = join(folder, 'image');
   execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), image], { cwd: root });
-  const dockerfile = await readFile(join(root, 'deploy', 'Dockerfile'), 'utf8');
   const redis = await RedisProcess.start();
   const broker = await BenchBroker.start({
     root: image,
-    nodeArguments: nodeArguments(dockerfile),
     store: `{ type: redis, url: '${redis.url}' }`,
-    environment: imageEnvironment(dockerfile),
   });
   try {
     const seconds: number[] = [];
@@ -72,17 +69,6 @@ function lines(
       baseline: 'the goal',
     },
   ];
-}
-
-/** Those of the image's own command. */
-function nodeArguments(dockerfile: string): readonly string[] {
-  const command = JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '') as readonly string[];
-  return command.slice(1, -1);
-}
-
-function imageEnvironment(dockerfile: string): Readonly<Record<string, string>> {
-  const pairs = /^ENV (.+)$/m.exec(dockerfile)?.[1]?.split(' ') ?? [];
-  return Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
 }
 
 async function bareStart(): Promise<number> {

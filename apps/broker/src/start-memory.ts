@@ -4,5 +4,9 @@
  * it has its place before the ports are open. Node.js started without `--expose-gc` keeps the memory.
  */
 export function returnStartMemory(): void {
-  globalThis.gc?.({ type: 'major', flavor: 'last-resort', execution: 'sync' });
+  if (globalThis.gc === undefined) return;
+  // With no tick alive, the collection takes away what the engine has learnt of the shape of ticks, for good: each
+  // request would then cost a third more.
+  process.nextTick(() => undefined);
+  globalThis.gc({ type: 'major', flavor: 'last-resort', execution: 'sync' });
 }

@@ -4,6 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { importClientKey, importPaymentKey } from '#libs/jwe';
 import type { JsonWebKeySet } from './broker-configuration.js';
 import type { Fault, Warning } from './fault.js';
+import { otherReaders, type Ownership } from './other-readers.js';
 import { type FileContent, readTextFile } from './read-file.js';
 import { uuid } from './value-rule.js';
 
@@ -11,9 +12,6 @@ const MAX_KEY_BYTES = 65_536;
 const MAX_CODE_BYTES = 1_024;
 const MAX_CA_BYTES = 1_048_576;
 const MAX_KEY_SET_BYTES = 262_144;
-
-const GROUP_OR_OTHERS = 0o077;
-const OTHERS = 0o007;
 
 /** Reads the files that a configuration names, and collects what is wrong with them under the path that names each. */
 export class ConfiguredFiles {
@@ -81,7 +79,7 @@ export class ConfiguredFiles {
   /** A file whose content nobody else should read: the permissions are looked at as well. */
   async #secret(file: string, maxBytes: number, path: string): Promise<string | undefined> {
     const content = await this.#content(file, maxBytes);
-    if (content.kind === 'text') this.#warnOfReaders(content.mode, path);
+    if (content.kind === 'text') this.#warnOfReaders(content.ownership, path);
     return this.#textOf(content, path);
   }
 
@@ -97,9 +95,9 @@ export class ConfiguredFiles {
     return content.kind === 'text' ? content.text : this.#fault(path, `names a file that ${content.problem}`);
   }
 
-  #warnOfReaders(mode: number, path: string): void {
-    if ((mode & GROUP_OR_OTHERS) === 0) return;
-    const readers = (mode & OTHERS) === 0 ? 'its group' : 'every user of the machine';
+  #warnOfReaders(ownership: Ownership, path: string): void {
+    const readers = otherReaders(ownership);
+    if (readers === undefined) return;
     this.warnings.push({
       path,
       problem: `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`,

@@ -1,15 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import type { Ownership } from './other-readers.js';
 
 export type FileContent =
-  | { readonly kind: 'text'; readonly text: string; readonly mode: number }
+  | { readonly kind: 'text'; readonly text: string; readonly ownership: Ownership }
   | { readonly kind: 'fault'; readonly problem: string };
 
 /**
  * Reads a regular file of UTF-8 text. Devices and pipes are refused and the size is bounded, so that a wrong path can
  * neither hang the start nor fill the memory. A link is followed: Kubernetes mounts secrets as links.
- * @returns the text and the file's permission bits, or what is wrong with it, to be read behind its name; no content is quoted
+ * @returns the text and whose the file is, or what is wrong with it, to be read behind its name; no content is quoted
  */
 export async function readTextFile(path: string, maxBytes: number): Promise<FileContent> {
   let handle: FileHandle | undefined;
@@ -19,7 +20,7 @@ export async function readTextFile(path: string, maxBytes: number): Promise<File
     const stats = await handle.stat();
     const problem = unusable(stats, maxBytes);
     if (problem !== undefined) return { kind: 'fault', problem };
-    return decode(await readUpTo(handle, maxBytes + 1), stats.mode, maxBytes);
+    return decode(await readUpTo(handle, maxBytes + 1), stats, maxBytes);
   } catch (error) {
     return { kind: 'fault', problem: problemOf(error) };
   } finally {
@@ -43,13 +44,13 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
   }
 }
 
-function decode(bytes: Buffer, mode: number, maxBytes: number): FileContent {
+function decode(bytes: Buffer, { mode, uid }: Stats, maxBytes: number): FileContent {
   if (bytes.length > maxBytes) return { kind: 'fault', problem: `is larger than ${maxBytes} bytes` };
   if (!isUtf8(bytes)) return { kind: 'fault', problem: 'is not UTF-8 text' };
   // A decoder and not toString: it takes the byte order mark away that some editors write.
   const text = new TextDecoder().decode(bytes);
   bytes.fill(0);
-  return { kind: 'text', text, mode };
+  return { kind: 'text', text, ownership: { mode, isOwn: uid === process.getuid?.() } };
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
