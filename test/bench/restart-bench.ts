@@ -24,6 +24,7 @@ export async function benchRestart(): Promise<readonly BenchLine[]> {
   const redis = await RedisProcess.start();
   const broker = await BenchBroker.start({
     root: image,
+    http: 'docs: false',
     store: `{ type: redis, url: '${redis.url}' }`,
   });
   try {
