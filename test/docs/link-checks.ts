@@ -19,6 +19,13 @@ export function brokenLinks(tree: DocumentationTree): readonly string[] {
   );
 }
 
+/** Files that pages name in code and that are not there: what shows a defence has to exist. */
+export function missingFiles({ pages, paths }: DocumentationTree): readonly string[] {
+  return [...pages].flatMap(([path, { files }]) =>
+    files.filter((file) => !paths.has(file)).map((file) => `${path}: ${file}`),
+  );
+}
+
 /** Scripts that pages name and package.json does not have. */
 export function unknownScripts(tree: DocumentationTree, scripts: readonly string[]): readonly string[] {
   return [...tree.pages].flatMap(([path, page]) =>

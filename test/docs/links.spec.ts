@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTree, treeOf } from './documentation-tree.js';
-import { brokenLinks, unknownScripts, unreachablePages } from './link-checks.js';
+import { brokenLinks, missingFiles, unknownScripts, unreachablePages } from './link-checks.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const INDEX = 'docs/README.md';
@@ -22,6 +22,11 @@ describe('the documentation', () => {
 
   it('names scripts that package.json has', () => {
     expect(unknownScripts(tree, Object.keys(scripts))).toEqual([]);
+  });
+
+  it('names files that are there', () => {
+    expect([...tree.pages.values()].flatMap(({ files }) => files).length).toBeGreaterThan(20);
+    expect(missingFiles(tree)).toEqual([]);
   });
 
   it('is reached from its index, page by page', () => {
@@ -94,6 +99,21 @@ describe('a script', () => {
     ['a line that ends in `npm run\ngone`', 'gone'],
   ])('is unknown: %s', (text, script) => {
     expect(unknown(text)).toEqual([`here.md: npm run ${script}`]);
+  });
+});
+
+describe('a file that is named in code', () => {
+  const missing = (text: string): readonly string[] =>
+    missingFiles(treeOf({ 'docs/here.md': text, 'libs/session/src/index.ts': '' }));
+
+  it('is right when it is there, and when it is none of the repository', () => {
+    expect(missing('`libs/session/src/index.ts`, `/run/secrets/shop.json`, `index.ts`, `libs/*/src`')).toEqual([]);
+  });
+
+  it('is missing when it is not', () => {
+    expect(missing('| shown by |\n| - |\n| `libs/session/src/gone.ts` |')).toEqual([
+      'docs/here.md: libs/session/src/gone.ts',
+    ]);
   });
 });
 

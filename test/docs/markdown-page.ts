@@ -9,17 +9,24 @@ export interface MarkdownPage {
   readonly anchors: ReadonlySet<string>;
   /** Scripts that are named by `npm run`, in text and in code. */
   readonly scripts: readonly string[];
+  /** Files of the repository that are named in code, from its root: `libs/session/src/index.ts`. */
+  readonly files: readonly string[];
 }
 
 const ATTRIBUTE = /\b(href|src|id|name)\s*=\s*"([^"]*)"/g;
+const FILE = /^(?:apps|libs|test|deploy|docs|tools)\/[\w./-]+\.\w+$/;
 const NPM_RUN = /\bnpm run\s+(?:-\S+\s+)*([a-z][\w:-]*)/g;
 
 export function readPage(text: string): MarkdownPage {
   const targets: string[] = [];
+  const files: string[] = [];
   const anchors = new Set<string>();
   const slugger = new GithubSlugger();
   void walkTokens(lexer(text), (token) => {
     if (token.type === 'link' || token.type === 'image') targets.push((token as { href: string }).href);
+    if (token.type === 'codespan' && FILE.test((token as { text: string }).text)) {
+      files.push((token as { text: string }).text);
+    }
     if (token.type === 'heading') anchors.add(slugger.slug(plainText(token)));
     if (token.type !== 'html') return;
     for (const [, name, value = ''] of token.raw.matchAll(ATTRIBUTE)) {
@@ -28,7 +35,7 @@ export function readPage(text: string): MarkdownPage {
     }
   });
   const scripts = [...text.matchAll(NPM_RUN)].map(([, script = '']) => script);
-  return { targets, anchors, scripts };
+  return { targets, anchors, scripts, files };
 }
 
 /** As a reader sees it: without the marks of code, emphasis and links. */
