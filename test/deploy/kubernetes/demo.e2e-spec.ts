@@ -1,0 +1,69 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually, freePort } from '#libs/testing';
+import { ProgramProcess } from '../../e2e/program-process.js';
+import { folder, root } from './manifests.js';
+
+/** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders are others. */
+describe('the demo overlay', () => {
+  let copy: string;
+  const programs: ProgramProcess[] = [];
+  let redis: ChildProcess | undefined;
+
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'demo-overlay-'));
+    cpSync(join(folder, 'overlays/demo'), copy, { recursive: true });
+  });
+  afterAll(async () => {
+    for (const program of programs) {
+      program.signal('SIGKILL');
+      await program.ended;
+    }
+    if (redis?.exitCode === null) {
+      redis.kill('SIGKILL');
+      await once(redis, 'exit');
+    }
+    rmSync(copy, { recursive: true });
+  });
+
+  function prepare(): string {
+    const SESSION_BROKER_CLI = `${process.execPath} ${join(root, 'dist/apps/cli/src/main.js')}`;
+    const env = { ...process.env, SESSION_BROKER_CLI };
+    return execFileSync('sh', [join(copy, 'prepare.sh')], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+
+  it('serves its merchant to the token that was printed, and never makes anything twice', async () => {
+    const token = /demo token: (\S+)/.exec(prepare())?.[1] ?? '';
+    const made = join(copy, 'made');
+    expect(prepare).toThrow('made already');
+    const [api, management, store, gateway] = [await freePort(), await freePort(), await freePort(), await freePort()];
+    redis = spawn('redis-server', [join(made, 'redis.conf'), '--port', String(store), '--bind', '127.0.0.1']);
+    const environment = { SANDBOX_PORT: String(gateway), SANDBOX_MERCHANTS: join(made, 'merchants.json') };
+    const sandbox = new ProgramProcess('sandbox', { environment });
+    programs.push(sandbox);
+    await sandbox.said(/sandbox listening/);
+    const file = join(made, 'local.yaml');
+    const text = readFileSync(join(made, 'broker.yaml'), 'utf8')
+      .replaceAll('0.0.0.0', '127.0.0.1')
+      .replace('port: 8080', `port: ${api}`)
+      .replace('port: 9464', `port: ${management}`)
+      .replace('redis:6379', `127.0.0.1:${store}`)
+      .replace('sandbox:8081', `127.0.0.1:${gateway}`)
+      .replace('/run/secrets/redis/password', 'redis-password')
+      .replaceAll('/run/secrets/shop/', '');
+    writeFileSync(file, text);
+    const broker = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file } });
+    programs.push(broker);
+    await eventually(async () => {
+      await broker.said(/broker started/);
+      return (await fetch(`http://127.0.0.1:${management}/readyz`)).ok;
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`http://127.0.0.1:${api}/v1/merchants/shop/session`, { headers });
+    expect(await answer.json()).toMatchObject({ merchant: 'shop', authToken: expect.any(String) as string });
+    expect(broker.out).not.toContain('"level":"warn"');
+  }, 30_000);
+});
