@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, freePort } from '#libs/testing';
+import { eventually, findRedisServer, freePort } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
 import { folder, root } from './manifests.js';
 
@@ -40,7 +40,7 @@ describe('the demo overlay', () => {
     const made = join(copy, 'made');
     expect(prepare).toThrow('made already');
     const [api, management, store, gateway] = [await freePort(), await freePort(), await freePort(), await freePort()];
-    redis = spawn('redis-server', [join(made, 'redis.conf'), '--port', String(store), '--bind', '127.0.0.1']);
+    redis = spawn(findRedisServer(), [join(made, 'redis.conf'), '--port', String(store), '--bind', '127.0.0.1']);
     const environment = { SANDBOX_PORT: String(gateway), SANDBOX_MERCHANTS: join(made, 'merchants.json') };
     const sandbox = new ProgramProcess('sandbox', { environment });
     programs.push(sandbox);
