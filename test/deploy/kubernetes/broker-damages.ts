@@ -92,7 +92,7 @@ export const brokerDamages: readonly Damage[] = [
     check: 'broker',
     says: /out to sandbox:8081/,
     of: ['NetworkPolicy', 'session-broker-sandbox'],
-    from: '"port":"http"',
+    from: '"port":8081',
     to: '"port":80',
     overlay: 'overlays/demo',
   },
