@@ -67,6 +67,7 @@ export const builtinHomes = {
     // The client reads the one file that holds its caller's token.
     homes: ['libs/configuration', 'libs/telemetry', 'libs/client', 'apps/broker', 'apps/sandbox', 'apps/cli'],
   },
-  processes: { modules: ['child_process', 'cluster', 'worker_threads'], homes: ['apps/cli'] },
+  processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli'] },
+  threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },
   loopholes: { modules: ['process', 'module', 'vm', 'inspector', 'repl'], homes: [] },
 };

@@ -102,6 +102,7 @@ describe('the image', () => {
     readonly broker: { child: ChildProcess; out: string };
     readonly url: string;
     readonly managementUrl: string;
+    readonly publicJwk: object;
   }
 
   async function startBroker(
@@ -138,7 +139,12 @@ describe('the image', () => {
       if (broker.child.exitCode !== null) throw new Error(broker.out);
       return broker.out.includes('"msg":"session renewed"') && broker.out.includes('"msg":"broker started"');
     });
-    return { broker, url: `http://127.0.0.1:${port}`, managementUrl: `http://127.0.0.1:${managementPort}` };
+    return {
+      broker,
+      url: `http://127.0.0.1:${port}`,
+      managementUrl: `http://127.0.0.1:${managementPort}`,
+      publicJwk: key.publicJwk,
+    };
   }
 
   it('starts a broker that gives back what its start took of memory', async () => {
@@ -205,6 +211,21 @@ describe('the image', () => {
     expect(await once(broker.child, 'close')).toEqual([0, null]);
     expect((await run([...health, `${managementUrl}/readyz`]))[0]).toBe(4);
   }, 30_000);
+
+  it('seals and opens payloads in the thread that it has for that', async () => {
+    const { broker, url, publicJwk } = await startBroker();
+    const ask = async (path: string, body: object): Promise<Record<string, string>> => {
+      const headers = { 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await (await fetch(`${url}/v1/merchants/shop/payloads/${path}`, init)).json()) as Record<string, string>;
+    };
+    const { jwe } = await ask('encrypt', { plaintext: 'ping', recipient: publicJwk });
+    expect(await ask('decrypt', { jwe })).toEqual({ plaintext: 'ping', encoding: 'utf8' });
+    expect(await ask('decrypt', { jwe: `${String(jwe)}AAAA` })).toMatchObject({ code: 'jwe_malformed' });
+    const folder = `/proc/${broker.child.pid}/task`;
+    const threads = readdirSync(folder).map((task) => readFileSync(join(folder, task, 'comm'), 'utf8').trim());
+    expect(threads).toContain('jwe');
+  });
 
   it.each(['grpc', 'http/protobuf', 'http/json'])(
     'can send traces and metrics by %s',

@@ -3,6 +3,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { Clock } from '#libs/clock';
+import type { JweWork } from '#libs/jwe';
 import {
   SessionReplica,
   type SessionEvents,
@@ -36,7 +37,7 @@ import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ConfigurationInForce } from './reload/configuration-in-force.js';
-import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, LOGGER, STORE } from './tokens.js';
+import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, JWE_WORK, LOGGER, STORE } from './tokens.js';
 
 /** What the app is made of; made outside Nest, so that a test may bring its own. */
 export interface BrokerParts {
@@ -49,6 +50,8 @@ export interface BrokerParts {
   readonly events: SessionEvents;
   readonly tracing?: Tracing;
   readonly auditLog: AuditLog;
+  /** Where payloads are sealed and opened. */
+  readonly jweWork: JweWork;
 }
 
 /** Jitter needs no secrecy, but one source of randomness is enough. */
@@ -75,6 +78,7 @@ export class BrokerModule {
         { provide: GATEWAY, useValue: parts.gateway },
         { provide: EVENTS, useValue: parts.events },
         { provide: AUDIT_LOG, useValue: parts.auditLog },
+        { provide: JWE_WORK, useValue: parts.jweWork },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: PolicyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },

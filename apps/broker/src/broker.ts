@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration, ConfigurationSource } from '#libs/configuration';
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
-import type { ClientKey } from '#libs/jwe';
+import { type ClientKey, inThisThread, type JweWork } from '#libs/jwe';
 import { SessionReplica } from '#libs/session';
 import {
   type AuditLog,
@@ -56,6 +56,8 @@ export interface BrokerOptions {
   readonly telemetry?: Telemetry;
   /** Aborted when the broker is to be closed as soon as it has started: it then creates no session meanwhile. */
   readonly stopping?: AbortSignal;
+  /** Where payloads are sealed and opened; left out: in this thread. */
+  readonly jweWork?: JweWork;
 }
 
 export interface RunningBroker {
@@ -72,7 +74,7 @@ export interface RunningBroker {
  * @throws BrokerError `address_in_use` when one of the two ports is taken; nothing is left running then
  */
 export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
-  const { clock, logger, telemetry } = options;
+  const { clock, logger, telemetry, jweWork = inThisThread } = options;
   const started: { replica?: SessionReplica } = {};
   const configuration = new ConfigurationInForce(options.configuration);
   const retired = new RetiredKeys({ clock, sessionOf: (merchant) => started.replica?.reader.peek(merchant)?.session });
@@ -95,7 +97,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const listeners = [metrics, status].filter((listener) => listener !== undefined);
   const events = new EventFanOut(new EventLog(logger), ...listeners);
   const auditLog = openAuditLog(options);
-  const parts = { configuration, merchants, clock, logger, store, gateway, events, auditLog, ...traced };
+  const parts = { configuration, merchants, clock, logger, store, gateway, events, auditLog, jweWork, ...traced };
   const app = await createApp(parts, telemetry);
   const replica = app.get(SessionReplica);
   started.replica = replica;

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { BrokerError, describeError } from '#libs/errors';
+import { JweThread } from '#libs/jwe';
 import { createLogger, startTelemetry } from '#libs/telemetry';
 import type { RunningBroker } from './broker.js';
 import { VERSION } from './version.js';
@@ -24,19 +25,22 @@ export interface RunOptions {
  * @returns its exit code: 0 when it has ended in order, 1 when it could not start or end, with one line on stderr
  */
 export async function runBroker(options: RunOptions): Promise<number> {
+  const jweWork = new JweThread();
   try {
-    const broker = await start(options);
+    const broker = await start(options, jweWork);
     if (broker === undefined) return ENDED;
     options.onHangUp(() => void broker.reload());
     await aborted(options.stopping);
     return await stop(broker);
   } catch (error) {
     return fail('cannot start', error);
+  } finally {
+    await jweWork.close();
   }
 }
 
 /** @returns undefined when the broker is to end before anything of it runs */
-async function start({ environment, stopping }: RunOptions): Promise<RunningBroker | undefined> {
+async function start({ environment, stopping }: RunOptions, jweWork: JweThread): Promise<RunningBroker | undefined> {
   const file = environment['BROKER_CONFIG'];
   if (file === undefined || file === '') {
     throw new BrokerError('configuration_invalid', {
@@ -58,7 +62,7 @@ async function start({ environment, stopping }: RunOptions): Promise<RunningBrok
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
   const setLogLevel = logger.setLevel.bind(logger);
-  return await startBroker({ configuration, source, setLogLevel, clock, logger, telemetry, stopping });
+  return await startBroker({ configuration, source, setLogLevel, clock, logger, telemetry, stopping, jweWork });
 }
 
 async function stop(broker: RunningBroker): Promise<number> {

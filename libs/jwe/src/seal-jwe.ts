@@ -1,31 +1,30 @@
+import type { webcrypto } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { CompactEncrypt } from 'jose';
-import { EphemeralKeys } from './ephemeral-keys.js';
-import { CONTENT_ENCRYPTION, DEFAULT_MAX_PLAINTEXT_BYTES, KEY_MANAGEMENT } from './profile.js';
+import { DEFAULT_MAX_PLAINTEXT_BYTES } from './profile.js';
 import { type RecipientKey, recipientHandleOf } from './recipient-key.js';
+import { sealToHandle } from './seal-to-handle.js';
 
 export interface SealOptions {
   /** The longest plaintext to seal, in bytes. */
   readonly maxBytes?: number;
 }
 
-const ephemeralKeys = new EphemeralKeys();
+/** Where the cryptography of a sealing is done. */
+export type SealTo = (plaintext: Uint8Array, handle: webcrypto.CryptoKey) => Promise<string>;
 
 /**
  * Seals bytes to a recipient as a compact JWE with the protected header {alg, enc, epk}.
  * @throws BrokerError `jwe_too_large` when the plaintext is longer than allowed
  */
-export async function sealJwe(
-  plaintext: Uint8Array,
-  recipient: RecipientKey,
-  options: SealOptions = {},
-): Promise<string> {
-  const maxBytes = options.maxBytes ?? DEFAULT_MAX_PLAINTEXT_BYTES;
-  if (plaintext.byteLength > maxBytes) {
-    throw new BrokerError('jwe_too_large', { publicDetail: `a plaintext of at most ${maxBytes} bytes is sealed` });
-  }
-  return new CompactEncrypt(plaintext)
-    .setProtectedHeader({ alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION })
-    .setKeyManagementParameters({ epk: await ephemeralKeys.take() })
-    .encrypt(recipientHandleOf(recipient));
+export const sealJwe = sealingBy(sealToHandle);
+
+/** A `sealJwe` whose cryptography is done elsewhere. */
+export function sealingBy(sealTo: SealTo) {
+  return async (plaintext: Uint8Array, recipient: RecipientKey, options: SealOptions = {}): Promise<string> => {
+    const maxBytes = options.maxBytes ?? DEFAULT_MAX_PLAINTEXT_BYTES;
+    if (plaintext.byteLength > maxBytes) {
+      throw new BrokerError('jwe_too_large', { publicDetail: `a plaintext of at most ${maxBytes} bytes is sealed` });
+    }
+    return sealTo(plaintext, recipientHandleOf(recipient));
+  };
 }

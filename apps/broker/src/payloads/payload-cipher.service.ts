@@ -1,14 +1,15 @@
 import { availableParallelism } from 'node:os';
-import { Injectable } from '@nestjs/common';
-import { importPaymentKey, importServerKey, openJwe, type RecipientKey, sealJwe } from '#libs/jwe';
+import { Inject, Injectable } from '@nestjs/common';
+import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
+import { JWE_WORK } from '../tokens.js';
 import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';
 
 /**
- * The runtime's threads do the arithmetic, beside the event loop. One processor is left to the event loop, which
- * answers the reads; work that waits takes nothing from it but memory.
+ * A thread of its own does the work, beside the event loop. One processor is left to the event loop, which answers the
+ * reads; work that waits takes nothing from it but memory.
  */
 const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256 };
 
@@ -18,16 +19,19 @@ export class PayloadCipher {
   readonly #gate = new WorkGate(GATE);
   readonly #serverKeys = new WeakMap<Session, Promise<RecipientKey>>();
 
-  constructor(private readonly merchants: ConfiguredMerchants) {}
+  constructor(
+    private readonly merchants: ConfiguredMerchants,
+    @Inject(JWE_WORK) private readonly work: JweWork,
+  ) {}
 
   /** @throws BrokerError `jwe_too_large`, `overloaded` or `shutting_down` */
   sealToSession(plaintext: Uint8Array, session: Session, signal: AbortSignal): Promise<string> {
-    return this.#gate.run(signal, async () => seal(plaintext, await this.#serverKeyOf(session)));
+    return this.#gate.run(signal, async () => this.#seal(plaintext, await this.#serverKeyOf(session)));
   }
 
   /** @throws BrokerError `jwk_invalid`, `jwe_too_large`, `overloaded` or `shutting_down` */
   sealTo(plaintext: Uint8Array, recipient: object, signal: AbortSignal): Promise<string> {
-    return this.#gate.run(signal, async () => seal(plaintext, await importPaymentKey(recipient)));
+    return this.#gate.run(signal, async () => this.#seal(plaintext, await importPaymentKey(recipient)));
   }
 
   /**
@@ -42,7 +46,10 @@ export class PayloadCipher {
     const keys = this.merchants.clientKeysOf(recipient.merchant);
     const current = keys.filter(({ thumbprint }) => thumbprint === recipient.session?.clientKeyThumbprint);
     const ordered = [...current, ...keys.filter((key) => !current.includes(key))];
-    return this.#gate.run(signal, async () => (await openJwe(jwe, ordered, { maxBytes: LARGEST_JWE })).plaintext);
+    return this.#gate.run(
+      signal,
+      async () => (await this.work.openJwe(jwe, ordered, { maxBytes: LARGEST_JWE })).plaintext,
+    );
   }
 
   /** A session is sealed to many times; its key is read once. */
@@ -51,8 +58,8 @@ export class PayloadCipher {
     this.#serverKeys.set(session, known);
     return known;
   }
-}
 
-function seal(plaintext: Uint8Array, recipient: RecipientKey): Promise<string> {
-  return sealJwe(plaintext, recipient, { maxBytes: LARGEST_PLAINTEXT });
+  #seal(plaintext: Uint8Array, recipient: RecipientKey): Promise<string> {
+    return this.work.sealJwe(plaintext, recipient, { maxBytes: LARGEST_PLAINTEXT });
+  }
 }

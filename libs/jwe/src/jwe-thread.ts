@@ -1,0 +1,104 @@
+import type { webcrypto } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import { BrokerError } from '#libs/errors';
+import { openingBy, openJwe } from './open-jwe.js';
+import type { OpenedWith } from './open-with-handles.js';
+import { sealingBy, sealJwe } from './seal-jwe.js';
+
+/** What is asked of the thread. Handles cross over as they are: not extractable, and without a copy of the key. */
+export type JweTask =
+  | { readonly kind: 'open'; readonly jwe: string; readonly handles: readonly webcrypto.CryptoKey[] }
+  | { readonly kind: 'seal'; readonly plaintext: Uint8Array; readonly handle: webcrypto.CryptoKey };
+
+/** What comes back. A task that fails says nothing of why. */
+export type JweAnswer =
+  { readonly opened: OpenedWith | undefined } | { readonly sealed: string } | { readonly failed: true };
+
+/** Opens and seals JWEs, wherever that is done. */
+export interface JweWork {
+  readonly openJwe: typeof openJwe;
+  readonly sealJwe: typeof sealJwe;
+}
+
+export const inThisThread: JweWork = { openJwe, sealJwe };
+
+interface Waiting {
+  readonly resolve: (answer: JweAnswer) => void;
+  readonly reject: (error: BrokerError) => void;
+}
+
+const ENTRY = new URL('./jwe-thread-entry.js', import.meta.url);
+/** Room for what is under way, and no more: a thread that runs wild ends alone. */
+const MEMORY_MIB = 64;
+
+/**
+ * Opens and seals in a thread of its own. A JWE is half a dozen steps of arithmetic, each with work before and after it on
+ * the thread that asks: on the event loop's, every read would wait for that. The thread is started by the first task,
+ * and after it has died by the next one.
+ */
+export class JweThread implements JweWork {
+  readonly openJwe = openingBy((jwe, handles) => this.#open(jwe, handles));
+  readonly sealJwe = sealingBy((plaintext, handle) => this.#seal(plaintext, handle));
+  readonly #entry: URL;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #tasks = 0;
+
+  constructor(entry = ENTRY) {
+    this.#entry = entry;
+  }
+
+  /** Tasks that are under way fail. */
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  async #open(jwe: string, handles: readonly webcrypto.CryptoKey[]): Promise<OpenedWith | undefined> {
+    const answer = await this.#ask({ kind: 'open', jwe, handles });
+    if ('opened' in answer) return answer.opened;
+    throw gone();
+  }
+
+  async #seal(plaintext: Uint8Array, handle: webcrypto.CryptoKey): Promise<string> {
+    const answer = await this.#ask({ kind: 'seal', plaintext, handle });
+    if ('sealed' in answer) return answer.sealed;
+    throw gone();
+  }
+
+  #ask(task: JweTask): Promise<JweAnswer> {
+    const worker = (this.#worker ??= this.#start());
+    const id = (this.#tasks += 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, task });
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#entry, {
+      name: 'jwe',
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
+    });
+    worker.on('message', ({ id, answer }: { readonly id: number; readonly answer: JweAnswer }) => {
+      this.#waiting.get(id)?.resolve(answer);
+      this.#waiting.delete(id);
+    });
+    let cause: unknown;
+    worker.on('error', (error: unknown) => {
+      cause = error;
+    });
+    worker.on('exit', () => {
+      this.#worker = undefined;
+      for (const { reject } of this.#waiting.values()) reject(gone(cause));
+      this.#waiting.clear();
+    });
+    // It keeps nobody from ending.
+    worker.unref();
+    return worker;
+  }
+}
+
+function gone(cause?: unknown): BrokerError {
+  return new BrokerError('internal_error', { detail: 'the thread that opens and seals has ended', cause });
+}
