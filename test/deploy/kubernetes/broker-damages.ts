@@ -118,6 +118,6 @@ export const brokerDamages: readonly Damage[] = [
     says: /not suffice for its watchers/,
     of: ['ConfigMap', 'session-broker'],
     from: 'maxWatchers: 5000',
-    to: 'maxWatchers: 8000',
+    to: 'maxWatchers: 10000',
   },
 ];
