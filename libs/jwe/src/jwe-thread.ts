@@ -28,8 +28,8 @@ interface Waiting {
 }
 
 const ENTRY = new URL('./jwe-thread-entry.js', import.meta.url);
-/** Room for what is under way, and no more: a thread that runs wild ends alone. */
-const MEMORY_MIB = 64;
+/** Room for what is under way, and no more: a thread that runs wild ends alone. What it makes is garbage at once. */
+const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
 /**
  * Opens and seals in a thread of its own. A JWE is half a dozen steps of arithmetic, each with work before and after it on
@@ -78,7 +78,7 @@ export class JweThread implements JweWork {
     const worker = new Worker(this.#entry, {
       name: 'jwe',
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
+      resourceLimits: MEMORY,
     });
     worker.on('message', ({ id, answer }: { readonly id: number; readonly answer: JweAnswer }) => {
       this.#waiting.get(id)?.resolve(answer);
