@@ -186,11 +186,12 @@ export function describeClaim(bench: Bench): void {
       const windowMs = LONG_MS;
       for (let call = 0; call < 3; call += 1) {
         await store.release(await lease(store, { budget: aBudget({ windowMs }) }), { called: true, nextDueInMs: 0 });
-        await advance(20);
+        await advance(200);
       }
       const refused = await store.claim(now({ budget: aBudget({ calls: 1, windowMs }) }));
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, windowMs - 20);
-      expect('retryInMs' in refused && refused.retryInMs > windowMs - 60 + 1).toBe(true);
+      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, windowMs - 200);
+      // The newest call decides, and not the oldest: a store that is slow by less than their distance is no fault.
+      expect('retryInMs' in refused && refused.retryInMs > windowMs - 600 + 1).toBe(true);
     });
   });
 
