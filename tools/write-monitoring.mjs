@@ -1,9 +1,9 @@
 // Writes the PrometheusRule of deploy/kubernetes from the rules of deploy/prometheus; a test holds the two equal.
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import { parse, stringify } from 'yaml';
+import { writeFormatted } from './write-formatted.mjs';
 
 const deploy = join(dirname(dirname(fileURLToPath(import.meta.url))), 'deploy');
 const target = join(deploy, 'kubernetes', 'components', 'monitoring', 'prometheusrule.yaml');
@@ -15,4 +15,4 @@ const manifest = {
   spec: rules,
 };
 const text = `# Written by \`npm run monitoring\` from deploy/prometheus/rules.\n${stringify(manifest, { lineWidth: 0, blockQuote: 'literal' })}`;
-await writeFile(target, await format(text, { ...(await resolveConfig(target)), filepath: target }));
+await writeFormatted(target, text);

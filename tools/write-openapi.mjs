@@ -1,11 +1,10 @@
 // Writes docs/openapi.json, the contract, as the built broker serves it; a test holds the two equal.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { writeFormatted } from './write-formatted.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, 'docs', 'openapi.json');
@@ -40,8 +39,7 @@ const demo = spawn(process.execPath, [join(root, 'dist/apps/cli/src/main.js'), '
 });
 try {
   const contract = await (await answerOf(`http://127.0.0.1:${port}/openapi.json`)).json();
-  const options = { ...(await resolveConfig(target)), filepath: target };
-  await writeFile(target, await format(JSON.stringify(contract), options));
+  await writeFormatted(target, JSON.stringify(contract));
 } finally {
   demo.kill('SIGTERM');
   await once(demo, 'exit');

@@ -112,6 +112,8 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     await Promise.all([management.close(), connections.close(), store.close(), telemetry?.shutdown()]);
     logger.info({}, 'broker stopped');
   };
+  // Everything is loaded by now, and nobody has to wait yet.
+  returnStartMemory();
   try {
     const urls = await openPorts(options.configuration, { management, app });
     reloader?.start();
@@ -149,12 +151,11 @@ async function closeApp(
   await drain(app.getHttpServer(), { close: () => app.close(), clock });
 }
 
-/** Everything is loaded by now, and nobody has to wait yet. The management port first: it shows how the start goes. */
+/** The management port first: it shows how the start goes. */
 async function openPorts(
   { http, management }: Pick<BrokerConfiguration, 'http' | 'management'>,
   servers: { readonly management: FastifyInstance; readonly app: NestFastifyApplication },
 ): Promise<Pick<RunningBroker, 'url' | 'managementUrl'>> {
-  returnStartMemory();
   const managementUrl = await listen(management, (address) => servers.management.listen(address));
   const url = await listen(http, async (address) => {
     await servers.app.listen(address);

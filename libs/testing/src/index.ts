@@ -19,5 +19,5 @@ export { LoopbackServer } from './loopback-server.js';
 export { TcpProxy, type Passage } from './tcp-proxy.js';
 export { TestAuthority, type CertificateWish, type TestCertificate } from './test-certificates.js';
 export { TestIssuer, type SigningAlgorithm } from './test-issuer.js';
-export { findRedisServer, freePort, RedisProcess } from './redis-process.js';
+export { freePort, RedisProcess } from './redis-process.js';
 export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';

@@ -9,6 +9,7 @@ import {
   ofKind,
   type Peer,
   type PodSpec,
+  replicasOf,
   root,
   selected,
 } from './manifests.js';
@@ -112,8 +113,8 @@ function probeFaults({ startupProbe, livenessProbe, readinessProbe }: Container)
     .map(([what]) => `whether it ${what} is asked elsewhere than it is answered`);
 }
 
-function rolloutFaults(manifests: readonly Manifest[], { spec }: Manifest): readonly string[] {
-  const replicas = ofKind(manifests, 'HorizontalPodAutoscaler')[0]?.spec.minReplicas ?? spec.replicas ?? 1;
+function rolloutFaults(manifests: readonly Manifest[], deployment: Manifest): readonly string[] {
+  const { spec } = deployment;
   const { topologySpreadConstraints = [] } = spec.template.spec;
   const spread = topologySpreadConstraints.map(({ topologyKey }) => topologyKey);
   const budgets = ofKind(manifests, 'PodDisruptionBudget').filter((budget) =>
@@ -122,7 +123,7 @@ function rolloutFaults(manifests: readonly Manifest[], { spec }: Manifest): read
   return [
     ...stopFaults(spec.template.spec),
     ...(spec.strategy?.rollingUpdate?.maxUnavailable === 0 ? [] : ['an update takes a replica before it has another']),
-    ...(replicas >= 3 ? [] : ['there are less than three replicas']),
+    ...(replicasOf(manifests, deployment) >= 3 ? [] : ['there are less than three replicas']),
     ...['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
       .filter((key) => !spread.includes(key))
       .map((key) => `all replicas may be where ${key} is the same`),

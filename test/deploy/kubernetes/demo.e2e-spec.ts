@@ -1,17 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, findRedisServer, freePort } from '#libs/testing';
+import { eventually, freePort, RedisProcess } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
-import { folder, root } from './manifests.js';
+import { folder } from './manifests.js';
+import { prepareDemo } from './prepare-demo.js';
 
 /** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders are others. */
 describe('the demo overlay', () => {
   let copy: string;
   const programs: ProgramProcess[] = [];
-  let redis: ChildProcess | undefined;
+  let redis: RedisProcess | undefined;
 
   beforeAll(() => {
     copy = mkdtempSync(join(tmpdir(), 'demo-overlay-'));
@@ -22,25 +21,16 @@ describe('the demo overlay', () => {
       program.signal('SIGKILL');
       await program.ended;
     }
-    if (redis?.exitCode === null) {
-      redis.kill('SIGKILL');
-      await once(redis, 'exit');
-    }
+    await redis?.stop();
     rmSync(copy, { recursive: true });
   });
 
-  function prepare(): string {
-    const SESSION_BROKER_CLI = `${process.execPath} ${join(root, 'dist/apps/cli/src/main.js')}`;
-    const env = { ...process.env, SESSION_BROKER_CLI };
-    return execFileSync('sh', [join(copy, 'prepare.sh')], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] });
-  }
-
   it('serves its merchant to the token that was printed, and never makes anything twice', async () => {
-    const token = /demo token: (\S+)/.exec(prepare())?.[1] ?? '';
+    const token = /demo token: (\S+)/.exec(prepareDemo(copy))?.[1] ?? '';
     const made = join(copy, 'made');
-    expect(prepare).toThrow('made already');
-    const [api, management, store, gateway] = [await freePort(), await freePort(), await freePort(), await freePort()];
-    redis = spawn(findRedisServer(), [join(made, 'redis.conf'), '--port', String(store), '--bind', '127.0.0.1']);
+    expect(() => prepareDemo(copy)).toThrow('made already');
+    const [api, management, gateway] = [await freePort(), await freePort(), await freePort()];
+    redis = await RedisProcess.start({ args: () => ['--include', join(made, 'redis.conf')] });
     const environment = { SANDBOX_PORT: String(gateway), SANDBOX_MERCHANTS: join(made, 'merchants.json') };
     const sandbox = new ProgramProcess('sandbox', { environment });
     programs.push(sandbox);
@@ -50,7 +40,7 @@ describe('the demo overlay', () => {
       .replaceAll('0.0.0.0', '127.0.0.1')
       .replace('port: 8080', `port: ${api}`)
       .replace('port: 9464', `port: ${management}`)
-      .replace('redis:6379', `127.0.0.1:${store}`)
+      .replace('redis:6379', `127.0.0.1:${redis.port}`)
       .replace('sandbox:8081', `127.0.0.1:${gateway}`)
       .replace('/run/secrets/redis/password', 'redis-password')
       .replaceAll('/run/secrets/shop/', '');

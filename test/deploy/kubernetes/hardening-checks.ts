@@ -9,17 +9,17 @@ interface Rule<Subject> {
 const containerRules: readonly Rule<Container>[] = [
   {
     says: 'may gain privileges',
-    holds: ({ securityContext }) => has(securityContext, 'allowPrivilegeEscalation', false),
+    holds: ({ securityContext }) => securityContext?.['allowPrivilegeEscalation'] === false,
   },
   {
     says: 'may write to its root',
-    holds: ({ securityContext }) => has(securityContext, 'readOnlyRootFilesystem', true),
+    holds: ({ securityContext }) => securityContext?.['readOnlyRootFilesystem'] === true,
   },
   {
     says: 'keeps capabilities',
-    holds: ({ securityContext }) => JSON.stringify(member(securityContext, 'capabilities')) === '{"drop":["ALL"]}',
+    holds: ({ securityContext }) => JSON.stringify(securityContext?.['capabilities']) === '{"drop":["ALL"]}',
   },
-  { says: 'is privileged', holds: ({ securityContext }) => member(securityContext, 'privileged') !== true },
+  { says: 'is privileged', holds: ({ securityContext }) => securityContext?.['privileged'] !== true },
   { says: 'runs an image without a version', holds: ({ image }) => /:\d+(\.\d+)+$|@sha256:[0-9a-f]{64}$/.test(image) },
   { says: 'does not say when its image is pulled', holds: ({ imagePullPolicy }) => imagePullPolicy === 'IfNotPresent' },
   {
@@ -66,11 +66,11 @@ const podRules: readonly Rule<PodSpec>[] = [
     holds: ({ securityContext }) => JSON.stringify(securityContext?.['seccompProfile']) === '{"type":"RuntimeDefault"}',
   },
   { says: 'gets a token of the API server', holds: (pod) => pod.automountServiceAccountToken === false },
-  { says: 'is told of all services', holds: (pod) => member(pod, 'enableServiceLinks') === false },
+  { says: 'is told of all services', holds: (pod) => pod.enableServiceLinks === false },
   {
     says: 'shares something of its node',
     holds: (pod) =>
-      ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].every((name) => member(pod, name) === undefined) &&
+      ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].every((name) => !(name in pod)) &&
       (pod.volumes ?? []).every((volume) => !('hostPath' in volume)),
   },
 ];
@@ -114,11 +114,3 @@ export function networkFaults(manifests: readonly Manifest[]): readonly string[]
 
 const selectsSome = (selector: Parameters<typeof selects>[0] | undefined): boolean =>
   selector !== undefined && !selects(selector, {});
-
-function member(subject: object | undefined, name: string): unknown {
-  return (subject as Readonly<Record<string, unknown>> | undefined)?.[name];
-}
-
-function has(subject: object | undefined, name: string, value: unknown): boolean {
-  return member(subject, name) === value;
-}

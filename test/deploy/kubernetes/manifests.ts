@@ -40,7 +40,7 @@ export interface Container {
   readonly readinessProbe?: Probe;
   readonly lifecycle?: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
   readonly resources?: { readonly requests?: Labels; readonly limits?: Labels };
-  readonly securityContext?: object;
+  readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly volumeMounts?: readonly {
     readonly name: string;
     readonly mountPath: string;
@@ -66,6 +66,7 @@ export interface Volume {
 export interface PodSpec {
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly topologySpreadConstraints?: readonly { readonly topologyKey: string; readonly labelSelector: Selector }[];
@@ -124,6 +125,15 @@ export function selects({ matchLabels = {} }: Selector, labels: Labels): boolean
 /** The Deployments whose pods a selector means; one without labels means all of them. */
 export function selected(manifests: readonly Manifest[], selector: Selector): readonly Manifest[] {
   return ofKind(manifests, 'Deployment').filter(({ spec }) => selects(selector, spec.template.metadata.labels));
+}
+
+/** How many pods a Deployment has at the least: as its autoscaler says, if it has one. */
+export function replicasOf(manifests: readonly Manifest[], deployment: Manifest): number {
+  return scalerOf(manifests, deployment)?.spec.minReplicas ?? deployment.spec.replicas ?? 1;
+}
+
+export function scalerOf(manifests: readonly Manifest[], { metadata }: Manifest): Manifest | undefined {
+  return ofKind(manifests, 'HorizontalPodAutoscaler').find(({ spec }) => spec.scaleTargetRef.name === metadata.name);
 }
 
 export function portNames({ spec }: Manifest): readonly string[] {

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../../interop/availability.js';
 import { type Manifest, render, root } from './manifests.js';
+import { prepareDemo } from './prepare-demo.js';
 
 export const kubectl = program('kubectl', ['kubectl', 'version', '--client'], 'install kubectl 1.30 or newer');
 
@@ -25,9 +25,7 @@ export function renderOverlays(): RenderedOverlays {
   try {
     cpSync(join(root, 'deploy'), copy, { recursive: true });
     const at = (path: string): string => join(copy, 'kubernetes', path);
-    const cli = `${process.execPath} ${join(root, 'dist/apps/cli/src/main.js')}`;
-    const env = { ...process.env, SESSION_BROKER_CLI: cli };
-    const prepared = execFileSync('sh', [at('overlays/demo/prepare.sh')], { encoding: 'utf8', env });
+    const prepared = prepareDemo(at('overlays/demo'));
     const [demo, production, mtls] = COMMITTED.map((name) => render(at(name)));
     const file = at('overlays/production/kustomization.yaml');
     const text = readFileSync(file, 'utf8').replace('components: [', 'components: [../../components/autoscaling, ');

@@ -5,6 +5,8 @@ import {
   ofKind,
   type PodSpec,
   portNames,
+  replicasOf,
+  scalerOf,
   selected,
   type Selector,
   sourcesOf,
@@ -120,19 +122,16 @@ function namespaceFaults(manifests: readonly Manifest[]): readonly string[] {
 }
 
 function scalingFaults(manifests: readonly Manifest[]): readonly string[] {
-  const scalers = ofKind(manifests, 'HorizontalPodAutoscaler');
-  const scaled = (deployment: Manifest): Manifest | undefined =>
-    scalers.find(({ spec }) => spec.scaleTargetRef.name === deployment.metadata.name);
-  const lost = scalers
-    .filter(({ spec }) => !ofKind(manifests, spec.scaleTargetRef.kind).some((one) => scaled(one) !== undefined))
+  const lost = ofKind(manifests, 'HorizontalPodAutoscaler')
+    .filter(({ spec: { scaleTargetRef } }) =>
+      ofKind(manifests, scaleTargetRef.kind).every(({ metadata }) => metadata.name !== scaleTargetRef.name),
+    )
     .map((scaler) => `${called(scaler)} scales nothing`);
   const fought = ofKind(manifests, 'Deployment')
-    .filter((deployment) => scaled(deployment) !== undefined && deployment.spec.replicas !== undefined)
+    .filter((deployment) => scalerOf(manifests, deployment) !== undefined && deployment.spec.replicas !== undefined)
     .map((deployment) => `${called(deployment)} sets the replicas that its autoscaler sets`);
   const budgets = ofKind(manifests, 'PodDisruptionBudget').flatMap((budget) => {
-    const replicas = selected(manifests, budget.spec.selector).map(
-      (deployment) => scaled(deployment)?.spec.minReplicas ?? deployment.spec.replicas ?? 1,
-    );
+    const replicas = selected(manifests, budget.spec.selector).map((one) => replicasOf(manifests, one));
     const away = budget.spec.maxUnavailable ?? 0;
     return replicas.every((count) => away >= 1 && away < count) ? [] : [`${called(budget)} does not fit the replicas`];
   });

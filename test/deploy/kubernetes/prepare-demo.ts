@@ -1,0 +1,14 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { root } from './manifests.js';
+
+/**
+ * Runs the script that makes the demo's keys, beside it in `overlay`.
+ * @returns what it has printed. @throws Error with what it has said on stderr
+ */
+export function prepareDemo(overlay: string): string {
+  const SESSION_BROKER_CLI = `${process.execPath} ${join(root, 'dist/apps/cli/src/main.js')}`;
+  const env = { ...process.env, SESSION_BROKER_CLI };
+  const stdio = ['ignore', 'pipe', 'pipe'] as const;
+  return execFileSync('sh', [join(overlay, 'prepare.sh')], { encoding: 'utf8', env, stdio: [...stdio] });
+}
