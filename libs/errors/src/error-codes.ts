@@ -68,6 +68,7 @@ export const errorCodes = {
     title: 'Credentials cannot be checked at the moment',
   },
   store_unavailable: { status: 503, retryable: true, fault: 'dependency', title: 'The session store does not answer' },
+  store_refused: { status: 503, retryable: true, fault: 'dependency', title: 'The session store refuses to work' },
   gateway_transient: {
     status: 503,
     retryable: true,

@@ -15,6 +15,12 @@ export interface SessionSettings {
   /** The whole create-session call, connect to last byte. */
   readonly gatewayTimeoutMs: number;
   readonly budget: CreateCallBudget;
+  /** The longest life that is believed of a session, whatever its answer and the gateway's clock say. */
+  readonly longestLifetimeMs: number;
+  /** Beyond this the gateway's `Date` is not believed, and our own clock counts. */
+  readonly largestClockSkewMs: number;
+  /** Whether a new session ends the one before it (published: it does). Anything but `false` is taken for it. */
+  readonly supersedes: boolean | 'unknown';
   /**
    * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within
    * the budget, counted locally; `fail`, nothing is created, and the session is served until it expires.

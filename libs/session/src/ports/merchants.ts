@@ -5,4 +5,6 @@ export interface Merchants {
   ids(): readonly string[];
   /** @returns undefined for a merchant that is not (or no longer) configured */
   settingsOf(merchant: string): SessionSettings | undefined;
+  /** Names the gateway that the merchant's calls go to: calls to one gateway are limited in number at once. */
+  gatewayOf(merchant: string): string;
 }

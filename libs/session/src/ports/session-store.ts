@@ -8,6 +8,12 @@ export interface CreateCallBudget {
   readonly windowMs: number;
 }
 
+/**
+ * Names one moment of the store as it stands: the end of a lease, a due moment, the start of a cool-down. It changes
+ * whenever the moment is set anew, and is compared with nothing but itself.
+ */
+export type MomentMark = string;
+
 export interface ClaimRequest {
   readonly merchant: string;
   /** The replica that asks. Claiming again as the holder returns the same lease: a timed-out claim may have been applied. */
@@ -17,11 +23,21 @@ export interface ClaimRequest {
   readonly mode: 'when_due' | 'now';
   /** The claim is pointless when the store already has a generation above this one (0: any will do). */
   readonly newerThan: number;
-  /** The highest generation this process has ever seen for the merchant: the next one is above it even in a wiped store. */
+  /**
+   * The highest generation that this process has made, opened or called for. The next one is above it even in a wiped
+   * store, and an own lease at or below it is spent: a call was made under it, so it is never granted again.
+   */
   readonly floor: number;
   readonly budget: CreateCallBudget;
   /** At least this long between two claims that carry a cool-down; 0 for a claim that replaces no living session. */
   readonly coolDownMs: number;
+  /**
+   * A moment that the claimant has itself watched stand unchanged for its whole length, by its own monotonic clock: it
+   * is over, whatever the store's clock says (as Kubernetes' leader election judges the leases of others).
+   */
+  readonly watched?: MomentMark;
+  /** The reason for the back-off is gone: the merchant's configuration was changed, or its gateway is back. */
+  readonly ignoresBackOff?: boolean;
 }
 
 /** The right of one replica to renew one merchant. */
@@ -29,8 +45,9 @@ export interface Lease {
   readonly merchant: string;
   readonly owner: string;
   /**
-   * Fencing number, and the generation of the session that this lease may publish:
-   * `max(last fence + 1, stored generation + 1, floor + 1, store clock in ms)`.
+   * Fencing number, and the generation of the session that this lease may publish: the first even number from
+   * `max(last fence + 1, stored generation + 1, floor + 1, store clock in ms)` on. Sessions that a replica makes alone
+   * have odd generations, so the two can never meet.
    */
   readonly fence: number;
   /** How long the lease still ran when the store answered. Count from before the question was sent. */
@@ -39,13 +56,16 @@ export interface Lease {
   readonly failures: number;
 }
 
-/** Why a claim was not granted; `retryInMs` is when asking again can make sense. */
+/**
+ * Why a claim was not granted; `retryInMs` is when asking again can make sense, never more than the length for which
+ * the moment was set, however the store's clock was moved. `mark` names the moment that is waited for.
+ */
 export type ClaimRefusal =
-  | { readonly kind: 'held'; readonly retryInMs: number }
-  | { readonly kind: 'not_due'; readonly retryInMs: number }
-  | { readonly kind: 'backing_off'; readonly retryInMs: number }
-  | { readonly kind: 'cooled_down'; readonly retryInMs: number }
-  | { readonly kind: 'budget_exhausted'; readonly retryInMs: number };
+  | { readonly kind: 'held'; readonly retryInMs: number; readonly mark?: MomentMark }
+  | { readonly kind: 'not_due'; readonly retryInMs: number; readonly mark?: MomentMark }
+  | { readonly kind: 'backing_off'; readonly retryInMs: number; readonly mark?: MomentMark }
+  | { readonly kind: 'cooled_down'; readonly retryInMs: number; readonly mark?: MomentMark }
+  | { readonly kind: 'budget_exhausted'; readonly retryInMs: number; readonly mark?: MomentMark };
 
 export type ClaimResult =
   | { readonly kind: 'claimed'; readonly lease: Lease }
@@ -55,12 +75,13 @@ export type ClaimResult =
 /** The last failed attempt, as every replica may show it. */
 export interface RecordedFailure {
   readonly kind: GatewayFailureKind;
+  /** Lower-case letters, digits and `_`, 64 at most: what a store returns is checked as what a gateway sends. */
   readonly msgCode?: string;
   readonly at: Instant;
 }
 
 export interface LeaseRelease {
-  /** False when the gateway was never called: the create call is given back to the budget, and the cool-down with it. */
+  /** False when the gateway was never called under this lease: its call is given back to the budget, and the cool-down. */
   readonly called: boolean;
   /** When the merchant falls due again. */
   readonly nextDueInMs: number;
@@ -68,12 +89,41 @@ export interface LeaseRelease {
   readonly failure?: RecordedFailure;
 }
 
+/** A session for the store. */
+export interface Publication {
+  readonly session: Session;
+  /** Since the gateway's answer was complete, by the monotonic clock of whoever got it: a session ages while it is offered, too. */
+  readonly ageMs: number;
+  /** When the merchant falls due again. */
+  readonly nextDueInMs: number;
+}
+
+/** A session that exists at the gateway and not in the store: made alone, made under a lease that has ended, or lost by the store. */
+export interface Offer extends Publication {
+  /** The highest generation that was known to its maker when it was made (0: none). */
+  readonly basis: number;
+}
+
 /**
- * `ageMs`: since its publication, by the store's clock, so that a replica whose wall clock is wrong still knows how much
- * of the lifetime has passed. `unopenable`: a record is there but no configured key opens it; treated as absent, and counted.
+ * `taken`: it is the store's session now (or was already). `refused`: the store has, or has granted, something newer,
+ * named by `generation`. `isContested`: another session was made meanwhile, or is being made, which its maker did not
+ * know of: which of them was created last cannot be known.
+ */
+export interface OfferResult {
+  readonly kind: 'taken' | 'refused';
+  readonly generation: number;
+  readonly isContested: boolean;
+}
+
+/**
+ * `ageMs`: since the gateway's answer, by the store's clock, so that a replica whose wall clock is wrong still knows how
+ * much of the lifetime has passed; negative when the store's clock was set back since. `unchanged`: it is the generation
+ * that the reader named, and was neither sent nor opened. `unopenable`: something is there that no configured key opens,
+ * that is malformed or too large (`generation` 0 when even that cannot be believed): treated as absent, and counted.
  */
 export type StoredSession =
   | { readonly kind: 'session'; readonly session: Session; readonly ageMs: number }
+  | { readonly kind: 'unchanged'; readonly ageMs: number }
   | { readonly kind: 'unopenable'; readonly generation: number }
   | { readonly kind: 'absent' };
 
@@ -82,8 +132,22 @@ export interface StoredState {
   readonly stored: StoredSession;
   /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
-  /** When the merchant falls due; absent for a merchant that is not enrolled. */
+  /** When the merchant falls due, never more than the length for which it was set; absent when it is not enrolled. */
   readonly dueInMs?: number;
+  readonly dueMark?: MomentMark;
+}
+
+/** A merchant whose state is wanted, and the generation of it that the reader has already (0: none). */
+export interface WantedState {
+  readonly merchant: string;
+  readonly known: number;
+}
+
+export interface StoredStates {
+  /** In the order asked. */
+  readonly states: readonly StoredState[];
+  /** The store's clock when it answered. */
+  readonly now: Instant;
 }
 
 export interface DueMerchants {
@@ -92,39 +156,49 @@ export interface DueMerchants {
   readonly nextDueInMs?: number;
 }
 
-/** What the store tells every replica, at most once and without promise: a lost one costs a delay, never correctness. */
+/**
+ * What the store tells every replica, at most once and without promise: a hint that causes a read and sets nothing,
+ * since whoever can write to the channel can say anything. `gap`: hints may have been lost, for any merchant.
+ */
 export type Announcement =
-  | { readonly kind: 'published'; readonly merchant: string; readonly generation: number }
-  | {
-      readonly kind: 'failed';
-      readonly merchant: string;
-      readonly failure: RecordedFailure;
-      readonly retryInMs: number;
-    };
+  /** `generation` when a session was published, absent when an attempt failed. */
+  { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number } | { readonly kind: 'gap' };
 
 /**
  * Sessions, leases and due moments, shared by all replicas. Every operation is atomic, and all time is the store's
- * own clock: durations go in and come out, never moments. Every operation throws BrokerError `store_unavailable`
- * when the store does not answer; a timed-out operation may still have been applied.
+ * own clock: durations go in and come out, never moments. A store answers, refuses or is silent: every operation
+ * throws BrokerError `store_refused` when the store answered that it will not (a missing right, no memory, a server
+ * that only reads), and `store_unavailable` when it did not answer; an unanswered operation may have been applied.
  *
- * A lease frees itself at its end. The merchant of a claimant that died falls due again at that same moment.
+ * A lease frees itself at its end. The merchant of a claimant that died falls due again at that same moment. What
+ * cannot be read of one merchant is absent for that merchant alone, and never a failure of the operation.
  */
 export interface SessionStore {
   /** Makes merchants known: one that has no due moment yet falls due at once; the others keep theirs. */
   enrol(merchants: readonly string[]): Promise<void>;
-  /** Up to `limit` merchants whose due moment has come, the longest due first. */
+  /**
+   * A number in [0, 1024) that no other owner has, as far as the store remembers; the same for the same owner. It
+   * keeps apart the generations of replicas that make sessions alone, and is asked for after every outage.
+   */
+  seat(owner: string): Promise<number>;
+  /** Up to `limit` merchants whose due moment has come, the longest due first. A hint: the claim decides. */
   due(limit: number): Promise<DueMerchants>;
   /** Grants the lease, moves the due moment to the lease's end and takes one create call from the budget. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /**
-   * Writes the session, sets the next due moment, frees the lease, clears failures and announces: all or nothing, and
-   * only while `lease.fence` is the newest that was ever granted. Publishing the same again answers `published` again.
+   * Writes the session, sets the next due moment, frees the own lease, clears failures and announces: all or nothing,
+   * and only while `lease.fence` is the newest that was ever granted. Publishing the same again answers `published` again.
    */
-  publish(lease: Lease, session: Session, nextDueInMs: number): Promise<'published' | 'fenced'>;
+  publish(lease: Lease, publication: Publication): Promise<'published' | 'fenced'>;
+  /**
+   * Writes a session without a lease, if it is newer than the stored one and than every granted fence; announces it.
+   * A live lease of somebody else stays. Offering the same again answers `taken` again.
+   */
+  offer(offer: Offer): Promise<OfferResult>;
   /** Frees the lease without a session; false when it was no longer this owner's. */
   release(lease: Lease, release: LeaseRelease): Promise<boolean>;
-  /** The state of each merchant, in the order asked. */
-  read(merchants: readonly string[]): Promise<readonly StoredState[]>;
+  /** The state of each merchant. */
+  read(wanted: readonly WantedState[]): Promise<StoredStates>;
   /** @returns a function that ends the subscription */
   onAnnouncement(listener: (announcement: Announcement) => void): () => void;
   close(): Promise<void>;
