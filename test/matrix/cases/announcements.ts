@@ -41,7 +41,7 @@ export const announcementCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'all-connections-killed',
     done: 'CLIENT KILL of every connection just before a publication',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.store.redis.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
@@ -54,14 +54,14 @@ export const announcementCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'subscriptions-killed',
     done: 'CLIENT KILL of the subscriptions for 0.5 s around a publication',
-    play: (stage) => killedAround(stage, 500),
+    play: (stage: Stage): Promise<void> => killedAround(stage, 500),
   },
   {
     ...atDue,
     name: 'announcements-cut',
     done: 'the network cuts the connections for announcements, and nothing else, for 0.5 s around a publication',
     networks: true,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         for (const network of stage.networks) network.cutAnnouncements();
@@ -77,7 +77,7 @@ export const announcementCases: readonly MatrixCase[] = [
     name: 'announcements-cut-one',
     done: 'the same for one replica, for 0.3 s',
     networks: true,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.networks[1]?.cutAnnouncements();
@@ -92,7 +92,7 @@ export const announcementCases: readonly MatrixCase[] = [
     name: 'claim-reply-lost',
     done: 'replies are lost for 0.7 s while the merchant is claimed',
     networks: true,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(20);
       await around(stage, () => repliesLost(stage, 700));
     },
@@ -102,7 +102,7 @@ export const announcementCases: readonly MatrixCase[] = [
     name: 'publish-reply-lost',
     done: 'replies are lost for 0.5 s while the session is published',
     networks: true,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         const lost = repliesLost(stage, 500);
@@ -117,7 +117,7 @@ export const announcementCases: readonly MatrixCase[] = [
     expected: 2,
     extra: 0,
     networks: true,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.gateway.fault({ kind: 'error', times: 1 });
       const letGo = await stage.callHeld();
       await around(stage, async () => {
@@ -131,13 +131,14 @@ export const announcementCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'forged-generation',
     done: 'somebody announces the largest generation there is',
-    play: (stage) => forged(stage, { kind: 'published', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER }),
+    play: (stage: Stage): Promise<void> =>
+      forged(stage, { kind: 'published', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER }),
   },
   {
     ...atDue,
     name: 'forged-failure',
     done: 'somebody announces a failure with a retry in 1e300 ms',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       forged(stage, {
         kind: 'failed',
         merchant: 'shop',
@@ -149,7 +150,7 @@ export const announcementCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'forged-change',
     done: 'the same two, in the present form of an announcement',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await forged(stage, { kind: 'changed', merchant: 'shop', generation: Number(LARGEST) });
     },
   },

@@ -28,7 +28,7 @@ export const gatewayCases: readonly MatrixCase[] = [
     expected: oneAndFailed,
     extra: 0,
     goalMs: 1_000,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(100);
       await around(stage, async () => {
         await stage.gateway.fault({ kind: 'error' });
@@ -43,7 +43,7 @@ export const gatewayCases: readonly MatrixCase[] = [
     done: 'the gateway refuses connections for 20 s, beyond the end of the session',
     expected: 1,
     extra: 0,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
         await stage.gateway.door.shut();
@@ -57,7 +57,7 @@ export const gatewayCases: readonly MatrixCase[] = [
     done: 'the gateway takes 400 ms of the 500 that it has',
     expected: 1,
     extra: 0,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
         await stage.gateway.fault({ kind: 'latency', delayMs: 400, times: 1 });
@@ -70,7 +70,7 @@ export const gatewayCases: readonly MatrixCase[] = [
     done: 'the gateway carries out a call and its answer is lost; the old session is dead until the next attempt',
     expected: 1,
     extra: 1,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
         await stage.gateway.fault({ kind: 'drop', at: 'answer', times: 1 });
@@ -85,7 +85,7 @@ export const gatewayCases: readonly MatrixCase[] = [
     extra: 0,
     aftermath: 'none',
     report: true,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await pause(TIME_OUT_MS);
       await eventually(async () => (await stage.gateway.createCalls()).length >= 3);
@@ -98,6 +98,6 @@ export const gatewayCases: readonly MatrixCase[] = [
     done: `the clock of the gateway is an hour ${direction > 0 ? 'ahead' : 'behind'}, in \`Date\` and in every expiry`,
     expected: 1,
     extra: 0,
-    play: (stage) => skewed(stage, direction * AN_HOUR_MS),
+    play: (stage: Stage): Promise<void> => skewed(stage, direction * AN_HOUR_MS),
   })),
 ];

@@ -31,14 +31,14 @@ export const outageCases: readonly MatrixCase[] = [
     name: 'fail-cut-off',
     done: '`fail`: one replica is cut off from Redis for 2 s at a due moment',
     networks: true,
-    play: (stage) => cutOff(stage, [0], () => pause(2_000)),
+    play: (stage: Stage): Promise<void> => cutOff(stage, [0], () => pause(2_000)),
   },
   {
     ...atDue,
     name: 'fail-all-cut-off',
     done: '`fail`: all replicas are cut off until after the end of the session',
     networks: true,
-    play: (stage) => cutOff(stage, [0, 1, 2], () => pause(6_500)),
+    play: (stage: Stage): Promise<void> => cutOff(stage, [0, 1, 2], () => pause(6_500)),
   },
   {
     name: 'authorize-cut-off',
@@ -48,7 +48,7 @@ export const outageCases: readonly MatrixCase[] = [
     firstLifetimeMs: 16_000,
     networks: true,
     settings: authorize,
-    play: (stage) => cutOff(stage, [0], () => calls(stage, 3)),
+    play: (stage: Stage): Promise<void> => cutOff(stage, [0], () => calls(stage, 3)),
   },
   {
     name: 'authorize-all-cut-off',
@@ -58,6 +58,6 @@ export const outageCases: readonly MatrixCase[] = [
     firstLifetimeMs: 16_000,
     networks: true,
     settings: authorize,
-    play: (stage) => cutOff(stage, [0, 1, 2], () => calls(stage, 4)),
+    play: (stage: Stage): Promise<void> => cutOff(stage, [0, 1, 2], () => calls(stage, 4)),
   },
 ];

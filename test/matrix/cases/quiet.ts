@@ -28,7 +28,7 @@ export const quietCases: readonly MatrixCase[] = [
     aftermath: 'none',
     firstLifetimeMs: 1_500,
     settings: { budget },
-    play: (stage) => renewals(stage, RENEWALS),
+    play: (stage: Stage): Promise<void> => renewals(stage, RENEWALS),
   },
   {
     name: 'no-fault-busy',
@@ -39,7 +39,7 @@ export const quietCases: readonly MatrixCase[] = [
     aftermath: 'none',
     firstLifetimeMs: 1_500,
     settings: { budget },
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const loops = Array.from({ length: BUSY_LOOPS }, () => spawn(process.execPath, ['-e', 'for (;;);']));
       try {
         await renewals(stage, 30);

@@ -22,7 +22,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...both,
     name: 'wrong-type',
     done: 'the key of another merchant becomes one of a wrong type',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         const key = stage.store.merchantKey('hurt');
         stage.store.run(`redis.call('DEL', ARGV[1]) redis.call('RPUSH', ARGV[1], 'x')`, key);
@@ -32,7 +32,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...both,
     name: 'wrong-type-calls',
     done: 'the same with the record of its calls',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.run(`for _, key in ipairs(redis.call('KEYS', '*:calls:hurt')) do redis.call('SET', key, 'x') end`);
       }),
@@ -41,7 +41,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...both,
     name: 'no-number',
     done: 'every number in the record of another merchant becomes a word',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         const key = stage.store.merchantKey('hurt');
         stage.store.run(
@@ -57,7 +57,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...both,
     name: 'huge-value',
     done: 'the stored session of another merchant becomes 60 MB',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         const key = stage.store.merchantKey('hurt');
         stage.store.run(
@@ -76,7 +76,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...both,
     name: 'implausible-fence',
     done: 'the fence of another merchant becomes the largest number there is',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.redis.cli('HSET', stage.store.merchantKey('hurt'), 'fence', String(Number.MAX_SAFE_INTEGER));
       }),
@@ -85,7 +85,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...onlyShop,
     name: 'implausible-own-fence',
     done: 'the fence of the merchant itself does',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.redis.cli('HSET', stage.store.merchantKey('shop'), 'fence', String(Number.MAX_SAFE_INTEGER));
       }),
@@ -94,7 +94,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...onlyShop,
     name: 'own-wrong-type',
     done: 'the key of the merchant itself becomes one of a wrong type',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         const key = stage.store.merchantKey('shop');
         stage.store.run(`redis.call('DEL', ARGV[1]) redis.call('RPUSH', ARGV[1], 'x')`, key);
@@ -104,7 +104,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...onlyShop,
     name: 'foreign-members',
     done: '200 000 members that nobody knows are due before all others',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.run(
           `for i = 1, 200000 do redis.call('ZADD', ARGV[1], i, 'foreign-' .. i) end`,
@@ -116,7 +116,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...onlyShop,
     name: 'infinite-members',
     done: 'members that nobody knows are due at minus and plus infinity',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.redis.cli('ZADD', stage.store.dueKey(), '-inf', 'never', '+inf', 'for-ever');
       }),
@@ -125,7 +125,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...onlyShop,
     name: 'due-infinite',
     done: 'the merchant itself is due at plus infinity',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.redis.cli('ZADD', stage.store.dueKey(), '+inf', 'shop');
       }),
@@ -134,7 +134,7 @@ export const recordCases: readonly MatrixCase[] = [
     ...onlyShop,
     name: 'due-wrong-type',
     done: 'the set of due moments becomes a text',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       spoilt(stage, () => {
         stage.store.redis.cli('SET', stage.store.dueKey(), 'soon');
       }),

@@ -23,7 +23,7 @@ export const refusalCases: readonly MatrixCase[] = [
     ...atDue,
     name: `no-right-${right}`,
     done: `the right to \`${right}\` is taken for 2 s at a due moment`,
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       refuses(stage, {
         begin: ['ACL', 'SETUSER', 'default', `-${right}`],
         end: ['ACL', 'SETUSER', 'default', `+${right}`],
@@ -34,7 +34,7 @@ export const refusalCases: readonly MatrixCase[] = [
     name: 'wrong-password',
     done: 'the password is changed and connections are closed, for 2 s at a due moment',
     credentials,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
         const { redis } = stage.store;
@@ -49,14 +49,14 @@ export const refusalCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'out-of-memory',
     done: 'Redis has no memory for 2 s at a due moment',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       refuses(stage, { begin: ['CONFIG', 'SET', 'maxmemory', '1'], end: ['CONFIG', 'SET', 'maxmemory', '0'] }),
   },
   {
     ...atDue,
     name: 'read-only',
     done: 'Redis only reads for 2 s at a due moment',
-    play: async (stage) =>
+    play: async (stage: Stage): Promise<void> =>
       refuses(stage, {
         begin: ['REPLICAOF', '127.0.0.1', String(await freePort())],
         end: ['REPLICAOF', 'NO', 'ONE'],
@@ -66,7 +66,7 @@ export const refusalCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'max-clients',
     done: 'connections are closed and none is accepted, for 2 s at a due moment',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const console = await stage.store.console();
       await stage.beforeDue(200);
       await around(stage, async () => {
@@ -83,7 +83,7 @@ export const refusalCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'paused-700ms',
     done: 'CLIENT PAUSE for 700 ms at a due moment',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(100);
       await around(stage, async () => {
         stage.store.redis.cli('CLIENT', 'PAUSE', '700', 'ALL');
@@ -95,7 +95,7 @@ export const refusalCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'busy-script',
     done: 'somebody’s script keeps Redis busy for 700 ms at a due moment',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(100);
       await around(stage, async () => {
         const console = await stage.store.console();

@@ -48,7 +48,7 @@ export const replicaCases: readonly MatrixCase[] = [
     ...processes,
     name: 'killed-before-call',
     done: 'SIGKILL of a replica whose create call the gateway does not carry out; over with its lease',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.callHeld();
       stage.begin();
       await stage.processes.kill(claimant(stage));
@@ -61,7 +61,7 @@ export const replicaCases: readonly MatrixCase[] = [
     name: 'killed-after-call',
     done: 'SIGKILL of a replica whose create call was carried out; over with its lease',
     goalMs: 2_000,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.callHeld('answer');
       stage.begin();
       await stage.processes.kill(claimant(stage));
@@ -74,7 +74,7 @@ export const replicaCases: readonly MatrixCase[] = [
     name: 'stopped-0.8s',
     done: 'SIGSTOP of every replica for 0.8 s at a due moment',
     extra: 0,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
         for (const replica of stage.fleet.inService) stage.processes.signal(replica, 'SIGSTOP');
@@ -87,7 +87,7 @@ export const replicaCases: readonly MatrixCase[] = [
     ...processes,
     name: 'stopped-beyond-lease',
     done: 'SIGSTOP of the claimant during its call, until others have renewed',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       const frozen = claimant(stage);
       await around(stage, async () => {
@@ -102,7 +102,7 @@ export const replicaCases: readonly MatrixCase[] = [
     ...processes,
     name: 'stopped-claimant-0.8s',
     done: 'SIGSTOP of the claimant for 0.8 s during its call',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       const frozen = claimant(stage);
       await around(stage, async () => {
@@ -119,7 +119,7 @@ export const replicaCases: readonly MatrixCase[] = [
     done: 'every replica is replaced by a new process while a renewal falls due',
     extra: 0,
     firstLifetimeMs: 10_000,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(2_000);
       await around(stage, async () => {
         for (const old of [...stage.fleet.inService]) {
@@ -133,7 +133,7 @@ export const replicaCases: readonly MatrixCase[] = [
     ...processes,
     name: 'event-loop-blocked',
     done: 'the event loop of one replica stands still for 3 s at a due moment',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
         stage.processes.signal(0, 'SIGUSR2');
@@ -146,7 +146,7 @@ export const replicaCases: readonly MatrixCase[] = [
     done: `the wall clock of one replica is an hour ${direction > 0 ? 'ahead' : 'behind'}`,
     expected: 1,
     extra: 0,
-    clockOf: (replica) => (replica === 0 ? new WrongClock(direction * AN_HOUR_MS) : new SystemClock()),
+    clockOf: (replica: number): Clock => (replica === 0 ? new WrongClock(direction * AN_HOUR_MS) : new SystemClock()),
     play: wrongClock,
   })),
   ...[1, -1].map((direction): MatrixCase => ({
@@ -154,7 +154,7 @@ export const replicaCases: readonly MatrixCase[] = [
     done: `the wall clocks of all replicas are an hour ${direction > 0 ? 'ahead' : 'behind'}`,
     expected: 1,
     extra: 0,
-    clockOf: () => new WrongClock(direction * AN_HOUR_MS),
+    clockOf: (): Clock => new WrongClock(direction * AN_HOUR_MS),
     play: wrongClock,
   })),
   {
@@ -163,7 +163,7 @@ export const replicaCases: readonly MatrixCase[] = [
     expected: 1,
     extra: 0,
     replicas: 1,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(400);
       await around(stage, async () => {
         await Promise.all(Array.from({ length: 7 }, () => stage.add()));

@@ -25,13 +25,13 @@ export const storeCases: readonly MatrixCase[] = [
     ...atRest,
     name: 'killed-empty',
     done: 'Redis is killed and comes back empty after 1 s, at rest',
-    play: (stage) => around(stage, () => killedFor(stage, 1_000)),
+    play: (stage: Stage): Promise<void> => around(stage, () => killedFor(stage, 1_000)),
   },
   {
     ...atDue,
     name: 'killed-empty-due',
     done: 'the same while a renewal falls due',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, () => killedFor(stage, 1_000));
     },
@@ -40,7 +40,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'killed-empty-in-call',
     done: 'Redis is killed while the create call is under way, and comes back empty after its answer',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         await stage.store.redis.kill();
@@ -54,7 +54,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'old-snapshot',
     done: 'a session is renewed, Redis comes back with what it had before, and one more replica starts',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       stage.store.redis.cli('SAVE');
       await renewed(stage);
       await around(stage, () => killedFor(stage, 300));
@@ -65,14 +65,19 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'frozen-0.7s',
     done: 'Redis is frozen for 0.7 s at a due moment',
-    play: (s) => frozenAtDue(s, 700),
+    play: (s: Stage): Promise<void> => frozenAtDue(s, 700),
   },
-  { ...atDue, name: 'frozen-3s', done: 'the same for 3 s', play: (stage) => frozenAtDue(stage, 3_000) },
+  {
+    ...atDue,
+    name: 'frozen-3s',
+    done: 'the same for 3 s',
+    play: (stage: Stage): Promise<void> => frozenAtDue(stage, 3_000),
+  },
   {
     ...atDue,
     name: 'frozen-beyond-lease',
     done: 'Redis is frozen between the gateway’s answer and the publication, for longer than the lease',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.store.redis.freeze();
@@ -86,7 +91,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atRest,
     name: 'flushall',
     done: 'FLUSHALL at rest, and one more replica starts',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
       await stage.add();
     },
@@ -95,7 +100,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'flushall-in-call',
     done: 'FLUSHALL while a create call is under way',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.store.redis.cli('FLUSHALL');
@@ -107,7 +112,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'script-flush',
     done: 'SCRIPT FLUSH just before a due moment',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(50);
       await around(stage, () => Promise.resolve(void stage.store.redis.cli('SCRIPT', 'FLUSH')));
     },
@@ -116,7 +121,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'lease-deleted',
     done: 'the lease is deleted while its create call is under way',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.store.redis.cli('HDEL', stage.store.merchantKey('shop'), 'owner', 'leaseEndsAt', 'leaseMs');
@@ -129,7 +134,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'merchant-deleted',
     done: 'everything about the merchant is deleted while a create call is under way',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.store.redis.cli('DEL', stage.store.merchantKey('shop'));
@@ -141,7 +146,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'clock-back',
     done: 'the clock of Redis is set back by an hour: every moment in it lies an hour ahead',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       await pause(300);
       stage.begin();
       anHourAhead(stage);
@@ -153,7 +158,7 @@ export const storeCases: readonly MatrixCase[] = [
     ...atDue,
     name: 'clock-back-in-call',
     done: 'the same while a create call is under way',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         anHourAhead(stage);

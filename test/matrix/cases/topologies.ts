@@ -17,7 +17,7 @@ export const topologyCases: readonly MatrixCase[] = [
     name: 'sentinel-failover',
     done: 'the primary is killed and a replica takes over',
     topology: 'Sentinel',
-    play: (stage) =>
+    play: (stage: Stage): Promise<void> =>
       around(stage, async () => {
         await stage.store.sentinels.primary.kill();
         await failedOver(stage);
@@ -28,7 +28,7 @@ export const topologyCases: readonly MatrixCase[] = [
     name: 'sentinel-failover-in-call',
     done: 'the same while a create call is under way',
     topology: 'Sentinel',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         await stage.store.sentinels.primary.kill();
@@ -42,7 +42,7 @@ export const topologyCases: readonly MatrixCase[] = [
     name: 'sentinel-lost-writes',
     done: 'a session is published, and the replica that takes over never heard of it; one more replica starts',
     topology: 'Sentinel',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const { primary, replica } = stage.store.sentinels;
       await stage.beforeDue(300);
       replica.freeze();
@@ -61,7 +61,7 @@ export const topologyCases: readonly MatrixCase[] = [
     name: 'cluster-node-killed',
     done: 'the node with the merchant is killed and comes back empty after 2 s',
     topology: 'Cluster',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const node = stage.store.redis;
       await around(stage, async () => {
         await node.kill();
@@ -76,7 +76,7 @@ export const topologyCases: readonly MatrixCase[] = [
     name: 'cluster-node-frozen',
     done: 'the node with the merchant is frozen for 3 s at a due moment',
     topology: 'Cluster',
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const node = stage.store.redis;
       await stage.beforeDue(200);
       await around(stage, async () => {
@@ -92,7 +92,7 @@ export const topologyCases: readonly MatrixCase[] = [
     done: 'subscriptions at all nodes are closed for 0.7 s around a publication',
     topology: 'Cluster',
     replicas: 4,
-    play: async (stage) => {
+    play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         const kill = (): void => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
