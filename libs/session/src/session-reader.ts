@@ -109,6 +109,7 @@ export class SessionReader {
     return decideRenewal({
       ...this.#parts.held.facts(wish.merchant),
       ageMs: session === undefined ? 0 : msBetween(session.createdAt, this.#parts.clock.now()),
+      lifetimeMs: session === undefined ? 0 : msBetween(session.createdAt, session.expiresAt),
       minRemainingMs: wish.minRemainingMs,
     });
   }
