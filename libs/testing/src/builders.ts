@@ -70,6 +70,9 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     fallbackLifetimeMs: 900_000,
     gatewayTimeoutMs: 5_000,
     budget: aBudget(),
+    longestLifetimeMs: 86_400_000,
+    largestClockSkewMs: 300_000,
+    supersedes: true,
     onStoreOutage: 'fail',
     ...overrides,
   };
