@@ -110,6 +110,7 @@ export class SessionReader {
     return decideRenewal({
       ...this.#parts.held.facts(wish.merchant),
       ageMs: this.#parts.held.ageMs(wish.merchant),
+      lifetimeMs: session === undefined ? 0 : msBetween(session.createdAt, session.expiresAt),
       minRemainingMs: wish.minRemainingMs,
     });
   }
