@@ -10,11 +10,15 @@ export interface FleetOptions {
   /** Where each replica finds Redis. */
   readonly redis: (replica: number) => Promise<RedisConnection>;
   readonly clockOf: (replica: number) => Clock;
-  readonly settings: MatrixSettings;
+  /** Asked anew at each use, as after a change of the configuration. */
+  readonly settings: () => MatrixSettings;
 }
 
 /** Of the settings of a merchant, those that the cases change. */
-export type MatrixSettings = Pick<SessionSettings, 'gatewayTimeoutMs' | 'onStoreOutage' | 'budget'>;
+export type MatrixSettings = Pick<
+  SessionSettings,
+  'gatewayTimeoutMs' | 'onStoreOutage' | 'budget' | 'fallbackLifetimeMs'
+>;
 
 /** Replicas of the broker, all for the merchant `shop`; each has a number for ever. */
 export interface Fleet {
@@ -25,6 +29,8 @@ export interface Fleet {
   served(replica: number): Promise<Served | undefined>;
   /** Tells the replica that the gateway refuses the generation. @returns whether it answered with a newer one */
   report(replica: number, generation: number): Promise<boolean>;
+  /** What happened in the replicas, for whoever looks for the cause of a row. */
+  trace(): readonly string[];
   /** Starts one more. @returns its number */
   add(): Promise<number>;
   /** Stops it in good order. */

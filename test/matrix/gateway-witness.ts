@@ -36,31 +36,39 @@ export interface GatewaySession {
   readonly expiresAtMs: number;
 }
 
+export interface WitnessOptions {
+  readonly merchants: readonly MatrixMerchant[];
+  /** Of each merchant, beside what is the same in all cases. */
+  readonly more: object;
+  readonly clock: Clock;
+}
+
 /** The gateway, played, whose new sessions end the ones before; and what it says of the calls that it got. */
 export class GatewayWitness {
   readonly door: Door;
   /** For consumers and for control: never behind the door. */
   readonly url: string;
-  readonly #merchants: readonly MatrixMerchant[];
+  readonly #options: WitnessOptions;
   readonly #close: () => Promise<void>;
   readonly #calls = new Map<number, CreateCall>();
   readonly #collecting: NodeJS.Timeout;
 
   private constructor(
-    merchants: readonly MatrixMerchant[],
+    options: WitnessOptions,
     { door, sandbox }: { door: Door; sandbox: { url: string; close(): Promise<void> } },
   ) {
-    this.#merchants = merchants;
+    this.#options = options;
     this.door = door;
     this.url = sandbox.url;
     this.#close = () => sandbox.close();
     this.#collecting = setInterval(() => void this.#collect(), COLLECT_EVERY_MS);
   }
 
-  static async start(merchants: readonly MatrixMerchant[], clock: Clock): Promise<GatewayWitness> {
+  static async start(options: WitnessOptions): Promise<GatewayWitness> {
+    const { clock } = options;
     const logger = createLogger({ name: 'sandbox', level: 'error' });
     const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger });
-    return new GatewayWitness(merchants, { door: await Door.to(sandbox.url), sandbox });
+    return new GatewayWitness(options, { door: await Door.to(sandbox.url), sandbox });
   }
 
   async close(): Promise<void> {
@@ -75,8 +83,9 @@ export class GatewayWitness {
 
   /** How long sessions live that are created from now on. */
   async setLifetime(lifetimeMs: number): Promise<void> {
-    for (const { id, serviceCode, publicJwk } of this.#merchants) {
-      await this.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs, supersedes: true });
+    const { merchants, more } = this.#options;
+    for (const { id, serviceCode, publicJwk } of merchants) {
+      await this.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs, supersedes: true, ...more });
     }
   }
 

@@ -1,12 +1,13 @@
 import { SystemClock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
-import { SessionReplica, type SessionSettings } from '#libs/session';
+import { type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { RedisSessionStore } from '#libs/store';
-import { RecordedEvents, someSettings } from '#libs/testing';
+import { someSettings } from '#libs/testing';
 import type { Fleet, FleetOptions } from './fleet.js';
 import type { MatrixMerchant } from './matrix-merchant.js';
 import type { Served } from './serving-record.js';
+import { wallMs } from './wall-clock.js';
 
 const TICK_MS = 1_000;
 const REPORT_WITHIN_MS = 5_000;
@@ -14,7 +15,6 @@ const REPORT_WITHIN_MS = 5_000;
 interface Member {
   readonly replica: SessionReplica;
   readonly store: RedisSessionStore;
-  readonly events: RecordedEvents;
   readonly ticking: NodeJS.Timeout;
 }
 
@@ -24,10 +24,15 @@ export class LocalFleet implements Fleet {
   readonly #options: FleetOptions;
   readonly #members = new Map<number, Member>();
   readonly #connections = new GatewayConnections(new SystemClock());
+  readonly #trace: string[] = [];
   #next = 0;
 
   constructor(options: FleetOptions) {
     this.#options = options;
+  }
+
+  trace(): readonly string[] {
+    return this.#trace;
   }
 
   get inService(): readonly number[] {
@@ -49,11 +54,6 @@ export class LocalFleet implements Fleet {
       if (error instanceof BrokerError) return false;
       throw error;
     }
-  }
-
-  /** When the replica thinks that its session is due for renewal. */
-  renewAt(replica: number): number | undefined {
-    return this.#members.get(replica)?.replica.reader.peek('shop')?.session.renewAt;
   }
 
   async add(): Promise<number> {
@@ -80,14 +80,14 @@ export class LocalFleet implements Fleet {
   async #member(index: number): Promise<Member> {
     const { merchants, redis, clockOf } = this.#options;
     const clock = clockOf(index);
-    const events = new RecordedEvents();
+    const events = { emit: (event: SessionEvent): void => this.#note(index, event) };
     const started: { replica?: SessionReplica } = {};
     const store = await RedisSessionStore.open({
       connection: await redis(index),
       keyPrefix: 'test',
       keysOf: (merchant) => [this.#merchant(merchant).key],
       clock,
-      onStateChange: (up) => void (up && started.replica?.resync()),
+      onStateChange: (state) => void (state === 'answers' && started.replica?.resync()),
     });
     const replica = new SessionReplica({
       owner: `replica-${index}-${process.hrtime.bigint()}`,
@@ -108,7 +108,7 @@ export class LocalFleet implements Fleet {
     });
     started.replica = replica;
     void replica.tick();
-    return { replica, store, events, ticking: setInterval(() => void replica.tick(), TICK_MS) };
+    return { replica, store, ticking: setInterval(() => void replica.tick(), TICK_MS) };
   }
 
   #gatewayOf({ id, serviceCode, key }: MatrixMerchant): MerchantGateway {
@@ -118,7 +118,7 @@ export class LocalFleet implements Fleet {
       clientKeys: [key],
       baseUrl: new URL(this.#options.gatewayUrl),
       environment: 'test',
-      timeoutMs: this.#options.settings.gatewayTimeoutMs,
+      timeoutMs: this.#options.settings().gatewayTimeoutMs,
       requestData: { attach: 'none' },
       tls: { pins: [] },
     };
@@ -126,7 +126,12 @@ export class LocalFleet implements Fleet {
 
   #settings(): SessionSettings {
     const renewBefore = { kind: 'share', share: 0.5 } as const;
-    return someSettings({ renewBefore, supersedes: true, ...this.#options.settings });
+    return someSettings({ renewBefore, supersedes: true, ...this.#options.settings() });
+  }
+
+  #note(replica: number, { event, ...facts }: SessionEvent): void {
+    const at = (wallMs() % 100_000).toFixed(0).padStart(5);
+    this.#trace.push(`${at} replica ${replica} ${event} ${JSON.stringify(facts)}`);
   }
 
   #merchant(id: string): MatrixMerchant {

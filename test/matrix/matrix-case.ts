@@ -41,6 +41,8 @@ export interface CaseResult {
   /** From the end of the fault until every replica was on the live session; undefined when that was never so. */
   readonly recoveryMs: number | undefined;
   readonly wrong: readonly string[];
+  /** What the gateway and the replicas saw. */
+  readonly trace: readonly string[];
 }
 
 /** Plays one case from the first session to the last look. */
@@ -120,7 +122,8 @@ async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played)
     ...(dead.afterItEndedMs > goalMs ? [`a dead session for ${Math.round(dead.afterItEndedMs)} ms`] : []),
     ...(recoveryMs === undefined ? ['the replicas did not come together'] : []),
   ];
-  return { name, done, topology, expected, seen, presented, refused, ...dead, recoveryMs, wrong: verdicts };
+  const trace = [...(await stage.gateway.createCalls()).map((call) => JSON.stringify(call)), ...stage.fleet.trace()];
+  return { name, done, topology, expected, seen, presented, refused, ...dead, recoveryMs, wrong: verdicts, trace };
 }
 
 /** @returns whether it was so in time */

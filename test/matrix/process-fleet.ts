@@ -44,6 +44,14 @@ export class ProcessFleet implements Fleet {
     return answer?.status === 200;
   }
 
+  trace(): readonly string[] {
+    return this.inService.flatMap((replica) =>
+      this.log(replica)
+        .split('\n')
+        .map((line) => `replica ${replica} ${line}`),
+    );
+  }
+
   async add(): Promise<number> {
     const index = this.#next;
     this.#next += 1;
@@ -118,7 +126,8 @@ export class ProcessFleet implements Fleet {
   async #configure(index: number, port: number): Promise<string> {
     this.#folder ??= this.#prepare();
     const file = join(await this.#folder, `broker-${index}.yaml`);
-    const { settings, gatewayUrl, merchants, redis } = this.#options;
+    const { gatewayUrl, merchants, redis } = this.#options;
+    const settings = this.#options.settings();
     const connection = await redis(index);
     if (connection.kind !== 'single') throw new Error('processes are started with one server only');
     const { host, port: redisPort } = connection.address;

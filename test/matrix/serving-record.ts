@@ -92,7 +92,9 @@ export class ServingRecord {
     for (const { replica, generation, deviceIdSha256, untilMs } of this.#spans) {
       const expiresAtMs = expiries.get(deviceIdSha256);
       if (expiresAtMs === undefined) found.add(`replica ${replica} handed out a session that the gateway never made`);
-      else if (untilMs > expiresAtMs + IN_TRANSIT_MS) found.add(`replica ${replica} handed out an expired session`);
+      else if (untilMs > expiresAtMs + IN_TRANSIT_MS) {
+        found.add(`replica ${replica} handed out an expired session for ${Math.round(untilMs - expiresAtMs)} ms`);
+      }
       if ((named.get(generation) ?? deviceIdSha256) !== deviceIdSha256) found.add('one generation names two sessions');
       named.set(generation, deviceIdSha256);
     }

@@ -18,6 +18,13 @@ const FIRST_LIFETIME_MS = 6_000;
 /** Of every session after it: nothing else falls due while a case is looked at. */
 const LATER_LIFETIME_MS = 120_000;
 
+const USUAL_SETTINGS: MatrixSettings = {
+  gatewayTimeoutMs: 1_000,
+  onStoreOutage: 'fail',
+  budget: { calls: 20, windowMs: 600_000 },
+  fallbackLifetimeMs: LATER_LIFETIME_MS,
+};
+
 export interface StageSetUp {
   readonly topology?: Topology;
   /** Replicas are processes of their own. */
@@ -27,6 +34,8 @@ export interface StageSetUp {
   readonly others?: readonly string[];
   readonly firstLifetimeMs?: number;
   readonly settings?: Partial<MatrixSettings>;
+  /** The gateway says nothing of when sessions end; they live for the broker's `fallbackLifetimeMs`. */
+  readonly namesNoEnd?: boolean;
   /** Each replica has a network of its own towards Redis, which can be cut. */
   readonly networks?: boolean;
   readonly clockOf?: (replica: number) => Clock;
@@ -43,6 +52,8 @@ export class Stage {
   readonly store: StoreUnderFault;
   readonly gateway: GatewayWitness;
   readonly fleet: Fleet;
+  /** What the merchants are configured with, from now on. */
+  settings: MatrixSettings;
   readonly #setUp: StageSetUp;
   readonly #consumers: Consumers;
   readonly #closing: (() => Promise<void>)[] = [];
@@ -51,6 +62,7 @@ export class Stage {
 
   private constructor(setUp: StageSetUp, parts: { store: StoreUnderFault; gateway: GatewayWitness; fleet: Fleet }) {
     this.#setUp = setUp;
+    this.settings = { ...USUAL_SETTINGS, ...setUp.settings };
     this.store = parts.store;
     this.gateway = parts.gateway;
     this.fleet = parts.fleet;
@@ -62,7 +74,8 @@ export class Stage {
   static async start(setUp: StageSetUp): Promise<Stage> {
     const merchants = await Promise.all(['shop', ...(setUp.others ?? [])].map(matrixMerchant));
     const store = await StoreUnderFault.start(setUp.topology ?? 'one server');
-    const gateway = await GatewayWitness.start(merchants, new SystemClock());
+    const more = setUp.namesNoEnd === true ? { expiryFormat: 'none' } : {};
+    const gateway = await GatewayWitness.start({ merchants, more, clock: new SystemClock() });
     await gateway.setLifetime(setUp.firstLifetimeMs ?? FIRST_LIFETIME_MS);
     const networks: StoreNetwork[] = [];
     const options = {
@@ -70,16 +83,10 @@ export class Stage {
       gatewayUrl: gateway.door.url,
       redis: (replica: number) => connectionOf({ setUp, store, networks }, replica),
       clockOf: setUp.clockOf ?? (() => new SystemClock()),
-      settings: {
-        gatewayTimeoutMs: 500,
-        onStoreOutage: 'fail',
-        budget: { calls: 20, windowMs: 600_000 },
-        ...setUp.settings,
-      },
-    } as const;
+      settings: () => stage.settings,
+    };
     const fleet = setUp.processes === true ? new ProcessFleet(options) : new LocalFleet(options);
-    const stage = new Stage(setUp, { store, gateway, fleet });
-    stage.networks.push(...networks);
+    const stage: Stage = new Stage(setUp, { store, gateway, fleet });
     stage.#closing.push(
       () => stage.#consumers.close(),
       () => fleet.close(),
@@ -87,7 +94,12 @@ export class Stage {
       async () => void (await Promise.all(networks.map((network) => network.close()))),
       () => store.stop(),
     );
-    await stage.#open(networks);
+    try {
+      await stage.#open(networks);
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
     return stage;
   }
 

@@ -3,7 +3,6 @@ import type { MatrixCase } from '../matrix-case.js';
 import type { Stage } from '../stage.js';
 import { around, atDue, renewed } from './case-steps.js';
 
-const LARGEST = String(Number.MAX_SAFE_INTEGER);
 const CHANNEL = 'test:announcements';
 
 /** Messages that no replica sent, before a due moment and until the renewal is through. */
@@ -145,13 +144,5 @@ export const announcementCases: readonly MatrixCase[] = [
         failure: { kind: 'revoked', msgCode: '<b>', at: 1 },
         retryInMs: 1e300,
       }),
-  },
-  {
-    ...atDue,
-    name: 'forged-change',
-    done: 'the same two, in the present form of an announcement',
-    play: async (stage: Stage): Promise<void> => {
-      await forged(stage, { kind: 'changed', merchant: 'shop', generation: Number(LARGEST) });
-    },
   },
 ];

@@ -5,7 +5,7 @@ import type { Stage } from '../stage.js';
 import { around, renewed } from './case-steps.js';
 
 const AN_HOUR_MS = 3_600_000;
-const TIME_OUT_MS = 500;
+const TIME_OUT_MS = 1_000;
 
 /** One session, and the attempts that the gateway answered with a fault: their number is that of the back-off. */
 async function oneAndFailed(stage: Stage): Promise<number> {
@@ -54,13 +54,13 @@ export const gatewayCases: readonly MatrixCase[] = [
   },
   {
     name: 'slow',
-    done: 'the gateway takes 400 ms of the 500 that it has',
+    done: 'the gateway takes 800 ms of the second that it has',
     expected: 1,
     extra: 0,
     play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
-        await stage.gateway.fault({ kind: 'latency', delayMs: 400, times: 1 });
+        await stage.gateway.fault({ kind: 'latency', delayMs: 800, times: 1 });
         await renewed(stage);
       });
     },

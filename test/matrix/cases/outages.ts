@@ -4,7 +4,7 @@ import type { MatrixCase } from '../matrix-case.js';
 import type { Stage } from '../stage.js';
 import { around, atDue } from './case-steps.js';
 
-const authorize = { onStoreOutage: 'authorize', gatewayTimeoutMs: 500 } as const;
+const authorize = { onStoreOutage: 'authorize' } as const;
 
 /** Cuts replicas off from their store from shortly before a due moment on, until something has happened. */
 async function cutOff(stage: Stage, replicas: readonly number[], until: () => Promise<void>): Promise<void> {

@@ -90,10 +90,31 @@ export const storeCases: readonly MatrixCase[] = [
   {
     ...atRest,
     name: 'flushall',
-    done: 'FLUSHALL at rest, and one more replica starts',
+    done: 'FLUSHALL at rest',
+    play: async (stage: Stage): Promise<void> => {
+      await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
+      await pause(2_500);
+    },
+  },
+  {
+    ...atRest,
+    name: 'flushall-start',
+    done: 'FLUSHALL at rest, and one more replica starts at once',
     play: async (stage: Stage): Promise<void> => {
       await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
       await stage.add();
+      await pause(1_000);
+    },
+  },
+  {
+    ...atRest,
+    name: 'flushall-start-later',
+    done: 'the same 2.5 s later',
+    play: async (stage: Stage): Promise<void> => {
+      await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
+      await pause(2_500);
+      await stage.add();
+      await pause(1_000);
     },
   },
   {
@@ -125,7 +146,7 @@ export const storeCases: readonly MatrixCase[] = [
       const letGo = await stage.callHeld();
       await around(stage, async () => {
         stage.store.redis.cli('HDEL', stage.store.merchantKey('shop'), 'owner', 'leaseEndsAt', 'leaseMs');
-        await pause(1_500);
+        await pause(300);
         await letGo();
       });
     },
