@@ -23,17 +23,17 @@ class WrongClock extends SystemClock {
 
 const processes = { processes: true, expected: 1, extra: 1 } as const;
 
-/** Whoever holds the lease says so in its log, as the last of all. */
-function claimant(stage: Stage): number {
-  const granted = stage.fleet.inService.map((replica) => ({
-    replica,
-    at: Number(
-      /"time":(\d+)[^\n]*"msg":"lease granted"(?![\s\S]*"msg":"lease granted")/.exec(
-        stage.processes.log(replica),
-      )?.[1] ?? 0,
-    ),
-  }));
-  return granted.sort((one, other) => other.at - one.at)[0]?.replica ?? 0;
+const GRANTED = /"time":"([^"]+)"[^\n]*"msg":"lease granted"/g;
+
+/** Whoever holds the lease says so in its log, as the last of all; there is a grant for each call. */
+async function claimant(stage: Stage): Promise<number> {
+  const grants = (): { replica: number; at: string }[] =>
+    stage.fleet.inService.flatMap((replica) =>
+      [...stage.processes.log(replica).matchAll(GRANTED)].map(([, at = '']) => ({ replica, at })),
+    );
+  const calls = (await stage.gateway.createCalls()).length;
+  await eventually(() => grants().length >= calls);
+  return grants().sort((one, other) => other.at.localeCompare(one.at))[0]?.replica ?? 0;
 }
 
 async function wrongClock(stage: Stage): Promise<void> {
@@ -51,7 +51,7 @@ export const replicaCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       await stage.callHeld();
       stage.begin();
-      await stage.processes.kill(claimant(stage));
+      await stage.processes.kill(await claimant(stage));
       await pause(LEASE_MS);
       stage.end();
     },
@@ -64,7 +64,7 @@ export const replicaCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       await stage.callHeld('answer');
       stage.begin();
-      await stage.processes.kill(claimant(stage));
+      await stage.processes.kill(await claimant(stage));
       await pause(LEASE_MS);
       stage.end();
     },
@@ -89,7 +89,7 @@ export const replicaCases: readonly MatrixCase[] = [
     done: 'SIGSTOP of the claimant during its call, until others have renewed',
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
-      const frozen = claimant(stage);
+      const frozen = await claimant(stage);
       await around(stage, async () => {
         stage.processes.signal(frozen, 'SIGSTOP');
         await letGo();
@@ -104,7 +104,7 @@ export const replicaCases: readonly MatrixCase[] = [
     done: 'SIGSTOP of the claimant for 0.8 s during its call',
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
-      const frozen = claimant(stage);
+      const frozen = await claimant(stage);
       await around(stage, async () => {
         stage.processes.signal(frozen, 'SIGSTOP');
         await letGo();
