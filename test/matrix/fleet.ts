@@ -27,6 +27,8 @@ export interface Fleet {
   readonly readEveryMs: number;
   /** What a consumer is handed by the replica now; undefined when it has nothing to hand out. */
   served(replica: number): Promise<Served | undefined>;
+  /** When the session of the replica falls due, in milliseconds of its wall clock. */
+  renewAtMs(replica: number): Promise<number | undefined>;
   /** Tells the replica that the gateway refuses the generation. @returns whether it answered with a newer one */
   report(replica: number, generation: number): Promise<boolean>;
   /** What happened in the replicas, for whoever looks for the cause of a row. */

@@ -43,6 +43,10 @@ export class LocalFleet implements Fleet {
     return this.#members.get(replica)?.replica.reader.peek('shop')?.session;
   }
 
+  async renewAtMs(replica: number): Promise<number | undefined> {
+    return this.#members.get(replica)?.replica.reader.peek('shop')?.session.renewAt;
+  }
+
   async report(replica: number, generation: number): Promise<boolean> {
     const { signal } = new AbortController();
     const rejection = { merchant: 'shop', generation, waitMs: REPORT_WITHIN_MS, signal };

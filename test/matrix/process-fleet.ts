@@ -38,6 +38,11 @@ export class ProcessFleet implements Fleet {
     return answer?.status === 200 ? (JSON.parse(answer.body) as Served) : undefined;
   }
 
+  async renewAtMs(replica: number): Promise<number | undefined> {
+    const answer = await this.#ask(replica, 'GET', '/v1/merchants/shop/session');
+    return answer?.status === 200 ? Date.parse((JSON.parse(answer.body) as { renewAt: string }).renewAt) : undefined;
+  }
+
   async report(replica: number, generation: number): Promise<boolean> {
     const body = JSON.stringify({ generation, reason: 'b_previous_auth_token_expired' });
     const answer = await this.#ask(replica, 'POST', '/v1/merchants/shop/session/rejections', body);

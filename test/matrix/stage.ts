@@ -40,6 +40,8 @@ export interface StageSetUp {
   readonly networks?: boolean;
   readonly clockOf?: (replica: number) => Clock;
   readonly credentials?: RedisCredentials;
+  /** What Redis is told before the first replica starts. */
+  readonly prepared?: readonly string[];
   /** Consumers report a session that is refused. */
   readonly report?: boolean;
 }
@@ -74,6 +76,7 @@ export class Stage {
   static async start(setUp: StageSetUp): Promise<Stage> {
     const merchants = await Promise.all(['shop', ...(setUp.others ?? [])].map(matrixMerchant));
     const store = await StoreUnderFault.start(setUp.topology ?? 'one server');
+    if (setUp.prepared !== undefined) store.everywhere(...setUp.prepared);
     const more = setUp.namesNoEnd === true ? { expiryFormat: 'none' } : {};
     const gateway = await GatewayWitness.start({ merchants, more, clock: new SystemClock() });
     await gateway.setLifetime(setUp.firstLifetimeMs ?? FIRST_LIFETIME_MS);
@@ -145,9 +148,9 @@ export class Stage {
 
   /** Waits until so long before the first session falls due. */
   async beforeDue(byMs: number): Promise<void> {
-    const [session] = await this.gateway.sessions('shop');
-    const leadMs = (this.#setUp.firstLifetimeMs ?? FIRST_LIFETIME_MS) / 2;
-    await pause(Math.max(0, (session?.expiresAtMs ?? 0) - leadMs - byMs - wallMs()));
+    const renewAtMs = await this.fleet.renewAtMs(this.fleet.inService[0] ?? 0);
+    if (renewAtMs === undefined) throw new Error('there is no session that could fall due');
+    await pause(Math.max(0, renewAtMs - byMs - wallMs()));
   }
 
   /** Keeps the next create call at the gateway, before it is carried out. @returns once it is there: how to let it go */

@@ -34,6 +34,7 @@ export const refusalCases: readonly MatrixCase[] = [
     name: 'wrong-password',
     done: 'the password is changed and connections are closed, for 2 s at a due moment',
     credentials,
+    prepared: ['ACL', 'SETUSER', 'broker', 'on', '>before', '~*', '&*', '+@all'],
     play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
