@@ -3,6 +3,8 @@ import type {
   ClaimRequest,
   CreateCallBudget,
   IssuedSession,
+  Offer,
+  Publication,
   RecordedFailure,
   ServerPublicKey,
   Session,
@@ -56,6 +58,16 @@ export function aClaim(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
     coolDownMs: 0,
     ...overrides,
   };
+}
+
+/** A session for the store, answered just now; the next one is wanted in a minute. */
+export function aPublication(session: Session = aSession(), overrides: Partial<Publication> = {}): Publication {
+  return { session, ageMs: 0, nextDueInMs: 60_000, ...overrides };
+}
+
+/** A session that was made alone, by a replica that knew of none before it. */
+export function anOffer(session: Session = aSession(), overrides: Partial<Offer> = {}): Offer {
+  return { ...aPublication(session), basis: 0, ...overrides };
 }
 
 export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): RecordedFailure {
