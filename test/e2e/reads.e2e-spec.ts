@@ -237,7 +237,13 @@ describe('when there is no session', () => {
     expect((await fetch(`${broker.managementUrl}/livez`)).status).toBe(200);
     const ready = await fetch(`${broker.managementUrl}/readyz`);
     expect(ready.status).toBe(503);
-    expect(await ready.json()).toEqual({ ready: false, shuttingDown: false, missing: ['shop'] });
+    expect(await ready.json()).toEqual({
+      ready: false,
+      shuttingDown: false,
+      missing: ['shop'],
+      store: 'answers',
+      storeReached: true,
+    });
   });
 
   it('costs one create call per back-off, however many ask', async () => {

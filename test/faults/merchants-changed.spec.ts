@@ -9,7 +9,7 @@ function change(cluster: Cluster, merchants: readonly string[]): Promise<unknown
   const added = merchants.filter((merchant) => !before.includes(merchant));
   const removed = before.filter((merchant) => !merchants.includes(merchant));
   cluster.merchants = merchants;
-  return Promise.all(cluster.replicas.map(({ replica }) => replica.merchantsChanged({ added, removed })));
+  return Promise.all(cluster.replicas.map(({ replica }) => replica.merchantsChanged({ added, removed, changed: [] })));
 }
 
 const generations = (cluster: Cluster, merchant: string): (number | undefined)[] =>
