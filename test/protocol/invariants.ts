@@ -1,7 +1,9 @@
 import { generationOf } from './store-rules.js';
-import { isSettled } from './specification.js';
+import { isQuiet } from './specification.js';
+import { claimReason } from './questions.js';
 import {
   type Call,
+  clockOf,
   CALLS_PER_WINDOW,
   type Fault,
   type FaultKind,
@@ -83,7 +85,8 @@ function evenUnderLease({ after: { calls } }: Moved): boolean {
 
 function generationsGrow({ before, after }: Moved): boolean {
   const isReplaced = after.faults.length > before.faults.length && losesData.includes(lastOf(after)?.kind ?? 'crash');
-  if (!isReplaced && generationOf(after.store) < generationOf(before.store)) return false;
+  const shrinks = generationOf(after.store) < generationOf(before.store) || after.store.fence < before.store.fence;
+  if (!isReplaced && shrinks) return false;
   return after.replicas.every(({ state, held }, at) => {
     const earlier = before.replicas[at]?.held?.generation ?? 0;
     return state === 'crashed' || (held?.generation ?? 0) >= earlier;
@@ -93,7 +96,8 @@ function generationsGrow({ before, after }: Moved): boolean {
 const lastOf = ({ faults }: World): Fault | undefined => faults[faults.length - 1];
 
 function oneCallPerFence({ after: { calls } }: Moved): boolean {
-  return new Set(calls.map(({ generation }) => generation)).size === calls.length;
+  const leased = calls.filter(({ isAlone }) => !isAlone);
+  return new Set(leased.map(({ generation }) => generation)).size === leased.length;
 }
 
 function budgetHolds({ after }: Moved): boolean {
@@ -112,6 +116,14 @@ function onlySilenceAllowsAlone({ before, after }: Moved): boolean {
   return struckBy(before, ['silence']) && before.storeState === 'silent' && silentSince < before.time;
 }
 
+/** The session before it is dead since the gateway's answer, whatever becomes of the publication. */
+function makerServesIt({ after: { replicas } }: Moved): boolean {
+  return replicas.every(({ work, unconfirmed, held }) => {
+    const made = Math.max(work.kind === 'made' ? work.made.generation : 0, unconfirmed?.generation ?? 0);
+    return (held?.generation ?? 0) >= made;
+  });
+}
+
 /** What is seen is what was made, opened or called for, and never what somebody said. */
 function nothingSeenByHint({ after: { replicas, calls } }: Moved): boolean {
   const highest = Math.max(...calls.map(({ generation }) => generation));
@@ -125,29 +137,46 @@ function noneExpired({ after }: Moved): boolean {
   });
 }
 
+/** Whoever waits for a moment of the store, to renew, need not agree with anybody yet. */
 function allAgree({ after, rules }: Moved): boolean {
-  if (!isSettled(after, rules)) return true;
+  if (!isQuiet(after, rules)) return true;
+  const waits = after.replicas.some(
+    (self, replica) => claimReason({ world: after, replica, self, rules }) !== undefined,
+  );
+  if (waits) return after.time < phases.horizon;
   return after.replicas.every(({ held, unconfirmed }) => held?.session === after.live && unconfirmed === undefined);
+}
+
+/** A clock set forward makes what was just made look old: that is asked for again in the next phase only. */
+function renewedInTime({ after, rules }: Moved): boolean {
+  const { store, time, replicas } = after;
+  if (struckBy(after, ['clock forward'])) return true;
+  const inWindow = store.calls.filter((at) => at + phases.budgetWindow > clockOf(after));
+  if (store.failures > 0 || inWindow.length >= CALLS_PER_WINDOW || !isQuiet(after, rules)) return true;
+  return replicas.every(({ held }) => held !== undefined && time < held.answeredAt + phases.margin);
 }
 
 /**
  * What a fault may cost: one call. One of the store alone costs none, unless it strikes into a renewal. If it then loses
  * the lease, a second call goes out beside the first; where the gateway takes them in the other order, one more settles.
  */
-export function extraCallsAllowed({ kind, isCalm }: Fault): number {
+export function extraCallsAllowed({ kind, isCalm }: Fault, onStoreOutage: Rules['onStoreOutage']): number {
   if (keepsEverything.includes(kind)) return 0;
   if (endsLeasesEarly.includes(kind)) return isCalm ? 0 : 2;
+  // Whoever claims when the store is back may do so before what others made alone is offered.
+  if (kind === 'silence' && onStoreOutage === 'authorize') return 1;
   return isCalm && outages.includes(kind) ? 0 : 1;
 }
 
-function fewExtraCalls({ after }: Moved): boolean {
-  const allowed = after.faults.reduce((sum, fault) => sum + extraCallsAllowed(fault), 0);
+function fewExtraCalls({ after, rules }: Moved): boolean {
+  const allowed = after.faults.reduce((sum, fault) => sum + extraCallsAllowed(fault, rules.onStoreOutage), 0);
   const silences = after.faults.filter(({ kind }) => kind === 'silence').length;
   const { leased, alone, settling } = after.extraCalls;
   return leased <= allowed && alone <= silences * after.replicas.length && settling <= silences;
 }
 
 export const invariants: readonly Invariant[] = [
+  { name: 'one call per fence', sentence: 'No call is made twice under one fence.', holds: oneCallPerFence },
   {
     name: 'one lease at a time',
     sentence: 'Two replicas never hold leases at once, unless the store lost one or its clock was set forward.',
@@ -169,11 +198,11 @@ export const invariants: readonly Invariant[] = [
     holds: evenUnderLease,
   },
   {
-    name: 'generations grow',
-    sentence: 'The generation of the store only grows, failover and emptying aside; that of a replica only grows.',
+    name: 'generations and fences grow',
+    sentence:
+      'What the store has granted and holds only grows, failover and emptying aside; what a replica holds only grows.',
     holds: generationsGrow,
   },
-  { name: 'one call per fence', sentence: 'No call is made twice under one fence.', holds: oneCallPerFence },
   {
     name: 'the budget holds',
     sentence: 'No window has more leased calls than the budget, as long as the store keeps its data and its time.',
@@ -189,11 +218,22 @@ export const invariants: readonly Invariant[] = [
     sentence: 'No replica takes a generation for seen that nobody made.',
     holds: nothingSeenByHint,
   },
+  {
+    name: 'the maker serves what it made',
+    sentence: 'From the answer of the gateway on its caller serves that session or a newer one.',
+    holds: makerServesIt,
+  },
   { name: 'none expired', sentence: 'No replica serves a session past its end.', holds: noneExpired },
   {
     name: 'all agree in the end',
-    sentence: 'After the faults every replica holds the session that the gateway takes, and nothing waits to be told.',
+    sentence: 'After the faults every replica serves the session that the gateway takes, and nothing waits to be told.',
     holds: allAgree,
+  },
+  {
+    name: 'renewed in time',
+    sentence:
+      'When nobody has a lease, every replica has a session that is within its margin; back-off and budget aside.',
+    holds: renewedInTime,
   },
   {
     name: 'few extra calls',

@@ -65,10 +65,11 @@ export function claimReason({ world, self }: Actor): 'settles' | 'due' | 'nothin
   return isOrphaned(world) && self.held.session !== world.live ? 'rejection' : undefined;
 }
 
-/** Nobody can bring the live session to the others: only a consumer's report ends this. */
+/** Nobody brings the live session to the others, or settles which one counts: only a consumer's report ends this. */
 export function isOrphaned({ live, replicas, store, calls }: World): boolean {
-  const known = replicas.some(({ state, held, unconfirmed, work }) => {
+  const known = replicas.some(({ state, held, unconfirmed, work, settles }) => {
     if (state === 'crashed') return false;
+    if (settles > 0) return true;
     const working = work.kind === 'calling' && ['sent', 'carried out'].includes(calls[work.call]?.state ?? '');
     const made = work.kind === 'made' ? work.made.session : undefined;
     return held?.session === live || unconfirmed?.session === live || made === live || working;

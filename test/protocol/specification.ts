@@ -9,13 +9,15 @@ import {
   releaseQuestion,
 } from './questions.js';
 import { faultSteps, healingSteps, isHealed } from './faults.js';
-import { generationOf, type Merchant } from './store-rules.js';
+import { generationOf, liveLease, type Merchant } from './store-rules.js';
 import {
   type Action,
   changed,
+  clockOf,
   phases,
   type Call,
   type Held,
+  MILLISECONDS,
   type Replica,
   type Rules,
   type Unconfirmed,
@@ -24,17 +26,29 @@ import {
 
 /** Everything that can happen next. Time passes only when nothing else is left to do, faults aside. */
 export function actionsOf(world: World, rules: Rules): readonly Action[] {
-  const work = [...world.replicas.flatMap((_, replica) => replicaSteps(world, replica, rules)), ...gatewaySteps(world)];
+  const work = workOf(world, rules);
   const faults = [...faultSteps(world, rules), ...healingSteps(world, rules)];
   const mayPass =
     work.length === 0 && world.time < phases.horizon && (world.time < phases.lastFault || isHealed(world));
   return [...work, ...faults, ...(mayPass ? [nextPhase(world)] : [])];
 }
 
-/** Nothing is left to do, all faults are over, and the last of them is long ago. */
-export function isSettled(world: World, rules: Rules): boolean {
-  const atEnd = world.time >= phases.horizon && isHealed(world);
-  return atEnd && actionsOf(world, rules).length === 0;
+/** A world never changes, and is asked for its work by the search and by the invariants. */
+const knownWork = new WeakMap<World, readonly Action[]>();
+
+function workOf(world: World, rules: Rules): readonly Action[] {
+  const known = knownWork.get(world);
+  if (known !== undefined) return known;
+  const steps = world.replicas.flatMap((_, replica) => replicaSteps(world, replica, rules));
+  const work = [...steps, ...gatewaySteps(world)];
+  knownWork.set(world, work);
+  return work;
+}
+
+/** Everything that can be done at once is done, all faults are over, and nobody has a lease. */
+export function isQuiet(world: World, rules: Rules): boolean {
+  if (!isHealed(world) || liveLease(world.store, clockOf(world)) !== undefined) return false;
+  return workOf(world, rules).length === 0;
 }
 
 function nextPhase(world: World): Action {
@@ -150,7 +164,7 @@ function mayCreateAlone({ world, self, rules }: Actor): boolean {
 
 function createsAlone(actor: Actor): Action {
   const { self, rules, world } = actor;
-  const generation = rules.replica.aloneGeneration(self.floor, self.seat ?? 0);
+  const generation = rules.replica.aloneGeneration(Math.max(self.floor, world.time * MILLISECONDS), self.seat ?? 0);
   return calls(actor, { generation, endsAt: world.time + phases.lease, isAlone: true });
 }
 

@@ -15,6 +15,8 @@ export const phases = {
 } as const;
 
 export const CALLS_PER_WINDOW = 3;
+/** In one phase. */
+export const MILLISECONDS = 10_000;
 const RESIDUE_CLASSES = 2_048;
 
 export type FaultKind =
@@ -176,7 +178,7 @@ export const clockOf = ({ time, clockOffset }: World): number => time + clockOff
  * The store's clock as fences are seeded from it. A phase has many milliseconds, and no two leases are granted in one: two
  * grants of one millisecond, on both sides of a lost write, are beyond what this specification looks at.
  */
-export const millisecondsOf = (world: World): number => clockOf(world) * 10_000 + 2 * world.grants;
+export const millisecondsOf = (world: World): number => clockOf(world) * MILLISECONDS + 2 * world.grants;
 export const ownerOf = (world: World, replica: number): string => `${replica}.${world.replicas[replica]?.epoch ?? 0}`;
 
 /** By the replica's reckoning the session can still be used. */
