@@ -31,6 +31,8 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
   metrics.watch(replica, {
     merchants: () => ids,
     reads: () => reads,
+    unconfirmedRejections: () => [],
+    store: () => 'answers',
     watchers: () => 0,
     authenticationFailures: () => [],
   });

@@ -1,4 +1,3 @@
-import { BrokerError } from '#libs/errors';
 import type { RejectionAnswer, SessionStore } from '#libs/session';
 import { Cluster, patience } from './cluster.js';
 
@@ -100,8 +99,8 @@ describe('a rejected session', () => {
     expect(cluster.session().generation).toBe(dead);
   });
 
-  it('does not clear the budget', async () => {
-    const cluster = await running({ latencyMs: 10, settings: { budget: { calls: 3, windowMs: 10 * MINUTE } } });
+  it('does not clear the budget, and leaves the schedule a share of it', async () => {
+    const cluster = await running({ latencyMs: 10, settings: { budget: { calls: 4, windowMs: 10 * MINUTE } } });
     for (let round = 0; round < 4; round += 1) {
       await Promise.allSettled([after(cluster, report(cluster, cluster.session().generation))]);
       await cluster.clock.advance(15_000);
@@ -162,32 +161,20 @@ describe('a rejection of a generation that never was', () => {
 });
 
 describe('a rejection while the store does not answer', () => {
-  class CutStore {
-    down = false;
-    readonly wrap = (store: SessionStore): SessionStore =>
-      new Proxy(store, {
-        get: (target, name: keyof SessionStore) => {
-          const operation = (target[name] as (...args: unknown[]) => unknown).bind(target);
-          if (name === 'onAnnouncement' || name === 'close') return operation;
-          return (...args: unknown[]) =>
-            this.down ? Promise.reject(new BrokerError('store_unavailable')) : operation(...args);
-        },
-      });
-  }
+  const cut = (cluster: Cluster): void => cluster.stores.forEach((store) => (store.down = true));
 
   it('is refused where replicas must not authorize alone', async () => {
-    const cut = new CutStore();
-    const cluster = await running({ wrapStore: cut.wrap });
-    cut.down = true;
+    const cluster = await running();
+    cut(cluster);
     const refused = after(cluster, report(cluster, cluster.session().generation));
     await expect(refused).rejects.toMatchObject({ code: 'session_unavailable' });
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
   it('is answered by a session of the replica itself where they may, with one call for all', async () => {
-    const cut = new CutStore();
-    const cluster = await running({ wrapStore: cut.wrap, settings: { onStoreOutage: 'authorize' }, latencyMs: 200 });
-    cut.down = true;
+    const cluster = await running({ settings: { onStoreOutage: 'authorize' }, latencyMs: 200 });
+    cut(cluster);
+    await cluster.clock.advance(8_000);
     const dead = cluster.session().generation;
     const answers = await after(cluster, Promise.all(Array.from({ length: 100 }, () => report(cluster, dead))));
     expect(Math.min(...answers.map(generationOf))).toBeGreaterThan(dead);
@@ -195,9 +182,8 @@ describe('a rejection while the store does not answer', () => {
   });
 
   it('does not judge a generation that only the store could know', async () => {
-    const cut = new CutStore();
-    const cluster = await running({ wrapStore: cut.wrap });
-    cut.down = true;
+    const cluster = await running();
+    cut(cluster);
     await expect(after(cluster, report(cluster, 9e15))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });
