@@ -6,6 +6,7 @@ import type { BrokerConfiguration, ConfigurationSource } from '#libs/configurati
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
 import { type ClientKey, inThisThread, type JweWork } from '#libs/jwe';
 import { SessionReplica } from '#libs/session';
+import type { StoreHealthState } from '#libs/store';
 import {
   type AuditLog,
   createAuditLog,
@@ -87,7 +88,8 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const metrics = telemetry === undefined ? undefined : metricsOf(configuration, clock, telemetry);
   const { statusPage } = options.configuration.management;
   const status = statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
-  const onStateChange = (up: boolean): void => {
+  const onStateChange = (state: StoreHealthState): void => {
+    const up = state === 'answers';
     metrics?.setStoreUp(up);
     status?.setStoreUp(up);
     if (up) void started.replica?.resync();

@@ -93,10 +93,8 @@ const damages: Record<string, (merchant: string) => Promise<unknown>> = {
   'every number is beyond belief': (merchant) => client.hset(hashOf(merchant), numbersOf(LAST_SAFE)),
   'every number has a megabyte of digits': (merchant) =>
     client.hset(hashOf(merchant), numbersOf('9'.repeat(1_000_000))),
-  'its sealed session has 60 MB': (merchant) =>
-    client.eval("return redis.call('HSET', KEYS[1], 'sealed', string.rep(string.rep('x', 60000), 1000))", 1, hashOf(merchant)),
-  'its failure has 60 MB': (merchant) =>
-    client.eval("return redis.call('HSET', KEYS[1], 'failure', string.rep(string.rep('x', 60000), 1000))", 1, hashOf(merchant)),
+  'its sealed session has 60 MB': (merchant) => client.hset(hashOf(merchant), { sealed: 'x'.repeat(60_000_000) }),
+  'its failure has 60 MB': (merchant) => client.hset(hashOf(merchant), { failure: 'x'.repeat(60_000_000) }),
   'its owner has a megabyte': (merchant) => client.hset(hashOf(merchant), { owner: 'x'.repeat(1_000_000) }),
   'its due moment is infinite': (merchant) => client.zadd(dueKey(), '+inf', merchant),
   'its hash is gone': (merchant) => client.del(hashOf(merchant)),
