@@ -89,10 +89,9 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const { statusPage } = options.configuration.management;
   const status = statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
   const onStateChange = (state: StoreHealthState): void => {
-    const up = state === 'answers';
-    metrics?.setStoreUp(up);
-    status?.setStoreUp(up);
-    if (up) void started.replica?.resync();
+    metrics?.setStoreUp(state === 'answers');
+    status?.setStoreUp(state === 'answers');
+    if (state === 'answers') void started.replica?.resync();
   };
   const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);
   const store = await openStore({ store: options.configuration.store, keysOf, clock, logger, onStateChange });
