@@ -89,8 +89,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const { statusPage } = options.configuration.management;
   const status = statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
   const onStateChange = (state: StoreHealthState): void => {
-    metrics?.setStoreUp(state === 'answers');
-    status?.setStoreUp(state === 'answers');
+    for (const watcher of [metrics, status]) watcher?.setStoreUp(state === 'answers');
     if (state === 'answers') void started.replica?.resync();
   };
   const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);

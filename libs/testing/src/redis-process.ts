@@ -1,9 +1,8 @@
-import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 const READY_WITHIN_MS = 15_000;
 
@@ -107,11 +106,6 @@ export class RedisProcess {
   /** One command by redis-cli, on the plain port; its output. */
   cli(...command: readonly string[]): string {
     return execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(this.port), ...command], { encoding: 'utf8' });
-  }
-
-  /** One command that takes its time, without waiting for it here. */
-  later(...command: readonly string[]): Promise<unknown> {
-    return promisify(execFile)('redis-cli', ['-h', '127.0.0.1', '-p', String(this.port), ...command]);
   }
 
   #serverArgs(): string[] {

@@ -282,7 +282,7 @@ describe('when the clock of the store was set back by an hour', () => {
     const refused = await again({ mode: 'now', coolDownMs: 5_000 });
     expect(refused).toMatchObject({ kind: 'cooled_down', retryInMs: 5_000 });
     const { mark } = refused as { mark: string };
-    const [call = ''] = await client.zrange(callsOf('shop'), 0, -1);
+    const [call = ''] = await client.zrange(callsOf('shop'), '0', '-1');
     await client.zadd(callsOf('shop'), String(Date.now() + HOUR_MS), call);
     const budget = aBudget({ calls: 1, windowMs: 30_000 });
     const spent = await again({ mode: 'now', coolDownMs: 5_000, watched: mark, budget });

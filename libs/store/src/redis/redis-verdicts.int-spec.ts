@@ -83,30 +83,6 @@ describe('a user that lacks one right', () => {
   );
 });
 
-describe('a store that turns connections down', () => {
-  it('refuses, with its reason, when it has too many clients', async () => {
-    const redis = await started(RedisProcess.start({ args: () => ['--maxclients', '1'] }));
-    const { store, changes } = await open(single(redis));
-    expect(changes).toEqual(['refuses: MAXCLIENTS']);
-    redis.cli('config', 'set', 'maxclients', '100');
-    await eventually(() => changes.at(-1) === 'answers');
-    await store.enrol(['shop']);
-  });
-
-  it('refuses while it loads its data, and is not silent', async () => {
-    const redis = await started(RedisProcess.start({ args: () => ['--enable-debug-command', 'yes'] }));
-    for (let index = 0; index < 40; index += 1) redis.cli('set', `key-${index}`, 'x');
-    redis.cli('config', 'set', 'key-load-delay', '50000');
-    const { store, changes } = await open(single(redis));
-    const reloading = redis.later('debug', 'reload');
-    await eventually(() => changes.length > 1);
-    expect(changes[1]).toBe('refuses: LOADING');
-    await expect(store.due(1)).rejects.toMatchObject({ code: 'store_refused' });
-    await reloading;
-    await eventually(() => changes.at(-1) === 'answers');
-  }, 30_000);
-});
-
 describe('an announcement connection that was lost', () => {
   const killListeners = (redis: RedisProcess): void => void redis.cli('client', 'kill', 'type', 'pubsub');
 
