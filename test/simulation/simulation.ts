@@ -12,7 +12,7 @@ import { type IssuedToken, SimulatedGateway } from './simulated-gateway.js';
 import type { AppliedCall } from './store-calls.js';
 import { type MakeStore, StoreServer } from './store-server.js';
 import { sameAnswers } from './specified-steps.js';
-import { VirtualWorld } from './virtual-world.js';
+import { EndlessMoment, VirtualWorld } from './virtual-world.js';
 import { befalls, Weather } from './weather.js';
 
 const LOOK_EVERY_MS = 50;
@@ -115,10 +115,10 @@ class SimulationRun {
     for (const fault of faults) this.#world.after(fault.atMs, () => this.#begin(fault));
     this.#consumers.start();
     this.#look();
-    await this.#world.run(forMs);
+    await this.#run(forMs);
     for (const life of this.#lives.values()) life.stop();
     this.#lives.clear();
-    await this.#world.run(forMs + STOPPING_MS);
+    await this.#run(forMs + STOPPING_MS);
     // Rejections that nobody handles are told once the event loop turns.
     await new Promise((resolve) => setImmediate(resolve));
     return {
@@ -134,6 +134,15 @@ class SimulationRun {
         storeSteps: this.#storeSteps,
       },
     };
+  }
+
+  async #run(untilMs: number): Promise<void> {
+    try {
+      await this.#world.run(untilMs);
+    } catch (error) {
+      if (!(error instanceof EndlessMoment)) throw error;
+      this.#judge.violated('every loop has a pace', error.message);
+    }
   }
 
   unhandled(error: unknown): void {
