@@ -70,7 +70,15 @@ export class CallCheck {
     const { budget } = this.#parts.scenario;
     const calls = this.#callsOf(merchant);
     const first = calls[calls.length - budget.calls];
-    return first === undefined ? 0 : first.atMs + budget.windowMs;
+    return first === undefined ? 0 : first.atMs + budget.windowMs + this.#setBackMs();
+  }
+
+  /** A window that is counted by a clock lasts longer by what the clock was set back. */
+  #setBackMs(): number {
+    return this.#begun.reduce(
+      (sum, { fault }) => sum + (fault.kind === 'store_clock' ? Math.max(0, -fault.byMs) : 0),
+      0,
+    );
   }
 
   #countNeedless(merchant: string, owner: string): void {

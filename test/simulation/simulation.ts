@@ -11,7 +11,7 @@ import { Settlements } from './settlements.js';
 import { type IssuedToken, SimulatedGateway } from './simulated-gateway.js';
 import type { AppliedCall } from './store-calls.js';
 import { type MakeStore, StoreServer } from './store-server.js';
-import { sameAnswers } from './specified-steps.js';
+import type { SpecifiedSteps } from './specified-steps.js';
 import { EndlessMoment, VirtualWorld } from './virtual-world.js';
 import { befalls, Weather } from './weather.js';
 
@@ -22,7 +22,7 @@ const LONGEST_AMBUSH_MS = 10_000;
 
 export interface SimulationOptions {
   readonly makeStore: MakeStore;
-  readonly makeSpecified?: MakeStore;
+  readonly makeSpecified?: () => SpecifiedSteps;
   readonly alter?: AlterReplica;
   readonly keepsTrace?: boolean;
 }
@@ -116,9 +116,11 @@ class SimulationRun {
     this.#consumers.start();
     this.#look();
     await this.#run(forMs);
-    for (const life of this.#lives.values()) life.stop();
+    const stopped = [...this.#lives.values()];
+    for (const life of stopped) life.stop();
     this.#lives.clear();
     await this.#run(forMs + STOPPING_MS);
+    for (const life of stopped) life.lookAtTimers();
     // Rejections that nobody handles are told once the event loop turns.
     await new Promise((resolve) => setImmediate(resolve));
     return {
@@ -299,11 +301,7 @@ class SimulationRun {
   #storeWitness(): ConstructorParameters<typeof StoreServer>[0]['witness'] {
     return {
       applied: (call) => this.#applied(call),
-      specified: (call, tested, specified) => {
-        if (sameAnswers(tested, specified)) return;
-        const detail = `${JSON.stringify(call)} was answered ${JSON.stringify(tested)}, not ${JSON.stringify(specified)}`;
-        this.#judge.violated('the store does as specified', detail);
-      },
+      differs: (difference) => this.#judge.violated('the store does as specified', difference),
     };
   }
 

@@ -2,6 +2,7 @@ import { type Clock, instantFromEpochMs } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { Announcement, SessionStore, StoredState } from '#libs/session';
 import { WORLD_EPOCH_MS } from './replica-process.js';
+import type { SpecifiedSteps } from './specified-steps.js';
 import { type AppliedCall, perform, type StoreCall, writes } from './store-calls.js';
 import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
@@ -14,8 +15,8 @@ export type StoreAnswer =
 /** Watches what the store does, and is told of every step that it answered. */
 export interface StoreWitness {
   applied(call: AppliedCall): void;
-  /** What the specification would have answered. */
-  specified(call: StoreCall, tested: unknown, specified: unknown): void;
+  /** A step that the specification takes otherwise. */
+  differs(difference: string): void;
 }
 
 export interface StoreServerParts {
@@ -24,7 +25,7 @@ export interface StoreServerParts {
   readonly witness: StoreWitness;
   readonly makeStore: MakeStore;
   /** Takes every step beside the tested one, when there is one. */
-  readonly makeSpecified?: MakeStore;
+  readonly makeSpecified?: () => SpecifiedSteps;
 }
 
 interface LoggedWrite {
@@ -63,11 +64,12 @@ export class StoreServer {
   #replayingAtMs: number | undefined;
   #log: LoggedWrite[] = [];
   #tested: SessionStore;
-  #specified: SessionStore | undefined;
+  readonly #specified: SpecifiedSteps | undefined;
 
   constructor(parts: StoreServerParts) {
     this.#parts = parts;
-    [this.#tested, this.#specified] = this.#rebuilt();
+    this.#specified = parts.makeSpecified?.();
+    this.#tested = this.#rebuilt();
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -118,9 +120,10 @@ export class StoreServer {
   }
 
   async #apply(call: StoreCall): Promise<AppliedCall> {
-    const specified = this.#specified === undefined ? undefined : perform(this.#specified, call);
+    const differenceFrom = this.#specified?.take(call, this.#timeMs());
     const applied = await perform(this.#tested, call);
-    if (specified !== undefined) this.#parts.witness.specified(call, applied.result, (await specified).result);
+    const difference = differenceFrom?.(applied);
+    if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
     return this.#withDamage(applied);
   }
 
@@ -153,22 +156,23 @@ export class StoreServer {
 
   #restart(): void {
     this.#damaged.clear();
-    [this.#tested, this.#specified] = this.#rebuilt();
+    this.#tested = this.#rebuilt();
   }
 
-  #rebuilt(): [SessionStore, SessionStore | undefined] {
-    const { makeStore, makeSpecified } = this.#parts;
-    const tested = this.#replayed(makeStore);
+  #rebuilt(): SessionStore {
+    const tested = this.#replayed();
     tested.onAnnouncement((announcement) => {
       if (tested !== this.#tested) return;
       for (const listener of [...this.#listeners]) listener(announcement);
     });
-    return [tested, makeSpecified === undefined ? undefined : this.#replayed(makeSpecified)];
+    this.#specified?.startOver();
+    for (const { call, atMs } of this.#log) this.#specified?.take(call, atMs);
+    return tested;
   }
 
   /** Stores take each step before they give way, so that a replay is over when it has been asked for. */
-  #replayed(make: MakeStore): SessionStore {
-    const store = make(new StoreClock(() => this.#timeMs()));
+  #replayed(): SessionStore {
+    const store = this.#parts.makeStore(new StoreClock(() => this.#timeMs()));
     for (const { call, atMs } of this.#log) {
       this.#replayingAtMs = atMs;
       void perform(store, call);
