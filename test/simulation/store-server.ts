@@ -78,13 +78,14 @@ export class StoreServer {
   }
 
   /** `answer` is called at most once, and never while the store is silent. */
-  handle(call: StoreCall, answer: (answer: StoreAnswer) => void): void {
+  handle(asked: StoreCall, answer: (answer: StoreAnswer) => void): void {
     const [silence] = this.#parts.weather.of('store_silent');
     if (silence !== undefined && silence.how !== 'unanswered') return;
     if (this.#parts.weather.of('store_refuses').length > 0) {
       answer({ kind: 'failed', error: new BrokerError('store_refused', { detail: 'READONLY' }) });
       return;
     }
+    const call = this.#seenByDamage(asked);
     if (writes(call)) this.#log.push({ call, atMs: this.#timeMs() });
     this.#apply(call).then(
       (applied) => {
@@ -112,10 +113,6 @@ export class StoreServer {
 
   /** `session`: it opens with no key. `everything`: what is there of it is no record at all. */
   damage(merchant: string, part: 'session' | 'everything'): void {
-    if (part === 'everything') {
-      this.#log = this.#log.flatMap((write) => withoutSessionOf(merchant, write));
-      this.#restart();
-    }
     this.#damaged.set(merchant, part);
   }
 
@@ -125,6 +122,12 @@ export class StoreServer {
     const difference = differenceFrom?.(applied);
     if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
     return this.#withDamage(applied);
+  }
+
+  /** Of a record that is none, no generation is known: no claim is answered that there is a newer one. */
+  #seenByDamage(call: StoreCall): StoreCall {
+    if (call.operation !== 'claim' || this.#damaged.get(call.args[0].merchant) !== 'everything') return call;
+    return { operation: 'claim', args: [{ ...call.args[0], newerThan: Number.MAX_SAFE_INTEGER }] };
   }
 
   #withDamage(applied: AppliedCall): AppliedCall {
@@ -141,7 +144,7 @@ export class StoreServer {
 
   #damagedState(state: StoredState): StoredState {
     const part = this.#damaged.get(state.merchant);
-    if (part === 'everything' && state.stored.kind === 'absent') {
+    if (part === 'everything') {
       return { ...state, stored: { kind: 'unopenable', generation: 0 } };
     }
     if (part === 'session' && state.stored.kind === 'session') {
@@ -180,13 +183,4 @@ export class StoreServer {
     this.#replayingAtMs = undefined;
     return store;
   }
-}
-
-/** The same history in which the merchant's sessions never arrived, and everything else did. */
-function withoutSessionOf(merchant: string, write: LoggedWrite): LoggedWrite[] {
-  const { call, atMs } = write;
-  if (call.operation === 'offer') return call.args[0].session.merchant === merchant ? [] : [write];
-  if (call.operation !== 'publish' || call.args[0].merchant !== merchant) return [write];
-  const [lease, { nextDueInMs }] = call.args;
-  return [{ call: { operation: 'release', args: [lease, { called: true, nextDueInMs }] }, atMs }];
 }
