@@ -13,7 +13,13 @@ export default {
   disableTypeChecks: false,
   checkers: [],
   reporters: ['clear-text', 'json', 'progress-append-only'],
-  clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false, reportMutants: true },
+  clearTextReporter: {
+    allowColor: false,
+    allowEmojis: false,
+    logTests: false,
+    reportTests: false,
+    reportMutants: true,
+  },
   timeoutMS: 6_000,
   thresholds: { high: 95, low: 90, break: null },
 };
