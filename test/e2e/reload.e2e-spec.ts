@@ -130,6 +130,27 @@ describe('a running broker whose files change', () => {
     expect(told('a stored session opens with no configured key')).toEqual([]);
   });
 
+  it('asks for a merchant at once that was refused and whose configuration was mended', async () => {
+    await start();
+    await generation();
+    await generation(HIDDEN, TOKENS.admin);
+    await broker.control('POST', '/faults', {
+      kind: 'error',
+      operation: 'authorize',
+      merchant: 'kiosk',
+      status: 200,
+      msgCode: 'b_merchant_not_found',
+    });
+    await addKiosk();
+    await eventually(() => told('renewal failed; it will not pass by itself').length > 0);
+    await broker.control('DELETE', '/faults');
+    await broker.edit(['timeout: 2s', 'timeout: 3s']);
+    const mendedAt = performance.now();
+    await broker.reload();
+    expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
+    expect(performance.now() - mendedAt).toBeLessThan(2_000);
+  });
+
   it('takes new tokens and policies, and cuts those off who lost theirs', async () => {
     await start();
     await generation();

@@ -73,6 +73,7 @@ export class Cluster {
       merchants: {
         ids: () => this.merchants,
         settingsOf: (id) => (this.merchants.includes(id) ? this.#settings : undefined),
+        gatewayOf: () => 'gateway',
       },
       store: this.#options.wrapStore?.(this.store, index) ?? this.store,
       gateway: this.gateway,

@@ -173,7 +173,7 @@ export class ReplicaGroup {
     });
     const replica = new SessionReplica({
       owner: `replica-${index}-${process.hrtime.bigint()}`,
-      merchants: { ids: () => this.merchants, settingsOf: (id) => this.#settingsOf(id) },
+      merchants: { ids: () => this.merchants, settingsOf: (id) => this.#settingsOf(id), gatewayOf: () => 'sandbox' },
       store,
       gateway: this.#gateway(),
       events,

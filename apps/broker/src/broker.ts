@@ -82,7 +82,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const connections = new GatewayConnections(clock);
   const tracing = telemetry?.traces?.renewals;
   const traced = tracing === undefined ? {} : { tracing };
-  const ofMerchant = (id: string): MerchantGateway | undefined => merchants.gatewayOf(id);
+  const ofMerchant = (id: string): MerchantGateway | undefined => merchants.connectionOf(id);
   const gateway = new UndiciSessionGateway({ merchants: ofMerchant, connections, clock, ...traced });
   const metrics = telemetry === undefined ? undefined : metricsOf(configuration, clock, telemetry);
   const { statusPage } = options.configuration.management;

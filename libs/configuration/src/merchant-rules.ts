@@ -107,6 +107,20 @@ const leadTimesInsideFallback: MerchantRule = ({ session }) => {
   });
 };
 
+/** A session that names no expiry would be cut to less than what was configured for it. */
+const fallbackInsideLongest: MerchantRule = ({ session }) => {
+  const fallbackMs = parseDurationMs(session?.fallbackLifetime ?? '');
+  const longestMs = parseDurationMs(session?.longestLifetime ?? '');
+  return fallbackMs !== undefined && longestMs !== undefined && fallbackMs > longestMs
+    ? [
+        {
+          path: 'session.longestLifetime',
+          problem: 'must be at least session.fallbackLifetime; raise it, or shorten that',
+        },
+      ]
+    : [];
+};
+
 const merchantRules: readonly MerchantRule[] = [
   oneServiceCode,
   keyFilesDiffer,
@@ -117,6 +131,7 @@ const merchantRules: readonly MerchantRule[] = [
   requestDataNameFree,
   marginInsideLeadTime,
   leadTimesInsideFallback,
+  fallbackInsideLongest,
 ];
 
 /** The faults of each merchant by itself, with full paths. */

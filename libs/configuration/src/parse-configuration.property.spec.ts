@@ -52,7 +52,7 @@ const validMerchant = fc.record(
       {
         renewBefore: fc.integer({ min: 20, max: 50 }).map((percent) => `${percent}%`),
         safetyMargin: fc.oneof(fc.constant('5%'), duration),
-        fallbackLifetime: fc.integer({ min: 1, max: 48 }).map((hours) => `${hours}h`),
+        fallbackLifetime: fc.integer({ min: 1, max: 24 }).map((hours) => `${hours}h`),
         budget: fc.record({ calls: fc.integer({ min: 1, max: 1_000 }), window: duration }, { requiredKeys: [] }),
       },
       { requiredKeys: [] },

@@ -69,7 +69,7 @@ describe('parseConfiguration', () => {
             baseUrl: new URL('https://gateway.example'),
             environment: 'production',
             timeoutMs: 5_000,
-            supersedes: 'unknown',
+            supersedes: true,
             requestData: { attach: 'none' },
             tls: { pins: [] },
           },
@@ -79,7 +79,10 @@ describe('parseConfiguration', () => {
             fallbackLifetimeMs: 900_000,
             gatewayTimeoutMs: 5_000,
             budget: { calls: 20, windowMs: 600_000 },
-            onStoreOutage: 'authorize',
+            longestLifetimeMs: 86_400_000,
+            largestClockSkewMs: 300_000,
+            supersedes: true,
+            onStoreOutage: 'fail',
           },
         },
       ],
@@ -105,7 +108,8 @@ describe('parseConfiguration', () => {
             testBaseUrl: 'http://sandbox:8081',
             timeout: '2s',
             requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
-            supersedes: true,
+            supersedes: false,
+            largestClockSkew: '1m',
             tls: { caFile: 'ca.pem', pins: [PIN] },
             proxy: 'http://u:p@proxy:3128',
           },
@@ -113,6 +117,7 @@ describe('parseConfiguration', () => {
             renewBefore: '25%',
             safetyMargin: '10s',
             fallbackLifetime: '1h',
+            longestLifetime: '2h',
             budget: { calls: 5, window: '1m' },
           },
         }),
@@ -134,7 +139,7 @@ describe('parseConfiguration', () => {
         environment: 'test',
         testBaseUrl: new URL('http://sandbox:8081'),
         timeoutMs: 2_000,
-        supersedes: true,
+        supersedes: false,
         requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
         tls: { caFile: 'ca.pem', pins: [PIN] },
         proxy: new URL('http://u:p@proxy:3128'),
@@ -145,6 +150,9 @@ describe('parseConfiguration', () => {
         fallbackLifetimeMs: 3_600_000,
         gatewayTimeoutMs: 2_000,
         budget: { calls: 5, windowMs: 60_000 },
+        longestLifetimeMs: 7_200_000,
+        largestClockSkewMs: 60_000,
+        supersedes: false,
         onStoreOutage: 'authorize',
       },
     });
@@ -159,13 +167,26 @@ describe('parseConfiguration', () => {
     expect(frozen(parse({ auth: { tokens: [token], policies: [policy] } }))).toBe(true);
   });
 
-  it('stops creating in a store outage by default where a new session ends the old one', () => {
+  it('stops creating in a store outage by default where a new session may end the old one', () => {
     const outage = (gateway: Raw, store?: Raw): string | undefined =>
       parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.session.onStoreOutage;
+    expect(outage({})).toBe('fail');
     expect(outage({ supersedes: true })).toBe('fail');
+    expect(outage({ supersedes: 'unknown' })).toBe('fail');
     expect(outage({ supersedes: false })).toBe('authorize');
     expect(outage({ supersedes: true }, { onStoreOutage: 'authorize' })).toBe('authorize');
     expect(outage({ supersedes: false }, { onStoreOutage: 'fail' })).toBe('fail');
+  });
+
+  it('warns where replicas without their store would end the sessions of each other', () => {
+    const warned = (supersedes: unknown, onStoreOutage: string): string[] =>
+      parse({ ...withGateway({ supersedes }), store: { onStoreOutage }, auth: { disabled: true } }).warnings.map(
+        ({ path }) => path,
+      );
+    expect(warned(true, 'authorize')).toEqual(['store.onStoreOutage']);
+    expect(warned('unknown', 'authorize')).toEqual(['store.onStoreOutage']);
+    expect(warned(false, 'authorize')).toEqual([]);
+    expect(warned(true, 'fail')).toEqual([]);
   });
 
   it('takes numbers and flags from the environment, and only from there as text', () => {
@@ -378,6 +399,11 @@ describe('parseConfiguration refuses', () => {
       'a lead over the fallback',
       withSession({ renewBefore: '15m' }),
       'merchants[0].session.renewBefore must be shorter than session.fallbackLifetime; shorten it, or raise that',
+    ],
+    [
+      'a fallback over the longest lifetime',
+      withSession({ fallbackLifetime: '25h' }),
+      'merchants[0].session.longestLifetime must be at least session.fallbackLifetime; raise it, or shorten that',
     ],
     [
       'a budget of nothing',

@@ -50,7 +50,19 @@ function keyUses(merchant: Loose<MerchantSettings> | undefined, index: number): 
   );
 }
 
-function warningsOf({ auth }: Omit<ParsedConfiguration, 'warnings'>): Warning[] {
+function warningsOf({ auth, merchants }: Omit<ParsedConfiguration, 'warnings'>): Warning[] {
+  return [...accessWarnings(auth), ...outageWarnings(merchants)];
+}
+
+/** Replicas that create for themselves end each other's sessions, and whoever pays with one of them is refused. */
+function outageWarnings(merchants: ParsedConfiguration['merchants']): Warning[] {
+  const problem = "is authorize, but a new session may end the one before it: in an outage replicas end each other's";
+  return merchants.some(({ session }) => session.onStoreOutage === 'authorize' && session.supersedes !== false)
+    ? [{ path: 'store.onStoreOutage', problem }]
+    : [];
+}
+
+function accessWarnings(auth: ParsedConfiguration['auth']): Warning[] {
   const permitted = new Set(auth.policies.map((policy) => policy.caller));
   const idle = auth.tokens.flatMap(({ caller }, index) =>
     permitted.has(caller)

@@ -133,14 +133,17 @@ function toRequestData({ attach, name, recipientKeyFile }: RequestDataSettings):
 }
 
 function toSession({ session, gateway }: MerchantSettings, store: StoreSettings): SessionSettings {
-  const { renewBefore, safetyMargin, fallbackLifetime, budget } = session;
+  const { renewBefore, safetyMargin, fallbackLifetime, longestLifetime, budget } = session;
   return {
     renewBefore: renewBefore === undefined ? undefined : parseLeadTime(renewBefore),
     safetyMargin: safetyMargin === undefined ? undefined : parseLeadTime(safetyMargin),
     fallbackLifetimeMs: durationMs(fallbackLifetime),
     gatewayTimeoutMs: durationMs(gateway.timeout),
     budget: { calls: budget.calls, windowMs: durationMs(budget.window) },
-    onStoreOutage: store.onStoreOutage ?? (gateway.supersedes === true ? 'fail' : 'authorize'),
+    longestLifetimeMs: durationMs(longestLifetime),
+    largestClockSkewMs: durationMs(gateway.largestClockSkew),
+    supersedes: gateway.supersedes,
+    onStoreOutage: store.onStoreOutage ?? (gateway.supersedes === false ? 'authorize' : 'fail'),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, plusMs } from '#libs/clock';
 import type { Dispatcher } from 'undici';
 import { type AnswerBody, type GatewayAnswer, headerOf } from './gateway-answer.js';
 
@@ -34,7 +34,7 @@ const BACKSTOP_MS = 5_000;
 export async function exchange(request: GatewayRequest, options: ExchangeOptions): Promise<GatewayAnswer> {
   const { dispatcher, clock, signal, timeoutMs } = options;
   signal.throwIfAborted();
-  const sentAt = clock.now();
+  const sentAtMs = clock.monotonicMs();
   const backstopMs = timeoutMs + BACKSTOP_MS;
   const response = await unlessAborted(
     dispatcher.request({
@@ -47,7 +47,10 @@ export async function exchange(request: GatewayRequest, options: ExchangeOptions
     signal,
   );
   const body = await readBounded(response);
-  return { httpStatus: response.statusCode, headers: response.headers, body, sentAt, receivedAt: clock.now() };
+  const receivedAt = clock.now();
+  // Not read from the wall clock: one that is set while the call is under way would look like a skew of the gateway's.
+  const sentAt = plusMs(receivedAt, -Math.ceil(clock.monotonicMs() - sentAtMs));
+  return { httpStatus: response.statusCode, headers: response.headers, body, sentAt, receivedAt };
 }
 
 /**

@@ -86,7 +86,7 @@ describe('the create-session call', () => {
   it('brings back a session, and what is known of its moment', async () => {
     const jwe = await merchant.seal(sessionFields(bank));
     await serve((_request, response) => {
-      clock.jumpWall(250);
+      clock.freeze(250);
       reply(200, JSON.stringify({ jwe }), { 'x-request_id': 'req-1', date: 'Thu, 01 Jan 2026 00:00:00 GMT' })(
         _request,
         response,
@@ -104,6 +104,18 @@ describe('the create-session call', () => {
       requestId: 'req-1',
     });
     expect(requests).toBe(1);
+  });
+
+  it('counts back to when it was sent by the time that has passed, not by a wall clock that was set meanwhile', async () => {
+    const jwe = await merchant.seal(sessionFields(bank));
+    await serve((request, response) => {
+      clock.freeze(250);
+      clock.jumpWall(-3_600_000);
+      reply(200, JSON.stringify({ jwe }))(request, response);
+    });
+    const before = clock.now();
+    const { sentAt, receivedAt } = await create();
+    expect([sentAt, receivedAt]).toEqual([plusMs(before, -3_600_000), plusMs(before, 250 - 3_600_000)]);
   });
 
   it('sends what the interface description names, and asks for no compression', async () => {

@@ -42,6 +42,21 @@ describe('a thread that opens and seals', () => {
     await failure;
   });
 
+  it('is replaced when it hangs: what is under way fails, and the next task has a thread of its own', async () => {
+    const thread = threadOf(`parentPort.on('message', ({ id }) => {
+      if (id === 1) for (;;);
+      parentPort.postMessage({ id, answer: { opened: undefined } });
+    });`);
+    const [first, second] = [thread.openJwe(jwe, []), thread.openJwe(jwe, [])];
+    const failures = Promise.allSettled([first, second]);
+    await new Promise((resolve) => setImmediate(resolve));
+    thread.startAfresh();
+    const next = thread.openJwe(jwe, []);
+    for (const { reason } of (await failures) as PromiseRejectedResult[])
+      expect(reason).toMatchObject({ code: 'overloaded' });
+    await expect(next).rejects.toMatchObject({ code: 'jwe_not_opened' });
+  });
+
   it('is asked nothing that can be refused without a key', async () => {
     const thread = threadOf(`parentPort.on('message', () => process.exit(1));`);
     await expect(thread.openJwe('no JWE', [])).rejects.toMatchObject({ code: 'jwe_malformed' });

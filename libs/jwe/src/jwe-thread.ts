@@ -18,9 +18,11 @@ export type JweAnswer =
 export interface JweWork {
   readonly openJwe: typeof openJwe;
   readonly sealJwe: typeof sealJwe;
+  /** Something under way does not end: whatever can be left behind is left behind, and later work begins afresh. */
+  readonly startAfresh: () => void;
 }
 
-export const inThisThread: JweWork = { openJwe, sealJwe };
+export const inThisThread: JweWork = { openJwe, sealJwe, startAfresh: () => undefined };
 
 interface Waiting {
   readonly resolve: (answer: JweAnswer) => void;
@@ -34,11 +36,17 @@ const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 /**
  * Opens and seals in a thread of its own. A JWE is half a dozen steps of arithmetic, each with work before and after it on
  * the thread that asks: on the event loop's, every read would wait for that. The thread is started by the first task,
- * and after it has died by the next one.
+ * and after it has died, or was given up because it hung, by the next one.
  */
 export class JweThread implements JweWork {
   readonly openJwe = openingBy((jwe, handles) => this.#open(jwe, handles));
   readonly sealJwe = sealingBy((plaintext, handle) => this.#seal(plaintext, handle));
+  readonly startAfresh = (): void => {
+    const hung = this.#worker;
+    this.#worker = undefined;
+    this.#failAll(new BrokerError('overloaded', { detail: 'the thread that opens and seals was replaced' }));
+    void hung?.terminate();
+  };
   readonly #entry: URL;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
@@ -89,13 +97,19 @@ export class JweThread implements JweWork {
       cause = error;
     });
     worker.on('exit', () => {
+      // One that was replaced has nothing under way any more, and what is under way is another's.
+      if (this.#worker !== worker) return;
       this.#worker = undefined;
-      for (const { reject } of this.#waiting.values()) reject(gone(cause));
-      this.#waiting.clear();
+      this.#failAll(gone(cause));
     });
     // It keeps nobody from ending.
     worker.unref();
     return worker;
+  }
+
+  #failAll(error: BrokerError): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
   }
 }
 

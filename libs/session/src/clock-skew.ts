@@ -32,12 +32,17 @@ export function exceedsTolerance(skew: ClockSkew): boolean {
   return skew.leastMs > SKEW_TOLERANCE_MS || skew.mostMs < -SKEW_TOLERANCE_MS;
 }
 
+/** The clocks are surely farther apart than clocks ever are: one of them is wrong, and nobody can tell which. */
+export function isImplausible(skew: ClockSkew, largestMs: number): boolean {
+  return skew.leastMs > largestMs || skew.mostMs < -largestMs;
+}
+
 /**
- * Translates a moment of the gateway's clock into ours, on the safe side: a gateway that is surely ahead always
- * shortens, one that is behind lengthens only when the skew is beyond the tolerance.
+ * Translates a moment of the gateway's clock into ours, on the safe side: as if the gateway were as far ahead as it may
+ * be. Inside the tolerance that only ever shortens; a gateway that is behind lengthens only beyond it.
  */
 export function toOurClock(gatewayMoment: Instant, skew: ClockSkew | undefined): Instant {
   if (skew === undefined) return gatewayMoment;
   if (exceedsTolerance(skew)) return plusMs(gatewayMoment, -skew.mostMs);
-  return plusMs(gatewayMoment, -Math.max(0, skew.leastMs));
+  return plusMs(gatewayMoment, -Math.max(0, skew.mostMs));
 }

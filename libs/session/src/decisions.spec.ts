@@ -3,7 +3,7 @@ import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS } from './renew-decision.js';
 import { decideServing } from './serve-decision.js';
 
 const alive = { held: true, leftMs: 100_000, freshMs: 95_000 };
-const read = { ...alive, ageMs: 60_000, minRemainingMs: 0 };
+const read = { ...alive, ageMs: 100_000, lifetimeMs: 200_000, minRemainingMs: 0 };
 
 describe('serving', () => {
   const table = {
@@ -37,9 +37,34 @@ describe('renewing for a read', () => {
     'less is left than wanted: the reader waits': [{ ...read, minRemainingMs: 100_001 }, 'wait', 'less_than_wanted'],
     'exactly what is wanted is left: nothing to do': [{ ...read, minRemainingMs: 100_000 }, 'no', 'current'],
     'less is left than wanted, but the session is new: nothing to do': [
-      { ...read, minRemainingMs: 1e9, ageMs: EARLY_RENEWAL_COOL_DOWN_MS - 1 },
+      { ...read, minRemainingMs: 140_000, ageMs: 49_999 },
       'no',
       'current',
+    ],
+    'less is left than wanted, and a quarter of the lifetime has passed: the reader waits': [
+      { ...read, minRemainingMs: 140_000, ageMs: 50_000 },
+      'wait',
+      'less_than_wanted',
+    ],
+    'a quarter of a short lifetime has passed, but not the cool-down: nothing to do': [
+      { ...read, lifetimeMs: 20_000, leftMs: 11_000, minRemainingMs: 12_000, ageMs: EARLY_RENEWAL_COOL_DOWN_MS - 1 },
+      'no',
+      'current',
+    ],
+    'more is wanted than three quarters of a lifetime: what is there has to do': [
+      { ...read, minRemainingMs: 150_001 },
+      'no',
+      'current',
+    ],
+    'three quarters of a lifetime are wanted: the reader waits': [
+      { ...read, minRemainingMs: 150_000 },
+      'wait',
+      'less_than_wanted',
+    ],
+    'the impossible is wanted past the margin: the reader is served at once': [
+      { ...read, minRemainingMs: 1e9, freshMs: 0 },
+      'background',
+      'past_margin',
     ],
   } as const;
 

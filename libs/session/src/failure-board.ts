@@ -12,11 +12,15 @@ export class FailureBoard {
     return this.#failures.get(merchant);
   }
 
-  /** A failure that is read again is not news: whoever waits for the attempt after it goes on waiting. */
-  note(merchant: string, failure: RecordedFailure): void {
-    if (this.#failures.get(merchant)?.at === failure.at) return;
+  /**
+   * A failure that is read again is not news: whoever waits for the attempt after it goes on waiting.
+   * @returns false when it is not
+   */
+  note(merchant: string, failure: RecordedFailure): boolean {
+    if (this.#failures.get(merchant)?.at === failure.at) return false;
     this.#failures.set(merchant, failure);
     this.#listeners.tell(merchant, failure);
+    return true;
   }
 
   clear(merchant: string): void {

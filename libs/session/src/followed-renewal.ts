@@ -1,4 +1,5 @@
-import { type RenewalRequest, type RenewalResult, type Renewer, meansStoreIsAhead } from './renewer.js';
+import type { RenewalRequest } from './claims.js';
+import { meansStoreIsAhead, type RenewalResult, type Renewer } from './renewer.js';
 import type { SessionSync } from './session-sync.js';
 import { isStoreOutage } from './store-outage.js';
 

@@ -1,17 +1,18 @@
-import { type Clock, msBetween } from '#libs/clock';
+import { type Clock, msBetween, plusMs } from '#libs/clock';
+import { SKEW_TOLERANCE_MS } from './clock-skew.js';
 import { MerchantListeners } from './merchant-listeners.js';
 import type { ServeFacts } from './serve-decision.js';
+import { type ClockVerdict, StoreClock } from './store-clock.js';
 import type { Session } from './session.js';
 
-/** A session with the monotonic moment at which it came: a wall clock that is set back cannot make it live longer. */
+/** A session with the monotonic moment of the gateway's answer: it ages from there, whatever wall clocks are set to. */
 interface Held {
   readonly session: Session;
-  readonly heldSinceMs: number;
-  readonly leftWhenHeldMs: number;
+  readonly answeredAtMs: number;
 }
 
-/** The wall clock shows whole milliseconds: the truth is up to one later. */
-const WALL_CLOCK_RESOLUTION_MS = 1;
+/** The moments of a session are whole milliseconds: the truth is up to one later. */
+const RESOLUTION_MS = 1;
 
 export type HeldListener = (session: Session) => void;
 
@@ -20,9 +21,12 @@ export type HeldListener = (session: Session) => void;
  * generation, so that a late or repeated message never takes a replica back.
  */
 export class HeldSessions {
+  readonly storeClock: StoreClock;
   readonly #clock: Clock;
   readonly #held = new Map<string, Held>();
-  /** Highest generation ever seen, with or without the session: the floor of the next claim. */
+  /** Highest generation ever made, opened or called for: the floor of the next claim. */
+  readonly #floors = new Map<string, number>();
+  /** Highest generation ever held. */
   readonly #seen = new Map<string, number>();
   /** Generations that the store holds and nobody here can open. */
   readonly #unusable = new Map<string, number>();
@@ -31,6 +35,7 @@ export class HeldSessions {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.storeClock = new StoreClock(clock);
   }
 
   get(merchant: string): Session | undefined {
@@ -41,27 +46,35 @@ export class HeldSessions {
     return this.#held.get(merchant)?.session.generation ?? 0;
   }
 
-  /** The highest generation this process has ever seen of a merchant; 0 when none. */
+  /** The highest generation whose session this process has ever had of a merchant; 0 when none. */
   seen(merchant: string): number {
     return this.#seen.get(merchant) ?? 0;
   }
 
-  noteSeen(merchant: string, generation: number): void {
-    if (generation > this.seen(merchant)) this.#seen.set(merchant, generation);
+  /** What the next claim has to be above: everything that this process has had, and every fence that it has called under. */
+  floor(merchant: string): number {
+    return this.#floors.get(merchant) ?? 0;
+  }
+
+  /** A create call is made under this fence: whatever becomes of it, it is never made again. */
+  noteCalled(merchant: string, fence: number): void {
+    if (fence > this.floor(merchant)) this.#floors.set(merchant, fence);
   }
 
   /** @returns false when this was known already */
   noteUnusable(merchant: string, generation: number): boolean {
-    this.noteSeen(merchant, generation);
-    if ((this.#unusable.get(merchant) ?? 0) >= generation) return false;
+    const known = this.#unusable.get(merchant);
+    if (known !== undefined && known >= generation) return false;
     this.#unusable.set(merchant, generation);
     return true;
   }
 
-  /**
-   * The generation that a renewal would replace: the held one, or a newer one that does not open. A generation that
-   * was only announced does not count: it is about to be read, and replacing it would cost a create call.
-   */
+  /** What could not be opened may open now: the keys were changed, or the record is another one. */
+  forgetUnusable(merchant: string): void {
+    this.#unusable.delete(merchant);
+  }
+
+  /** The generation that a renewal would replace, and that need not be read again: held, or newer and not to be opened. */
   replaceable(merchant: string): number {
     return Math.max(this.generationOf(merchant), this.#unusable.get(merchant) ?? 0);
   }
@@ -73,30 +86,50 @@ export class HeldSessions {
   }
 
   /**
-   * @param ageMs how long ago the session was published, by the store's clock; 0 for one that was just created here
+   * @param ageMs since the gateway's answer
    * @returns false when the session is not newer than the held one, and nothing changed
    */
   adopt(session: Session, ageMs: number): boolean {
-    if (session.generation <= this.generationOf(session.merchant)) return false;
-    this.#held.set(session.merchant, {
-      session,
-      heldSinceMs: this.#clock.monotonicMs(),
-      leftWhenHeldMs: msBetween(session.createdAt, session.expiresAt) - ageMs,
-    });
-    this.noteSeen(session.merchant, session.generation);
-    for (const listener of [...this.#everyListener]) listener(session);
-    this.#listeners.tell(session.merchant, session);
+    const { merchant, generation } = session;
+    if (generation <= this.generationOf(merchant)) return false;
+    const answeredAtMs = this.#clock.monotonicMs() - ageMs;
+    const held = { session: this.#onOurClock(session, ageMs), answeredAtMs };
+    this.#held.set(merchant, held);
+    this.#seen.set(merchant, Math.max(generation, this.seen(merchant)));
+    this.noteCalled(merchant, generation);
+    for (const listener of [...this.#everyListener]) listener(held.session);
+    this.#listeners.tell(merchant, held.session);
     return true;
   }
 
-  /** Time left by whichever clock is the more pessimistic, wall or monotonic since the session came. */
+  /** Since the gateway's answer; 0 when nothing is held. */
+  ageMs(merchant: string): number {
+    const held = this.#held.get(merchant);
+    return held === undefined ? 0 : this.#clock.monotonicMs() - held.answeredAtMs;
+  }
+
+  /**
+   * Time left since the gateway's answer, by the monotonic clock. A wall clock that went ahead of it may show that the
+   * machine was suspended: until the store has told which of the two is right, the pessimistic one counts.
+   */
   facts(merchant: string): ServeFacts {
     const held = this.#held.get(merchant);
     if (held === undefined) return { held: false, leftMs: 0, freshMs: 0 };
-    const byWallMs = msBetween(this.#clock.now(), held.session.expiresAt) - WALL_CLOCK_RESOLUTION_MS;
-    const byMonotonicMs = held.leftWhenHeldMs - (this.#clock.monotonicMs() - held.heldSinceMs);
-    const leftMs = Math.min(byWallMs, byMonotonicMs);
-    return { held: true, leftMs, freshMs: leftMs - msBetween(held.session.mustRenewAt, held.session.expiresAt) };
+    const { createdAt, expiresAt, mustRenewAt } = held.session;
+    const agedMs = this.ageMs(merchant) + Math.max(0, this.storeClock.driftMs);
+    const leftMs = msBetween(createdAt, expiresAt) - agedMs - RESOLUTION_MS;
+    return { held: true, leftMs, freshMs: leftMs - msBetween(mustRenewAt, expiresAt) };
+  }
+
+  /** The store has shown which of our clocks is right: sessions age, or move to the wall clock as it stands now. */
+  reconcile(verdict: ClockVerdict): void {
+    if (verdict.kind === 'agreed') return;
+    const sleptMs = verdict.kind === 'suspended' ? verdict.forMs : 0;
+    for (const [merchant, { session, answeredAtMs }] of this.#held) {
+      const agedSinceMs = answeredAtMs - sleptMs;
+      const ageMs = this.#clock.monotonicMs() - agedSinceMs;
+      this.#held.set(merchant, { session: this.#onOurClock(session, ageMs), answeredAtMs: agedSinceMs });
+    }
   }
 
   /** Until renewAt; zero or less from then on, and when there is no session. */
@@ -115,5 +148,19 @@ export class HeldSessions {
   /** @returns a function that ends the subscription; the subscriber owns it */
   onNewer(merchant: string, listener: HeldListener): () => void {
     return this.#listeners.add(merchant, listener);
+  }
+
+  /** The moments as they are, unless their maker's wall clock and ours disagree: then on ours, since its own harms its maker alone. */
+  #onOurClock(session: Session, ageMs: number): Session {
+    const createdAt = plusMs(this.#clock.now(), -ageMs);
+    const byMs = msBetween(session.createdAt, createdAt);
+    if (Math.abs(byMs) <= SKEW_TOLERANCE_MS) return session;
+    return {
+      ...session,
+      createdAt,
+      expiresAt: plusMs(session.expiresAt, byMs),
+      renewAt: plusMs(session.renewAt, byMs),
+      mustRenewAt: plusMs(session.mustRenewAt, byMs),
+    };
   }
 }

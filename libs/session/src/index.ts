@@ -9,7 +9,7 @@ export type { CreateSessionRequest, SessionGateway } from './ports/session-gatew
 export type * from './ports/session-store.js';
 export { type RenewalStep, type TracedRenewal, type Tracing, untraced } from './ports/tracing.js';
 export type { ServeVerdict } from './serve-decision.js';
-export { admit } from './session-admission.js';
+export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
 export { leadTimeShortfall } from './session-moments.js';
 export { SessionReader, type ReadWish, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';

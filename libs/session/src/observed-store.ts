@@ -1,4 +1,4 @@
-import { isStoreOutage } from './store-outage.js';
+import type { Clock } from '#libs/clock';
 import type { SessionEvents } from './ports/session-events.js';
 import type {
   Announcement,
@@ -7,47 +7,65 @@ import type {
   DueMerchants,
   Lease,
   LeaseRelease,
+  Offer,
+  OfferResult,
+  Publication,
   SessionStore,
-  StoredState,
+  StoredStates,
+  WantedState,
 } from './ports/session-store.js';
-import type { Session } from './session.js';
+import { isStoreOutage, isStoreSilence } from './store-outage.js';
+import { StoreSilence } from './store-silence.js';
 
 /**
- * The store with a witness: reports each operation that the store did not answer, and the first answer after that.
- * It is the one owner of these failures, so that callers may act on an outage without reporting it again.
+ * The store with a witness: reports each operation that the store refused or did not answer, and the first answer after
+ * that, and knows how long it has been silent. It is the one owner of these failures, so that callers may act on an
+ * outage without reporting it again.
  */
 export class ObservedStore implements SessionStore {
+  readonly silence: StoreSilence;
   readonly #store: SessionStore;
   readonly #events: SessionEvents;
+  readonly #clock: Clock;
   #failing = false;
 
-  constructor(store: SessionStore, events: SessionEvents) {
+  constructor(store: SessionStore, events: SessionEvents, clock: Clock) {
     this.#store = store;
     this.#events = events;
+    this.#clock = clock;
+    this.silence = new StoreSilence(clock);
   }
 
   enrol(merchants: readonly string[]): Promise<void> {
-    return this.#watch('enrol', this.#store.enrol(merchants));
+    return this.#watch('enrol', () => this.#store.enrol(merchants));
+  }
+
+  seat(owner: string): Promise<number> {
+    return this.#watch('seat', () => this.#store.seat(owner));
   }
 
   due(limit: number): Promise<DueMerchants> {
-    return this.#watch('due', this.#store.due(limit));
+    return this.#watch('due', () => this.#store.due(limit));
   }
 
   claim(request: ClaimRequest): Promise<ClaimResult> {
-    return this.#watch('claim', this.#store.claim(request));
+    return this.#watch('claim', () => this.#store.claim(request));
   }
 
-  publish(lease: Lease, session: Session, nextDueInMs: number): Promise<'published' | 'fenced'> {
-    return this.#watch('publish', this.#store.publish(lease, session, nextDueInMs));
+  publish(lease: Lease, publication: Publication): Promise<'published' | 'fenced'> {
+    return this.#watch('publish', () => this.#store.publish(lease, publication));
+  }
+
+  offer(offer: Offer): Promise<OfferResult> {
+    return this.#watch('offer', () => this.#store.offer(offer));
   }
 
   release(lease: Lease, release: LeaseRelease): Promise<boolean> {
-    return this.#watch('release', this.#store.release(lease, release));
+    return this.#watch('release', () => this.#store.release(lease, release));
   }
 
-  read(merchants: readonly string[]): Promise<readonly StoredState[]> {
-    return this.#watch('read', this.#store.read(merchants));
+  read(wanted: readonly WantedState[]): Promise<StoredStates> {
+    return this.#watch('read', () => this.#store.read(wanted));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -58,17 +76,20 @@ export class ObservedStore implements SessionStore {
     return this.#store.close();
   }
 
-  async #watch<Result>(operation: string, answer: Promise<Result>): Promise<Result> {
+  async #watch<Result>(operation: string, ask: () => Promise<Result>): Promise<Result> {
+    const askedAtMs = this.#clock.monotonicMs();
     try {
-      const result = await answer;
+      const result = await ask();
+      this.silence.answered();
       if (this.#failing) this.#events.emit({ event: 'store_recovered' });
       this.#failing = false;
       return result;
     } catch (error) {
-      if (isStoreOutage(error)) {
-        this.#failing = true;
-        this.#events.emit({ event: 'store_failed', operation, error });
-      }
+      if (!isStoreOutage(error)) throw error;
+      if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
+      else this.silence.answered();
+      this.#failing = true;
+      this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
   }

@@ -1,120 +1,92 @@
-import { type Clock, Deadline, msBetween } from '#libs/clock';
-import { CallAllowance } from './call-allowance.js';
+import { type Clock, Deadline } from '#libs/clock';
+import { AloneAllowance } from './alone-allowance.js';
+import type { CallCeiling } from './call-ceiling.js';
 import { GatewayFailure } from './gateway-failure.js';
+import { generationAlone } from './generations.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import type { SessionStore } from './ports/session-store.js';
 import { type AttemptResult, leaseMsFor } from './renewal-attempt.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
-import type { Session } from './session.js';
-
-/** Replicas reach a margin in the same millisecond: this keeps their generations apart, with the rest left to `offer`. */
-const GENERATION_SPREAD_MS = 1_000;
+import type { StoreSilence } from './store-silence.js';
 
 export interface OutageParts {
-  readonly owner: string;
   readonly held: HeldSessions;
-  readonly store: SessionStore;
+  readonly silence: StoreSilence;
+  readonly ceiling: CallCeiling;
   readonly gateway: SessionGateway;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
+export interface AloneWish {
+  readonly merchant: string;
+  readonly settings: SessionSettings;
+  readonly because: 'rejection' | 'need';
+  readonly shutdown: AbortSignal;
+}
+
+/** When to wish again while the store is not yet given up. */
+const ASK_AGAIN_MS = 1_000;
+
 /**
- * Sessions that this replica creates by itself while the store does not answer, so that payments go on. There is no
- * lease then: other replicas may do the same, each within its own count of the budget. What was created is kept to be
- * offered when the store is back, where the newest generation wins for all.
+ * Sessions that this replica creates by itself while the store is silent for good, so that payments go on (ADR 8 and 16).
+ * There is no lease then: other replicas may do the same, each within its own count of the budget.
  */
 export class OutageRenewals {
   readonly #parts: OutageParts;
-  readonly #allowances = new Map<string, CallAllowance>();
-  readonly #unpublished = new Map<string, Session>();
+  readonly #allowance: AloneAllowance;
+  /** Given by the store: a replica that has never reached it makes nothing. */
+  #seat: number | undefined;
 
   constructor(parts: OutageParts) {
     this.#parts = parts;
+    this.#allowance = new AloneAllowance(parts.clock);
   }
 
-  /** Until this replica may create a session for the merchant; 0 when it may now. */
+  takeSeat(seat: number): void {
+    this.#seat = seat;
+    this.#allowance.startOver();
+  }
+
+  /** Until this replica may create a session for the merchant by itself; 0 when it may now. */
   waitMs(merchant: string, settings: SessionSettings): number {
-    return this.#allowanceOf(merchant).waitMs(this.#parts.clock.monotonicMs(), settings.budget);
+    const { silence, ceiling } = this.#parts;
+    if (this.#seat === undefined || !silence.everAnswered || !silence.isLasting) return ASK_AGAIN_MS;
+    return Math.max(this.#allowance.waitMs(merchant), ceiling.waitMs(merchant, settings.budget));
   }
 
   /** One create call without a lease. Its generation is above everything that this process has seen. */
-  async create(merchant: string, settings: SessionSettings, shutdown: AbortSignal): Promise<AttemptResult> {
-    const { clock, held, gateway, random } = this.#parts;
-    const allowance = this.#allowanceOf(merchant);
-    allowance.called(clock.monotonicMs());
+  async create({ merchant, settings, because, shutdown }: AloneWish): Promise<AttemptResult> {
+    const { clock, held, gateway, ceiling, random } = this.#parts;
+    ceiling.called(merchant);
+    this.#allowance.called(merchant, because);
+    const basis = held.replaceable(merchant);
     const deadline = new Deadline(clock, leaseMsFor(settings), shutdown);
     try {
       const issued = await gateway.createSession({ merchant, signal: deadline.signal });
-      const generation = Math.max(held.seen(merchant) + 1, Math.floor(clock.now() + random() * GENERATION_SPREAD_MS));
+      const answeredAtMs = clock.monotonicMs();
+      const above = Math.max(held.floor(merchant), held.replaceable(merchant), clock.now());
+      const generation = generationAlone(this.#seat ?? 0, above);
       const session = admit(issued, { merchant, generation, settings, jitter: random() });
-      allowance.succeeded();
-      return { kind: 'unconfirmed', session, issued };
+      this.#allowance.succeeded(merchant);
+      return { kind: 'alone', made: { session, answeredAtMs, basis }, issued };
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return { kind: 'abandoned' };
-      return this.#failed(allowance, error);
+      return this.#failed(merchant, error);
     } finally {
       deadline.close();
     }
   }
 
-  /** Keeps a session that the store has not confirmed, from an outage or from a publication without an answer. */
-  keep(session: Session): void {
-    this.#unpublished.set(session.merchant, session);
-  }
-
-  /** The merchant is not configured any more. What it has called for stays counted, should it come back. */
-  forget(merchant: string): void {
-    this.#unpublished.delete(merchant);
-  }
-
-  /**
-   * Offers what was kept, after an outage. A session that the store refuses is older than what others have published
-   * or are about to: it is dropped, and theirs is read.
-   * @throws BrokerError `store_unavailable`; what was not offered yet is offered next time
-   */
-  async offerAll(): Promise<void> {
-    for (const session of [...this.#unpublished.values()]) {
-      if (!this.#unpublished.has(session.merchant)) continue;
-      await this.#offer(session);
-      if (this.#unpublished.get(session.merchant) === session) this.#unpublished.delete(session.merchant);
-    }
-  }
-
-  /** Another replica may have drawn the same generation for a session of its own: then ours goes one higher. */
-  async #offer(session: Session): Promise<void> {
-    await this.#publish(session);
-    const [state] = await this.#parts.store.read([session.merchant]);
-    if (state?.stored.kind !== 'session') return;
-    const { generation, authToken } = state.stored.session;
-    if (generation !== session.generation || authToken === session.authToken) return;
-    const restamped = { ...session, generation: generation + 1 };
-    await this.#publish(restamped);
-    this.#parts.held.adopt(restamped, msBetween(session.createdAt, this.#parts.clock.now()));
-  }
-
-  async #publish(session: Session): Promise<void> {
-    const { merchant, generation: fence } = session;
-    const lease = { merchant, owner: this.#parts.owner, fence, remainingMs: 0, failures: 0 };
-    const dueInMs = Math.max(0, msBetween(this.#parts.clock.now(), session.renewAt));
-    await this.#parts.store.publish(lease, session, dueInMs);
-  }
-
-  #failed(allowance: CallAllowance, failure: GatewayFailure): AttemptResult {
+  #failed(merchant: string, failure: GatewayFailure): AttemptResult {
     const outcome = failure.kind === 'aborted' ? 'timeout' : failure.kind;
-    const attempt = { kind: outcome, failures: allowance.failures, retryAfterMs: failure.retryAfterMs };
+    const failures = this.#allowance.failures(merchant);
+    const attempt = { kind: outcome, failures, retryAfterMs: failure.retryAfterMs };
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
-    allowance.failed(this.#parts.clock.monotonicMs(), retryInMs);
-    return { kind: 'failed', failure, outcome, retryInMs };
-  }
-
-  #allowanceOf(merchant: string): CallAllowance {
-    const known = this.#allowances.get(merchant) ?? new CallAllowance();
-    this.#allowances.set(merchant, known);
-    return known;
+    this.#allowance.failed(merchant, retryInMs);
+    return { kind: 'failed', failure, outcome, retryInMs: Math.max(retryInMs, this.#allowance.waitMs(merchant)) };
   }
 }

@@ -4,6 +4,8 @@ import { type Check, firstVerdict } from './verdict.js';
 export interface ReadFacts extends ServeFacts {
   /** How long the session has existed. */
   readonly ageMs: number;
+  /** From its creation to its expiry. */
+  readonly lifetimeMs: number;
   /** What the reader wants to be left, zero when anything will do. */
   readonly minRemainingMs: number;
 }
@@ -14,18 +16,31 @@ export type RenewVerdict =
   | { readonly renew: 'background'; readonly reason: 'past_margin' }
   | { readonly renew: 'wait'; readonly reason: 'no_session' | 'expired' | 'less_than_wanted' };
 
-/** A session younger than this is not replaced because a reader wants more: asking for more than a lifetime would loop. */
+/** Between two sessions that are created because readers wanted more, over all replicas. */
 export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
+
+/** Wishes cost at most one create call in this share of a lifetime, however many readers have them. */
+const SETTLED_SHARE = 0.25;
+/** A wish for more than this share of a lifetime would be open again soon after it was fulfilled. */
+const MOST_WISHED_SHARE = 0.75;
 
 const renewChecks: readonly Check<ReadFacts, RenewVerdict>[] = [
   (facts) => (facts.held ? undefined : { renew: 'wait', reason: 'no_session' }),
   (facts) => (facts.leftMs > 0 ? undefined : { renew: 'wait', reason: 'expired' }),
   (facts) =>
-    facts.leftMs < facts.minRemainingMs && facts.ageMs >= EARLY_RENEWAL_COOL_DOWN_MS
+    facts.leftMs < facts.minRemainingMs && isSettled(facts) && couldBeFulfilled(facts)
       ? { renew: 'wait', reason: 'less_than_wanted' }
       : undefined,
   (facts) => (facts.freshMs > 0 ? undefined : { renew: 'background', reason: 'past_margin' }),
 ];
+
+function isSettled({ ageMs, lifetimeMs }: ReadFacts): boolean {
+  return ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs);
+}
+
+function couldBeFulfilled({ minRemainingMs, lifetimeMs }: ReadFacts): boolean {
+  return minRemainingMs <= MOST_WISHED_SHARE * lifetimeMs;
+}
 
 const NO_RENEWAL: RenewVerdict = { renew: 'no', reason: 'current' };
 

@@ -1,5 +1,7 @@
 import { type Clock, Deadline, msBetween } from '#libs/clock';
+import type { CallCeiling } from './call-ceiling.js';
 import { GatewayFailure } from './gateway-failure.js';
+import type { HeldSessions } from './held-sessions.js';
 import type { RenewalOutcome } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { Lease, LeaseRelease, SessionStore } from './ports/session-store.js';
@@ -9,6 +11,7 @@ import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
+import type { UnpublishedSession } from './unpublished-sessions.js';
 
 /** What is kept of a lease for writing the result: the call has to have ended before this much is left. */
 export const PUBLISH_ALLOWANCE_MS = 2_000;
@@ -28,9 +31,17 @@ export interface TimedLease {
   readonly endsAtMs: number;
 }
 
+/**
+ * `unconfirmed` and `late`: the session exists, and the store has not confirmed it, or the lease had ended over the call.
+ * `fenced`: the store has granted or holds something newer. `alone`: it was made without a lease.
+ */
 export type AttemptResult =
-  | { readonly kind: 'published' | 'unconfirmed'; readonly session: Session; readonly issued: IssuedSession }
-  | { readonly kind: 'late' | 'fenced' }
+  | { readonly kind: 'published' | 'fenced'; readonly session: Session; readonly issued: IssuedSession }
+  | {
+      readonly kind: 'unconfirmed' | 'late' | 'alone';
+      readonly made: UnpublishedSession;
+      readonly issued: IssuedSession;
+    }
   | {
       readonly kind: 'failed';
       readonly failure: GatewayFailure;
@@ -40,6 +51,8 @@ export type AttemptResult =
   | { readonly kind: 'abandoned' };
 
 export interface AttemptPorts {
+  readonly held: HeldSessions;
+  readonly ceiling: CallCeiling;
   readonly store: SessionStore;
   readonly gateway: SessionGateway;
   readonly clock: Clock;
@@ -47,16 +60,28 @@ export interface AttemptPorts {
   readonly tracing: Tracing;
 }
 
+export interface AttemptOptions {
+  readonly lease: TimedLease;
+  readonly settings: SessionSettings;
+  /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
+  readonly onIssued: (session: Session) => void;
+}
+
 /** One lease, at most one create-session call, and what became of it. */
 export class RenewalAttempt {
   readonly #ports: AttemptPorts;
   readonly #settings: SessionSettings;
   readonly #held: TimedLease;
+  readonly #onIssued: (session: Session) => void;
+  /** The highest generation that was known before the call. */
+  readonly #basis: number;
 
-  constructor(ports: AttemptPorts, settings: SessionSettings, held: TimedLease) {
+  constructor(ports: AttemptPorts, { lease, settings, onIssued }: AttemptOptions) {
     this.#ports = ports;
     this.#settings = settings;
-    this.#held = held;
+    this.#held = lease;
+    this.#onIssued = onIssued;
+    this.#basis = ports.held.replaceable(lease.lease.merchant);
   }
 
   /** False for the rest of a lease that an earlier, timed-out claim left behind: it may end during the call. */
@@ -68,12 +93,16 @@ export class RenewalAttempt {
    * @param shutdown aborts the call; the lease is then freed, so that another replica goes on
    */
   async run(shutdown: AbortSignal): Promise<AttemptResult> {
-    const deadline = new Deadline(this.#ports.clock, this.#leftMs() - PUBLISH_ALLOWANCE_MS, shutdown);
+    const { clock, gateway, held, ceiling, tracing } = this.#ports;
+    const deadline = new Deadline(clock, this.#leftMs() - PUBLISH_ALLOWANCE_MS, shutdown);
+    held.noteCalled(this.#merchant, this.#held.lease.fence);
+    ceiling.called(this.#merchant);
     try {
-      const issued = await this.#ports.gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
-      const session = this.#admit(issued);
-      if (this.#leftMs() <= 0) return { kind: 'late' };
-      return await this.#ports.tracing.step('publish', () => this.#publish(session, issued, shutdown));
+      const issued = await gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
+      const made = { session: this.#admit(issued), answeredAtMs: clock.monotonicMs(), basis: this.#basis };
+      this.#onIssued(made.session);
+      if (this.#leftMs() <= 0) return { kind: 'late', made, issued };
+      return await tracing.step('publish', () => this.#publish(made, issued, shutdown));
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return await this.#abandon();
@@ -105,16 +134,19 @@ export class RenewalAttempt {
    * the session is real all the same, and may have ended the one before: it is reported as unconfirmed, not dropped.
    * A shutdown whose grace is over waits for no store.
    */
-  async #publish(session: Session, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
-    const dueInMs = Math.max(0, msBetween(this.#ports.clock.now(), session.renewAt));
+  async #publish(made: UnpublishedSession, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
+    const { clock, store } = this.#ports;
+    const { session, answeredAtMs } = made;
+    const untilRenewalMs = msBetween(session.createdAt, session.renewAt);
     for (;;) {
       try {
-        const answer = await this.#ports.store.publish(this.#held.lease, session, dueInMs);
-        return answer === 'published' ? { kind: 'published', session, issued } : { kind: 'fenced' };
+        const ageMs = clock.monotonicMs() - answeredAtMs;
+        const publication = { session, ageMs, nextDueInMs: Math.max(0, untilRenewalMs - ageMs) };
+        const answer = await store.publish(this.#held.lease, publication);
+        return { kind: answer, session, issued };
       } catch (error) {
         if (!isStoreOutage(error)) throw error;
-        if (shutdown.aborted || this.#leftMs() <= PUBLISH_RETRY_PAUSE_MS)
-          return { kind: 'unconfirmed', session, issued };
+        if (shutdown.aborted || this.#leftMs() <= PUBLISH_RETRY_PAUSE_MS) return { kind: 'unconfirmed', made, issued };
         await this.#pause(PUBLISH_RETRY_PAUSE_MS);
       }
     }

@@ -1,23 +1,35 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
+import type { GatewayLoad } from './gateway-load.js';
+import type { GatewayRecovery } from './gateway-recovery.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionStore } from './ports/session-store.js';
-import { meansStoreIsAhead, type Renewer } from './renewer.js';
+import { meansStoreIsAhead, type Renewer, type RenewalResult } from './renewer.js';
 import type { SessionSync } from './session-sync.js';
+import type { Settlements } from './settlements.js';
 import { isStoreOutage } from './store-outage.js';
+import type { UnpublishedSessions } from './unpublished-sessions.js';
 
 /** Renewals that one replica has in flight at once: more due merchants wait, and other replicas may take them. */
 const MOST_IN_FLIGHT = 64;
 /** With a backlog, the store is asked for more once this many are left: a question for each would double its work. */
 const ASK_AGAIN_AT = MOST_IN_FLIGHT / 2;
-/** Due merchants that belong to another configuration may not hide ours; beyond this many, something else is wrong. */
-const MOST_FOREIGN = 10_000;
+/** Listed merchants that are not to be renewed here may not hide ours; beyond this many, something else is wrong. */
+const MOST_PASSED_OVER = 10_000;
+/** What is listed and not taken is looked at again in this pace, however due it is. */
+const PACE_MS = 100;
+/** The store's list and our own count of a session's age are not the same millisecond. */
+const EARLY_MS = 250;
 
 export interface RenewalLoopParts {
   readonly merchants: Merchants;
   readonly held: HeldSessions;
   readonly renewer: Renewer;
   readonly sync: SessionSync;
+  readonly unpublished: UnpublishedSessions;
+  readonly settlements: Settlements;
+  readonly recovery: GatewayRecovery;
+  readonly load: GatewayLoad;
   readonly store: SessionStore;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -35,14 +47,13 @@ export class RenewalLoop {
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
-  #foreign = 0;
+  #passedOver = 0;
+  /** Their back-off is over, because their gateway answers again. */
+  readonly #released = new Set<string>();
 
   constructor(parts: RenewalLoopParts) {
     this.#parts = parts;
-    // A session may fall due before the next tick looks: whoever takes one over knows when.
-    this.#endSubscription = parts.held.onAnyNewer(({ merchant }) => {
-      this.#wakeIn(Math.max(0, parts.held.untilRenewalMs(merchant)));
-    });
+    this.#endSubscription = parts.held.onAnyNewer(({ merchant }) => this.#adopted(merchant));
   }
 
   /** Never rejects for an outage of the store: the next tick asks again. One tick runs at a time. */
@@ -51,8 +62,13 @@ export class RenewalLoop {
       this.#again = true;
       return this.#running;
     }
-    this.#running = this.#run().finally(() => (this.#running = undefined));
+    this.#running = this.#run();
     return this.#running;
+  }
+
+  /** There is something to do before the next tick. */
+  wake(): void {
+    this.#wakeIn(0);
   }
 
   /** Claims nothing any more. Resolves when a tick under way has ended. */
@@ -68,31 +84,90 @@ export class RenewalLoop {
       this.#again = false;
       await this.#once();
     } while (this.#again && !this.#stopped);
+    // In the same step as the last look: a tick that comes now begins a run of its own.
+    this.#running = undefined;
   }
 
   async #once(): Promise<void> {
     if (this.#stopped) return;
     this.#cancelWakeUp();
+    const { unpublished, sync } = this.#parts;
     try {
-      await this.#parts.renewer.offerUnpublished();
-      if (!this.#parts.sync.isComplete) await this.#parts.sync.syncAll();
+      await unpublished.offerAll();
+      if (!sync.isComplete) {
+        await sync.syncAll();
+        await unpublished.offerAll();
+      }
+      sync.lookAtOne();
+      this.#settle();
+      this.#renewReleased();
       await this.#renewDue();
     } catch (error) {
-      if (isStoreOutage(error)) this.#parts.sync.invalidate();
-      else this.#parts.sync.reportBroken('tick', error);
+      if (isStoreOutage(error)) sync.invalidate();
+      else sync.reportBroken('tick', error);
     }
   }
 
+  /** A session may fall due before the next tick looks; and a gateway that made one makes others. */
+  #adopted(merchant: string): void {
+    const { held, merchants, recovery } = this.#parts;
+    this.#wakeIn(Math.max(0, held.untilRenewalMs(merchant)));
+    const released = recovery.succeeded(merchants.gatewayOf(merchant), merchant);
+    if (released.length === 0) return;
+    for (const other of released) this.#released.add(other);
+    this.wake();
+  }
+
+  #settle(): void {
+    for (const [merchant, newerThan] of this.#parts.settlements.open()) {
+      this.#renew({ merchant, newerThan, isOverdue: true });
+    }
+  }
+
+  #renewReleased(): void {
+    const { held, merchants, load } = this.#parts;
+    for (const merchant of this.#shuffled([...this.#released])) {
+      if (held.untilRenewalMs(merchant) > 0 || merchants.settingsOf(merchant) === undefined) {
+        this.#released.delete(merchant);
+      } else if (load.hasRoom(merchants.gatewayOf(merchant)) && this.#room() > 0) {
+        this.#released.delete(merchant);
+        this.#renew({ merchant, newerThan: held.replaceable(merchant), isOverdue: true, ignoresBackOff: true });
+      }
+    }
+  }
+
+  #room(): number {
+    return MOST_IN_FLIGHT - this.#parts.renewer.inFlight;
+  }
+
   async #renewDue(): Promise<void> {
-    const room = MOST_IN_FLIGHT - this.#parts.renewer.inFlight;
+    const { merchants, held, load, store } = this.#parts;
+    const room = this.#room();
     if (room <= 0) return;
-    const limit = room + this.#foreign;
-    const due = await this.#parts.store.due(limit);
-    const ours = due.merchants.filter((merchant) => this.#parts.merchants.settingsOf(merchant) !== undefined);
-    this.#foreign = Math.min(MOST_FOREIGN, due.merchants.length - ours.length);
-    const isBacklog = due.merchants.length === limit;
-    for (const merchant of this.#shuffled(ours)) this.#renew(merchant, isBacklog);
-    if (due.nextDueInMs !== undefined) this.#wakeIn(due.nextDueInMs);
+    const limit = room + this.#passedOver;
+    const due = await store.due(limit);
+    const ours = due.merchants.filter((merchant) => this.#isDueHere(merchant));
+    let started = 0;
+    for (const merchant of this.#shuffled(ours)) {
+      if (this.#room() <= 0 || !load.hasRoom(merchants.gatewayOf(merchant))) continue;
+      started += 1;
+      this.#renew({ merchant, newerThan: held.replaceable(merchant) });
+    }
+    this.#passedOver = Math.min(MOST_PASSED_OVER, due.merchants.length - started);
+    if (due.nextDueInMs === undefined) return;
+    this.#wakeIn(due.merchants.length > 0 ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
+  }
+
+  /**
+   * The list is a hint: of a session that is far from its renewAt by our own count, the store has lost the moment, or its
+   * clock was set. It is read, and renewed when its time has come.
+   */
+  #isDueHere(merchant: string): boolean {
+    const { merchants, held, sync } = this.#parts;
+    if (merchants.settingsOf(merchant) === undefined) return false;
+    if (held.untilRenewalMs(merchant) <= EARLY_MS) return true;
+    sync.want([merchant]);
+    return false;
   }
 
   /** Replicas see the same list: each in an order of its own, they share the work instead of racing for each lease. */
@@ -103,16 +178,21 @@ export class RenewalLoop {
       .map(({ merchant }) => merchant);
   }
 
-  #renew(merchant: string, isBacklog: boolean): void {
+  #renew(wish: Pick<Parameters<Renewer['renew']>[0], 'merchant' | 'newerThan' | 'isOverdue' | 'ignoresBackOff'>): void {
     const { renewer, held, sync } = this.#parts;
-    const trigger = held.seen(merchant) === 0 ? 'startup' : 'schedule';
+    const trigger = held.seen(wish.merchant) === 0 ? 'startup' : 'schedule';
     renewer
-      .renew({ merchant, trigger, newerThan: held.replaceable(merchant), coolDownMs: 0 })
-      .then(async (result) => {
-        if (meansStoreIsAhead(result)) await sync.refresh(merchant);
-        if (isBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();
-      })
+      .renew({ ...wish, trigger, coolDownMs: 0 })
+      .then((result) => this.#renewed(wish.merchant, result))
       .catch((error: unknown) => sync.reportBroken('renewal', error));
+  }
+
+  async #renewed(merchant: string, result: RenewalResult): Promise<void> {
+    const { renewer, sync } = this.#parts;
+    if (meansStoreIsAhead(result)) sync.want([merchant]);
+    if (this.#released.size > 0) this.wake();
+    const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';
+    if (hasBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();
   }
 
   /** The earliest wish counts: a tick looks at everything that is due. */

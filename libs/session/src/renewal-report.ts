@@ -19,6 +19,7 @@ export function reportAttempt(
     case 'published':
       return events.emit({ ...finished, outcome: 'success' });
     case 'unconfirmed':
+    case 'alone':
       events.emit({ ...finished, outcome: 'success' });
       return events.emit({ event: 'unconfirmed_publish', merchant, generation });
     case 'failed': {

@@ -1,28 +1,25 @@
 import type { Clock } from '#libs/clock';
+import type { CallCeiling } from './call-ceiling.js';
+import { budgetOf, type ClaimAnswer, Claims, isScheduled, type RenewalRequest } from './claims.js';
 import { exceedsTolerance, measureSkew } from './clock-skew.js';
+import type { GatewayLoad } from './gateway-load.js';
 import type { HeldSessions } from './held-sessions.js';
 import { HoldOffs } from './hold-offs.js';
+import type { MomentWatches } from './moment-watches.js';
 import { OutageRenewals } from './outage-renewals.js';
 import type { Merchants } from './ports/merchants.js';
-import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
+import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
+import type { ClaimRefusal, SessionStore } from './ports/session-store.js';
 import type { Tracing } from './ports/tracing.js';
-import type { ClaimRefusal, ClaimRequest, SessionStore } from './ports/session-store.js';
-import { type AttemptResult, leaseMsFor, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
+import { type AttemptResult, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
 import { reportAttempt } from './renewal-report.js';
 import { leadTimeShortfall } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
-import { isStoreOutage } from './store-outage.js';
-
-export interface RenewalRequest {
-  readonly merchant: string;
-  readonly trigger: RenewalTrigger;
-  /** Pointless when a generation above this one exists; 0 when any will do. */
-  readonly newerThan: number;
-  /** At least this long between two renewals that replace a living session early; 0 for none. */
-  readonly coolDownMs: number;
-}
+import { isStoreOutage, isStoreSilence } from './store-outage.js';
+import type { StoreSilence } from './store-silence.js';
+import type { UnpublishedSessions } from './unpublished-sessions.js';
 
 /** What became of a wish for a newer session. `retryInMs` is when wishing again can make sense. */
 export type RenewalResult =
@@ -41,6 +38,11 @@ export interface RenewerParts {
   readonly merchants: Merchants;
   readonly held: HeldSessions;
   readonly store: SessionStore;
+  readonly silence: StoreSilence;
+  readonly unpublished: UnpublishedSessions;
+  readonly watches: MomentWatches;
+  readonly ceiling: CallCeiling;
+  readonly load: GatewayLoad;
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly clock: Clock;
@@ -49,7 +51,7 @@ export interface RenewerParts {
   readonly tracing: Tracing;
 }
 
-/** When to wish again while the store is silent. */
+/** When to wish again while the store does not work. */
 const STORE_RETRY_MS = 1_000;
 
 /**
@@ -60,6 +62,7 @@ export class Renewer {
   readonly #parts: RenewerParts;
   readonly #inFlight = new Map<string, Promise<RenewalResult>>();
   readonly #holdOffs: HoldOffs;
+  readonly #claims: Claims;
   readonly #shutdown = new AbortController();
   readonly #outage: OutageRenewals;
   #stopping = false;
@@ -67,6 +70,7 @@ export class Renewer {
   constructor(parts: RenewerParts) {
     this.#parts = parts;
     this.#holdOffs = new HoldOffs(parts.clock);
+    this.#claims = new Claims({ ...parts, holdOffs: this.#holdOffs });
     this.#outage = new OutageRenewals(parts);
   }
 
@@ -102,10 +106,16 @@ export class Renewer {
     this.#holdOffs.forget(merchant);
   }
 
-  /** The merchant is not configured any more. */
-  forget(merchant: string): void {
-    this.#holdOffs.forget(merchant);
-    this.#outage.forget(merchant);
+  /** Whether this replica may create a session for the merchant by itself now, should the store stay silent. */
+  mayGoAlone(merchant: string): boolean {
+    const settings = this.#parts.merchants.settingsOf(merchant);
+    if (settings?.onStoreOutage !== 'authorize' || this.#stopping) return false;
+    return this.#outage.waitMs(merchant, settings) <= 0;
+  }
+
+  /** The number that keeps this replica's own generations apart, as the store has just given it. */
+  takeSeat(seat: number): void {
+    this.#outage.takeSeat(seat);
   }
 
   /**
@@ -122,90 +132,109 @@ export class Renewer {
   }
 
   async #run(request: RenewalRequest): Promise<RenewalResult> {
-    const settings = this.#parts.merchants.settingsOf(request.merchant);
-    if (settings === undefined || this.#stopping) return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
+    const { merchants, load } = this.#parts;
     const heldOff = this.#heldOff(request);
     if (heldOff !== undefined) return heldOff;
-    return this.#parts.tracing.renewal(request, () => this.#claimAndAttempt(request, settings));
-  }
-
-  async #claimAndAttempt(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult> {
+    const gateway = merchants.gatewayOf(request.merchant);
+    await load.enter(gateway);
+    let failed: AttemptResult | undefined;
     try {
-      const granted = await this.#claim(request, settings);
-      return 'kind' in granted ? granted : await this.#attempt(request, settings, granted);
-    } catch (error) {
-      if (!isStoreOutage(error)) throw error;
-      return await this.#withoutStore(request, settings);
+      return await this.#entered(request, (result) => (failed = result));
+    } finally {
+      load.leave(gateway, failed?.kind === 'failed' ? failed.failure.kind : undefined);
     }
   }
 
-  /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */
-  async #withoutStore(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult> {
-    const { merchant, trigger } = request;
-    const isNeeded = trigger === 'rejection' || this.#parts.held.facts(merchant).freshMs <= 0;
-    if (settings.onStoreOutage === 'fail' || !isNeeded) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
-    const retryInMs = this.#outage.waitMs(merchant, settings);
-    if (retryInMs > 0) return { kind: 'store_down', retryInMs };
-    const startedAtMs = this.#parts.clock.monotonicMs();
-    const result = await this.#outage.create(merchant, settings, this.#shutdown.signal);
-    const generation = result.kind === 'unconfirmed' ? result.session.generation : this.#parts.held.seen(merchant);
-    const durationMs = this.#parts.clock.monotonicMs() - startedAtMs;
-    reportAttempt(this.#parts.events, request, { generation, result, durationMs });
-    return this.#conclude(merchant, settings, result);
+  /** The wait for room at the gateway may have been long: everything is asked anew. */
+  async #entered(request: RenewalRequest, onAttempt: (result: AttemptResult) => void): Promise<RenewalResult> {
+    const { merchant, newerThan } = request;
+    const settings = this.#parts.merchants.settingsOf(merchant);
+    if (settings === undefined || this.#stopping) return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
+    if (this.#parts.held.generationOf(merchant) > newerThan) return { kind: 'already_newer' };
+    const heldOff = this.#heldOff(request) ?? this.#spent(request, settings);
+    if (heldOff !== undefined) return heldOff;
+    return this.#parts.tracing.renewal(request, () => this.#claimAndAttempt(request, { settings, onAttempt }));
   }
 
-  /** After an outage. @throws BrokerError `store_unavailable` */
-  offerUnpublished(): Promise<void> {
-    return this.#outage.offerAll();
+  async #claimAndAttempt(
+    request: RenewalRequest,
+    context: { readonly settings: SessionSettings; readonly onAttempt: (result: AttemptResult) => void },
+  ): Promise<RenewalResult> {
+    const { settings, onAttempt } = context;
+    let granted: ClaimAnswer;
+    try {
+      granted = await this.#claims.claim(request, settings);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+      if (!isStoreSilence(error)) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+      return await this.#withoutStore(request, context);
+    }
+    if (granted.kind !== 'claimed') return granted;
+    return await this.#attempt(request, granted.lease, { settings, onAttempt });
+  }
+
+  /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */
+  async #withoutStore(
+    request: RenewalRequest,
+    { settings, onAttempt }: { settings: SessionSettings; onAttempt: (result: AttemptResult) => void },
+  ): Promise<RenewalResult> {
+    const { merchant, trigger } = request;
+    const isNeeded = trigger === 'rejection' || this.#parts.held.facts(merchant).freshMs <= 0;
+    if (!isNeeded || !this.mayGoAlone(merchant)) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+    const startedAtMs = this.#parts.clock.monotonicMs();
+    const because = trigger === 'rejection' ? 'rejection' : 'need';
+    const result = await this.#outage.create({ merchant, settings, because, shutdown: this.#shutdown.signal });
+    onAttempt(result);
+    const generation = result.kind === 'alone' ? result.made.session.generation : this.#parts.held.seen(merchant);
+    const durationMs = this.#parts.clock.monotonicMs() - startedAtMs;
+    reportAttempt(this.#parts.events, request, { generation, result, durationMs });
+    if (result.kind === 'alone') this.#adopt(result.made.session);
+    return this.#conclude(merchant, settings, result);
   }
 
   /** The schedule is not held off here: the store itself said that the merchant is due. */
   #heldOff(request: RenewalRequest): ClaimRefusal | undefined {
-    return isScheduled(request) ? undefined : this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
+    if (isScheduled(request) || request.ignoresBackOff === true) return undefined;
+    return this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
   }
 
-  async #claim(request: RenewalRequest, settings: SessionSettings): Promise<RenewalResult | TimedLease> {
-    const askedAtMs = this.#parts.clock.monotonicMs();
-    const wish = this.#claimRequest(request, settings);
-    const answer = await this.#parts.tracing.step('claim', () => this.#parts.store.claim(wish));
+  /** This process' own ceiling, whatever the store's count says. */
+  #spent(request: RenewalRequest, settings: SessionSettings): ClaimRefusal | undefined {
     const { merchant, trigger } = request;
-    if (answer.kind === 'claimed') {
-      this.#parts.events.emit({ event: 'lease_granted', merchant, trigger });
-      return { lease: answer.lease, endsAtMs: askedAtMs + answer.lease.remainingMs };
-    }
-    this.#parts.events.emit({ event: 'claim_refused', merchant, trigger, reason: answer.kind });
-    if (answer.kind === 'already_newer') {
-      this.#parts.held.noteSeen(merchant, answer.generation);
-      return { kind: 'already_newer' };
-    }
-    this.#holdOffs.note(merchant, answer);
-    return answer;
+    const retryInMs = this.#parts.ceiling.waitMs(merchant, budgetOf(request, settings));
+    if (retryInMs <= 0) return undefined;
+    this.#parts.events.emit({ event: 'claim_refused', merchant, trigger, reason: 'budget_exhausted' });
+    return { kind: 'budget_exhausted', retryInMs };
   }
 
-  #claimRequest(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
-    return {
-      merchant: request.merchant,
-      owner: this.#parts.owner,
-      leaseMs: leaseMsFor(settings),
-      mode: isScheduled(request) ? 'when_due' : 'now',
-      newerThan: request.newerThan,
-      floor: this.#parts.held.seen(request.merchant),
-      budget: settings.budget,
-      coolDownMs: request.coolDownMs,
-    };
-  }
-
-  async #attempt(request: RenewalRequest, settings: SessionSettings, lease: TimedLease): Promise<RenewalResult> {
-    const attempt = new RenewalAttempt(this.#parts, settings, lease);
-    if (!attempt.isLongEnough) {
-      await this.#parts.store.release(lease.lease, { called: false, nextDueInMs: 0 });
-      return { kind: 'lost', retryInMs: 0 };
+  async #attempt(
+    request: RenewalRequest,
+    lease: TimedLease,
+    context: { readonly settings: SessionSettings; readonly onAttempt: (result: AttemptResult) => void },
+  ): Promise<RenewalResult> {
+    const { settings, onAttempt } = context;
+    const onIssued = (session: Session): void => this.#adopt(session);
+    const attempt = new RenewalAttempt(this.#parts, { lease, settings, onIssued });
+    // A shutdown that began meanwhile makes no call any more.
+    if (this.#stopping || !attempt.isLongEnough) {
+      await this.#giveBack(lease);
+      return this.#stopping ? { kind: 'stopping', retryInMs: STORE_RETRY_MS } : { kind: 'lost', retryInMs: 0 };
     }
     const startedAtMs = this.#parts.clock.monotonicMs();
     const result = await attempt.run(this.#shutdown.signal);
+    onAttempt(result);
     const durationMs = this.#parts.clock.monotonicMs() - startedAtMs;
     reportAttempt(this.#parts.events, request, { generation: lease.lease.fence, result, durationMs });
     return this.#conclude(request.merchant, settings, result);
+  }
+
+  /** An unanswered release costs the rest of the lease: it then ends by itself. */
+  async #giveBack({ lease }: TimedLease): Promise<void> {
+    try {
+      await this.#parts.store.release(lease, { called: false, nextDueInMs: 0 });
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+    }
   }
 
   #conclude(merchant: string, settings: SessionSettings, result: AttemptResult): RenewalResult {
@@ -214,16 +243,17 @@ export class Renewer {
       return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
     switch (result.kind) {
       case 'unconfirmed':
-        this.#outage.keep(result.session);
-        this.#adopt(result.session, settings, result.issued);
+      case 'late':
+      case 'alone':
+        this.#parts.unpublished.keep(result.made);
+        this.#assess(result.made.session, settings, result.issued);
         return { kind: 'renewed' };
       case 'published':
-        this.#adopt(result.session, settings, result.issued);
+        this.#assess(result.session, settings, result.issued);
         return { kind: 'renewed' };
       case 'failed':
         this.#holdOffs.note(merchant, { kind: 'backing_off', retryInMs: result.retryInMs });
         return { kind: 'failed', retryInMs: result.retryInMs };
-      case 'late':
       case 'fenced':
         return { kind: 'lost', retryInMs: 0 };
       case 'abandoned':
@@ -231,15 +261,23 @@ export class Renewer {
     }
   }
 
-  #adopt(session: Session, settings: SessionSettings, issued: IssuedSession): void {
-    const { held, events } = this.#parts;
+  /** From the gateway's answer on: the session before this one is dead, whatever the store says of it. */
+  #adopt(session: Session): void {
+    const { held, events, merchants } = this.#parts;
     const { merchant, generation } = session;
+    if (merchants.settingsOf(merchant) === undefined) return;
     const before = held.get(merchant);
     const serverKeyChanged = before !== undefined && !haveSameServerKey(before, session);
     this.#holdOffs.forget(merchant);
     if (held.adopt(session, 0)) {
       events.emit({ event: 'session_adopted', merchant, generation, source: 'own', serverKeyChanged });
     }
+  }
+
+  /** Says what a person should know of a new session's times. */
+  #assess(session: Session, settings: SessionSettings, issued: IssuedSession): void {
+    const { events } = this.#parts;
+    const { merchant } = session;
     const skew = measureSkew(issued);
     if (skew !== undefined) {
       const beyondTolerance = exceedsTolerance(skew);
@@ -248,8 +286,4 @@ export class Renewer {
     const shortfall = leadTimeShortfall(session, settings);
     if (shortfall !== undefined) events.emit({ event: 'lead_time_short', merchant, ...shortfall });
   }
-}
-
-function isScheduled(request: RenewalRequest): boolean {
-  return request.trigger === 'startup' || request.trigger === 'schedule';
 }

@@ -6,6 +6,8 @@ const LONGEST_MS = 60_000;
 /** For failures that only a person can mend; also the most a `Retry-After` can ask for. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
+/** No attempt is ever put off for longer. */
+export const LONGEST_BACK_OFF_MS = SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER);
 
 export interface FailedAttempt {
   readonly kind: GatewayFailureKind;

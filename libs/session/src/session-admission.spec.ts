@@ -3,7 +3,7 @@ import { instantFromEpochMs, msBetween, plusMs } from '#libs/clock';
 import { anIssuedSession, aSession, someSettings } from '#libs/testing';
 import { exceedsTolerance, measureSkew, toOurClock } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
-import { admit } from './session-admission.js';
+import { admit, implausibleTimes } from './session-admission.js';
 
 const { createdAt: sentAt } = aSession();
 const facts = { merchant: 'shop', generation: 42, settings: someSettings(), jitter: 0 };
@@ -39,18 +39,81 @@ describe('admitting what the gateway issued', () => {
     expect(() => admit(issued, facts)).toThrow(expect.objectContaining({ kind: 'invalid_response' }));
   });
 
-  it('judges the expiry by the gateway clock when ours is an hour ahead', () => {
-    const gatewayNow = plusMs(sentAt, -3_600_000);
+  it('judges the expiry by the gateway clock when ours is minutes ahead', () => {
+    const gatewayNow = plusMs(sentAt, -240_000);
     const issued = anIssuedSession({ gatewayDate: gatewayNow, expiresAt: plusMs(gatewayNow, 900_000) });
     const leftMs = msBetween(sentAt, admit(issued, facts).expiresAt);
     expect(leftMs).toBeLessThanOrEqual(900_000);
     expect(leftMs).toBeGreaterThanOrEqual(898_000);
   });
 
-  it('judges the expiry by the gateway clock when ours is an hour behind', () => {
-    const gatewayNow = plusMs(sentAt, 3_600_000);
+  it('judges the expiry by the gateway clock when ours is minutes behind', () => {
+    const gatewayNow = plusMs(sentAt, 240_000);
     const issued = anIssuedSession({ gatewayDate: gatewayNow, expiresAt: plusMs(gatewayNow, 900_000) });
     expect(msBetween(sentAt, admit(issued, facts).expiresAt)).toBeLessThanOrEqual(900_000);
+  });
+});
+
+const YEAR_MS = 31_536_000_000;
+
+/** An answer of a gateway whose `Date` is so far ahead of ours, for a session that by our clock lives so long. */
+const datedAnswer = (aheadMs: number, lifetimeMs: number) =>
+  anIssuedSession({ gatewayDate: plusMs(sentAt, aheadMs), expiresAt: plusMs(sentAt, lifetimeMs) });
+
+describe('time in an answer that cannot be believed', () => {
+  const table: Record<string, [ReturnType<typeof anIssuedSession>, number]> = {
+    'a Date an hour ahead, an expiry by our clock': [datedAnswer(3_600_000, 900_000), 900_000],
+    'a Date a year ahead, an expiry by our clock': [datedAnswer(YEAR_MS, 900_000), 900_000],
+    'a Date a year behind, an expiry by our clock': [datedAnswer(-YEAR_MS, 900_000), 900_000],
+    'a Date and an expiry an hour ahead': [datedAnswer(3_600_000, 4_500_000), 899_000],
+    'a Date and an expiry a year ahead': [datedAnswer(YEAR_MS, YEAR_MS + 900_000), 899_000],
+    'a Date and an expiry a year behind': [datedAnswer(-YEAR_MS, 900_000 - YEAR_MS), 899_000],
+  };
+
+  it.each(Object.entries(table))('leaves a session to serve: %s', (_name, [issued, leftMs]) => {
+    expect(msBetween(sentAt, admit(issued, facts).expiresAt)).toBe(leftMs);
+    expect(implausibleTimes(issued, facts.settings)).toContainEqual(
+      expect.objectContaining({ kind: 'skew', mostMs: 300_000 }),
+    );
+  });
+
+  it('never lets a session live longer than the longest lifetime, from when the request was sent', () => {
+    const expiresAt = instantFromEpochMs(Date.parse('9999-12-31T23:59:59.000Z'));
+    const issued = anIssuedSession({ expiresAt, receivedAt: plusMs(sentAt, 4_000) });
+    const settings = someSettings({ longestLifetimeMs: 3_600_000 });
+    expect(admit(issued, { ...facts, settings }).expiresAt).toBe(plusMs(sentAt, 3_600_000));
+    expect(implausibleTimes(issued, settings)).toEqual([
+      { kind: 'lifetime', statedMs: msBetween(issued.receivedAt, expiresAt), mostMs: 3_600_000 },
+    ]);
+  });
+
+  it('holds for the fallback lifetime, too', () => {
+    const settings = someSettings({ longestLifetimeMs: 60_000 });
+    expect(admit(anIssuedSession(), { ...facts, settings }).expiresAt).toBe(plusMs(sentAt, 60_000));
+  });
+
+  it('is not told of where clocks are as far apart as clocks are', () => {
+    expect(implausibleTimes(datedAnswer(240_000, 900_000), facts.settings)).toEqual([]);
+    expect(implausibleTimes(datedAnswer(-1_500, 86_400_000), facts.settings)).toEqual([]);
+    expect(implausibleTimes(anIssuedSession(), facts.settings)).toEqual([]);
+  });
+
+  it('refuses a session that has ended by every reading', () => {
+    expect(() => admit(datedAnswer(YEAR_MS, -1), facts)).toThrow(expect.objectContaining({ kind: 'invalid_response' }));
+  });
+
+  it('serves for longer than the longest lifetime by no clock', () => {
+    const aheadMs = fc.integer({ min: -2 * YEAR_MS, max: 2 * YEAR_MS });
+    const lifetimeMs = fc.integer({ min: 1, max: 3 * YEAR_MS });
+    fc.assert(
+      fc.property(aheadMs, lifetimeMs, (ahead, lifetime) => {
+        const leftMs = msBetween(
+          sentAt,
+          admit(datedAnswer(ahead, lifetime + Math.max(0, ahead) + 2_000), facts).expiresAt,
+        );
+        return leftMs > 0 && leftMs <= facts.settings.longestLifetimeMs;
+      }),
+    );
   });
 });
 
@@ -67,10 +130,15 @@ describe('the skew between the clocks', () => {
     expect(skew !== undefined && exceedsTolerance(skew)).toBe(false);
   });
 
+  it('inside the tolerance shortens by as much as the gateway may be ahead', () => {
+    const skew = measureSkew(datedAnswer(1_000, 900_000));
+    expect(toOurClock(plusMs(sentAt, 900_000), skew)).toBe(plusMs(sentAt, 898_000));
+  });
+
   it('never makes a session live longer than it really does', () => {
     const upTo = (max: number, min = 0) => fc.integer({ min, max });
     const exchange = fc.record({
-      aheadMs: upTo(86_400_000, -86_400_000),
+      aheadMs: fc.oneof(upTo(86_400_000, -86_400_000), upTo(2_500, -2_500)),
       phaseMs: upTo(999),
       out: upTo(5_000),
       back: upTo(5_000),
@@ -82,7 +150,9 @@ describe('the skew between the clocks', () => {
         const gatewayDate = instantFromEpochMs(Math.floor(stampedByGateway / 1_000) * 1_000);
         const receivedAt = plusMs(sent, out + back);
         const skew = measureSkew(anIssuedSession({ sentAt: sent, receivedAt, gatewayDate }));
-        if (skew === undefined || !exceedsTolerance(skew)) return true;
+        if (skew === undefined) return false;
+        // A clock of ours that is surely right within the tolerance, behind the gateway's: the moment itself is safe.
+        if (!exceedsTolerance(skew) && aheadMs < 0) return toOurClock(sent, skew) <= sent;
         const gatewayExpiry = plusMs(stampedByGateway, 60_000);
         const trueExpiry = plusMs(gatewayExpiry, -aheadMs);
         return toOurClock(gatewayExpiry, skew) <= trueExpiry;

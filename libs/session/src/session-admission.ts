@@ -1,5 +1,5 @@
-import { type Instant, plusMs } from '#libs/clock';
-import { measureSkew, toOurClock } from './clock-skew.js';
+import { earliest, type Instant, msBetween, plusMs } from '#libs/clock';
+import { isImplausible, measureSkew, SKEW_TOLERANCE_MS, toOurClock } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { momentsOf } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
@@ -12,10 +12,19 @@ export interface AdmissionFacts {
   readonly jitter: number;
 }
 
+/** What an answer said of time and was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
+export interface ImplausibleTime {
+  readonly kind: 'lifetime' | 'skew';
+  /** The lifetime that the answer states, or how far the gateway's clock seems to be ahead of ours. */
+  readonly statedMs: number;
+  /** The setting that it is beyond. */
+  readonly mostMs: number;
+}
+
 /**
  * Turns what the gateway issued into a session, or refuses it. Nothing is replaced before this has passed.
  * Expiry: the gateway's moment translated to our clock; none given, the fallback lifetime from when the request was
- * sent (interface description, "Session").
+ * sent (interface description, "Session"). It is never later than the longest lifetime that is believed.
  * @throws GatewayFailure `invalid_response` for a session that is past its expiry on arrival
  */
 export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
@@ -41,7 +50,30 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
   };
 }
 
+/** What a person should hear of an answer that was used all the same; empty when time in it is as it should be. */
+export function implausibleTimes(issued: IssuedSession, settings: SessionSettings): readonly ImplausibleTime[] {
+  const { largestClockSkewMs, longestLifetimeMs } = settings;
+  const found: ImplausibleTime[] = [];
+  const skew = measureSkew(issued);
+  if (skew !== undefined && isImplausible(skew, largestClockSkewMs)) {
+    found.push({ kind: 'skew', statedMs: skew.likelyMs, mostMs: largestClockSkewMs });
+  }
+  const statedMs = msBetween(issued.receivedAt, statedExpiry(issued, settings));
+  if (statedMs > longestLifetimeMs + SKEW_TOLERANCE_MS)
+    found.push({ kind: 'lifetime', statedMs, mostMs: longestLifetimeMs });
+  return found;
+}
+
 function expiryByOurClock(issued: IssuedSession, settings: SessionSettings): Instant {
-  if (issued.expiresAt === undefined) return plusMs(issued.sentAt, settings.fallbackLifetimeMs);
-  return toOurClock(issued.expiresAt, measureSkew(issued));
+  return earliest(statedExpiry(issued, settings), plusMs(issued.sentAt, settings.longestLifetimeMs));
+}
+
+function statedExpiry({ expiresAt, ...issued }: IssuedSession, settings: SessionSettings): Instant {
+  if (expiresAt === undefined) return plusMs(issued.sentAt, settings.fallbackLifetimeMs);
+  const skew = measureSkew(issued);
+  const byGateway = toOurClock(expiresAt, skew);
+  if (skew === undefined || !isImplausible(skew, settings.largestClockSkewMs)) return byGateway;
+  // One of the clocks is wrong: of the two readings that leave the session any life at all, the shorter one counts.
+  const [first, ...others] = [expiresAt, byGateway].filter((moment) => moment > issued.receivedAt);
+  return first === undefined ? byGateway : earliest(first, ...others);
 }

@@ -10,6 +10,7 @@ import type { Renewer, RenewalResult } from './renewer.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
 import type { Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
 
 /** When nothing says when a session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
@@ -108,20 +109,32 @@ export class SessionReader {
     const session = this.#parts.held.get(wish.merchant);
     return decideRenewal({
       ...this.#parts.held.facts(wish.merchant),
-      ageMs: session === undefined ? 0 : msBetween(session.createdAt, this.#parts.clock.now()),
+      ageMs: this.#parts.held.ageMs(wish.merchant),
+      lifetimeMs: session === undefined ? 0 : msBetween(session.createdAt, session.expiresAt),
       minRemainingMs: wish.minRemainingMs,
     });
   }
 
-  #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
+  async #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
     const { held } = this.#parts;
+    await this.#confirmClock(merchant);
     const replacesLiving = held.facts(merchant).freshMs > 0;
-    return renewAndFollow(this.#parts, {
+    return await renewAndFollow(this.#parts, {
       merchant,
       trigger: 'demand',
       newerThan: held.replaceable(merchant),
       coolDownMs: replacesLiving ? EARLY_RENEWAL_COOL_DOWN_MS : 0,
     });
+  }
+
+  /** A wall clock that jumped makes sessions look over that are not: the store knows, and no session is created before. */
+  async #confirmClock(merchant: string): Promise<void> {
+    if (this.#parts.held.storeClock.driftMs === 0) return;
+    try {
+      await this.#parts.sync.refresh(merchant);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+    }
   }
 
   #renewInBackground(wish: Pick<ReadWish, 'merchant'>): void {

@@ -1,17 +1,24 @@
 import type { Clock } from '#libs/clock';
+import { CallCeiling } from './call-ceiling.js';
 import { FailureBoard } from './failure-board.js';
+import { GatewayLoad } from './gateway-load.js';
+import { GatewayRecovery } from './gateway-recovery.js';
 import { HeldSessions } from './held-sessions.js';
+import { MomentWatches } from './moment-watches.js';
 import { ObservedStore } from './observed-store.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import type { SessionStore } from './ports/session-store.js';
+import type { OfferResult, SessionStore } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { SessionReader } from './session-reader.js';
 import { SessionRejections } from './session-rejections.js';
 import { SessionSync } from './session-sync.js';
+import { Settlements } from './settlements.js';
+import { isStoreOutage } from './store-outage.js';
+import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -31,6 +38,8 @@ export interface ReplicaPorts {
 export interface MerchantsChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
+  /** Configured before and after, with another serviceCode, other keys, another gateway or other session settings. */
+  readonly changed: readonly string[];
 }
 
 /** One replica of the broker, put together: what it holds, how it reads, and what keeps it fresh. */
@@ -39,14 +48,42 @@ export class SessionReplica {
   readonly failures = new FailureBoard();
   readonly reader: SessionReader;
   readonly rejections: SessionRejections;
+  readonly #merchants: Merchants;
   readonly #renewer: Renewer;
   readonly #sync: SessionSync;
   readonly #loop: RenewalLoop;
+  readonly #unpublished: UnpublishedSessions;
+  readonly #settlements: Settlements;
+  readonly #watches: MomentWatches;
 
   constructor(ports: ReplicaPorts) {
-    const store = new ObservedStore(ports.store, ports.events);
-    this.held = new HeldSessions(ports.clock);
-    const parts = { ...ports, tracing: ports.tracing ?? untraced, store, held: this.held, failures: this.failures };
+    const { clock, events } = ports;
+    this.#merchants = ports.merchants;
+    const store = new ObservedStore(ports.store, events, clock);
+    this.held = new HeldSessions(clock);
+    this.#settlements = new Settlements(this.held);
+    this.#watches = new MomentWatches(clock);
+    this.#unpublished = new UnpublishedSessions({
+      store,
+      clock,
+      onAnswer: (offered, answer) => this.#offered(offered, answer),
+      onKept: () => this.#loop.wake(),
+      onBroken: (error) => events.emit({ event: 'broken', activity: 'offer', error }),
+    });
+    const parts = {
+      ...ports,
+      tracing: ports.tracing ?? untraced,
+      store,
+      silence: store.silence,
+      held: this.held,
+      failures: this.failures,
+      unpublished: this.#unpublished,
+      settlements: this.#settlements,
+      watches: this.#watches,
+      ceiling: new CallCeiling(clock),
+      load: new GatewayLoad(),
+      recovery: new GatewayRecovery(),
+    };
     this.#renewer = new Renewer(parts);
     this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });
     const running = { ...parts, renewer: this.#renewer, sync: this.#sync };
@@ -68,17 +105,14 @@ export class SessionReplica {
 
   /**
    * To be called when `Merchants` answers otherwise than before. What is removed is forgotten, what is new is enrolled
-   * and read; nobody else notices. An attempt under way for a removed merchant ends, and is not taken over. Never rejects.
+   * and read, and what was changed is tried at once if it has failed; nobody else notices. An attempt under way for a
+   * removed merchant ends, and is not taken over. Never rejects.
    */
-  async merchantsChanged({ added, removed }: MerchantsChange): Promise<void> {
-    for (const merchant of removed) {
-      this.#sync.forget(merchant);
-      this.#renewer.forget(merchant);
-      this.held.drop(merchant);
-      this.failures.clear(merchant);
-    }
+  async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
+    for (const merchant of removed) this.#forget(merchant);
     try {
       await this.#sync.add(added);
+      for (const merchant of changed) this.#tryAnew(merchant);
       await this.#loop.tick();
     } catch (error) {
       this.#sync.reportBroken('change of merchants', error);
@@ -98,5 +132,43 @@ export class SessionReplica {
     await this.#loop.stop();
     await this.#renewer.stop(graceMs);
     this.#sync.close();
+    await this.#offerLast();
+  }
+
+  #forget(merchant: string): void {
+    this.#sync.forget(merchant);
+    this.#renewer.forgetHoldOff(merchant);
+    this.#unpublished.forget(merchant);
+    this.#settlements.forget(merchant);
+    this.#watches.forget(merchant);
+    this.held.drop(merchant);
+    this.failures.clear(merchant);
+  }
+
+  /** A back-off came from what was configured before; what did not open may open now. A merchant that is well is left alone. */
+  #tryAnew(merchant: string): void {
+    const hasFailed = this.failures.get(merchant) !== undefined;
+    this.held.forgetUnusable(merchant);
+    this.#renewer.forgetHoldOff(merchant);
+    this.#sync.want([merchant]);
+    if (!hasFailed && this.reader.verdict(merchant).result === 'fresh') return;
+    this.#sync.renewNow(merchant);
+  }
+
+  #offered({ session: { merchant } }: UnpublishedSession, answer: OfferResult): void {
+    if (answer.kind === 'refused') this.#sync.want([merchant]);
+    const endsTheOther = this.#merchants.settingsOf(merchant)?.supersedes !== false;
+    if (!answer.isContested || !endsTheOther) return;
+    this.#settlements.note(merchant, Math.max(answer.generation, this.held.generationOf(merchant)));
+    this.#loop.wake();
+  }
+
+  /** What the store has not confirmed dies with this process, unless the store takes it now. */
+  async #offerLast(): Promise<void> {
+    try {
+      await this.#unpublished.offerAll();
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+    }
   }
 }

@@ -1,39 +1,58 @@
-import { type Clock, msBetween, type ScheduledTask } from '#libs/clock';
+import { type Clock, msBetween } from '#libs/clock';
 import type { FailureBoard } from './failure-board.js';
+import { Following } from './following.js';
+import type { GatewayRecovery } from './gateway-recovery.js';
 import type { HeldSessions } from './held-sessions.js';
+import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
-import type { Announcement, SessionStore, StoredState } from './ports/session-store.js';
+import type { Announcement, RecordedFailure, SessionStore, StoredState } from './ports/session-store.js';
+import { RecheckPlan } from './recheck-plan.js';
 import type { Renewer } from './renewer.js';
+import { LONGEST_BACK_OFF_MS } from './retry-policy.js';
 import { haveSameServerKey, type Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
+import type { UnpublishedSessions } from './unpublished-sessions.js';
 
 /** Merchants per question to the store. */
 const PAGE = 500;
-/** A merchant without a session is looked up this often, should its announcement be lost. */
-const RECHECK_WITHOUT_SESSION_MS = 15_000;
-const LONGEST_RECHECK_LAG_MS = 2_000;
+/** A merchant without a session, or long overdue, is looked up this often, should its announcement be lost. */
+const LONGEST_RECHECK_MS = 15_000;
+const LONGEST_FIRST_LAG_MS = 2_000;
 const SHORTEST_RECHECK_MS = 250;
+/** So that replicas do not look all at once. */
+const RECHECK_JITTER = 0.2;
 /** A replica that starts without its store looks after its merchants from here on. */
 const FIRST_RECHECK_IN_OUTAGE_MS = 1_000;
 
 export interface SessionSyncParts {
+  readonly owner: string;
   readonly merchants: Merchants;
   readonly held: HeldSessions;
   readonly failures: FailureBoard;
   readonly renewer: Renewer;
+  readonly unpublished: UnpublishedSessions;
+  readonly watches: MomentWatches;
+  readonly recovery: GatewayRecovery;
   readonly store: SessionStore;
   readonly events: SessionEvents;
   readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
 }
 
 /**
- * Keeps this replica's memory equal to the store. Announcements make it fast; a re-read of every session past its
- * renewAt makes it certain, so that a lost announcement costs a delay and never a session past its margin.
+ * Keeps this replica's memory and the store equal, in both directions: what the store has newer is read, what this
+ * replica has newer is offered. Announcements make it fast; a look at every session past its renewAt makes it certain.
  */
 export class SessionSync {
   readonly #parts: SessionSyncParts;
-  readonly #rechecks = new Map<string, ScheduledTask>();
+  readonly #following: Following;
+  readonly #rechecks: RecheckPlan;
+  /** Looked at because their moment had come: they are renewed if nobody else has. */
+  readonly #rechecked = new Set<string>();
+  /** Looks since renewAt that found nothing new. */
+  readonly #looks = new Map<string, number>();
   readonly #endSubscriptions: (() => void)[];
   #complete = false;
   /** Counts what made knowledge of the store worthless: a reading that began before is not the last word. */
@@ -42,6 +61,12 @@ export class SessionSync {
 
   constructor(parts: SessionSyncParts) {
     this.#parts = parts;
+    this.#following = new Following({
+      clock: parts.clock,
+      read: (merchants) => this.#read(merchants),
+      onFailure: (merchants, error) => this.#unread(merchants, error),
+    });
+    this.#rechecks = new RecheckPlan(parts.clock, (merchants) => this.#recheck(merchants));
     this.#endSubscriptions = [
       parts.held.onAnyNewer((session) => this.#sessionAdopted(session)),
       parts.store.onAnnouncement((announcement) => this.#hear(announcement)),
@@ -58,13 +83,14 @@ export class SessionSync {
     this.#complete = false;
     this.#invalidations += 1;
     for (const merchant of this.#parts.merchants.ids()) {
-      if (!this.#rechecks.has(merchant)) this.#planRecheckIn(merchant, FIRST_RECHECK_IN_OUTAGE_MS);
+      if (!this.#rechecks.has(merchant)) this.#rechecks.planIn(merchant, FIRST_RECHECK_IN_OUTAGE_MS);
     }
   }
 
-  /** Enrols and reads every merchant. @throws BrokerError `store_unavailable` */
+  /** Takes a seat, and enrols and reads every merchant. @throws BrokerError `store_unavailable` or `store_refused` */
   async syncAll(): Promise<void> {
     const before = this.#invalidations;
+    this.#parts.renewer.takeSeat(await this.#parts.store.seat(this.#parts.owner));
     await this.#enrolAndRead(this.#parts.merchants.ids());
     if (this.#invalidations === before) this.#complete = true;
   }
@@ -79,20 +105,38 @@ export class SessionSync {
     }
   }
 
+  /** One merchant, at random, shows whether the store still has what it had, and how its clock goes. */
+  lookAtOne(): void {
+    const merchants = this.#parts.merchants.ids();
+    const merchant = merchants[Math.floor(this.#parts.random() * merchants.length)];
+    if (merchant !== undefined) this.#following.want([merchant]);
+  }
+
+  /** Something newer may be known of these merchants. */
+  want(merchants: readonly string[]): void {
+    this.#following.want(merchants);
+  }
+
+  /** The reason for the merchant's back-off is gone. */
+  renewNow(merchant: string): void {
+    this.#renew(merchant, { isOverdue: true, ignoresBackOff: true });
+  }
+
   /** A merchant that is not configured any more is not looked after any more. */
   forget(merchant: string): void {
-    this.#rechecks.get(merchant)?.cancel();
-    this.#rechecks.delete(merchant);
+    this.#rechecks.forget(merchant);
+    this.#following.forget(merchant);
+    this.#looks.delete(merchant);
   }
 
   close(): void {
     this.#closed = true;
     for (const end of this.#endSubscriptions) end();
-    for (const recheck of this.#rechecks.values()) recheck.cancel();
-    this.#rechecks.clear();
+    this.#rechecks.close();
+    this.#following.close();
   }
 
-  /** Reads one merchant's state. @throws BrokerError `store_unavailable` */
+  /** Reads one merchant's state. @throws BrokerError `store_unavailable` or `store_refused` */
   async refresh(merchant: string): Promise<void> {
     await this.#read([merchant]);
   }
@@ -111,92 +155,144 @@ export class SessionSync {
   }
 
   async #read(merchants: readonly string[]): Promise<void> {
-    const states = await this.#parts.store.read(merchants);
-    for (const state of states) this.#take(state);
-    const lost = states.filter((state) => state.dueInMs === undefined).map((state) => state.merchant);
-    if (lost.length > 0) await this.#parts.store.enrol(lost);
+    const { held, store, clock } = this.#parts;
+    const askedAtMs = clock.monotonicMs();
+    const { states, now } = await store.read(
+      merchants.map((merchant) => ({ merchant, known: held.replaceable(merchant) })),
+    );
+    held.reconcile(held.storeClock.note(now, askedAtMs));
+    for (const state of states) this.#take(state, askedAtMs);
+    const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && this.#isConfigured(merchant));
+    if (lost.length > 0) await store.enrol(lost.map(({ merchant }) => merchant));
   }
 
-  #take(state: StoredState): void {
-    const { held, failures, events } = this.#parts;
-    const { merchant, stored } = state;
-    if (this.#parts.merchants.settingsOf(merchant) === undefined) return;
-    if (state.failure === undefined) failures.clear(merchant);
-    else failures.note(merchant, state.failure);
-    if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs);
-    if (stored.kind === 'unopenable' && held.noteUnusable(merchant, stored.generation)) {
-      events.emit({ event: 'record_unopenable', merchant, generation: stored.generation });
+  #take(state: StoredState, askedAtMs: number): void {
+    const { merchant, stored, dueInMs, dueMark } = state;
+    if (!this.#isConfigured(merchant)) return;
+    this.#takeFailure(state);
+    if (dueInMs !== undefined && dueMark !== undefined) {
+      this.#parts.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
     }
+    if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
+    if (stored.kind === 'unopenable' && this.#parts.held.noteUnusable(merchant, stored.generation)) {
+      this.#parts.events.emit({ event: 'record_unopenable', merchant, generation: stored.generation });
+    }
+    this.#offerIfNewer(state);
+    if (this.#rechecked.delete(merchant)) this.#renewIfDue(merchant);
     this.#planRecheck(merchant);
   }
 
-  #adopt(session: Session, ageMs: number): void {
-    const { held, events } = this.#parts;
+  #takeFailure({ merchant, failure, dueInMs = 0 }: StoredState): void {
+    const { failures, renewer } = this.#parts;
+    if (failure === undefined) return failures.clear(merchant);
+    if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
+    if (failures.note(merchant, failure)) this.#tellRecovery(merchant, failure);
+  }
+
+  #tellRecovery(merchant: string, { kind }: RecordedFailure): void {
+    this.#parts.recovery.failed(this.#parts.merchants.gatewayOf(merchant), merchant, kind);
+  }
+
+  #adopt(session: Session, storeAgeMs: number, askedAtMs: number): void {
+    const { held, events, clock } = this.#parts;
     const { merchant, generation } = session;
     const before = held.get(merchant);
+    // The answer was on its way for at most as long as we waited for it.
+    const ageMs = held.storeClock.ageMs(storeAgeMs, session.createdAt) + clock.monotonicMs() - askedAtMs;
     if (!held.adopt(session, ageMs)) return;
     const serverKeyChanged = before !== undefined && !haveSameServerKey(before, session);
     events.emit({ event: 'session_adopted', merchant, generation, source: 'store', serverKeyChanged });
   }
 
+  /** The store was emptied, restored from an older copy, or failed over with writes lost: whoever holds newer tells it. */
+  #offerIfNewer({ merchant, stored }: StoredState): void {
+    const { held, unpublished, clock, renewer } = this.#parts;
+    const session = held.get(merchant);
+    if (session === undefined || stored.kind === 'unchanged' || held.facts(merchant).leftMs <= 0) return;
+    const storedGeneration =
+      stored.kind === 'session' ? stored.session.generation : stored.kind === 'unopenable' ? stored.generation : 0;
+    if (storedGeneration >= session.generation) return;
+    // Whoever is renewing holds what it is about to publish.
+    if (renewer.isRenewing(merchant)) return;
+    if (stored.kind === 'absent' && this.#complete) this.invalidate();
+    const answeredAtMs = clock.monotonicMs() - held.ageMs(merchant);
+    unpublished.keep({ session, answeredAtMs, basis: session.generation });
+  }
+
   #sessionAdopted(session: Session): void {
-    this.#parts.failures.clear(session.merchant);
-    this.#parts.renewer.forgetHoldOff(session.merchant);
-    this.#planRecheck(session.merchant);
+    const { merchant } = session;
+    this.#parts.failures.clear(merchant);
+    this.#parts.renewer.forgetHoldOff(merchant);
+    this.#looks.delete(merchant);
+    this.#planRecheck(merchant);
   }
 
   #hear(announcement: Announcement): void {
-    const { merchant } = announcement;
-    if (this.#parts.merchants.settingsOf(merchant) === undefined) return;
-    if (announcement.kind === 'failed') {
-      this.#parts.renewer.noteBackOff(merchant, announcement.retryInMs);
-      this.#parts.failures.note(merchant, announcement.failure);
-      return;
+    if (announcement.kind === 'gap') return this.#following.want(this.#parts.merchants.ids());
+    const { merchant, generation = Infinity } = announcement;
+    if (!this.#isConfigured(merchant)) return;
+    if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);
+  }
+
+  #recheck(merchants: readonly string[]): void {
+    for (const merchant of merchants) {
+      this.#rechecked.add(merchant);
+      this.#looks.set(merchant, (this.#looks.get(merchant) ?? 0) + 1);
     }
-    this.#parts.held.noteSeen(merchant, announcement.generation);
-    // Whoever is renewing learns the result from the attempt itself, and re-reads when it lost the lease.
-    if (this.#parts.renewer.isRenewing(merchant)) return;
-    if (announcement.generation > this.#parts.held.generationOf(merchant)) this.#recheck(merchant);
+    this.#following.want(merchants);
   }
 
-  /** An outage costs nothing but the delay until the next re-read, which is planned all the same. */
-  #recheck(merchant: string): void {
-    this.#refreshOrRenew(merchant).catch((error: unknown) => this.reportBroken('refresh', error));
-  }
-
-  /** Past its margin a session is renewed even without the store, if the merchant's settings allow it. */
-  async #refreshOrRenew(merchant: string): Promise<void> {
-    try {
-      await this.refresh(merchant);
-    } catch (error) {
+  /** The store was not heard. Past its margin a session is renewed even without it, if the merchant's settings allow it. */
+  #unread(merchants: readonly string[], error: unknown): void {
+    this.reportBroken('refresh', error);
+    for (const merchant of merchants) {
+      if (!this.#isConfigured(merchant)) continue;
       this.#planRecheck(merchant);
-      if (!isStoreOutage(error)) throw error;
-      const { held, renewer } = this.#parts;
-      if (held.facts(merchant).freshMs > 0 || this.#closed) return;
-      await renewer.renew({ merchant, trigger: 'schedule', newerThan: held.replaceable(merchant), coolDownMs: 0 });
+      const isNeeded = this.#parts.held.facts(merchant).freshMs <= 0;
+      if (isNeeded && this.#parts.renewer.mayGoAlone(merchant)) this.#renew(merchant, { isOverdue: true });
     }
+  }
+
+  /** The due list shows what is due; should it not, whoever holds a session knows as well. */
+  #renewIfDue(merchant: string): void {
+    const { held } = this.#parts;
+    if (held.get(merchant) === undefined || held.untilRenewalMs(merchant) > 0) return;
+    this.#renew(merchant, { isOverdue: held.facts(merchant).freshMs <= 0 });
+  }
+
+  #renew(merchant: string, how: { readonly isOverdue: boolean; readonly ignoresBackOff?: boolean }): void {
+    if (this.#closed || this.#parts.renewer.retryInMs(merchant) !== undefined) return;
+    const newerThan = this.#parts.held.replaceable(merchant);
+    this.#parts.renewer
+      .renew({ merchant, trigger: 'schedule', newerThan, coolDownMs: 0, ...how })
+      .then(({ kind }) => {
+        if (kind === 'already_newer' || kind === 'lost') this.#following.want([merchant]);
+      })
+      .catch((error: unknown) => this.reportBroken('renewal', error));
+  }
+
+  #isConfigured(merchant: string): boolean {
+    return this.#parts.merchants.settingsOf(merchant) !== undefined;
   }
 
   #planRecheck(merchant: string): void {
-    this.#planRecheckIn(merchant, this.#untilRecheckMs(merchant));
+    this.#rechecks.planIn(merchant, this.#untilRecheckMs(merchant));
   }
 
-  #planRecheckIn(merchant: string, delayMs: number): void {
-    this.#rechecks.get(merchant)?.cancel();
-    if (this.#closed) return;
-    this.#rechecks.set(
-      merchant,
-      this.#parts.clock.schedule(delayMs, () => this.#recheck(merchant)),
-    );
-  }
-
-  /** Shortly after renewAt, then ever more often until expiry. */
+  /** Shortly after renewAt, then ever more seldom: whatever happens meanwhile is announced. */
   #untilRecheckMs(merchant: string): number {
-    const session = this.#parts.held.get(merchant);
-    const { leftMs } = this.#parts.held.facts(merchant);
-    if (session === undefined || leftMs <= 0) return RECHECK_WITHOUT_SESSION_MS;
+    const { held, random } = this.#parts;
+    const session = held.get(merchant);
+    const { leftMs, freshMs } = held.facts(merchant);
+    const jitter = 1 - RECHECK_JITTER * random();
+    if (session === undefined || leftMs <= 0) return LONGEST_RECHECK_MS * jitter;
     const leadMs = msBetween(session.renewAt, session.expiresAt);
-    const lagMs = Math.min(LONGEST_RECHECK_LAG_MS, Math.max(SHORTEST_RECHECK_MS, leadMs / 4));
-    return Math.max(0, this.#parts.held.untilRenewalMs(merchant)) + lagMs;
+    const firstLagMs = Math.min(LONGEST_FIRST_LAG_MS, Math.max(SHORTEST_RECHECK_MS, leadMs / 4));
+    const looks = Math.min(10, this.#looks.get(merchant) ?? 0);
+    const lagMs = Math.min(LONGEST_RECHECK_MS, firstLagMs * 2 ** looks);
+    const untilRenewalMs = held.untilRenewalMs(merchant);
+    if (untilRenewalMs > 0) return untilRenewalMs + firstLagMs;
+    // The margin is a moment of its own: from then on a renewal does not wait for the schedule.
+    return freshMs > SHORTEST_RECHECK_MS ? Math.min(lagMs * jitter, freshMs) : Math.max(SHORTEST_RECHECK_MS, lagMs * jitter);
   }
 }

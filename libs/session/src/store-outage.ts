@@ -1,6 +1,11 @@
 import { BrokerError } from '#libs/errors';
 
-/** The one failure of the store that callers may live with: it does not answer. Anything else is a bug and goes up. */
+/** The failures of the store that callers may live with: it is silent, or it refuses. Anything else is a bug and goes up. */
 export function isStoreOutage(error: unknown): error is BrokerError {
+  return isStoreSilence(error) || (error instanceof BrokerError && error.code === 'store_refused');
+}
+
+/** The store did not answer; what was asked of it may have been done. */
+export function isStoreSilence(error: unknown): error is BrokerError {
   return error instanceof BrokerError && error.code === 'store_unavailable';
 }

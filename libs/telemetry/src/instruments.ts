@@ -53,6 +53,8 @@ export interface Instruments {
   readonly unopenableRecords: Count;
   readonly serverKeyChanges: Count;
   readonly budgetExhausted: Count;
+  readonly implausibleTimes: Count;
+  readonly unconfirmedRejections: Count;
   readonly configReloadFailures: Count;
   observe(source: GaugeSource): void;
 }
@@ -83,6 +85,11 @@ export function createInstruments(meter: Meter): Instruments {
     unopenableRecords: counter('unopenable_records', 'Stored sessions that no configured key opens'),
     serverKeyChanges: counter('server_key_changes', 'Renewals that brought another server key'),
     budgetExhausted: counter('budget_exhausted', 'Claims refused because the create-call budget is spent'),
+    implausibleTimes: counter('implausible_times', 'Answers whose time was not believed: a lifetime, or a clock'),
+    unconfirmedRejections: counter(
+      'unconfirmed_rejections',
+      'Renewals caused by a consumer whose report no other consumer confirmed',
+    ),
     configReloadFailures: counter('config_reload_failures', 'Changed configurations that were not taken'),
     observe: (source) => observe(meter, source),
   };

@@ -3,6 +3,8 @@ import type {
   ClaimRequest,
   CreateCallBudget,
   IssuedSession,
+  Offer,
+  Publication,
   RecordedFailure,
   ServerPublicKey,
   Session,
@@ -58,6 +60,16 @@ export function aClaim(overrides: Partial<ClaimRequest> = {}): ClaimRequest {
   };
 }
 
+/** A session for the store, answered just now; the next one is wanted in a minute. */
+export function aPublication(session: Session = aSession(), overrides: Partial<Publication> = {}): Publication {
+  return { session, ageMs: 0, nextDueInMs: 60_000, ...overrides };
+}
+
+/** A session that was made alone, by a replica that knew of none before it. */
+export function anOffer(session: Session = aSession(), overrides: Partial<Offer> = {}): Offer {
+  return { ...aPublication(session), basis: 0, ...overrides };
+}
+
 export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): RecordedFailure {
   return { kind: 'transient', msgCode: 'b_server_is_overloaded', at: createdAt, ...overrides };
 }
@@ -70,6 +82,9 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     fallbackLifetimeMs: 900_000,
     gatewayTimeoutMs: 5_000,
     budget: aBudget(),
+    longestLifetimeMs: 86_400_000,
+    largestClockSkewMs: 300_000,
+    supersedes: true,
     onStoreOutage: 'fail',
     ...overrides,
   };

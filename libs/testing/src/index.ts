@@ -2,6 +2,8 @@ export {
   aBudget,
   aClaim,
   anIssuedSession,
+  anOffer,
+  aPublication,
   aRecordedFailure,
   aServerPublicKey,
   aSession,

@@ -45,7 +45,7 @@ export class MerchantsController {
   @ApiResponse({ status: 200, type: ClientKeyDocument, description: 'The newest key, without its private part.' })
   @Problems(401, 403)
   getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
-    const key = this.merchants.gatewayOf(merchant)?.clientKeys[0];
+    const key = this.merchants.connectionOf(merchant)?.clientKeys[0];
     if (key === undefined) throw new BrokerError('merchant_not_found');
     const { kty, crv, x, y } = key.publicJwk;
     return { merchant, jwk: { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y }, thumbprint: key.thumbprint };

@@ -10,6 +10,6 @@ export class Patience {
   constructor(private readonly merchants: ConfiguredMerchants) {}
 
   waitMs(merchant: string): number {
-    return (this.merchants.gatewayOf(merchant)?.timeoutMs ?? 0) + WAIT_BEYOND_TIMEOUT_MS;
+    return (this.merchants.connectionOf(merchant)?.timeoutMs ?? 0) + WAIT_BEYOND_TIMEOUT_MS;
   }
 }

@@ -66,7 +66,15 @@ export class SessionLookup {
     const wait = { merchant, waitMs: waitSeconds * 1_000, signal: this.life.signalFor(reply) };
     const newer = await this.replica.reader.newerThan(session.generation, wait);
     if (newer !== undefined) return { kind: 'session', session: newer, waitedFor: waitSeconds };
-    return { kind: 'unchanged', session, waitedFor: waitSeconds };
+    // The caller's session may have ended while it waited: what is not served is not confirmed either.
+    const { session: served } = await this.replica.reader.read({
+      ...wait,
+      waitMs: 0,
+      minRemainingMs: 0,
+      patient: false,
+    });
+    const kind = served.generation === session.generation ? 'unchanged' : 'session';
+    return { kind, session: served, waitedFor: waitSeconds };
   }
 
   async #current(wish: SessionWish, reply: FastifyReply): Promise<Session> {

@@ -106,6 +106,8 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
         return fencedPublishes({ merchant: event.merchant });
       case 'record_unopenable':
         return unopenableRecords({ merchant: event.merchant });
+      case 'implausible_time':
+        return this.#instruments.implausibleTimes({ merchant: event.merchant, kind: event.kind });
       case 'store_failed':
         return storeErrors({ operation: event.operation });
       default:

@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable } from '@nestjs/common';
+import type { Clock } from '#libs/clock';
 import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
-import { JWE_WORK } from '../tokens.js';
+import { CLOCK, JWE_WORK } from '../tokens.js';
 import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';
 
@@ -11,18 +12,21 @@ import { WorkGate } from './work-gate.js';
  * A thread of its own does the work, beside the event loop. One processor is left to the event loop, which answers the
  * reads; work that waits takes nothing from it but memory.
  */
-const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256 };
+const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, mostMs: 10_000 };
 
 /** Seals and opens payloads. Never more at once than leaves reads their processor. */
 @Injectable()
 export class PayloadCipher {
-  readonly #gate = new WorkGate(GATE);
+  readonly #gate: WorkGate;
   readonly #serverKeys = new WeakMap<Session, Promise<RecipientKey>>();
 
   constructor(
     private readonly merchants: ConfiguredMerchants,
     @Inject(JWE_WORK) private readonly work: JweWork,
-  ) {}
+    @Inject(CLOCK) clock: Clock,
+  ) {
+    this.#gate = new WorkGate({ ...GATE, clock, onOverdue: () => work.startAfresh() });
+  }
 
   /** @throws BrokerError `jwe_too_large`, `overloaded` or `shutting_down` */
   sealToSession(plaintext: Uint8Array, session: Session, signal: AbortSignal): Promise<string> {

@@ -1,4 +1,5 @@
-import { WorkGate } from './work-gate.js';
+import { FakeClock } from '#libs/testing';
+import { type GateParts, WorkGate } from './work-gate.js';
 
 class Work {
   readonly done: Promise<string>;
@@ -21,9 +22,12 @@ class Work {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+const gateOf = (parts: Pick<GateParts, 'inFlight' | 'waiting'> & Partial<GateParts>): WorkGate =>
+  new WorkGate({ mostMs: 10_000, clock: new FakeClock(), onOverdue: () => undefined, ...parts });
+
 describe('WorkGate', () => {
   it('runs as much at once as it may, and the rest in the order in which it came', async () => {
-    const gate = new WorkGate({ inFlight: 2, waiting: 2 });
+    const gate = gateOf({ inFlight: 2, waiting: 2 });
     const works = Array.from({ length: 4 }, () => new Work(gate));
     expect(works.map(({ started }) => started)).toEqual([true, true, false, false]);
     works[1]?.finish('second');
@@ -33,7 +37,7 @@ describe('WorkGate', () => {
   });
 
   it('turns away what cannot wait, and says when to come again', async () => {
-    const gate = new WorkGate({ inFlight: 1, waiting: 1 });
+    const gate = gateOf({ inFlight: 1, waiting: 1 });
     const [running] = [new Work(gate), new Work(gate)];
     await expect(new Work(gate).done).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1_000 });
     running?.finish('done');
@@ -44,7 +48,7 @@ describe('WorkGate', () => {
   });
 
   it('gives the place of failed work away like any other', async () => {
-    const gate = new WorkGate({ inFlight: 1, waiting: 1 });
+    const gate = gateOf({ inFlight: 1, waiting: 1 });
     const [broken, next] = [new Work(gate), new Work(gate)];
     broken.fail(new Error('broken'));
     await expect(broken.done).rejects.toThrow('broken');
@@ -53,7 +57,7 @@ describe('WorkGate', () => {
   });
 
   it('drops what waits when nobody wants it any more, and lets the one behind it in', async () => {
-    const gate = new WorkGate({ inFlight: 1, waiting: 2 });
+    const gate = gateOf({ inFlight: 1, waiting: 2 });
     const gone = new AbortController();
     const running = new Work(gate);
     const dropped = new Work(gate, gone.signal);
@@ -66,8 +70,25 @@ describe('WorkGate', () => {
     expect([dropped.started, behind.started]).toEqual([false, true]);
   });
 
+  it('gives the place of work that hangs away, says that it hung, and leaves no timer of work that ends', async () => {
+    const clock = new FakeClock();
+    let overdue = 0;
+    const gate = gateOf({ inFlight: 1, waiting: 1, clock, onOverdue: () => (overdue += 1) });
+    const [hung, next] = [new Work(gate), new Work(gate)];
+    await clock.advance(9_999);
+    expect([next.started, overdue]).toEqual([false, 0]);
+    await clock.advance(1);
+    await expect(hung.done).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 1_000 });
+    await settle();
+    expect([next.started, overdue]).toEqual([true, 1]);
+    next.finish('done');
+    expect(await next.done).toBe('done');
+    hung.finish('too late');
+    expect(clock.pendingTasks).toBe(0);
+  });
+
   it('has all its places again once everything is done', async () => {
-    const gate = new WorkGate({ inFlight: 2, waiting: 100 });
+    const gate = gateOf({ inFlight: 2, waiting: 100 });
     const works = Array.from({ length: 50 }, () => gate.run(new AbortController().signal, () => Promise.resolve('x')));
     await Promise.all(works);
     const later = [new Work(gate), new Work(gate), new Work(gate)];

@@ -1,3 +1,4 @@
+import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
 export interface GateSize {
@@ -5,6 +6,14 @@ export interface GateSize {
   readonly inFlight: number;
   /** Pieces that may wait for their turn; more are turned away. */
   readonly waiting: number;
+  /** No piece of work is waited for longer, once it has begun. */
+  readonly mostMs: number;
+}
+
+export interface GateParts extends GateSize {
+  readonly clock: Clock;
+  /** Called when a piece of work has not ended in its time, before its place is given away. */
+  readonly onOverdue: () => void;
 }
 
 type Start = () => void;
@@ -17,26 +26,44 @@ const RETRY_AFTER_MS = 1_000;
  * once: work that piles up without end would take memory and time from everything else.
  */
 export class WorkGate {
-  readonly #size: GateSize;
+  readonly #size: GateParts;
   readonly #waiting = new Set<Start>();
   #inFlight = 0;
 
-  constructor(size: GateSize) {
+  constructor(size: GateParts) {
     this.#size = size;
   }
 
   /**
    * @param signal nobody wants the result any more: work that has not started is dropped
-   * @throws BrokerError `overloaded` when too many wait already, `shutting_down` when it was dropped
+   * @throws BrokerError `overloaded` when too many wait already or the work does not end, `shutting_down` when it was
+   *   dropped
    */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     if (signal.aborted) throw new BrokerError('shutting_down');
     if (this.#inFlight >= this.#size.inFlight) await this.#turn(signal);
     else this.#inFlight += 1;
     try {
-      return await work();
+      return await this.#inTime(work);
     } finally {
       this.#next();
+    }
+  }
+
+  /** Work that hangs must not keep its place for ever. */
+  async #inTime<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { clock, mostMs, onOverdue } = this.#size;
+    const overdue = Promise.withResolvers<never>();
+    const limit = clock.schedule(mostMs, () => {
+      onOverdue();
+      overdue.reject(
+        new BrokerError('overloaded', { detail: `it did not end in ${mostMs} ms`, retryAfterMs: RETRY_AFTER_MS }),
+      );
+    });
+    try {
+      return await Promise.race([work(), overdue.promise]);
+    } finally {
+      limit.cancel();
     }
   }
 

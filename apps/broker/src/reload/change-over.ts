@@ -5,7 +5,7 @@ import type { SessionReplica } from '#libs/session';
 import type { SessionWatchers } from '../events/session-watchers.js';
 import { endConnections } from '../http/drain.js';
 import type { ServerCertificate } from '../http/server-certificate.js';
-import { type ConfigurationChange, changeBetween } from './configuration-change.js';
+import { calledOtherwise, type ConfigurationChange, changeBetween } from './configuration-change.js';
 import type { ConfigurationInForce } from './configuration-in-force.js';
 import { authoritiesShrank, lostAccess } from './lost-access.js';
 import type { RetiredKeys } from './retired-keys.js';
@@ -46,7 +46,8 @@ export class ChangeOver {
     setLogLevel(next.log.level);
     watchers.endThose(lostAccess(before, next));
     if (authoritiesShrank(before, next)) endConnections(server);
-    void replica.merchantsChanged(change.merchants);
+    const merchants = { ...change.merchants, changed: calledOtherwise(before, next) };
+    void replica.merchantsChanged(merchants);
     return change;
   }
 

@@ -31,6 +31,22 @@ export function changeBetween(before: BrokerConfiguration, after: BrokerConfigur
   };
 }
 
+type Merchant = BrokerConfiguration['merchants'][number];
+
+/** What a create call is made with, or when: whatever refused the merchant before may be mended. */
+const CALL_SETTINGS = ['serviceCode', 'clientKeys', 'gateway', 'session'] as const satisfies (keyof Merchant)[];
+
+/** By id, the merchants of both configurations whose create calls are made otherwise from now on. */
+export function calledOtherwise(before: BrokerConfiguration, after: BrokerConfiguration): readonly string[] {
+  const old = new Map(before.merchants.map((merchant) => [merchant.id, merchant]));
+  return after.merchants
+    .filter((merchant) => {
+      const known = old.get(merchant.id);
+      return known !== undefined && CALL_SETTINGS.some((setting) => !isSame(known[setting], merchant[setting]));
+    })
+    .map(({ id }) => id);
+}
+
 export function isEmpty({ merchants, settings }: ConfigurationChange): boolean {
   return [merchants.added, merchants.removed, merchants.changed, settings].every((names) => names.length === 0);
 }

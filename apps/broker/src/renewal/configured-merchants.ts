@@ -30,13 +30,19 @@ export class ConfiguredMerchants implements Merchants {
     return this.#byId().get(merchant)?.session;
   }
 
-  gatewayOf(merchant: string): MerchantGateway | undefined {
+  /** Merchants of one origin share a gateway, however their paths differ. */
+  gatewayOf(merchant: string): string {
+    return this.connectionOf(merchant)?.baseUrl.origin ?? '';
+  }
+
+  /** How the merchant's calls reach its gateway, and who it is there. */
+  connectionOf(merchant: string): MerchantGateway | undefined {
     return this.#byId().get(merchant)?.gateway;
   }
 
   /** The configured ones, the newest first, then those that are configured no more and still needed. */
   clientKeysOf(merchant: string): readonly ClientKey[] {
-    return [...(this.gatewayOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
+    return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
   }
 }
 

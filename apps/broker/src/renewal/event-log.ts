@@ -20,6 +20,7 @@ export class EventLog implements SessionEvents {
       lead_time_short: this.#warn('no second attempt fits before expiry; lower gateway.timeout or raise renewBefore'),
       session_rejected: (event) => this.#rejected(event),
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
+      implausible_time: (event) => this.#implausible(event),
       session_adopted: this.#debug('session adopted'),
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
@@ -59,6 +60,12 @@ export class EventLog implements SessionEvents {
   #rejected({ isFirst, ...event }: Named<'session_rejected'>): void {
     if (isFirst) this.#logger.warn(event, 'a consumer reports that the gateway refuses the session');
     else this.#logger.debug(event, 'session rejected again');
+  }
+
+  #implausible({ statedMs, ...event }: Named<'implausible_time'>): void {
+    const told = { ...event, statedMs: Math.round(statedMs) };
+    if (event.kind === 'skew') this.#logger.warn(told, 'the clock of the gateway is not believed; ours judges expiry');
+    else this.#logger.warn(told, 'the lifetime of the session is not believed and was cut to session.longestLifetime');
   }
 
   #skewed(event: Named<'clock_skew'>): void {

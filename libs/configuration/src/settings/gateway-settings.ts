@@ -18,8 +18,14 @@ export class GatewaySettings {
 
   @section(RequestDataSettings) readonly requestData: RequestDataSettings = new RequestDataSettings();
 
-  @flagOr('Whether a new session ends the one before it. Open in the interface description.', 'unknown')
-  readonly supersedes: boolean | 'unknown' = 'unknown';
+  @flagOr('Whether a new session ends the one before it. Published: it does.', 'unknown')
+  readonly supersedes: boolean | 'unknown' = true;
+
+  @text(
+    "Farther than this from ours the gateway's clock is not believed, and ours judges expiry.",
+    durationBetween('2s', '1d'),
+  )
+  readonly largestClockSkew: string = '5m';
 
   @section(GatewayTlsSettings) readonly tls: GatewayTlsSettings = new GatewayTlsSettings();
 

@@ -23,5 +23,8 @@ export class RenewalSettings {
   @text('Lifetime of a session that names no expiry, from when the request was sent.', durationBetween('1s', '365d'))
   readonly fallbackLifetime: string = '15m';
 
+  @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
+  readonly longestLifetime: string = '24h';
+
   @section(BudgetSettings) readonly budget: BudgetSettings = new BudgetSettings();
 }

@@ -17,7 +17,7 @@ export class StoreSettings {
 
   @oneOf(
     '`authorize`: go on creating within a local budget; `fail`: stop. ' +
-      'Left out: `fail` for merchants with `supersedes: true`, else `authorize`.',
+      'Left out: `authorize` for merchants with `supersedes: false`, else `fail`.',
     ['authorize', 'fail'],
     { optional: true },
   )

@@ -1,4 +1,5 @@
 import type { GatewayFailure } from '../gateway-failure.js';
+import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
 
 /** What set a renewal going. */
@@ -55,6 +56,8 @@ export type SessionEvent =
       readonly skewMs: number;
       readonly beyondTolerance: boolean;
     }
+  /** What an answer said of time was not believed: see `implausibleTimes`. The session is used all the same. */
+  | ({ readonly event: 'implausible_time'; readonly merchant: string } & ImplausibleTime)
   | {
       readonly event: 'lead_time_short';
       readonly merchant: string;

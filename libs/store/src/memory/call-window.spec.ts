@@ -9,14 +9,14 @@ describe('CallWindow', () => {
         const window = new CallWindow();
         const taken: number[] = [];
         let nowMs = 0;
-        for (const [fence, pauseMs] of pauses.entries()) {
+        for (const pauseMs of pauses) {
           nowMs += pauseMs;
           const inWindow = taken.filter((atMs) => atMs > nowMs - budget.windowMs);
           const mayCall = inWindow.length < budget.calls;
-          const waitMs = window.waitMs(nowMs, budget);
-          expect(waitMs).toBe(mayCall ? 0 : (inWindow.at(-budget.calls) ?? NaN) + budget.windowMs - nowMs);
+          const wait = window.wait(nowMs, budget)?.retryInMs ?? 0;
+          expect(wait).toBe(mayCall ? 0 : (inWindow.at(-budget.calls) ?? NaN) + budget.windowMs - nowMs);
           if (!mayCall) continue;
-          window.take(fence, nowMs);
+          window.take(nowMs);
           taken.push(nowMs);
         }
       }),
@@ -24,17 +24,28 @@ describe('CallWindow', () => {
   });
 
   it('lets nothing through when the budget allows no call at all', () => {
-    expect(new CallWindow().waitMs(0, { calls: 0, windowMs: 1_000 })).toBe(1_000);
+    expect(new CallWindow().wait(0, { calls: 0, windowMs: 1_000 })?.retryInMs).toBe(1_000);
   });
 
-  it('forgets exactly the call that is given back', () => {
+  it('forgets exactly the call that is given back, and that only once', () => {
     const window = new CallWindow();
     const budget = { calls: 2, windowMs: 100 };
-    window.take(1, 0);
-    window.take(2, 40);
-    window.giveBack(1);
-    expect(window.waitMs(50, budget)).toBe(0);
-    window.take(3, 50);
-    expect(window.waitMs(50, budget)).toBe(90);
+    const first = window.take(40);
+    window.take(40);
+    window.giveBack(first);
+    window.giveBack(first);
+    expect(window.wait(50, budget)).toBeUndefined();
+    window.take(50);
+    expect(window.wait(50, budget)?.retryInMs).toBe(90);
+  });
+
+  it('names what is waited for by another mark once another call has to leave first', () => {
+    const window = new CallWindow();
+    const budget = { calls: 1, windowMs: 100 };
+    window.take(0);
+    const first = window.wait(10, budget)?.mark;
+    expect(window.wait(99, budget)?.mark).toBe(first);
+    window.take(100);
+    expect(window.wait(110, budget)?.mark).not.toBe(first);
   });
 });

@@ -1,28 +1,32 @@
-import type { CreateCallBudget } from '#libs/session';
+import type { CreateCallBudget, MomentMark } from '#libs/session';
 
-interface Call {
-  readonly fence: number;
+/** One create call that was taken from the budget: known by its identity, since fences are no names of calls. */
+export interface TakenCall {
   readonly atMs: number;
 }
 
 /** The create calls of one merchant in the sliding window: at most `calls` in any `windowMs`. */
 export class CallWindow {
-  #calls: Call[] = [];
+  #calls: TakenCall[] = [];
 
-  /** How long until a call may be taken; 0 when one may be taken now. */
-  waitMs(nowMs: number, budget: CreateCallBudget): number {
+  /** How long until a call may be taken; undefined when one may be taken now. */
+  wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
     this.#calls = this.#calls.filter((call) => call.atMs + budget.windowMs > nowMs);
-    if (this.#calls.length < budget.calls) return 0;
+    if (this.#calls.length < budget.calls) return undefined;
     // The budget may have been lowered: then more than one call has to leave the window.
     const lastToLeave = this.#calls[this.#calls.length - Math.max(1, budget.calls)];
-    return lastToLeave === undefined ? budget.windowMs : lastToLeave.atMs + budget.windowMs - nowMs;
+    if (lastToLeave === undefined) return { retryInMs: budget.windowMs, mark: 'budget:none' };
+    const retryInMs = Math.min(lastToLeave.atMs + budget.windowMs - nowMs, budget.windowMs);
+    return { retryInMs, mark: `budget:${lastToLeave.atMs}` };
   }
 
-  take(fence: number, nowMs: number): void {
-    this.#calls.push({ fence, atMs: nowMs });
+  take(nowMs: number): TakenCall {
+    const call = { atMs: nowMs };
+    this.#calls.push(call);
+    return call;
   }
 
-  giveBack(fence: number): void {
-    this.#calls = this.#calls.filter((call) => call.fence !== fence);
+  giveBack(taken: TakenCall): void {
+    this.#calls = this.#calls.filter((call) => call !== taken);
   }
 }

@@ -1,47 +1,52 @@
 import type { ClaimRequest, ClaimResult } from '#libs/session';
+import { believedFloor } from './fences.js';
 import { liveLease, type MerchantRecord } from './merchant-record.js';
+import { isOver, remainingMs, type StoreMoment } from './store-moment.js';
 
 export interface ClaimFacts {
   readonly record: MerchantRecord;
-  readonly dueAtMs: number | undefined;
+  readonly due: StoreMoment | undefined;
   readonly nowMs: number;
 }
 
 type ClaimCheck = (request: ClaimRequest, facts: ClaimFacts) => ClaimResult | undefined;
 
 const alreadyNewer: ClaimCheck = (request, { record }) => {
-  const generation = record.published?.session.generation ?? 0;
+  const generation = record.stored?.session.generation ?? 0;
   return generation > request.newerThan ? { kind: 'already_newer', generation } : undefined;
 };
 
 const leased: ClaimCheck = (request, { record, nowMs }) => {
   const lease = liveLease(record, nowMs);
   if (lease === undefined) return undefined;
-  const remainingMs = lease.endsAtMs - nowMs;
-  if (lease.owner !== request.owner) return { kind: 'held', retryInMs: remainingMs };
-  const { merchant, owner } = request;
-  return {
-    kind: 'claimed',
-    lease: { merchant, owner, fence: lease.fence, remainingMs, failures: record.failures },
-  };
+  const leftMs = remainingMs(lease.end, nowMs);
+  const { merchant, owner, floor, watched } = request;
+  if (lease.owner === owner) {
+    // At or below the floor a call was made under it: the next call needs a number of its own.
+    if (lease.fence <= believedFloor(floor)) return undefined;
+    const { fence } = lease;
+    return { kind: 'claimed', lease: { merchant, owner, fence, remainingMs: leftMs, failures: record.failures } };
+  }
+  return watched === lease.end.mark ? undefined : { kind: 'held', retryInMs: leftMs, mark: lease.end.mark };
 };
 
-const waiting: ClaimCheck = (request, { record, dueAtMs = -Infinity, nowMs }) => {
-  const retryInMs = dueAtMs - nowMs;
-  if (retryInMs <= 0) return undefined;
-  if (request.mode === 'when_due') return { kind: 'not_due', retryInMs };
-  return record.failures > 0 ? { kind: 'backing_off', retryInMs } : undefined;
+const waiting: ClaimCheck = (request, { record, due, nowMs }) => {
+  if (due === undefined || isOver(due, nowMs, request.watched)) return undefined;
+  const wait = { retryInMs: remainingMs(due, nowMs), mark: due.mark };
+  if (request.mode === 'when_due') return { kind: 'not_due', ...wait };
+  return record.failures > 0 && request.ignoresBackOff !== true ? { kind: 'backing_off', ...wait } : undefined;
 };
 
-const coolingDown: ClaimCheck = (request, { record, nowMs }) => {
-  if (request.coolDownMs <= 0 || record.cooledDownFromMs === undefined) return undefined;
-  const retryInMs = record.cooledDownFromMs + request.coolDownMs - nowMs;
-  return retryInMs > 0 ? { kind: 'cooled_down', retryInMs } : undefined;
+const coolingDown: ClaimCheck = ({ coolDownMs, watched }, { record: { cooledDown }, nowMs }) => {
+  if (coolDownMs <= 0 || cooledDown === undefined) return undefined;
+  const { mark, fromMs } = cooledDown;
+  const end: StoreMoment = { mark, endsAtMs: fromMs + coolDownMs, lengthMs: coolDownMs };
+  return isOver(end, nowMs, watched) ? undefined : { kind: 'cooled_down', retryInMs: remainingMs(end, nowMs), mark };
 };
 
 const budgetSpent: ClaimCheck = (request, { record, nowMs }) => {
-  const retryInMs = record.calls.waitMs(nowMs, request.budget);
-  return retryInMs > 0 ? { kind: 'budget_exhausted', retryInMs } : undefined;
+  const wait = record.calls.wait(nowMs, request.budget);
+  return wait === undefined ? undefined : { kind: 'budget_exhausted', ...wait };
 };
 
 /**

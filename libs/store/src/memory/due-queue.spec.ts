@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { DueQueue } from './due-queue.js';
 import { MinHeap } from './min-heap.js';
+import type { StoreMoment } from './store-moment.js';
+
+const at = (endsAtMs: number): StoreMoment => ({ mark: `due:${endsAtMs}`, endsAtMs, lengthMs: endsAtMs });
 
 describe('MinHeap', () => {
   it('gives its items in order, however they came', () => {
@@ -26,14 +29,16 @@ describe('DueQueue', () => {
         const queue = new DueQueue();
         const all = new Map<string, number>();
         for (const { merchant, dueAtMs } of moves) {
-          queue.set(merchant, dueAtMs);
+          queue.set(merchant, at(dueAtMs));
           // Deleted first, so that the map keeps the order in which the moments were set.
           all.delete(merchant);
           all.set(merchant, dueAtMs);
         }
         const sorted = [...all].sort(([, a], [, b]) => a - b);
         const due = sorted.filter(([, dueAtMs]) => dueAtMs <= nowMs).slice(0, most);
-        const expected = { merchants: due.map(([merchant]) => merchant), nextDueAtMs: sorted[due.length]?.[1] };
+        const nextAtMs = sorted[due.length]?.[1];
+        const next = nextAtMs === undefined ? undefined : at(nextAtMs);
+        const expected = { merchants: due.map(([merchant]) => merchant), next };
         expect(queue.list(nowMs, most)).toEqual(expected);
         expect(queue.list(nowMs, most)).toEqual(expected);
       }),
@@ -42,15 +47,15 @@ describe('DueQueue', () => {
 
   it('knows the moment of each merchant, and of no other', () => {
     const queue = new DueQueue();
-    queue.set('shop', 5);
-    queue.set('shop', 3);
-    expect(queue.dueAtMs('shop')).toBe(3);
-    expect(queue.dueAtMs('other')).toBeUndefined();
+    queue.set('shop', at(5));
+    queue.set('shop', at(3));
+    expect(queue.momentOf('shop')).toEqual(at(3));
+    expect(queue.momentOf('other')).toBeUndefined();
   });
 
   it('does not keep the moments that were moved away from', () => {
     const queue = new DueQueue();
-    for (let round = 0; round < 10_000; round += 1) queue.set('shop', 1_000_000 - round);
+    for (let round = 0; round < 10_000; round += 1) queue.set('shop', at(1_000_000 - round));
     expect(queue.size).toBeLessThanOrEqual(2);
   });
 });

@@ -1,19 +1,20 @@
 import { MinHeap } from './min-heap.js';
+import type { StoreMoment } from './store-moment.js';
 
 interface Entry {
   readonly merchant: string;
-  readonly dueAtMs: number;
+  readonly due: StoreMoment;
   /** Keeps merchants that fall due at the same moment in the order in which they were scheduled. */
   readonly order: number;
 }
 
 const isBefore = (a: Entry, b: Entry): boolean =>
-  a.dueAtMs < b.dueAtMs || (a.dueAtMs === b.dueAtMs && a.order < b.order);
+  a.due.endsAtMs < b.due.endsAtMs || (a.due.endsAtMs === b.due.endsAtMs && a.order < b.order);
 
 export interface DueListing {
   readonly merchants: readonly string[];
   /** The moment of the next merchant after these; it may have passed when the limit cut the list short. */
-  readonly nextDueAtMs: number | undefined;
+  readonly next: StoreMoment | undefined;
 }
 
 /**
@@ -30,12 +31,12 @@ export class DueQueue {
     return this.#heap.size;
   }
 
-  dueAtMs(merchant: string): number | undefined {
-    return this.#current.get(merchant)?.dueAtMs;
+  momentOf(merchant: string): StoreMoment | undefined {
+    return this.#current.get(merchant)?.due;
   }
 
-  set(merchant: string, dueAtMs: number): void {
-    const entry = { merchant, dueAtMs, order: this.#order++ };
+  set(merchant: string, due: StoreMoment): void {
+    const entry = { merchant, due, order: this.#order++ };
     this.#current.set(merchant, entry);
     this.#heap.push(entry);
     if (this.#heap.size > 2 * this.#current.size) this.#dropLeftovers();
@@ -44,13 +45,14 @@ export class DueQueue {
   /** Up to `limit` merchants whose moment is `nowMs` or before, the longest due first. They stay in the queue. */
   list(nowMs: number, limit: number): DueListing {
     const listed: Entry[] = [];
-    for (let top = this.#top(); top !== undefined && top.dueAtMs <= nowMs && listed.length < limit; top = this.#top()) {
+    const isListed = (top: Entry): boolean => top.due.endsAtMs <= nowMs && listed.length < limit;
+    for (let top = this.#top(); top !== undefined && isListed(top); top = this.#top()) {
       listed.push(top);
       this.#heap.pop();
     }
-    const nextDueAtMs = this.#top()?.dueAtMs;
+    const next = this.#top()?.due;
     for (const entry of listed) this.#heap.push(entry);
-    return { merchants: listed.map((entry) => entry.merchant), nextDueAtMs };
+    return { merchants: listed.map((entry) => entry.merchant), next };
   }
 
   #top(): Entry | undefined {

@@ -7,13 +7,18 @@ import type {
   DueMerchants,
   Lease,
   LeaseRelease,
-  Session,
+  Offer,
+  OfferResult,
+  Publication,
   SessionStore,
-  StoredState,
+  StoredStates,
+  WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
-import { assertPublishable } from '../publication.js';
-import { MerchantLedger, type Moment } from './merchant-ledger.js';
+import { assertOfferable, assertPublishable } from '../publication.js';
+import { MerchantLedger } from './merchant-ledger.js';
+import { Seats } from './seats.js';
+import type { StoreTime } from './store-moment.js';
 
 export interface MemorySessionStoreOptions {
   readonly clock: Clock;
@@ -29,6 +34,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #clock: Clock;
   readonly #announcer: Announcer;
   readonly #ledger = new MerchantLedger();
+  readonly #seats = new Seats();
   #closed = false;
 
   constructor(options: MemorySessionStoreOptions) {
@@ -37,41 +43,55 @@ export class MemorySessionStore implements SessionStore {
   }
 
   enrol(merchants: readonly string[]): Promise<void> {
-    return this.#atomically((moment) => this.#ledger.enrol(merchants, moment));
+    return this.#atomically((time) => this.#ledger.enrol(merchants, time));
+  }
+
+  seat(owner: string): Promise<number> {
+    return this.#atomically(() => this.#seats.seatOf(owner));
   }
 
   due(limit: number): Promise<DueMerchants> {
-    return this.#atomically((moment) => this.#ledger.due(limit, moment));
+    return this.#atomically((time) => this.#ledger.due(limit, time));
   }
 
   claim(request: ClaimRequest): Promise<ClaimResult> {
-    return this.#atomically((moment) => this.#ledger.claim(request, moment));
+    return this.#atomically((time) => this.#ledger.claim(request, time));
   }
 
-  publish(lease: Lease, session: Session, nextDueInMs: number): Promise<'published' | 'fenced'> {
-    return this.#atomically((moment) => {
-      assertPublishable(lease, session);
-      const outcome = this.#ledger.publish(lease, { session, nextDueInMs }, moment);
-      if (outcome === 'fenced') return 'fenced';
+  publish(lease: Lease, publication: Publication): Promise<'published' | 'fenced'> {
+    return this.#atomically((time) => {
+      assertPublishable(lease, publication.session);
+      const { result, hasChanged } = this.#ledger.publish(lease, publication, time);
       const { merchant, fence: generation } = lease;
-      if (outcome === 'published') this.#announcer.announce({ kind: 'published', merchant, generation });
-      return 'published';
+      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant, generation });
+      return result;
+    });
+  }
+
+  offer(offer: Offer): Promise<OfferResult> {
+    return this.#atomically((time) => {
+      assertOfferable(offer.session);
+      const { result, hasChanged } = this.#ledger.offer(offer, time);
+      const { merchant, generation } = offer.session;
+      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant, generation });
+      return result;
     });
   }
 
   release(lease: Lease, release: LeaseRelease): Promise<boolean> {
-    return this.#atomically((moment) => {
-      const released = this.#ledger.release(lease, release, moment);
-      const { failure, nextDueInMs: retryInMs } = release;
-      if (released && failure !== undefined) {
-        this.#announcer.announce({ kind: 'failed', merchant: lease.merchant, failure, retryInMs });
-      }
+    return this.#atomically((time) => {
+      const released = this.#ledger.release(lease, release, time);
+      const { merchant } = lease;
+      if (released && release.failure !== undefined) this.#announcer.announce({ kind: 'changed', merchant });
       return released;
     });
   }
 
-  read(merchants: readonly string[]): Promise<readonly StoredState[]> {
-    return this.#atomically((moment) => merchants.map((merchant) => this.#ledger.read(merchant, moment)));
+  read(wanted: readonly WantedState[]): Promise<StoredStates> {
+    return this.#atomically((time) => ({
+      states: wanted.map((one) => this.#ledger.read(one, time)),
+      now: time.wall,
+    }));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -84,10 +104,10 @@ export class MemorySessionStore implements SessionStore {
     return Promise.resolve();
   }
 
-  #atomically<Result>(operation: (moment: Moment) => Result): Promise<Result> {
+  #atomically<Result>(operation: (time: StoreTime) => Result): Promise<Result> {
     return new Promise((resolve) => {
       if (this.#closed) throw new BrokerError('store_unavailable', { detail: 'the store is closed' });
-      resolve(operation({ monotonicMs: this.#clock.monotonicMs(), wallMs: this.#clock.now() }));
+      resolve(operation({ monotonicMs: this.#clock.monotonicMs(), wall: this.#clock.now() }));
     });
   }
 }

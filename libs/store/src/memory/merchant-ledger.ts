@@ -4,70 +4,89 @@ import type {
   DueMerchants,
   Lease,
   LeaseRelease,
-  Session,
+  Offer,
+  OfferResult,
+  Publication,
   StoredSession,
   StoredState,
+  WantedState,
 } from '#libs/session';
 import { answerWithoutGrant } from './claim-checks.js';
 import { DueQueue } from './due-queue.js';
-import { liveLease, type MerchantRecord, newMerchantRecord, type PublishedSession } from './merchant-record.js';
+import { forgetBeyondBelief, nextFence } from './fences.js';
+import { type KeptSession, liveLease, type MerchantRecord, newMerchantRecord } from './merchant-record.js';
+import { decideOffer } from './offer-decision.js';
+import { remainingMs, type StoreMoment, type StoreTime } from './store-moment.js';
 
-/** One moment on both clocks: durations are judged by the monotonic one, fences are seeded from the wall. */
-export interface Moment {
-  readonly monotonicMs: number;
-  readonly wallMs: number;
+/** What was decided, and whether it changed what others see: only then is it announced. */
+export interface Outcome<Result> {
+  readonly result: Result;
+  readonly hasChanged: boolean;
 }
-
-/** `unchanged`: the same publication again, answered but not applied a second time. */
-export type PublishOutcome = 'published' | 'unchanged' | 'fenced';
 
 /** Leases, sessions and due moments of all merchants: the rules of the store port without promises and listeners. */
 export class MerchantLedger {
   readonly #due = new DueQueue();
   readonly #records = new Map<string, MerchantRecord>();
+  #momentsSet = 0;
 
-  enrol(merchants: readonly string[], { monotonicMs }: Moment): void {
+  enrol(merchants: readonly string[], { monotonicMs }: StoreTime): void {
     for (const merchant of merchants) {
-      if (this.#due.dueAtMs(merchant) === undefined) this.#due.set(merchant, monotonicMs);
+      if (this.#due.momentOf(merchant) === undefined) this.#fallsDue(merchant, 0, monotonicMs);
     }
   }
 
-  due(limit: number, { monotonicMs }: Moment): DueMerchants {
-    const { merchants, nextDueAtMs } = this.#due.list(monotonicMs, limit);
-    return nextDueAtMs === undefined
-      ? { merchants }
-      : { merchants, nextDueInMs: Math.max(0, nextDueAtMs - monotonicMs) };
+  due(limit: number, { monotonicMs }: StoreTime): DueMerchants {
+    const { merchants, next } = this.#due.list(monotonicMs, limit);
+    return next === undefined ? { merchants } : { merchants, nextDueInMs: remainingMs(next, monotonicMs) };
   }
 
-  claim(request: ClaimRequest, moment: Moment): ClaimResult {
+  claim(request: ClaimRequest, time: StoreTime): ClaimResult {
     const record = this.#recordOf(request.merchant);
-    const dueAtMs = this.#due.dueAtMs(request.merchant);
-    const answer = answerWithoutGrant(request, { record, dueAtMs, nowMs: moment.monotonicMs });
-    return answer ?? this.#grant(request, record, moment);
+    forgetBeyondBelief(record, time.wall, request.floor);
+    const facts = { record, due: this.#due.momentOf(request.merchant), nowMs: time.monotonicMs };
+    return answerWithoutGrant(request, facts) ?? this.#grant(request, record, time);
   }
 
-  publish(lease: Lease, publication: { session: Session; nextDueInMs: number }, moment: Moment): PublishOutcome {
+  publish(lease: Lease, publication: Publication, { monotonicMs, wall }: StoreTime): Outcome<'published' | 'fenced'> {
     const record = this.#recordOf(lease.merchant);
-    if (record.published?.session.generation === lease.fence) return 'unchanged';
-    if (lease.fence < record.fence) return 'fenced';
+    forgetBeyondBelief(record, wall, lease.fence);
+    const generation = record.stored?.session.generation ?? 0;
+    if (generation === lease.fence) return { result: 'published', hasChanged: false };
+    if (lease.fence < record.fence || lease.fence < generation) return { result: 'fenced', hasChanged: false };
     record.fence = lease.fence;
-    record.published = { session: publication.session, atMs: moment.monotonicMs };
-    record.lease = undefined;
-    record.failures = 0;
-    record.failure = undefined;
-    this.#due.set(lease.merchant, moment.monotonicMs + publication.nextDueInMs);
-    return 'published';
+    record.stored = kept(publication, monotonicMs, false);
+    if (record.lease?.fence === lease.fence && record.lease.owner === lease.owner) record.lease = undefined;
+    clearFailures(record);
+    this.#fallsDue(lease.merchant, publication.nextDueInMs, monotonicMs);
+    return { result: 'published', hasChanged: true };
   }
 
-  release(lease: Lease, release: LeaseRelease, { monotonicMs }: Moment): boolean {
+  offer(offer: Offer, { monotonicMs, wall }: StoreTime): Outcome<OfferResult> {
+    const { merchant, generation } = offer.session;
+    const record = this.#recordOf(merchant);
+    forgetBeyondBelief(record, wall, generation);
+    const { result, isNew, keepsLease } = decideOffer(offer, record, monotonicMs);
+    if (!isNew) return { result, hasChanged: false };
+    record.fence = generation;
+    record.stored = kept(offer, monotonicMs, result.isContested);
+    if (!keepsLease) {
+      record.lease = undefined;
+      clearFailures(record);
+      this.#fallsDue(merchant, offer.nextDueInMs, monotonicMs);
+    }
+    return { result, hasChanged: true };
+  }
+
+  release(lease: Lease, release: LeaseRelease, { monotonicMs }: StoreTime): boolean {
     const record = this.#recordOf(lease.merchant);
     const held = liveLease(record, monotonicMs);
     if (held?.fence !== lease.fence || held.owner !== lease.owner) return false;
     record.lease = undefined;
-    this.#due.set(lease.merchant, monotonicMs + release.nextDueInMs);
+    this.#fallsDue(lease.merchant, release.nextDueInMs, monotonicMs);
     if (!release.called) {
-      record.calls.giveBack(lease.fence);
-      if (held.coolsDown) record.cooledDownFromMs = undefined;
+      record.calls.giveBack(held.call);
+      if (held.coolsDown) record.cooledDown = undefined;
     }
     if (release.failure !== undefined) {
       record.failures += 1;
@@ -76,27 +95,35 @@ export class MerchantLedger {
     return true;
   }
 
-  read(merchant: string, { monotonicMs }: Moment): StoredState {
+  read({ merchant, known }: WantedState, { monotonicMs }: StoreTime): StoredState {
     const record = this.#records.get(merchant);
-    const dueAtMs = this.#due.dueAtMs(merchant);
+    const due = this.#due.momentOf(merchant);
     return {
       merchant,
-      stored: storedSession(record?.published, monotonicMs),
+      stored: storedSession(record?.stored, known, monotonicMs),
       ...(record?.failure === undefined ? {} : { failure: record.failure }),
-      ...(dueAtMs === undefined ? {} : { dueInMs: Math.max(0, dueAtMs - monotonicMs) }),
+      ...(due === undefined ? {} : { dueInMs: remainingMs(due, monotonicMs), dueMark: due.mark }),
     };
   }
 
-  #grant(request: ClaimRequest, record: MerchantRecord, { monotonicMs, wallMs }: Moment): ClaimResult {
+  #grant(request: ClaimRequest, record: MerchantRecord, { monotonicMs, wall }: StoreTime): ClaimResult {
     const { merchant, owner, leaseMs } = request;
-    const fence = Math.max(record.fence + 1, request.floor + 1, Math.floor(wallMs));
+    const fence = nextFence(record, wall, request.floor);
+    const endsAtMs = monotonicMs + leaseMs;
+    // The end of the lease and the due moment are one moment: whoever has watched the one need not watch the other.
+    const end: StoreMoment = { mark: `lease:${fence}:${endsAtMs}`, endsAtMs, lengthMs: leaseMs };
     const coolsDown = request.coolDownMs > 0;
     record.fence = fence;
-    record.lease = { owner, fence, endsAtMs: monotonicMs + leaseMs, coolsDown };
-    if (coolsDown) record.cooledDownFromMs = monotonicMs;
-    record.calls.take(fence, monotonicMs);
-    this.#due.set(merchant, monotonicMs + leaseMs);
+    record.lease = { owner, fence, end, coolsDown, call: record.calls.take(monotonicMs) };
+    if (coolsDown) record.cooledDown = { fromMs: monotonicMs, mark: `cool:${fence}:${monotonicMs}` };
+    this.#due.set(merchant, end);
     return { kind: 'claimed', lease: { merchant, owner, fence, remainingMs: leaseMs, failures: record.failures } };
+  }
+
+  #fallsDue(merchant: string, lengthMs: number, nowMs: number): void {
+    this.#momentsSet += 1;
+    const endsAtMs = nowMs + lengthMs;
+    this.#due.set(merchant, { mark: `due:${endsAtMs}:${this.#momentsSet}`, endsAtMs, lengthMs });
   }
 
   #recordOf(merchant: string): MerchantRecord {
@@ -108,7 +135,18 @@ export class MerchantLedger {
   }
 }
 
-function storedSession(published: PublishedSession | undefined, nowMs: number): StoredSession {
-  if (published === undefined) return { kind: 'absent' };
-  return { kind: 'session', session: published.session, ageMs: nowMs - published.atMs };
+function kept({ session, ageMs }: Publication, nowMs: number, isContested: boolean): KeptSession {
+  return { session, answeredAtMs: nowMs - ageMs, isContested };
+}
+
+function clearFailures(record: MerchantRecord): void {
+  record.failures = 0;
+  record.failure = undefined;
+}
+
+function storedSession(stored: KeptSession | undefined, known: number, nowMs: number): StoredSession {
+  if (stored === undefined) return { kind: 'absent' };
+  const ageMs = nowMs - stored.answeredAtMs;
+  if (stored.session.generation === known) return { kind: 'unchanged', ageMs };
+  return { kind: 'session', session: stored.session, ageMs };
 }

@@ -1,46 +1,51 @@
-import type { RecordedFailure, Session } from '#libs/session';
-import { CallWindow } from './call-window.js';
+import type { MomentMark, RecordedFailure, Session } from '#libs/session';
+import { CallWindow, type TakenCall } from './call-window.js';
+import { remainingMs, type StoreMoment } from './store-moment.js';
 
 export interface GrantedLease {
   readonly owner: string;
   readonly fence: number;
-  readonly endsAtMs: number;
+  readonly end: StoreMoment;
   /** The claim carried a cool-down: given back when the gateway was never called. */
   readonly coolsDown: boolean;
+  readonly call: TakenCall;
 }
 
-export interface PublishedSession {
+/** The session that the store has. */
+export interface KeptSession {
   readonly session: Session;
-  readonly atMs: number;
+  readonly answeredAtMs: number;
+  /** What its offer was answered: the answer to the same offer again must not be another one. */
+  readonly isContested: boolean;
 }
 
 /** Everything that is kept of one merchant, except its due moment. Moments are the store's monotonic milliseconds. */
 export interface MerchantRecord {
   /** The newest fence that was ever granted or published; 0 before the first. */
   fence: number;
-  published: PublishedSession | undefined;
+  stored: KeptSession | undefined;
   /** It stays after its end: only `liveLease` tells whether it still counts. */
   lease: GrantedLease | undefined;
   failures: number;
   failure: RecordedFailure | undefined;
   /** When the last claim with a cool-down was granted. */
-  cooledDownFromMs: number | undefined;
+  cooledDown: { readonly fromMs: number; readonly mark: MomentMark } | undefined;
   readonly calls: CallWindow;
 }
 
 export function newMerchantRecord(): MerchantRecord {
   return {
     fence: 0,
-    published: undefined,
+    stored: undefined,
     lease: undefined,
     failures: 0,
     failure: undefined,
-    cooledDownFromMs: undefined,
+    cooledDown: undefined,
     calls: new CallWindow(),
   };
 }
 
 /** A lease frees itself at its end. */
 export function liveLease(record: MerchantRecord, nowMs: number): GrantedLease | undefined {
-  return record.lease !== undefined && record.lease.endsAtMs > nowMs ? record.lease : undefined;
+  return record.lease !== undefined && remainingMs(record.lease.end, nowMs) > 0 ? record.lease : undefined;
 }

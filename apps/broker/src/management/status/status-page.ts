@@ -91,7 +91,7 @@ export class StatusPage implements SessionEvents {
       lag: this.#lag,
       survey: new MerchantSurvey({ replica, ids: () => merchants.ids(), hostOf, clock }),
       isRequired: (merchant) => required().has(merchant),
-      environmentOf: (merchant) => merchants.gatewayOf(merchant)?.environment ?? 'production',
+      environmentOf: (merchant) => merchants.connectionOf(merchant)?.environment ?? 'production',
       facts: {
         name: hostname(),
         version: VERSION,
@@ -105,6 +105,6 @@ export class StatusPage implements SessionEvents {
   }
 
   #hostOf(merchant: string): string | undefined {
-    return this.#parts.merchants.gatewayOf(merchant)?.baseUrl.host;
+    return this.#parts.merchants.connectionOf(merchant)?.baseUrl.host;
   }
 }

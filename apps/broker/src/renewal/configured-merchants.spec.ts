@@ -1,0 +1,26 @@
+import type { BrokerConfiguration } from '#libs/configuration';
+import { someSettings } from '#libs/testing';
+import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { ConfiguredMerchants } from './configured-merchants.js';
+
+const at = (id: string, baseUrl: string) => ({ id, session: someSettings(), gateway: { baseUrl: new URL(baseUrl) } });
+
+describe('the configured merchants', () => {
+  const merchants = [
+    at('shop', 'https://gateway.example/acquiring'),
+    at('cafe', 'https://gateway.example:443/other'),
+    at('kiosk', 'https://gateway.example:8443'),
+  ];
+  const configuration = new ConfigurationInForce({ merchants } as unknown as BrokerConfiguration);
+  const configured = new ConfiguredMerchants(configuration, { of: () => [] });
+
+  it('share a gateway when they share its origin, whatever the path', () => {
+    expect(configured.gatewayOf('shop')).toBe('https://gateway.example');
+    expect(configured.gatewayOf('cafe')).toBe(configured.gatewayOf('shop'));
+    expect(configured.gatewayOf('kiosk')).not.toBe(configured.gatewayOf('shop'));
+  });
+
+  it('are none that nobody configured', () => {
+    expect([configured.settingsOf('other'), configured.connectionOf('other')]).toEqual([undefined, undefined]);
+  });
+});

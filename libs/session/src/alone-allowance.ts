@@ -1,0 +1,58 @@
+import type { Clock } from '#libs/clock';
+
+/** At least this long between two calls that one replica makes by itself, whatever came of the first. */
+const SHORTEST_PAUSE_MS = 10_000;
+/** Replicas that are alone end each other's sessions: each rejection waits twice as long as the one before it. */
+const LONGEST_PAUSE_MS = 600_000;
+
+interface Allowance {
+  notBeforeMs: number;
+  rejections: number;
+  failures: number;
+}
+
+/** When this replica may make calls by itself, merchant by merchant (ADR 8). It starts over when the store answers. */
+export class AloneAllowance {
+  readonly #clock: Clock;
+  readonly #allowances = new Map<string, Allowance>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  waitMs(merchant: string): number {
+    return Math.max(0, this.#of(merchant).notBeforeMs - this.#clock.monotonicMs());
+  }
+
+  failures(merchant: string): number {
+    return this.#of(merchant).failures;
+  }
+
+  called(merchant: string, because: 'rejection' | 'need'): void {
+    const allowance = this.#of(merchant);
+    if (because === 'rejection') allowance.rejections += 1;
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(allowance.rejections, 10));
+    allowance.notBeforeMs = this.#clock.monotonicMs() + pauseMs;
+  }
+
+  succeeded(merchant: string): void {
+    this.#of(merchant).failures = 0;
+  }
+
+  failed(merchant: string, retryInMs: number): void {
+    const allowance = this.#of(merchant);
+    allowance.failures += 1;
+    allowance.notBeforeMs = Math.max(allowance.notBeforeMs, this.#clock.monotonicMs() + retryInMs);
+  }
+
+  /** The store answers again: it limits what is done from here on. The pause after the last call stays. */
+  startOver(): void {
+    for (const allowance of this.#allowances.values()) allowance.rejections = 0;
+  }
+
+  #of(merchant: string): Allowance {
+    const known = this.#allowances.get(merchant) ?? { notBeforeMs: -Infinity, rejections: 0, failures: 0 };
+    this.#allowances.set(merchant, known);
+    return known;
+  }
+}

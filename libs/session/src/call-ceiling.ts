@@ -1,0 +1,29 @@
+import type { Clock } from '#libs/clock';
+import type { CreateCallBudget } from './ports/session-store.js';
+
+/**
+ * The create calls that this process itself has made, per merchant: a ceiling beneath the budget that all replicas share
+ * in the store. It always holds, since whoever can write to the store can remove the other, and a store can lose it.
+ */
+export class CallCeiling {
+  readonly #clock: Clock;
+  readonly #callsAtMs = new Map<string, readonly number[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Until a call is allowed; 0 when it is allowed now. */
+  waitMs(merchant: string, { calls, windowMs }: CreateCallBudget): number {
+    const nowMs = this.#clock.monotonicMs();
+    const made = (this.#callsAtMs.get(merchant) ?? []).filter((atMs) => atMs > nowMs - windowMs);
+    this.#callsAtMs.set(merchant, made);
+    const lastToLeave = made[made.length - calls];
+    return lastToLeave === undefined ? 0 : lastToLeave + windowMs - nowMs;
+  }
+
+  /** What was called is never given back. */
+  called(merchant: string): void {
+    this.#callsAtMs.set(merchant, [...(this.#callsAtMs.get(merchant) ?? []), this.#clock.monotonicMs()]);
+  }
+}

@@ -1,0 +1,101 @@
+import type { HeldSessions } from './held-sessions.js';
+import type { HoldOffs } from './hold-offs.js';
+import type { MomentWatches } from './moment-watches.js';
+import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
+import type { ClaimRefusal, ClaimRequest, CreateCallBudget, SessionStore } from './ports/session-store.js';
+import type { Tracing } from './ports/tracing.js';
+import type { Clock } from '#libs/clock';
+import { leaseMsFor, type TimedLease } from './renewal-attempt.js';
+import type { SessionSettings } from './session-settings.js';
+
+export interface RenewalRequest {
+  readonly merchant: string;
+  readonly trigger: RenewalTrigger;
+  /** Pointless when a generation above this one exists; 0 when any will do. */
+  readonly newerThan: number;
+  /** At least this long between two renewals that replace a living session early; 0 for none. */
+  readonly coolDownMs: number;
+  /** The schedule waits for the due moment, unless this says that it has passed, or does not matter. */
+  readonly isOverdue?: boolean;
+  /** The reason for the back-off is gone. */
+  readonly ignoresBackOff?: boolean;
+}
+
+export interface ClaimParts {
+  readonly owner: string;
+  readonly held: HeldSessions;
+  readonly holdOffs: HoldOffs;
+  readonly watches: MomentWatches;
+  readonly store: SessionStore;
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+  readonly tracing: Tracing;
+}
+
+export type ClaimAnswer =
+  | { readonly kind: 'claimed'; readonly lease: TimedLease }
+  /** Somebody else has published meanwhile; the generation is a hint, to be read. */
+  | { readonly kind: 'already_newer' }
+  | ClaimRefusal;
+
+/** What is kept for the schedule of a budget that wishes and rejections would spend. */
+const SHARE_OF_WISHES = 0.75;
+
+/** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
+export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
+  if (request.coolDownMs === 0) return budget;
+  return { ...budget, calls: Math.max(1, Math.floor(budget.calls * SHARE_OF_WISHES)) };
+}
+
+export function isScheduled({ trigger }: RenewalRequest): boolean {
+  return trigger === 'startup' || trigger === 'schedule';
+}
+
+/** Asks for leases, and keeps what their refusals say. */
+export class Claims {
+  readonly #parts: ClaimParts;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws BrokerError `store_unavailable` or `store_refused` */
+  async claim(request: RenewalRequest, settings: SessionSettings): Promise<ClaimAnswer> {
+    const { clock, tracing, store, events, watches, holdOffs } = this.#parts;
+    const { merchant, trigger } = request;
+    const askedAtMs = clock.monotonicMs();
+    const wish = this.#wish(request, settings);
+    const answer = await tracing.step('claim', () => store.claim(wish));
+    if (answer.kind !== 'held') watches.forget(merchant, 'lease');
+    if (answer.kind === 'claimed') {
+      events.emit({ event: 'lease_granted', merchant, trigger });
+      return { kind: 'claimed', lease: { lease: answer.lease, endsAtMs: askedAtMs + answer.lease.remainingMs } };
+    }
+    events.emit({ event: 'claim_refused', merchant, trigger, reason: answer.kind });
+    if (answer.kind === 'already_newer') return { kind: 'already_newer' };
+    watches.seeRefusal(merchant, answer);
+    holdOffs.note(merchant, answer);
+    return answer;
+  }
+
+  /** A lease that was watched to its end belonged to a claimant that died: nothing else is to be waited for. */
+  #wish(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
+    const { owner, held, watches } = this.#parts;
+    const { merchant, newerThan, coolDownMs } = request;
+    const lease = watches.over(merchant, 'lease');
+    const watched = lease ?? watches.over(merchant, 'due') ?? watches.over(merchant, 'cool_down');
+    const waitsForDue = isScheduled(request) && request.isOverdue !== true && lease === undefined;
+    return {
+      merchant,
+      owner,
+      leaseMs: leaseMsFor(settings),
+      mode: waitsForDue ? 'when_due' : 'now',
+      newerThan,
+      floor: held.floor(merchant),
+      budget: budgetOf(request, settings),
+      coolDownMs,
+      ...(watched === undefined ? {} : { watched }),
+      ignoresBackOff: request.ignoresBackOff === true || lease !== undefined,
+    };
+  }
+}

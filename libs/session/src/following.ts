@@ -1,0 +1,91 @@
+import type { Clock, ScheduledTask } from '#libs/clock';
+
+/** Merchants per question to the store. */
+const PAGE = 500;
+/** Questions under way at once: one that hangs does not hold up the others. */
+const LANES = 4;
+/** Between a question that failed and the next. */
+const RETRY_MS = 500;
+
+export interface FollowingParts {
+  readonly clock: Clock;
+  /** Reads the merchants' states and takes what they say; rejects when the store was not heard. */
+  readonly read: (merchants: readonly string[]) => Promise<void>;
+  /** A store that failed; anything else is a bug of ours. */
+  readonly onFailure: (merchants: readonly string[], error: unknown) => void;
+}
+
+/**
+ * Reads merchants of which something newer may be known, level-triggered: a merchant stays wanted until a read that
+ * began after it was wanted has come back, whatever else this replica does and whatever became of the message.
+ */
+export class Following {
+  readonly #parts: FollowingParts;
+  readonly #wanted = new Set<string>();
+  #lanes = 0;
+  #retry: ScheduledTask | undefined;
+  #closed = false;
+
+  constructor(parts: FollowingParts) {
+    this.#parts = parts;
+  }
+
+  want(merchants: Iterable<string>): void {
+    if (this.#closed) return;
+    for (const merchant of merchants) this.#wanted.add(merchant);
+    if (this.#retry === undefined) this.#start();
+  }
+
+  /** The store may answer again: what waits is asked at once. */
+  retryNow(): void {
+    this.#retry?.cancel();
+    this.#retry = undefined;
+    this.#start();
+  }
+
+  forget(merchant: string): void {
+    this.#wanted.delete(merchant);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#retry?.cancel();
+    this.#wanted.clear();
+  }
+
+  #start(): void {
+    if (this.#closed || this.#lanes >= LANES || this.#wanted.size === 0) return;
+    this.#lanes += 1;
+    void this.#readPage();
+  }
+
+  async #readPage(): Promise<void> {
+    const page = this.#takePage();
+    try {
+      await this.#parts.read(page);
+    } catch (error) {
+      this.#parts.onFailure(page, error);
+      this.#tryLater(page);
+    } finally {
+      this.#lanes -= 1;
+    }
+    if (this.#retry === undefined) this.#start();
+  }
+
+  #takePage(): readonly string[] {
+    const page: string[] = [];
+    for (const merchant of this.#wanted) {
+      if (page.length === PAGE) break;
+      page.push(merchant);
+    }
+    for (const merchant of page) this.#wanted.delete(merchant);
+    if (this.#wanted.size > 0) this.#start();
+    return page;
+  }
+
+  #tryLater(page: readonly string[]): void {
+    if (this.#closed) return;
+    for (const merchant of page) this.#wanted.add(merchant);
+    this.#retry ??= this.#parts.clock.schedule(RETRY_MS, () => this.retryNow());
+  }
+}

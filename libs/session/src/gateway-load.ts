@@ -1,0 +1,55 @@
+import type { GatewayFailureKind } from './gateway-failure.js';
+
+/** Calls to one gateway that one replica has under way at once: where it begins, and how far it goes. */
+const FIRST_LIMIT = 16;
+const LARGEST_LIMIT = 32;
+
+interface Load {
+  limit: number;
+  inFlight: number;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * How many calls are made to one gateway at once. A gateway that cannot keep up answers late or not at all: each such
+ * call halves what is allowed, and each good one adds a little (additive increase, multiplicative decrease), so that a
+ * gateway that comes back is not brought down by everybody who waited for it.
+ */
+export class GatewayLoad {
+  readonly #loads = new Map<string, Load>();
+
+  hasRoom(gateway: string): boolean {
+    const { limit, inFlight, waiting } = this.#of(gateway);
+    return inFlight + waiting.length < Math.floor(limit);
+  }
+
+  /** Resolves when a call may be made. Whoever has entered leaves again. */
+  async enter(gateway: string): Promise<void> {
+    const load = this.#of(gateway);
+    if (load.inFlight < Math.floor(load.limit)) {
+      load.inFlight += 1;
+      return;
+    }
+    await new Promise<void>((resolve) => load.waiting.push(resolve));
+  }
+
+  /** @param failure how the call failed; undefined when it did not, or when none was made */
+  leave(gateway: string, failure?: GatewayFailureKind): void {
+    const load = this.#of(gateway);
+    load.inFlight -= 1;
+    if (failure === 'timeout' || failure === 'transient') load.limit = Math.max(1, load.limit / 2);
+    else if (failure === undefined) load.limit = Math.min(LARGEST_LIMIT, load.limit + 1 / load.limit);
+    while (load.inFlight < Math.floor(load.limit)) {
+      const next = load.waiting.shift();
+      if (next === undefined) return;
+      load.inFlight += 1;
+      next();
+    }
+  }
+
+  #of(gateway: string): Load {
+    const known = this.#loads.get(gateway) ?? { limit: FIRST_LIMIT, inFlight: 0, waiting: [] };
+    this.#loads.set(gateway, known);
+    return known;
+  }
+}

@@ -1,0 +1,34 @@
+import type { GatewayFailureKind } from './gateway-failure.js';
+
+/** So many failures in a row, of more than one merchant, are the gateway's and not a merchant's. */
+const FAILURES_OF_A_GATEWAY = 3;
+
+interface Outage {
+  failures: number;
+  readonly merchants: Set<string>;
+}
+
+/**
+ * Tells when a gateway that failed for everybody answers again: its merchants then need not wait for the end of back-offs
+ * that were drawn while it was gone. A merchant that fails alone is released by nobody else's success.
+ */
+export class GatewayRecovery {
+  readonly #outages = new Map<string, Outage>();
+
+  failed(gateway: string, merchant: string, kind: GatewayFailureKind): void {
+    if (kind !== 'transient' && kind !== 'timeout') return;
+    const outage = this.#outages.get(gateway) ?? { failures: 0, merchants: new Set() };
+    outage.failures += 1;
+    outage.merchants.add(merchant);
+    this.#outages.set(gateway, outage);
+  }
+
+  /** @returns the merchants that waited for this gateway alone */
+  succeeded(gateway: string, merchant: string): readonly string[] {
+    const outage = this.#outages.get(gateway);
+    if (outage === undefined) return [];
+    this.#outages.delete(gateway);
+    outage.merchants.delete(merchant);
+    return outage.failures < FAILURES_OF_A_GATEWAY ? [] : [...outage.merchants];
+  }
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '#libs/clock';
+import type { ClaimRefusal, MomentMark } from './ports/session-store.js';
+
+/** What a moment of the store is the end of. */
+export type MomentKind = 'lease' | 'due' | 'cool_down';
+
+interface Watch {
+  readonly mark: MomentMark;
+  readonly endsAtMs: number;
+}
+
+/** Beyond the moment itself: what the store and we count is not the same millisecond. */
+const GRACE_MS = 250;
+
+const kindOf: Readonly<Record<ClaimRefusal['kind'], MomentKind | undefined>> = {
+  held: 'lease',
+  not_due: 'due',
+  backing_off: 'due',
+  cooled_down: 'cool_down',
+  budget_exhausted: undefined,
+};
+
+/**
+ * Moments of the store that this process watches by its own monotonic clock. One that has stood unchanged for as long as
+ * it had to run when it was first seen is over, whatever the store's clock was set to meanwhile.
+ */
+export class MomentWatches {
+  readonly #clock: Clock;
+  readonly #watches = { lease: new Map<string, Watch>(), due: new Map<string, Watch>(), cool_down: new Map<string, Watch>() };
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Seen again unchanged, a moment keeps the end that it had when it was first seen. */
+  see(merchant: string, kind: MomentKind, { mark, inMs }: { readonly mark: MomentMark; readonly inMs: number }): void {
+    if (this.#watches[kind].get(merchant)?.mark === mark) return;
+    this.#watches[kind].set(merchant, { mark, endsAtMs: this.#clock.monotonicMs() + inMs + GRACE_MS });
+  }
+
+  seeRefusal(merchant: string, { kind, mark, retryInMs }: ClaimRefusal): void {
+    const moment = kindOf[kind];
+    if (moment !== undefined && mark !== undefined) this.see(merchant, moment, { mark, inMs: retryInMs });
+  }
+
+  /** The moment of this kind that is over; undefined when it is not, or not known. */
+  over(merchant: string, kind: MomentKind): MomentMark | undefined {
+    const watch = this.#watches[kind].get(merchant);
+    return watch !== undefined && watch.endsAtMs <= this.#clock.monotonicMs() ? watch.mark : undefined;
+  }
+
+  forget(merchant: string, kind?: MomentKind): void {
+    if (kind !== undefined) this.#watches[kind].delete(merchant);
+    else for (const watches of Object.values(this.#watches)) watches.delete(merchant);
+  }
+}

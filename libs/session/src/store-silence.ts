@@ -1,0 +1,52 @@
+import type { Clock } from '#libs/clock';
+
+/** A store that has not answered for this long, though it was asked again, is taken for gone. */
+export const LASTING_SILENCE_MS = 5_000;
+const LEAST_QUESTIONS = 3;
+/** A question that took this long, or came this long after the one before it, was asked by a process that was stalled itself. */
+const STALLED_AFTER_MS = 3_000;
+
+/**
+ * Whether the store is silent for good: only that lets a replica create a session alone. An answer, a refusal
+ * included, ends the silence; a stall of this process is none.
+ */
+export class StoreSilence {
+  readonly #clock: Clock;
+  #sinceMs = 0;
+  #lastAskedAtMs = 0;
+  #unanswered = 0;
+  #everAnswered = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Since this process started. */
+  get everAnswered(): boolean {
+    return this.#everAnswered;
+  }
+
+  get isLasting(): boolean {
+    const forMs = this.#clock.monotonicMs() - this.#sinceMs;
+    return this.#unanswered >= LEAST_QUESTIONS && forMs >= LASTING_SILENCE_MS;
+  }
+
+  answered(): void {
+    this.#unanswered = 0;
+    this.#everAnswered = true;
+  }
+
+  unanswered(askedAtMs: number): void {
+    const tookMs = this.#clock.monotonicMs() - askedAtMs;
+    const pausedMs = askedAtMs - this.#lastAskedAtMs;
+    this.#lastAskedAtMs = Math.max(this.#lastAskedAtMs, askedAtMs);
+    if (tookMs > STALLED_AFTER_MS) this.#unanswered = 0;
+    else if (this.#unanswered === 0 || pausedMs > STALLED_AFTER_MS) this.#startCounting(askedAtMs);
+    else this.#unanswered += 1;
+  }
+
+  #startCounting(askedAtMs: number): void {
+    this.#sinceMs = askedAtMs;
+    this.#unanswered = 1;
+  }
+}

@@ -1,0 +1,87 @@
+import { type Clock, msBetween } from '#libs/clock';
+import type { OfferResult, SessionStore } from './ports/session-store.js';
+import type { Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
+
+/** Offers under way at once: a store that was emptied is told of every merchant. */
+const LANES = 8;
+
+/** A session that the gateway has made and the store has not. */
+export interface UnpublishedSession {
+  readonly session: Session;
+  /** When the gateway's answer was complete, by the monotonic clock. */
+  readonly answeredAtMs: number;
+  /** The highest generation that was known when it was made. */
+  readonly basis: number;
+}
+
+export interface UnpublishedParts {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  /** What the store said to an offer. */
+  readonly onAnswer: (offered: UnpublishedSession, answer: OfferResult) => void;
+  /** There is something to offer. */
+  readonly onKept: () => void;
+  /** A bug of ours about one session; the others are offered all the same. */
+  readonly onBroken: (error: unknown) => void;
+}
+
+/**
+ * Sessions that are newer than what the store has: made alone, made under a lease that ended over it, or lost by the
+ * store. They are offered until the store has taken or refused them; the fence decides.
+ */
+export class UnpublishedSessions {
+  readonly #parts: UnpublishedParts;
+  readonly #kept = new Map<string, UnpublishedSession>();
+  #offering: Promise<void> | undefined;
+
+  constructor(parts: UnpublishedParts) {
+    this.#parts = parts;
+  }
+
+  /** One that is older than what is kept already is of no use to anybody. */
+  keep(unpublished: UnpublishedSession): void {
+    const { merchant, generation } = unpublished.session;
+    const kept = this.#kept.get(merchant);
+    if (kept !== undefined && kept.session.generation >= generation) return;
+    this.#kept.set(merchant, unpublished);
+    this.#parts.onKept();
+  }
+
+  forget(merchant: string): void {
+    this.#kept.delete(merchant);
+  }
+
+  /** @throws BrokerError `store_unavailable` or `store_refused`; what was not offered yet is offered next time */
+  offerAll(): Promise<void> {
+    this.#offering ??= this.#offerEach().finally(() => (this.#offering = undefined));
+    return this.#offering;
+  }
+
+  async #offerEach(): Promise<void> {
+    const waiting = [...this.#kept.values()].values();
+    const lane = async (): Promise<void> => {
+      for (const unpublished of waiting) {
+        if (this.#kept.get(unpublished.session.merchant) === unpublished) await this.#offer(unpublished);
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+
+  async #offer(unpublished: UnpublishedSession): Promise<void> {
+    const { clock, store, onAnswer, onBroken } = this.#parts;
+    const { session, answeredAtMs, basis } = unpublished;
+    const ageMs = clock.monotonicMs() - answeredAtMs;
+    const nextDueInMs = Math.max(0, msBetween(session.createdAt, session.renewAt) - ageMs);
+    let answer: OfferResult | undefined;
+    try {
+      answer = await store.offer({ session, ageMs, nextDueInMs, basis });
+    } catch (error) {
+      if (isStoreOutage(error)) throw error;
+      onBroken(error);
+    }
+    // Another one may have been kept while the store was asked.
+    if (this.#kept.get(session.merchant) === unpublished) this.#kept.delete(session.merchant);
+    if (answer !== undefined) onAnswer(unpublished, answer);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Offer, OfferResult } from '#libs/session';
+import { liveLease, type MerchantRecord } from './merchant-record.js';
+
+/** The lease that goes on beside an offer: it is its maker's own only when the session was made under it. */
+function foreignLease(record: MerchantRecord, generation: number, nowMs: number): boolean {
+  const lease = liveLease(record, nowMs);
+  return lease !== undefined && lease.fence !== generation;
+}
+
+export interface OfferDecision {
+  readonly result: OfferResult;
+  /** Whether anything is to be written: not when it is refused, or stored already. */
+  readonly isNew: boolean;
+  readonly keepsLease: boolean;
+}
+
+/** Whether a session without a lease becomes the store's, and whether another one was or is being made beside it. */
+export function decideOffer(offer: Offer, record: MerchantRecord, nowMs: number): OfferDecision {
+  const { generation } = offer.session;
+  const stored = record.stored?.session.generation ?? 0;
+  const unknownToMaker = (number: number): boolean => number > offer.basis && number !== generation;
+  const isRepeated = stored === generation;
+  const keepsLease = foreignLease(record, generation, nowMs);
+  const isContested =
+    (isRepeated && record.stored?.isContested === true) ||
+    keepsLease ||
+    unknownToMaker(stored) ||
+    unknownToMaker(record.fence);
+  const isNew = generation > stored && generation >= record.fence;
+  if (!isNew && !isRepeated) {
+    return { result: { kind: 'refused', generation: Math.max(stored, record.fence), isContested }, isNew, keepsLease };
+  }
+  return { result: { kind: 'taken', generation, isContested }, isNew, keepsLease };
+}
