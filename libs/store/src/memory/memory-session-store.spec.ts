@@ -1,4 +1,14 @@
-import { aClaim, aSession, describeSessionStoreContract, FakeClock, type StoreUnderTest } from '#libs/testing';
+import type { Announcement, Lease } from '#libs/session';
+import {
+  aClaim,
+  anOffer,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  describeSessionStoreContract,
+  FakeClock,
+  type StoreUnderTest,
+} from '#libs/testing';
 import { MemorySessionStore } from './memory-session-store.js';
 
 describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderTest> => {
@@ -11,37 +21,84 @@ describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderT
   };
 });
 
+async function granted(store: MemorySessionStore, claim: Parameters<typeof aClaim>[0] = {}): Promise<Lease> {
+  const result = await store.claim(aClaim(claim));
+  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}, the test needs the lease`);
+  return result.lease;
+}
+
+const publicationOf = ({ fence }: Lease): ReturnType<typeof aPublication> =>
+  aPublication(aSession({ generation: fence }), { nextDueInMs: 0 });
+
 describe('MemorySessionStore', () => {
   it('measures leases by monotonic time: a jump of the wall clock ends none and moves no due moment', async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ clock });
-    await store.claim(aClaim({ leaseMs: 10_000 }));
+    await granted(store, { leaseMs: 10_000 });
     clock.jumpWall(3_600_000);
-    expect(await store.claim(aClaim({ owner: 'replica-2' }))).toEqual({ kind: 'held', retryInMs: 10_000 });
+    expect(await store.claim(aClaim({ owner: 'replica-2' }))).toMatchObject({ kind: 'held', retryInMs: 10_000 });
     expect(await store.due(1)).toEqual({ merchants: [], nextDueInMs: 10_000 });
   });
 
-  it('grants growing fences while the wall clock goes back', async () => {
+  it('tells the wall clock to its readers, and the age of a session by the other', async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ clock });
-    const first = await store.claim(aClaim({ leaseMs: 1 }));
+    const held = await granted(store);
+    await store.publish(held, { ...publicationOf(held), ageMs: 1_500 });
+    await clock.advance(500);
+    clock.jumpWall(-3_600_000);
+    const { states, now } = await store.read([{ merchant: 'shop', known: held.fence }]);
+    expect(now).toBe(clock.now());
+    expect(states[0]?.stored).toEqual({ kind: 'unchanged', ageMs: 2_000 });
+  });
+
+  it('grants growing even fences while the wall clock goes back', async () => {
+    const clock = new FakeClock();
+    const store = new MemorySessionStore({ clock });
+    const first = await granted(store, { leaseMs: 1 });
     clock.jumpWall(-3_600_000);
     await clock.advance(1);
-    const second = await store.claim(aClaim({ leaseMs: 1 }));
-    if (first.kind !== 'claimed' || second.kind !== 'claimed') throw new Error('both must be granted');
-    expect(second.lease.fence).toBe(first.lease.fence + 1);
+    const second = await granted(store, { leaseMs: 1 });
+    expect([first.fence % 2, second.fence]).toEqual([0, first.fence + 2]);
   });
 
   it('ends a lease exactly at its end, and lets the merchant fall due at that same moment', async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ clock });
-    await store.claim(aClaim({ leaseMs: 10_000 }));
+    await granted(store, { leaseMs: 10_000 });
     await clock.advance(9_999);
-    expect(await store.claim(aClaim({ owner: 'replica-2' }))).toEqual({ kind: 'held', retryInMs: 1 });
+    expect(await store.claim(aClaim({ owner: 'replica-2' }))).toMatchObject({ kind: 'held', retryInMs: 1 });
     expect((await store.due(1)).merchants).toEqual([]);
     await clock.advance(1);
     expect((await store.due(1)).merchants).toEqual(['shop']);
     expect(await store.claim(aClaim({ owner: 'replica-2' }))).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('forgets a session whose generation is beyond belief, and takes the next one', async () => {
+    const store = new MemorySessionStore({ clock: new FakeClock() });
+    const generation = 8_999_999_999_999_999;
+    await store.offer(anOffer(aSession({ generation })));
+    const held = await granted(store, { mode: 'now' });
+    expect(held.fence).toBeLessThan(generation);
+    expect(await store.publish(held, publicationOf(held))).toBe('published');
+    const { states } = await store.read([{ merchant: 'shop', known: held.fence }]);
+    expect(states[0]?.stored).toEqual({ kind: 'unchanged', ageMs: 0 });
+  });
+
+  it('is heard whole: it never says that hints may have been lost', async () => {
+    const store = new MemorySessionStore({ clock: new FakeClock() });
+    const heard: Announcement[] = [];
+    store.onAnnouncement((announcement) => heard.push(announcement));
+    await store.enrol(['shop']);
+    await store.seat('replica-1');
+    const failed = await granted(store);
+    await store.release(failed, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+    const held = await granted(store);
+    await store.publish(held, publicationOf(held));
+    await store.offer(anOffer(aSession({ generation: held.fence + 1 })));
+    await store.read([{ merchant: 'shop', known: 0 }]);
+    await store.close();
+    expect(heard.map(({ kind }) => kind)).toEqual(['changed', 'changed', 'changed']);
   });
 
   it('reports what a listener throws to its handler', async () => {
@@ -51,9 +108,8 @@ describe('MemorySessionStore', () => {
     store.onAnnouncement(() => {
       throw fault;
     });
-    const claimed = await store.claim(aClaim());
-    if (claimed.kind !== 'claimed') throw new Error('must be granted');
-    await store.publish(claimed.lease, aSession({ generation: claimed.lease.fence }), 0);
+    const held = await granted(store);
+    await store.publish(held, publicationOf(held));
     expect(thrown).toEqual([fault]);
   });
 });

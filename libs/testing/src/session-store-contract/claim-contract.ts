@@ -1,25 +1,22 @@
 import type { ClaimRequest, ClaimResult } from '#libs/session';
-import { aBudget, aClaim, aRecordedFailure, aSession } from '../builders.js';
-import { type Bench, expectAbout, lease, letPass, LONG_MS, SHORT_MS, type StoreUnderTest } from './store-under-test.js';
-
-/** Any of our clocks is past this; a fence that counts from one is not. */
-const AFTER_2023_MS = 1_704_067_200_000;
+import { aBudget, aClaim } from '../builders.js';
+import {
+  type Bench,
+  byOther,
+  expectAbout,
+  expectRefusal,
+  failOnce,
+  giveUp,
+  lease,
+  letPass,
+  LONG_MS,
+  publishOnce,
+  SHORT_MS,
+  type StoreUnderTest,
+} from './store-under-test.js';
 
 const now = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
   aClaim({ mode: 'now', leaseMs: LONG_MS, ...overrides });
-
-const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest => now({ owner: 'replica-2', ...overrides });
-
-/** Publishes under a fresh lease and lets the merchant rest; the generation that is then stored. */
-async function published({ replicas: [store] }: StoreUnderTest): Promise<number> {
-  const held = await lease(store);
-  await store.publish(held, aSession({ generation: held.fence }), LONG_MS);
-  return held.fence;
-}
-
-async function failedOnce({ replicas: [store] }: StoreUnderTest, nextDueInMs: number): Promise<void> {
-  await store.release(await lease(store), { called: true, nextDueInMs, failure: aRecordedFailure() });
-}
 
 export function describeClaim(bench: Bench): void {
   describe('claim', () => {
@@ -45,9 +42,7 @@ export function describeClaim(bench: Bench): void {
     it('refuses everybody else until the lease ends, and then grants a higher fence', async () => {
       const [store, other] = bench().replicas;
       const first = await lease(store, { leaseMs: SHORT_MS });
-      const refused = await other.claim(byOther());
-      expect(refused).toMatchObject({ kind: 'held' });
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, SHORT_MS);
+      expectRefusal(await other.claim(byOther()), 'held', SHORT_MS);
       await letPass(bench());
       expect((await lease(other, { owner: 'replica-2' })).fence).toBeGreaterThan(first.fence);
     });
@@ -81,117 +76,46 @@ export function describeClaim(bench: Bench): void {
       const [store] = bench().replicas;
       expect(await store.claim(aClaim())).toMatchObject({ kind: 'claimed' });
     });
-
-    it('seeds the fence from the clock, so that an empty store does not begin at one', async () => {
-      const [store] = bench().replicas;
-      const { fence } = await lease(store);
-      expect(Number.isSafeInteger(fence)).toBe(true);
-      expect(fence).toBeGreaterThan(AFTER_2023_MS);
-    });
-
-    it('grants a fence above the floor, even when the clock is behind it', async () => {
-      const [store] = bench().replicas;
-      const floor = 8_999_999_999_999_999;
-      expect((await lease(store, { floor })).fence).toBe(floor + 1);
-    });
-
-    it('never grants the same fence twice, however fast leases come and go', async () => {
-      const [store] = bench().replicas;
-      const fences: number[] = [];
-      for (let round = 0; round < 15; round += 1) {
-        const held = await lease(store);
-        fences.push(held.fence);
-        await store.release(held, { called: false, nextDueInMs: 0 });
-      }
-      expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
-    });
   });
 
   describe('claim: reasons to wait', () => {
     it('refuses a merchant that is not due, unless it is claimed now', async () => {
       const [store, other] = bench().replicas;
-      const generation = await published(bench());
-      const refused = await store.claim(aClaim({ newerThan: generation }));
-      expect(refused.kind).toBe('not_due');
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, LONG_MS);
+      const generation = await publishOnce(store);
+      expectRefusal(await store.claim(aClaim({ newerThan: generation })), 'not_due', LONG_MS);
       expect(await other.claim(now({ newerThan: generation }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('holds a claim up that comes now while the merchant backs off, and counts its failures', async () => {
       const [store, other] = bench().replicas;
-      await failedOnce(bench(), SHORT_MS);
-      const refused = await other.claim(byOther());
-      expect(refused.kind).toBe('backing_off');
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, SHORT_MS);
+      await failOnce(store, SHORT_MS);
+      expectRefusal(await other.claim(byOther()), 'backing_off', SHORT_MS);
       await letPass(bench());
       expect((await lease(store)).failures).toBe(1);
+    });
+
+    it('lets a claim pass that ignores the back-off, and one that waits for the due moment never', async () => {
+      const [store, other] = bench().replicas;
+      await failOnce(store, LONG_MS);
+      const whenDue = aClaim({ ignoresBackOff: true });
+      expectRefusal(await store.claim(whenDue), 'not_due', LONG_MS);
+      expect(await other.claim(byOther({ ignoresBackOff: true }))).toMatchObject({ lease: { failures: 1 } });
     });
 
     it('keeps claims that carry a cool-down apart, and lets the others through', async () => {
       const [store, other] = bench().replicas;
       const withCoolDown = { coolDownMs: SHORT_MS };
-      await store.release(await lease(store, withCoolDown), { called: true, nextDueInMs: 0 });
-      const refused = await other.claim(byOther(withCoolDown));
-      expect(refused.kind).toBe('cooled_down');
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, SHORT_MS);
-      await store.release(await lease(store), { called: true, nextDueInMs: 0 });
+      await giveUp(store, withCoolDown);
+      expectRefusal(await other.claim(byOther(withCoolDown)), 'cooled_down', SHORT_MS);
+      await giveUp(store);
       await letPass(bench());
       expect(await other.claim(byOther(withCoolDown))).toMatchObject({ kind: 'claimed' });
     });
 
     it('gives the cool-down back when the gateway was never called', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store, { coolDownMs: LONG_MS });
-      await store.release(held, { called: false, nextDueInMs: 0 });
+      await giveUp(store, { coolDownMs: LONG_MS }, { called: false });
       expect(await other.claim(byOther({ coolDownMs: LONG_MS }))).toMatchObject({ kind: 'claimed' });
-    });
-  });
-
-  describe('claim: budget', () => {
-    const budget = aBudget({ calls: 2, windowMs: SHORT_MS });
-
-    it('is at most so many calls in any window, over all replicas, per merchant', async () => {
-      const { replicas, advance } = bench();
-      const [store, other] = replicas;
-      await store.release(await lease(store, { budget }), { called: true, nextDueInMs: 0 });
-      await advance(SHORT_MS / 2);
-      await other.release(await lease(other, { budget }), { called: true, nextDueInMs: 0 });
-      const refused = await other.claim(byOther({ budget }));
-      expect(refused.kind).toBe('budget_exhausted');
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, SHORT_MS / 2);
-      expect(await other.claim(byOther({ budget, merchant: 'second' }))).toMatchObject({ kind: 'claimed' });
-      await advance(SHORT_MS / 2 + 20);
-      expect(await store.claim(now({ budget }))).toMatchObject({ kind: 'claimed' });
-    });
-
-    it('gives the call back when the gateway was never called', async () => {
-      const [store] = bench().replicas;
-      const single = aBudget({ calls: 1 });
-      await store.release(await lease(store, { budget: single }), { called: false, nextDueInMs: 0 });
-      await store.release(await lease(store, { budget: single }), { called: true, nextDueInMs: 0 });
-      expect(await store.claim(now({ budget: single }))).toMatchObject({ kind: 'budget_exhausted' });
-    });
-
-    it('is not cleared by a publication', async () => {
-      const [store] = bench().replicas;
-      const newerThan = await published(bench());
-      expect(await store.claim(now({ newerThan, budget: aBudget({ calls: 1 }) }))).toMatchObject({
-        kind: 'budget_exhausted',
-      });
-    });
-
-    it('tells when the first call is free again after the budget was lowered', async () => {
-      const { replicas, advance } = bench();
-      const [store] = replicas;
-      const windowMs = LONG_MS;
-      for (let call = 0; call < 3; call += 1) {
-        await store.release(await lease(store, { budget: aBudget({ windowMs }) }), { called: true, nextDueInMs: 0 });
-        await advance(200);
-      }
-      const refused = await store.claim(now({ budget: aBudget({ calls: 1, windowMs }) }));
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, windowMs - 200);
-      // The newest call decides, and not the oldest: a store that is slow by less than their distance is no fault.
-      expect('retryInMs' in refused && refused.retryInMs > windowMs - 600 + 1).toBe(true);
     });
   });
 
@@ -199,31 +123,31 @@ export function describeClaim(bench: Bench): void {
     const spent = { budget: aBudget({ calls: 1, windowMs: LONG_MS }), coolDownMs: LONG_MS };
     /** Every later reason applies in each row, so that the order decides. */
     const rows: Record<string, (bench: StoreUnderTest) => Promise<ClaimResult>> = {
-      'already_newer before the own lease': async (under) => {
-        await published(under);
-        const held = await lease(under.replicas[0], { newerThan: Number.MAX_SAFE_INTEGER });
-        return under.replicas[0].claim(now({ owner: held.owner, newerThan: 0, ...spent }));
+      'already_newer before the own lease': async ({ replicas: [store] }) => {
+        await publishOnce(store);
+        const held = await lease(store, { newerThan: Number.MAX_SAFE_INTEGER });
+        return store.claim(now({ owner: held.owner, newerThan: 0, ...spent }));
       },
-      'held before backing_off': async (under) => {
-        await failedOnce(under, 0);
-        await lease(under.replicas[0], { coolDownMs: LONG_MS });
-        return under.replicas[1].claim(byOther(spent));
+      'held before backing_off': async ({ replicas: [store, other] }) => {
+        await failOnce(store, 0);
+        await lease(store, { coolDownMs: LONG_MS });
+        return other.claim(byOther(spent));
       },
-      'claimed by its holder before not_due': async (under) => {
-        await lease(under.replicas[0], spent);
-        return under.replicas[0].claim(aClaim(spent));
+      'claimed by its holder before not_due': async ({ replicas: [store] }) => {
+        await lease(store, spent);
+        return store.claim(aClaim(spent));
       },
-      'not_due before backing_off': async (under) => {
-        await failedOnce(under, LONG_MS);
-        return under.replicas[0].claim(aClaim(spent));
+      'not_due before backing_off': async ({ replicas: [store] }) => {
+        await failOnce(store, LONG_MS);
+        return store.claim(aClaim(spent));
       },
       'backing_off before cooled_down': async ({ replicas: [store] }) => {
-        const held = await lease(store, spent);
-        await store.release(held, { called: true, nextDueInMs: LONG_MS, failure: aRecordedFailure() });
+        await giveUp(store, spent);
+        await failOnce(store, LONG_MS);
         return store.claim(now(spent));
       },
       'cooled_down before budget_exhausted': async ({ replicas: [store] }) => {
-        await store.release(await lease(store, spent), { called: true, nextDueInMs: 0 });
+        await giveUp(store, spent);
         return store.claim(now(spent));
       },
     };
@@ -242,8 +166,8 @@ export function describeClaim(bench: Bench): void {
     });
 
     it('answers already_newer with the generation that is stored', async () => {
-      const [, other] = bench().replicas;
-      const generation = await published(bench());
+      const [store, other] = bench().replicas;
+      const generation = await publishOnce(store);
       expect(await other.claim(byOther({ newerThan: generation - 1 }))).toEqual({ kind: 'already_newer', generation });
     });
   });

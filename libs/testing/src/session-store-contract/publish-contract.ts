@@ -1,10 +1,20 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
-import type { Lease, Session } from '#libs/session';
-import { aBudget, aClaim, aRecordedFailure, aSession } from '../builders.js';
-import { type Bench, expectAbout, lease, letPass, LONG_MS, SHORT_MS } from './store-under-test.js';
-
-const sessionOf = (held: Lease, overrides: Partial<Session> = {}): Session =>
-  aSession({ merchant: held.merchant, generation: held.fence, ...overrides });
+import type { Lease } from '#libs/session';
+import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession } from '../builders.js';
+import {
+  type Bench,
+  byOther,
+  expectAbout,
+  failOnce,
+  giveUp,
+  lease,
+  letPass,
+  LONG_MS,
+  publicationOf,
+  sessionOf,
+  SHORT_MS,
+  stateOf,
+} from './store-under-test.js';
 
 export function describePublish(bench: Bench): void {
   describe('publish', () => {
@@ -19,21 +29,31 @@ export function describePublish(bench: Bench): void {
         refreshToken: 'a7f0b1de-23a1-4b26-8f0b-6a5a8f7f9d10',
         deviceId: 'žluťoučký 🐎 "quoted" \\ \u0000',
       });
-      expect(await store.publish(held, session, LONG_MS)).toBe('published');
+      expect(await store.publish(held, aPublication(session))).toBe('published');
       await advance(30);
-      const [state] = await other.read(['shop']);
-      if (state?.stored.kind !== 'session') throw new Error('there must be a session');
-      expect(state.stored.session).toEqual(session);
-      expect(state.stored.ageMs).toBeGreaterThanOrEqual(25);
-      expect(state.stored.ageMs).toBeLessThan(5_000);
+      const { stored } = await stateOf(other);
+      if (stored.kind !== 'session') throw new Error('there must be a session');
+      expect(stored.session).toEqual(session);
+      expect(stored.ageMs).toBeGreaterThanOrEqual(25);
+      expect(stored.ageMs).toBeLessThan(5_000);
+    });
+
+    it("counts the age from the gateway's answer, and not from when it was published", async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      await store.publish(held, publicationOf(held, { ageMs: 7_200_000 }));
+      const { stored } = await stateOf(other);
+      const ageMs = stored.kind === 'session' ? stored.ageMs : 0;
+      expect(ageMs).toBeGreaterThanOrEqual(7_199_999);
+      expect(ageMs).toBeLessThan(7_205_000);
     });
 
     it('sets the next due moment and frees the lease', async () => {
       const [store, other] = bench().replicas;
       const held = await lease(store);
-      await store.publish(held, sessionOf(held), SHORT_MS);
-      const [state] = await other.read(['shop']);
-      expectAbout(state?.dueInMs, SHORT_MS);
+      await store.publish(held, publicationOf(held, { nextDueInMs: SHORT_MS }));
+      const state = await stateOf(other);
+      expectAbout(state.dueInMs, SHORT_MS);
       expect(await other.claim(aClaim({ owner: 'replica-2', newerThan: held.fence }))).toMatchObject({
         kind: 'not_due',
       });
@@ -44,11 +64,11 @@ export function describePublish(bench: Bench): void {
 
     it('clears the failures before it', async () => {
       const [store] = bench().replicas;
-      await store.release(await lease(store), { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+      await failOnce(store, 0);
       const held = await lease(store);
       expect(held.failures).toBe(1);
-      await store.publish(held, sessionOf(held), 0);
-      expect((await store.read(['shop']))[0]?.failure).toBeUndefined();
+      await store.publish(held, publicationOf(held));
+      expect((await stateOf(store)).failure).toBeUndefined();
       expect((await lease(store, { newerThan: held.fence })).failures).toBe(0);
     });
 
@@ -57,57 +77,77 @@ export function describePublish(bench: Bench): void {
       const late = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
       const newer = await lease(other, { owner: 'replica-2' });
-      expect(await store.publish(late, sessionOf(late), 0)).toBe('fenced');
-      expect((await store.read(['shop']))[0]?.stored).toEqual({ kind: 'absent' });
+      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
+      expect((await stateOf(store)).stored).toEqual({ kind: 'absent' });
       expect((await store.due(1)).merchants).toEqual([]);
-      expect(await other.publish(newer, sessionOf(newer), LONG_MS)).toBe('published');
-      expect(await store.publish(late, sessionOf(late), 0)).toBe('fenced');
-      expect((await store.read(['shop']))[0]?.stored).toMatchObject({ session: { generation: newer.fence } });
+      expect(await other.publish(newer, publicationOf(newer))).toBe('published');
+      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
+      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: newer.fence } });
     });
 
     it('is fenced even when the newer lease was given up', async () => {
       const [store, other] = bench().replicas;
       const late = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
-      await other.release(await lease(other, { owner: 'replica-2' }), { called: false, nextDueInMs: 0 });
-      expect(await store.publish(late, sessionOf(late), 0)).toBe('fenced');
+      await giveUp(other, { owner: 'replica-2' }, { called: false });
+      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
     });
 
     it('is still taken after the end of the lease while nobody else was granted one', async () => {
       const [store] = bench().replicas;
       const held = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
-      expect(await store.publish(held, sessionOf(held), LONG_MS)).toBe('published');
+      expect(await store.publish(held, publicationOf(held))).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
     });
 
     it('is taken by a store that has lost the lease, and fences what that lease superseded', async () => {
       const [store] = bench().replicas;
       const lost: Lease = { ...(await lease(store, { merchant: 'other' })), merchant: 'shop' };
-      const publication = sessionOf(lost);
-      expect(await store.publish(lost, publication, 0)).toBe('published');
-      const older = { ...lost, fence: lost.fence - 1 };
-      expect(await store.publish(older, sessionOf(older), 0)).toBe('fenced');
+      expect(await store.publish(lost, publicationOf(lost))).toBe('published');
+      const older = { ...lost, fence: lost.fence - 2 };
+      expect(await store.publish(older, publicationOf(older))).toBe('fenced');
       expect((await lease(store, { newerThan: lost.fence })).fence).toBeGreaterThan(lost.fence);
+    });
+
+    it('is fenced once a newer session was offered, whoever holds the lease', async () => {
+      const [store] = bench().replicas;
+      const held = await lease(store);
+      const session = aSession({ generation: held.fence + 1 });
+      await store.offer(anOffer(session));
+      expect(await store.publish(held, publicationOf(held))).toBe('fenced');
+      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: held.fence + 1 } });
+    });
+
+    it('frees no lease but its own', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      const ofLostStore: Lease = { ...held, fence: held.fence + 2 };
+      expect(await store.publish(ofLostStore, publicationOf(ofLostStore))).toBe('published');
+      expect(await other.claim(byOther({ newerThan: ofLostStore.fence }))).toMatchObject({ kind: 'held' });
+      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
     it('answers the same publication again without applying it again', async () => {
       const [store, other] = bench().replicas;
       const held = await lease(store);
-      const session = sessionOf(held);
-      await store.publish(held, session, 0);
+      await store.publish(held, publicationOf(held, { nextDueInMs: 0 }));
       const newer = await lease(other, { owner: 'replica-2', newerThan: held.fence });
-      expect(await store.publish(held, session, 0)).toBe('published');
+      expect(await store.publish(held, publicationOf(held, { nextDueInMs: 0 }))).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
       expect(await other.release(newer, { called: false, nextDueInMs: 0 })).toBe(true);
     });
 
-    it('refuses a session of another generation or merchant than its lease', async () => {
+    it('refuses a session of another generation or merchant than its lease, and one that was made alone', async () => {
       const [store] = bench().replicas;
       const held = await lease(store);
-      for (const wrong of [{ generation: held.fence + 1 }, { merchant: 'second' }]) {
-        await expect(store.publish(held, sessionOf(held, wrong), 0)).rejects.toMatchObject({ code: 'internal_error' });
+      const refusal = { code: 'internal_error' };
+      for (const wrong of [{ generation: held.fence + 2 }, { merchant: 'second' }]) {
+        const publication = aPublication(sessionOf(held, wrong));
+        await expect(store.publish(held, publication)).rejects.toMatchObject(refusal);
       }
+      const alone: Lease = { ...held, fence: held.fence + 1 };
+      await expect(store.publish(alone, publicationOf(alone))).rejects.toMatchObject(refusal);
     });
   });
 
@@ -116,8 +156,8 @@ export function describePublish(bench: Bench): void {
       const [store, other] = bench().replicas;
       const held = await lease(store);
       expect(await store.release(held, { called: true, nextDueInMs: SHORT_MS })).toBe(true);
-      const [state] = await other.read(['shop']);
-      expectAbout(state?.dueInMs, SHORT_MS);
+      const state = await stateOf(other);
+      expectAbout(state.dueInMs, SHORT_MS);
       expect(await other.claim(aClaim({ owner: 'replica-2', mode: 'now' }))).toMatchObject({ kind: 'claimed' });
     });
 
@@ -151,7 +191,7 @@ export function describePublish(bench: Bench): void {
     it('does nothing after the lease was published', async () => {
       const [store] = bench().replicas;
       const held = await lease(store);
-      await store.publish(held, sessionOf(held), LONG_MS);
+      await store.publish(held, publicationOf(held));
       expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
       expect((await store.due(1)).merchants).toEqual([]);
     });
@@ -159,22 +199,22 @@ export function describePublish(bench: Bench): void {
     it('shows the last failure to every replica, and never touches the session that is served', async () => {
       const [store, other] = bench().replicas;
       const first = await lease(store);
-      await store.publish(first, sessionOf(first), 0);
+      await store.publish(first, publicationOf(first, { nextDueInMs: 0 }));
       const { msgCode: _none, ...withoutCode } = aRecordedFailure({ kind: 'timeout' });
       for (const failure of [aRecordedFailure({ msgCode: 'b_unknown_error' }), withoutCode]) {
         const held = await lease(store, { newerThan: first.fence });
         await store.release(held, { called: true, nextDueInMs: 0, failure });
-        const [state] = await other.read(['shop']);
-        expect(state?.failure).toEqual(failure);
-        expect(state?.stored).toMatchObject({ session: { generation: first.fence } });
+        const state = await stateOf(other);
+        expect(state.failure).toEqual(failure);
+        expect(state.stored).toMatchObject({ session: { generation: first.fence } });
       }
     });
 
     it('counts no failure when the attempt was given up without a verdict', async () => {
       const [store] = bench().replicas;
-      await store.release(await lease(store), { called: true, nextDueInMs: 0 });
+      await giveUp(store);
       expect((await lease(store)).failures).toBe(0);
-      expect((await store.read(['shop']))[0]?.failure).toBeUndefined();
+      expect((await stateOf(store)).failure).toBeUndefined();
     });
   });
 }

@@ -1,47 +1,83 @@
-import type { Announcement, SessionStore } from '#libs/session';
-import { aClaim, aRecordedFailure, aSession } from '../builders.js';
-import { type Bench, lease, LONG_MS } from './store-under-test.js';
+import { aClaim, anOffer } from '../builders.js';
+import { type Bench, expectAbout, lease, LONG_MS, publicationOf, publishOnce, stateOf } from './store-under-test.js';
 
-/** The next announcement to arrive, whatever it takes to get here. */
-function nextAnnouncement(store: SessionStore): Promise<Announcement> {
-  return new Promise((resolve) => {
-    const end = store.onAnnouncement((announcement) => {
-      end();
-      resolve(announcement);
-    });
-  });
-}
+const unknown = (merchant: string): { merchant: string; known: number } => ({ merchant, known: 0 });
 
-async function publishOnce(store: SessionStore, merchant = 'shop'): Promise<number> {
-  const held = await lease(store, { merchant });
-  await store.publish(held, aSession({ merchant, generation: held.fence }), LONG_MS);
-  return held.fence;
-}
-
-export function describeReadAndAnnouncements(bench: Bench): void {
+export function describeRead(bench: Bench): void {
   describe('read', () => {
     it('answers in the order asked, also for merchants it does not know', async () => {
       const [store, other] = bench().replicas;
       const generation = await publishOnce(store, 'b');
       await store.enrol(['c']);
-      expect(await other.read(['c', 'unknown', 'b', 'c'])).toEqual([
-        { merchant: 'c', stored: { kind: 'absent' }, dueInMs: 0 },
+      const { states } = await other.read(['c', 'unknown', 'b', 'c'].map(unknown));
+      const enrolled = { merchant: 'c', stored: { kind: 'absent' }, dueInMs: 0, dueMark: expect.any(String) };
+      expect(states).toEqual([
+        enrolled,
         { merchant: 'unknown', stored: { kind: 'absent' } },
         expect.objectContaining({
           merchant: 'b',
           stored: expect.objectContaining({ session: expect.objectContaining({ generation }) }),
         }),
-        { merchant: 'c', stored: { kind: 'absent' }, dueInMs: 0 },
+        enrolled,
       ]);
     });
 
-    it('answers nothing to no question', async () => {
-      expect(await bench().replicas[0].read([])).toEqual([]);
+    it('answers nothing to no question, and tells its clock all the same', async () => {
+      const { states, now } = await bench().replicas[0].read([]);
+      expect(states).toEqual([]);
+      expect(now).toBeGreaterThan(0);
+    });
+
+    it('does not send what the reader has already, and tells its age', async () => {
+      const { replicas, advance } = bench();
+      const [store, other] = replicas;
+      const known = await publishOnce(store);
+      await advance(30);
+      const { stored } = await stateOf(other, 'shop', known);
+      if (stored.kind !== 'unchanged') throw new Error('the reader has it already');
+      expect(stored.ageMs).toBeGreaterThanOrEqual(25);
+      expect(stored.ageMs).toBeLessThan(5_000);
+    });
+
+    it('sends the session to whoever has another one, be it an older or a newer', async () => {
+      const [store, other] = bench().replicas;
+      const generation = await publishOnce(store);
+      for (const known of [0, generation - 2, generation + 2]) {
+        expect((await stateOf(other, 'shop', known)).stored).toMatchObject({
+          kind: 'session',
+          session: { generation },
+        });
+      }
+    });
+
+    it('is absent, and not unchanged, where there is nothing and nothing is known', async () => {
+      const [store] = bench().replicas;
+      await store.enrol(['shop']);
+      expect((await stateOf(store, 'shop', 0)).stored).toEqual({ kind: 'absent' });
+      expect((await stateOf(store, 'shop', 1_000)).stored).toEqual({ kind: 'absent' });
+    });
+
+    it('tells the due moment and its failure also where the session is unchanged', async () => {
+      const [store, other] = bench().replicas;
+      const known = await publishOnce(store);
+      const state = await stateOf(other, 'shop', known);
+      expectAbout(state.dueInMs, LONG_MS);
+      expect(state.dueMark).toEqual(expect.any(String));
+    });
+
+    it('tells a clock that runs on', async () => {
+      const { replicas, advance } = bench();
+      const [store, other] = replicas;
+      const { now: before } = await store.read([unknown('shop')]);
+      await advance(30);
+      const { now: after } = await other.read([unknown('shop')]);
+      expect(after - before).toBeGreaterThanOrEqual(25);
+      expect(after - before).toBeLessThan(5_000);
     });
 
     it('does not make a merchant known', async () => {
       const [store] = bench().replicas;
-      await store.read(['shop']);
+      await stateOf(store);
       expect(await store.due(10)).toEqual({ merchants: [] });
     });
 
@@ -49,74 +85,9 @@ export function describeReadAndAnnouncements(bench: Bench): void {
       const [store, other] = bench().replicas;
       const merchants = Array.from({ length: 450 }, (_, index) => `merchant-${index}`);
       await store.enrol(merchants.slice(0, 400));
-      const states = await other.read(merchants);
+      const { states } = await other.read(merchants.map(unknown));
       expect(states.map(({ merchant }) => merchant)).toEqual(merchants);
       expect(states.filter(({ dueInMs }) => dueInMs === 0)).toHaveLength(400);
-    });
-  });
-
-  describe('announcements', () => {
-    it('tell every replica of a publication', async () => {
-      const [store, other] = bench().replicas;
-      const heard = [nextAnnouncement(store), nextAnnouncement(other)];
-      const generation = await publishOnce(store);
-      const announcement = { kind: 'published', merchant: 'shop', generation };
-      expect(await Promise.all(heard)).toEqual([announcement, announcement]);
-    });
-
-    it('tell every replica of a failure and of the time to the next attempt', async () => {
-      const [store, other] = bench().replicas;
-      const heard = nextAnnouncement(other);
-      const failure = aRecordedFailure();
-      await store.release(await lease(store), { called: true, nextDueInMs: 1_500, failure });
-      expect(await heard).toEqual({ kind: 'failed', merchant: 'shop', failure, retryInMs: 1_500 });
-    });
-
-    it('come after the operation that they tell of, never in the middle of it', async () => {
-      const [store] = bench().replicas;
-      let answered = false;
-      const sawAnswer = new Promise<boolean>((resolve) => {
-        store.onAnnouncement(() => resolve(answered));
-      });
-      const held = await lease(store);
-      const publishing = store.publish(held, aSession({ generation: held.fence }), LONG_MS);
-      answered = true;
-      await publishing;
-      expect(await sawAnswer).toBe(true);
-    });
-
-    it('tell nothing of what changed nothing', async () => {
-      const [store, other] = bench().replicas;
-      const heard: Announcement[] = [];
-      other.onAnnouncement((announcement) => heard.push(announcement));
-      const held = await lease(store);
-      const session = aSession({ generation: held.fence });
-      await store.publish(held, session, 0);
-      await store.publish(held, session, 0);
-      await store.release(held, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
-      const last = nextAnnouncement(other);
-      const generation = await publishOnce(store, 'last');
-      await last;
-      expect(heard).toEqual([
-        { kind: 'published', merchant: 'shop', generation: held.fence },
-        { kind: 'published', merchant: 'last', generation },
-      ]);
-    });
-
-    it('reach every other listener when one throws, and none that has ended its subscription', async () => {
-      const [store] = bench().replicas;
-      const heard: string[] = [];
-      store.onAnnouncement(() => {
-        throw new Error('a listener that throws on purpose');
-      });
-      const end = store.onAnnouncement(() => heard.push('ended'));
-      store.onAnnouncement(() => heard.push('listening'));
-      end();
-      end();
-      const last = nextAnnouncement(store);
-      await publishOnce(store);
-      await last;
-      expect(heard).toEqual(['listening']);
     });
   });
 
@@ -128,11 +99,13 @@ export function describeReadAndAnnouncements(bench: Bench): void {
       await store.close();
       const outcomes = await Promise.allSettled([
         store.enrol(['shop']),
+        store.seat('replica-1'),
         store.due(1),
         store.claim(aClaim()),
-        store.publish(held, aSession({ generation: held.fence }), 0),
+        store.publish(held, publicationOf(held)),
+        store.offer(anOffer()),
         store.release(held, { called: true, nextDueInMs: 0 }),
-        store.read(['shop']),
+        store.read([unknown('shop')]),
       ]);
       const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
       expect(outcomes).toEqual(outcomes.map(() => unavailable));

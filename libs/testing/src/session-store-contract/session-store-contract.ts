@@ -1,8 +1,14 @@
+import { describeAnnouncements } from './announcement-contract.js';
+import { describeBudget } from './budget-contract.js';
 import { describeClaim } from './claim-contract.js';
 import { describeDue } from './due-contract.js';
+import { describeFences } from './fence-contract.js';
+import { describeOffer } from './offer-contract.js';
 import { describePublish } from './publish-contract.js';
-import { describeReadAndAnnouncements } from './read-contract.js';
+import { describeRead } from './read-contract.js';
+import { describeSeats } from './seat-contract.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
+import { describeWatchedMoments } from './watched-contract.js';
 
 /**
  * What every adapter of the session store port must do. It runs on virtual time and on a real store alike: order and
@@ -20,7 +26,13 @@ export function describeSessionStoreContract(name: string, makeStore: MakeStore)
 
     describeDue(bench);
     describeClaim(bench);
+    describeFences(bench);
+    describeBudget(bench);
+    describeWatchedMoments(bench);
     describePublish(bench);
-    describeReadAndAnnouncements(bench);
+    describeOffer(bench);
+    describeRead(bench);
+    describeSeats(bench);
+    describeAnnouncements(bench);
   });
 }

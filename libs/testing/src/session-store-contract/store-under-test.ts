@@ -1,5 +1,15 @@
-import type { ClaimRequest, Lease, SessionStore } from '#libs/session';
-import { aClaim } from '../builders.js';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  Lease,
+  LeaseRelease,
+  MomentMark,
+  Publication,
+  Session,
+  SessionStore,
+  StoredState,
+} from '#libs/session';
+import { aClaim, aPublication, aRecordedFailure, aSession } from '../builders.js';
 
 /** One adapter over data of its own, empty at first. */
 export interface StoreUnderTest {
@@ -37,4 +47,55 @@ export async function lease(store: SessionStore, overrides: Partial<ClaimRequest
   const result = await store.claim(aClaim({ mode: 'now', leaseMs: LONG_MS, ...overrides }));
   if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}, the test needs the lease`);
   return result.lease;
+}
+
+/** A claim of another replica that wants its answer now. */
+export const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
+  aClaim({ mode: 'now', leaseMs: LONG_MS, owner: 'replica-2', ...overrides });
+
+/** The session that may be published under this lease. */
+export const sessionOf = (held: Lease, overrides: Partial<Session> = {}): Session =>
+  aSession({ merchant: held.merchant, generation: held.fence, ...overrides });
+
+export function publicationOf(held: Lease, overrides: Partial<Publication> = {}): Publication {
+  return aPublication(sessionOf(held), { nextDueInMs: LONG_MS, ...overrides });
+}
+
+/** Claims, publishes and lets the merchant rest; the generation that is then stored. */
+export async function publishOnce(store: SessionStore, merchant = 'shop'): Promise<number> {
+  const held = await lease(store, { merchant, newerThan: Number.MAX_SAFE_INTEGER });
+  await store.publish(held, publicationOf(held));
+  return held.fence;
+}
+
+/** Claims and gives the lease up again. The gateway was called and the merchant is due at once, unless told otherwise. */
+export async function giveUp(
+  store: SessionStore,
+  claim: Partial<ClaimRequest> = {},
+  release: Partial<LeaseRelease> = {},
+): Promise<Lease> {
+  const held = await lease(store, claim);
+  await store.release(held, { called: true, nextDueInMs: 0, ...release });
+  return held;
+}
+
+/** One attempt that failed, and the back-off after it. */
+export async function failOnce(store: SessionStore, nextDueInMs: number): Promise<void> {
+  await giveUp(store, {}, { nextDueInMs, failure: aRecordedFailure() });
+}
+
+export async function stateOf(store: SessionStore, merchant = 'shop', known = 0): Promise<StoredState> {
+  const { states } = await store.read([{ merchant, known }]);
+  const [state] = states;
+  if (state === undefined) throw new Error('a read answers for every merchant that it was asked for');
+  return state;
+}
+
+/** The wait of a refusal, whose kind and rough length are asserted, and the mark that names what is waited for. */
+export function expectRefusal(result: ClaimResult, kind: ClaimResult['kind'], expectedMs: number): MomentMark {
+  expect(result.kind).toBe(kind);
+  if (!('retryInMs' in result) || result.mark === undefined) throw new Error('a refusal names what is waited for');
+  expectAbout(result.retryInMs, expectedMs);
+  expect(result.retryInMs).toBeGreaterThanOrEqual(0);
+  return result.mark;
 }

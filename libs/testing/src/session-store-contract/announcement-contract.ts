@@ -1,0 +1,121 @@
+import type { Announcement, SessionStore } from '#libs/session';
+import { anOffer, aRecordedFailure, aSession } from '../builders.js';
+import { type Bench, failOnce, giveUp, lease, LONG_MS, publicationOf, publishOnce } from './store-under-test.js';
+
+const isOf = (announcement: Announcement, merchant: string): boolean =>
+  announcement.kind === 'changed' && announcement.merchant === merchant;
+
+/** The next announcement of this merchant, whatever it takes to get here. */
+function nextOf(store: SessionStore, merchant: string): Promise<Announcement> {
+  return new Promise((resolve) => {
+    const end = store.onAnnouncement((announcement) => {
+      if (!isOf(announcement, merchant)) return;
+      end();
+      resolve(announcement);
+    });
+  });
+}
+
+/** Everything that is announced of `shop` until a publication of another merchant, which is the last of all. */
+async function heardDuring(store: SessionStore, act: () => Promise<void>): Promise<readonly Announcement[]> {
+  const heard: Announcement[] = [];
+  const end = store.onAnnouncement((announcement) => {
+    if (isOf(announcement, 'shop')) heard.push(announcement);
+  });
+  const last = nextOf(store, 'last');
+  await act();
+  await publishOnce(store, 'last');
+  await last;
+  end();
+  return heard;
+}
+
+export function describeAnnouncements(bench: Bench): void {
+  describe('announcements', () => {
+    it('tell every replica of a publication', async () => {
+      const [store, other] = bench().replicas;
+      const heard = [nextOf(store, 'shop'), nextOf(other, 'shop')];
+      const generation = await publishOnce(store);
+      const announcement = { kind: 'changed', merchant: 'shop', generation };
+      expect(await Promise.all(heard)).toEqual([announcement, announcement]);
+    });
+
+    it('tell every replica of an offer that was taken', async () => {
+      const [store, other] = bench().replicas;
+      const heard = nextOf(other, 'shop');
+      await store.offer(anOffer(aSession({ generation: 4_711 })));
+      expect(await heard).toEqual({ kind: 'changed', merchant: 'shop', generation: 4_711 });
+    });
+
+    it('tell every replica that an attempt failed, and nothing of it that could be taken for a fact', async () => {
+      const [store, other] = bench().replicas;
+      const heard = nextOf(other, 'shop');
+      await failOnce(store, 1_500);
+      expect(await heard).toEqual({ kind: 'changed', merchant: 'shop' });
+    });
+
+    it('come after the operation that they tell of, never in the middle of it', async () => {
+      const [store] = bench().replicas;
+      let answered = false;
+      const sawAnswer = new Promise<boolean>((resolve) => {
+        store.onAnnouncement((announcement) => {
+          if (isOf(announcement, 'shop')) resolve(answered);
+        });
+      });
+      const held = await lease(store);
+      const publishing = store.publish(held, publicationOf(held));
+      answered = true;
+      await publishing;
+      expect(await sawAnswer).toBe(true);
+    });
+
+    it('tell once of a publication or an offer that came twice', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      const offer = anOffer(aSession({ generation: held.fence + 1 }), { basis: held.fence });
+      const heard = await heardDuring(other, async () => {
+        await store.publish(held, publicationOf(held));
+        await store.publish(held, publicationOf(held));
+        await store.offer(offer);
+        await store.offer(offer);
+      });
+      expect(heard).toEqual([
+        { kind: 'changed', merchant: 'shop', generation: held.fence },
+        { kind: 'changed', merchant: 'shop', generation: held.fence + 1 },
+      ]);
+    });
+
+    it('tell nothing of what changed nothing that others see', async () => {
+      const [store, other] = bench().replicas;
+      const heard = await heardDuring(other, async () => {
+        const ended = await giveUp(store);
+        await store.release(ended, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
+        await store.enrol(['shop']);
+        const held = await lease(store);
+        await store.offer(anOffer(aSession({ generation: held.fence - 1 })));
+        const older = { ...held, fence: held.fence - 2 };
+        await store.publish(older, publicationOf(older));
+        await store.release(held, { called: false, nextDueInMs: LONG_MS });
+      });
+      expect(heard).toEqual([]);
+    });
+
+    it('reach every other listener when one throws, and none that has ended its subscription', async () => {
+      const [store] = bench().replicas;
+      const heard: string[] = [];
+      store.onAnnouncement(() => {
+        throw new Error('a listener that throws on purpose');
+      });
+      const end = store.onAnnouncement(() => heard.push('ended'));
+      store.onAnnouncement((announcement) => {
+        if (isOf(announcement, 'shop')) heard.push('listening');
+      });
+      end();
+      end();
+      const last = nextOf(store, 'shop');
+      await publishOnce(store);
+      await last;
+      expect(heard).toEqual(['listening']);
+    });
+  });
+}

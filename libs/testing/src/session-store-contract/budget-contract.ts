@@ -1,0 +1,104 @@
+import { aBudget, aClaim } from '../builders.js';
+import {
+  type Bench,
+  byOther,
+  expectAbout,
+  expectRefusal,
+  giveUp,
+  lease,
+  LONG_MS,
+  publishOnce,
+  SHORT_MS,
+} from './store-under-test.js';
+
+export function describeBudget(bench: Bench): void {
+  describe('the budget of create calls', () => {
+    const budget = aBudget({ calls: 2, windowMs: SHORT_MS });
+
+    it('is at most so many calls in any window, over all replicas, per merchant', async () => {
+      const { replicas, advance } = bench();
+      const [store, other] = replicas;
+      await giveUp(store, { budget });
+      await advance(SHORT_MS / 2);
+      await giveUp(other, { budget });
+      expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', SHORT_MS / 2);
+      expect(await other.claim(byOther({ budget, merchant: 'second' }))).toMatchObject({ kind: 'claimed' });
+      await advance(SHORT_MS / 2 + 20);
+      expect(await store.claim(aClaim({ mode: 'now', budget }))).toMatchObject({ kind: 'claimed' });
+    });
+
+    it('is given one call back when the gateway was never called', async () => {
+      const [store] = bench().replicas;
+      const single = aBudget({ calls: 1 });
+      await giveUp(store, { budget: single }, { called: false });
+      await giveUp(store, { budget: single });
+      expect(await store.claim(aClaim({ mode: 'now', budget: single }))).toMatchObject({ kind: 'budget_exhausted' });
+    });
+
+    it('is given back that call and no other, however many were made', async () => {
+      const [store] = bench().replicas;
+      const three = aBudget({ calls: 3 });
+      await giveUp(store, { budget: three });
+      await giveUp(store, { budget: three }, { called: false });
+      await giveUp(store, { budget: three });
+      await giveUp(store, { budget: three });
+      expect(await store.claim(aClaim({ mode: 'now', budget: three }))).toMatchObject({ kind: 'budget_exhausted' });
+    });
+
+    it('counts each call even where two had one number', async () => {
+      const [store] = bench().replicas;
+      const two = aBudget({ calls: 2 });
+      const beyondBelief = 8_999_999_999_999_998;
+      const first = await giveUp(store, { budget: two, floor: beyondBelief });
+      await giveUp(store, { budget: aBudget({ calls: 20 }) }, { called: false });
+      const second = await giveUp(store, { budget: two, floor: beyondBelief });
+      expect(second.fence).toBe(first.fence);
+      expect(await store.claim(aClaim({ mode: 'now', budget: two }))).toMatchObject({ kind: 'budget_exhausted' });
+    });
+
+    it('is given nothing back by a lease that has been spent, nor by one that was released before', async () => {
+      const [store] = bench().replicas;
+      const two = aBudget({ calls: 2 });
+      const first = await lease(store, { budget: two });
+      const second = await lease(store, { budget: two, floor: first.fence });
+      await store.release(first, { called: false, nextDueInMs: 0 });
+      await store.release(second, { called: true, nextDueInMs: 0 });
+      await store.release(second, { called: false, nextDueInMs: 0 });
+      expect(await store.claim(aClaim({ mode: 'now', budget: two }))).toMatchObject({ kind: 'budget_exhausted' });
+    });
+
+    it('is not cleared by a publication', async () => {
+      const [store] = bench().replicas;
+      const newerThan = await publishOnce(store);
+      const claim = aClaim({ mode: 'now', newerThan, budget: aBudget({ calls: 1 }) });
+      expect(await store.claim(claim)).toMatchObject({ kind: 'budget_exhausted' });
+    });
+
+    it('is not passed by watching it', async () => {
+      const [store] = bench().replicas;
+      const single = aBudget({ calls: 1, windowMs: LONG_MS });
+      await giveUp(store, { budget: single });
+      const watched = expectRefusal(
+        await store.claim(aClaim({ mode: 'now', budget: single })),
+        'budget_exhausted',
+        LONG_MS,
+      );
+      const again = await store.claim(aClaim({ mode: 'now', budget: single, watched }));
+      expect(expectRefusal(again, 'budget_exhausted', LONG_MS)).toBe(watched);
+    });
+
+    it('tells when the first call is free again after it was lowered', async () => {
+      const { replicas, advance } = bench();
+      const [store] = replicas;
+      const windowMs = LONG_MS;
+      for (let call = 0; call < 3; call += 1) {
+        await giveUp(store, { budget: aBudget({ windowMs }) });
+        await advance(200);
+      }
+      const refused = await store.claim(aClaim({ mode: 'now', budget: aBudget({ calls: 1, windowMs }) }));
+      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, windowMs - 200);
+      // The newest call decides, and not the oldest: a store that is slow by less than their distance is no fault.
+      expect('retryInMs' in refused && refused.retryInMs > windowMs - 600 + 1).toBe(true);
+    });
+  });
+}

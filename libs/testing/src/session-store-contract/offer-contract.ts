@@ -1,0 +1,198 @@
+import type { Lease, Offer } from '#libs/session';
+import { aClaim, anOffer, aPublication, aSession } from '../builders.js';
+import {
+  type Bench,
+  byOther,
+  expectAbout,
+  failOnce,
+  giveUp,
+  lease,
+  letPass,
+  LONG_MS,
+  publicationOf,
+  publishOnce,
+  SHORT_MS,
+  stateOf,
+} from './store-under-test.js';
+
+/** A session that was made alone by whoever knew of `basis` and of nothing after it. */
+const madeAlone = (basis: number): Offer => anOffer(aSession({ generation: basis + 1 }), { basis });
+
+/** A session that was made under a lease, and could not be published. */
+const madeUnder = (held: Lease, basis = 0): Offer => ({ ...publicationOf(held), basis });
+
+export function describeOffer(bench: Bench): void {
+  describe('offer', () => {
+    it('is taken where there is nothing, whole and exact, with its age', async () => {
+      const [store, other] = bench().replicas;
+      const offer = { ...madeAlone(4_710), ageMs: 7_200_000 };
+      expect(await store.offer(offer)).toEqual({ kind: 'taken', generation: 4_711, isContested: false });
+      const { stored } = await stateOf(other);
+      if (stored.kind !== 'session') throw new Error('there must be a session');
+      expect(stored.session).toEqual(offer.session);
+      expect(stored.ageMs).toBeGreaterThanOrEqual(7_199_999);
+      expect(stored.ageMs).toBeLessThan(7_205_000);
+    });
+
+    it('is taken over the session that its maker knew of', async () => {
+      const [store] = bench().replicas;
+      const basis = await publishOnce(store);
+      const offer = madeAlone(basis);
+      expect(await store.offer(offer)).toEqual({ kind: 'taken', generation: basis + 1, isContested: false });
+      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: basis + 1 } });
+    });
+
+    it('sets the next due moment and clears the failures before it', async () => {
+      const [store, other] = bench().replicas;
+      await failOnce(store, 0);
+      const { fence } = await giveUp(store);
+      await store.offer({ ...madeAlone(fence), nextDueInMs: LONG_MS });
+      const state = await stateOf(other);
+      expectAbout(state.dueInMs, LONG_MS);
+      expect(state.failure).toBeUndefined();
+      expect((await lease(other, { newerThan: fence + 1 })).failures).toBe(0);
+    });
+
+    it('makes a merchant fall due that nobody has enrolled', async () => {
+      const [store, other] = bench().replicas;
+      await store.offer({ ...madeAlone(4_710), nextDueInMs: SHORT_MS });
+      await letPass(bench());
+      expect((await other.due(10)).merchants).toEqual(['shop']);
+    });
+
+    it('answers the same again, and applies it once', async () => {
+      const { replicas, advance } = bench();
+      const [store, other] = replicas;
+      const offer = madeAlone(4_710);
+      const first = await store.offer({ ...offer, nextDueInMs: LONG_MS });
+      await advance(30);
+      expect(await other.offer({ ...offer, nextDueInMs: 0, ageMs: 30 })).toEqual(first);
+      const state = await stateOf(store);
+      expectAbout(state.dueInMs, LONG_MS);
+    });
+
+    it('answers the same again to whoever offers what was published', async () => {
+      const [store] = bench().replicas;
+      const held = await lease(store);
+      await store.publish(held, publicationOf(held));
+      expect(await store.offer(madeUnder(held))).toEqual({
+        kind: 'taken',
+        generation: held.fence,
+        isContested: false,
+      });
+    });
+
+    it('says again that it was contested, since the first answer may have been lost', async () => {
+      const [store, other] = bench().replicas;
+      const { fence } = await giveUp(other, { owner: 'replica-2' });
+      const offer = anOffer(aSession({ generation: fence + 1 }));
+      const first = await store.offer(offer);
+      expect(first).toEqual({ kind: 'taken', generation: fence + 1, isContested: true });
+      expect(await store.offer(offer)).toEqual(first);
+    });
+
+    it('frees its own lease, also when that was made under it and never published', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      expect(await store.offer(madeUnder(held))).toEqual({
+        kind: 'taken',
+        generation: held.fence,
+        isContested: false,
+      });
+      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
+      expect(await other.claim(byOther({ newerThan: held.fence }))).toMatchObject({ kind: 'claimed' });
+    });
+
+    it('raises the fence: what was made under an older lease is fenced, and the next lease is above it', async () => {
+      const [store, other] = bench().replicas;
+      const late = await lease(store, { leaseMs: SHORT_MS });
+      await letPass(bench());
+      await other.offer(madeAlone(late.fence));
+      expect(await store.publish(late, publicationOf(late))).toBe('fenced');
+      expect((await lease(other, { newerThan: late.fence + 1 })).fence).toBeGreaterThan(late.fence + 1);
+    });
+
+    it('is no publication: an even generation and an odd one are taken alike, anything else is our mistake', async () => {
+      const [store] = bench().replicas;
+      for (const generation of [4_711, 4_712]) {
+        expect((await store.offer(anOffer(aSession({ generation }), { basis: generation - 1 }))).kind).toBe('taken');
+      }
+      for (const generation of [0, -1, 4_713.5, Number.NaN, 2 ** 53]) {
+        await expect(store.offer(anOffer(aSession({ generation })))).rejects.toMatchObject({ code: 'internal_error' });
+      }
+    });
+  });
+
+  describe('offer: beside a lease of somebody else', () => {
+    it('is taken, is contested, and leaves the lease and its due moment as they are', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(other, { owner: 'replica-2' });
+      const before = await stateOf(store);
+      const offer = madeAlone(held.fence);
+      const taken = { kind: 'taken', generation: held.fence + 1, isContested: true };
+      expect(await store.offer({ ...offer, nextDueInMs: 0 })).toEqual(taken);
+      expect(await store.offer({ ...offer, nextDueInMs: 0 })).toEqual(taken);
+      expect((await stateOf(store)).dueMark).toBe(before.dueMark);
+      expect(await store.claim(aClaim({ mode: 'now', newerThan: held.fence + 1 }))).toMatchObject({ kind: 'held' });
+      expect(await other.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
+    });
+
+    it('fences the session that was being made, which is then refused as an offer, too', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(other, { owner: 'replica-2' });
+      await store.offer(madeAlone(held.fence));
+      expect(await other.publish(held, publicationOf(held))).toBe('fenced');
+      expect(await other.offer(madeUnder(held))).toEqual({
+        kind: 'refused',
+        generation: held.fence + 1,
+        isContested: true,
+      });
+    });
+
+    it('is no longer contested once that lease has ended and was known to its maker', async () => {
+      const [store, other] = bench().replicas;
+      const { fence } = await giveUp(other, { owner: 'replica-2' });
+      expect(await store.offer(madeAlone(fence))).toMatchObject({ isContested: false });
+    });
+  });
+
+  describe('offer: refused', () => {
+    it('by a newer session, which is named', async () => {
+      const [store] = bench().replicas;
+      const generation = await publishOnce(store);
+      const older = anOffer(aSession({ generation: generation - 1 }), { basis: generation - 8 });
+      expect(await store.offer(older)).toEqual({ kind: 'refused', generation, isContested: true });
+      expect((await stateOf(store)).stored).toMatchObject({ session: { generation } });
+    });
+
+    it('by a newer lease, whose session is being made', async () => {
+      const [store, other] = bench().replicas;
+      const { fence } = await lease(other, { owner: 'replica-2' });
+      expect(await store.offer(anOffer(aSession({ generation: fence - 1 })))).toEqual({
+        kind: 'refused',
+        generation: fence,
+        isContested: true,
+      });
+      expect((await stateOf(store)).stored).toEqual({ kind: 'absent' });
+    });
+
+    it('by a newer lease that has ended, since nobody can know whether a call was made under it', async () => {
+      const [store, other] = bench().replicas;
+      const { fence } = await giveUp(other, { owner: 'replica-2' });
+      expect(await store.offer(anOffer(aSession({ generation: fence - 1 })))).toMatchObject({
+        kind: 'refused',
+        generation: fence,
+      });
+    });
+
+    it('changes nothing', async () => {
+      const [store] = bench().replicas;
+      const generation = await publishOnce(store);
+      const before = await stateOf(store);
+      await store.offer({ ...aPublication(aSession({ generation: generation - 1 })), nextDueInMs: 0, basis: 0 });
+      const after = await stateOf(store);
+      expect(after.dueMark).toBe(before.dueMark);
+      expect((await store.due(1)).merchants).toEqual([]);
+    });
+  });
+}
