@@ -6,6 +6,7 @@ const [, swc] = base.transform['^.+\\.ts$'];
 export default {
   ...base,
   testMatch: ['<rootDir>/libs/store/src/redis/**/*.int-spec.ts'],
-  testEnvironment: '<rootDir>/test/mutation/lua/first-failure-ends.mjs',
+  testEnvironment: '<rootDir>/test/mutation/first-failure-ends.mjs',
+  setupFiles: [...base.setupFiles, '<rootDir>/test/mutation/without-shrinking.mjs'],
   transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/lua/mutated-script.mjs', swc], ...base.transform },
 };

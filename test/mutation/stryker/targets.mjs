@@ -19,6 +19,6 @@ export const targets = {
   store: {
     // The Redis adapter needs a real server: its scripts have mutants of their own (test/mutation/lua).
     mutate: [...sourcesOf('libs/store/src/memory'), 'libs/store/src/publication.ts'],
-    specs: [specsOf('libs/store')],
+    specs: [specsOf('libs/store/src/memory')],
   },
 };
