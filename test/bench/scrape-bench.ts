@@ -31,6 +31,7 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
   metrics.watch(replica, {
     merchants: () => ids,
     reads: () => reads,
+    unconfirmedRejections: () => [],
     watchers: () => 0,
     authenticationFailures: () => [],
   });

@@ -8,6 +8,7 @@ import {
 } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
+import { FaultyStore } from './faulty-store.js';
 
 /** The pace at which the app ticks a replica. */
 const APP_TICK_MS = 1_000;
@@ -23,6 +24,8 @@ export interface ClusterOptions {
   readonly random?: () => number;
   /** Puts something between the replicas and the shared store. */
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
+  /** Where each merchant's calls go; all to one gateway, if left out. */
+  readonly gatewayOf?: (merchant: string) => string;
 }
 
 export interface ReplicaUnderTest {
@@ -39,6 +42,8 @@ export class Cluster {
   readonly replicas: ReplicaUnderTest[] = [];
   readonly #options: ClusterOptions;
   readonly #settings: SessionSettings;
+  /** Between each replica and the store. */
+  readonly stores: FaultyStore[] = [];
   /** The configured merchants of every replica. */
   merchants: readonly string[];
 
@@ -73,9 +78,9 @@ export class Cluster {
       merchants: {
         ids: () => this.merchants,
         settingsOf: (id) => (this.merchants.includes(id) ? this.#settings : undefined),
-        gatewayOf: () => 'gateway',
+        gatewayOf: this.#options.gatewayOf ?? (() => 'gateway'),
       },
-      store: this.#options.wrapStore?.(this.store, index) ?? this.store,
+      store: this.#reach(index),
       gateway: this.gateway,
       events,
       clock: this.clock,
@@ -96,6 +101,12 @@ export class Cluster {
     const underTest = { replica, events, stop };
     this.replicas.push(underTest);
     return underTest;
+  }
+
+  #reach(index: number): SessionStore {
+    const faulty = new FaultyStore(this.#options.wrapStore?.(this.store, index) ?? this.store);
+    this.stores[index] = faulty;
+    return faulty.view;
   }
 
   /** What each replica would serve now. */

@@ -1,69 +1,17 @@
 import { jest } from '@jest/globals';
-import { BrokerError } from '#libs/errors';
-import type { Announcement, SessionStore } from '#libs/session';
+import type { SessionStore } from '#libs/session';
 import { Cluster, patience } from './cluster.js';
+import type { FaultyStore } from './faulty-store.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The store as one replica sees it through a network that can be cut, and that can lose announcements. */
-class FaultyStore implements SessionStore {
-  down = false;
-  losesAnnouncements = false;
-  /** The next publication is applied, and its answer lost. */
-  losesNextPublishAnswer = false;
-  readonly #store: SessionStore;
-
-  constructor(store: SessionStore) {
-    this.#store = store;
-  }
-
-  async enrol(...args: Parameters<SessionStore['enrol']>): ReturnType<SessionStore['enrol']> {
-    return this.#whenUp(() => this.#store.enrol(...args));
-  }
-  async due(...args: Parameters<SessionStore['due']>): ReturnType<SessionStore['due']> {
-    return this.#whenUp(() => this.#store.due(...args));
-  }
-  async claim(...args: Parameters<SessionStore['claim']>): ReturnType<SessionStore['claim']> {
-    return this.#whenUp(() => this.#store.claim(...args));
-  }
-  async publish(...args: Parameters<SessionStore['publish']>): ReturnType<SessionStore['publish']> {
-    const answer = await this.#whenUp(() => this.#store.publish(...args));
-    if (!this.losesNextPublishAnswer) return answer;
-    this.losesNextPublishAnswer = false;
-    throw new BrokerError('store_unavailable');
-  }
-  async release(...args: Parameters<SessionStore['release']>): ReturnType<SessionStore['release']> {
-    return this.#whenUp(() => this.#store.release(...args));
-  }
-  async read(...args: Parameters<SessionStore['read']>): ReturnType<SessionStore['read']> {
-    return this.#whenUp(() => this.#store.read(...args));
-  }
-  onAnnouncement(listener: (announcement: Announcement) => void): () => void {
-    return this.#store.onAnnouncement((announcement) => {
-      if (!this.down && !this.losesAnnouncements) listener(announcement);
-    });
-  }
-  close(): Promise<void> {
-    return this.#store.close();
-  }
-
-  #whenUp<Result>(operation: () => Promise<Result>): Promise<Result> {
-    return this.down ? Promise.reject(new BrokerError('store_unavailable')) : operation();
-  }
-}
-
 function clusterWithFaultyStores(options: ConstructorParameters<typeof Cluster>[0] = {}): {
   cluster: Cluster;
-  stores: FaultyStore[];
+  stores: readonly FaultyStore[];
 } {
-  const stores: FaultyStore[] = [];
-  const wrapStore = (store: SessionStore): SessionStore => {
-    const faulty = new FaultyStore(store);
-    stores.push(faulty);
-    return faulty;
-  };
-  return { cluster: new Cluster({ ...options, wrapStore }), stores };
+  const cluster = new Cluster(options);
+  return { cluster, stores: cluster.stores };
 }
 
 const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
@@ -221,7 +169,7 @@ describe('a store that does not answer', () => {
 
   it('that loses the answer to a publication does not cost a second call', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
-    for (const store of stores) store.losesNextPublishAnswer = true;
+    for (const store of stores) store.losesNextAnswerOf = 'publish';
     await cluster.clock.advance(5_000);
     expect(cluster.gateway.calls).toHaveLength(1);
     expect(cluster.session(0).generation).toBe(cluster.session(1).generation);

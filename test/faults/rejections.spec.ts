@@ -162,32 +162,19 @@ describe('a rejection of a generation that never was', () => {
 });
 
 describe('a rejection while the store does not answer', () => {
-  class CutStore {
-    down = false;
-    readonly wrap = (store: SessionStore): SessionStore =>
-      new Proxy(store, {
-        get: (target, name: keyof SessionStore) => {
-          const operation = (target[name] as (...args: unknown[]) => unknown).bind(target);
-          if (name === 'onAnnouncement' || name === 'close') return operation;
-          return (...args: unknown[]) =>
-            this.down ? Promise.reject(new BrokerError('store_unavailable')) : operation(...args);
-        },
-      });
-  }
+  const cut = (cluster: Cluster): void => cluster.stores.forEach((store) => (store.down = true));
 
   it('is refused where replicas must not authorize alone', async () => {
-    const cut = new CutStore();
-    const cluster = await running({ wrapStore: cut.wrap });
-    cut.down = true;
+    const cluster = await running();
+    cut(cluster);
     const refused = after(cluster, report(cluster, cluster.session().generation));
     await expect(refused).rejects.toMatchObject({ code: 'session_unavailable' });
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
   it('is answered by a session of the replica itself where they may, with one call for all', async () => {
-    const cut = new CutStore();
-    const cluster = await running({ wrapStore: cut.wrap, settings: { onStoreOutage: 'authorize' }, latencyMs: 200 });
-    cut.down = true;
+    const cluster = await running({ settings: { onStoreOutage: 'authorize' }, latencyMs: 200 });
+    cut(cluster);
     const dead = cluster.session().generation;
     const answers = await after(cluster, Promise.all(Array.from({ length: 100 }, () => report(cluster, dead))));
     expect(Math.min(...answers.map(generationOf))).toBeGreaterThan(dead);
@@ -195,9 +182,8 @@ describe('a rejection while the store does not answer', () => {
   });
 
   it('does not judge a generation that only the store could know', async () => {
-    const cut = new CutStore();
-    const cluster = await running({ wrapStore: cut.wrap });
-    cut.down = true;
+    const cluster = await running();
+    cut(cluster);
     await expect(after(cluster, report(cluster, 9e15))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 });

@@ -10,11 +10,13 @@ const MERCHANTS = [
   { id: 'refused', lifetimeMs: 60_000 },
   { id: 'spent', lifetimeMs: 600_000, budget: 2 },
   { id: 'skewed', lifetimeMs: 60_000 },
+  { id: 'doubtful', lifetimeMs: 60_000 },
 ];
 
 const FAULTS = [
   { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
   { kind: 'clock_skew', operation: 'authorize', merchant: 'skewed', skewMs: 30_000 },
+  { kind: 'clock_skew', operation: 'authorize', merchant: 'doubtful', skewMs: 3_600_000 },
 ];
 
 describe('a real Prometheus that watches two replicas', () => {
@@ -45,6 +47,7 @@ describe('a real Prometheus that watches two replicas', () => {
     await fires('SessionBrokerAccessRefused:refused');
     await fires('SessionBrokerNoSession:refused');
     await fires('SessionBrokerClockSkew:skewed');
+    await fires('SessionBrokerImplausibleTime:doubtful');
   }, 60_000);
 
   it('is silent on a merchant that is well, and on a store and replicas that are', async () => {
@@ -125,6 +128,7 @@ describe('a real Prometheus that watches two replicas', () => {
     const notYet = [
       'session_broker_fenced_publish_rejected_total',
       'session_broker_late_results_total',
+      'session_broker_unconfirmed_rejections_total',
       'session_broker_unopenable_records_total',
     ];
     expect(unseen.filter((name) => !notYet.includes(name))).toEqual([]);

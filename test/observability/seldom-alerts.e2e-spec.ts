@@ -95,8 +95,12 @@ describe('a real Prometheus, in trouble that is seldom', () => {
     await eventually(async () => !(await isFiring('SessionBrokerReplicasDisagree:steady')), 30_000);
   }, 80_000);
 
-  it('fires for sessions that are rejected again and again, and for the create calls that it costs', async () => {
-    const alerts = ['SessionBrokerRejectionStorm:rejected', 'SessionBrokerTooManyCreateCalls:rejected'];
+  it('fires for sessions that one consumer rejects again and again, and for the create calls that it costs', async () => {
+    const alerts = [
+      'SessionBrokerRejectionStorm:rejected',
+      'SessionBrokerTooManyCreateCalls:rejected',
+      'SessionBrokerUnconfirmedRejections:rejected',
+    ];
     await eventually(async () => {
       await watched.reject('rejected', await watched.generationOf('rejected'));
       await watched.read('refused');

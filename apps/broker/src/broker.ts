@@ -32,6 +32,7 @@ import { createManagementServer } from './management/management-server.js';
 import { MerchantLabels } from './management/merchant-labels.js';
 import { type Readiness, ReadinessProbe } from './management/readiness.js';
 import { SessionMetrics, type WatchedParts } from './management/session-metrics.js';
+import { UnconfirmedRejections } from './management/unconfirmed-rejections.js';
 import { StatusPage } from './management/status/status-page.js';
 import { NestLogger } from './nest-logger.js';
 import { openStore } from './open-store.js';
@@ -84,9 +85,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const traced = tracing === undefined ? {} : { tracing };
   const ofMerchant = (id: string): MerchantGateway | undefined => merchants.connectionOf(id);
   const gateway = new UndiciSessionGateway({ merchants: ofMerchant, connections, clock, ...traced });
-  const metrics = telemetry === undefined ? undefined : metricsOf(configuration, clock, telemetry);
-  const { statusPage } = options.configuration.management;
-  const status = statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
+  const { metrics, status, unconfirmed, events } = observersOf(options, configuration, merchants);
   const onStateChange = (up: boolean): void => {
     metrics?.setStoreUp(up);
     status?.setStoreUp(up);
@@ -94,14 +93,12 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   };
   const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);
   const store = await openStore({ store: options.configuration.store, keysOf, clock, logger, onStateChange });
-  const listeners = [metrics, status].filter((listener) => listener !== undefined);
-  const events = new EventFanOut(new EventLog(logger), ...listeners);
   const auditLog = openAuditLog(options);
   const parts = { configuration, merchants, clock, logger, store, gateway, events, auditLog, jweWork, ...traced };
   const app = await createApp(parts, telemetry);
   const replica = app.get(SessionReplica);
   started.replica = replica;
-  metrics?.watch(replica, watchedParts(app, merchants));
+  metrics?.watch(replica, { ...watchedParts(app, merchants), unconfirmedRejections: () => unconfirmed.all() });
   const management = createManagement(app, telemetry, status);
   const reloader = createReloader(options, { configuration, retired, app, auditLog, metrics });
   const close = async (graceMs: number): Promise<void> => {
@@ -125,6 +122,26 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     await close(0);
     throw error;
   }
+}
+
+interface Observers {
+  readonly metrics: SessionMetrics | undefined;
+  readonly status: StatusPage | undefined;
+  readonly unconfirmed: UnconfirmedRejections;
+  /** Tells the log and all of them. */
+  readonly events: EventFanOut;
+}
+
+function observersOf(
+  { configuration: { management }, clock, logger, telemetry }: BrokerOptions,
+  configuration: ConfigurationInForce,
+  merchants: ConfiguredMerchants,
+): Observers {
+  const metrics = telemetry === undefined ? undefined : metricsOf(configuration, clock, telemetry);
+  const status = management.statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
+  const unconfirmed = new UnconfirmedRejections(clock, configuration.derive(callersOf));
+  const listeners = [metrics, status, unconfirmed].filter((listener) => listener !== undefined);
+  return { metrics, status, unconfirmed, events: new EventFanOut(new EventLog(logger), ...listeners) };
 }
 
 function createManagement(
@@ -206,7 +223,14 @@ function createReloader(options: BrokerOptions, parts: ReloadedParts): Reloader 
   return new Reloader({ source, configuration, changeOver, clock, logger, auditLog, onReload });
 }
 
-function watchedParts(app: NestFastifyApplication, merchants: ConfiguredMerchants): WatchedParts {
+function callersOf({ auth }: BrokerConfiguration): ReadonlySet<string> {
+  return new Set(auth.policies.map(({ caller }) => caller));
+}
+
+function watchedParts(
+  app: NestFastifyApplication,
+  merchants: ConfiguredMerchants,
+): Omit<WatchedParts, 'unconfirmedRejections'> {
   return {
     merchants: () => merchants.ids(),
     reads: () => app.get(ReadCounts).all(),

@@ -23,10 +23,10 @@ describe('the sessions in memory', () => {
     const { clock, held } = holding();
     clock.freeze(890_000);
     clock.jumpWall(-3_600_000);
-    expect(held.facts('shop').leftMs).toBe(10_000);
+    expect(held.facts('shop').leftMs).toBe(9_999);
   });
 
-  it('are over in the millisecond of their expiry: the wall clock may be behind the truth by as much', () => {
+  it('are over in the millisecond of their expiry: their moments are whole ones', () => {
     const { clock, held } = holding();
     clock.freeze(899_998);
     expect(held.facts('shop').leftMs).toBe(1);
@@ -34,17 +34,31 @@ describe('the sessions in memory', () => {
     expect(held.facts('shop').leftMs).toBe(0);
   });
 
-  it('expire at once when the wall clock is set past their expiry: the safe side', () => {
+  it('look over when the wall clock goes ahead, until the store has told why it did', () => {
     const { clock, held } = holding();
+    held.reconcile(held.storeClock.note(clock.now(), clock.monotonicMs()));
     clock.jumpWall(3_600_000);
     expect(held.facts('shop').leftMs).toBeLessThan(0);
+    held.reconcile(held.storeClock.note(plusMs(clock.now(), -3_600_000), clock.monotonicMs()));
+    expect(held.facts('shop').leftMs).toBe(899_999);
+    expect(held.get('shop')?.expiresAt).toBe(plusMs(clock.now(), 900_000));
   });
 
-  it('know how old they were when they came, whatever the local wall clock says', () => {
+  it('have aged by the time for which the machine was suspended, as the store shows it', () => {
+    const { clock, held } = holding();
+    held.reconcile(held.storeClock.note(clock.now(), clock.monotonicMs()));
+    clock.jumpWall(600_000);
+    held.reconcile(held.storeClock.note(clock.now(), clock.monotonicMs()));
+    expect(held.facts('shop').leftMs).toBe(299_999);
+    expect(held.get('shop')?.expiresAt).toBe(aSession().expiresAt);
+  });
+
+  it('are told in the time of this replica, when their maker and it are hours apart', () => {
     const clock = new FakeClock('2025-12-31T23:00:00.000Z');
     const held = new HeldSessions(clock);
     held.adopt(aSession(), 600_000);
-    expect(held.facts('shop').leftMs).toBe(300_000);
+    expect(held.facts('shop').leftMs).toBe(299_999);
+    expect(held.get('shop')?.expiresAt).toBe(plusMs(clock.now(), 300_000));
   });
 
   it('tell those who wait for a newer one, until they end their subscription', () => {
@@ -57,11 +71,11 @@ describe('the sessions in memory', () => {
     expect(heard).toEqual([11]);
   });
 
-  it('do not count a generation as replaceable that was only announced', () => {
+  it('have a floor at the highest fence that was called under, whether a session came of it or not', () => {
     const { held } = holding();
-    held.noteSeen('shop', 20);
-    expect(held.seen('shop')).toBe(20);
-    expect(held.replaceable('shop')).toBe(10);
+    held.noteCalled('shop', 20);
+    held.noteCalled('shop', 12);
+    expect([held.floor('shop'), held.seen('shop'), held.replaceable('shop')]).toEqual([20, 10, 10]);
   });
 
   it('count a generation that nobody can open as replaceable', () => {

@@ -14,6 +14,7 @@ import type { ClaimRefusal, SessionStore } from './ports/session-store.js';
 import type { Tracing } from './ports/tracing.js';
 import { type AttemptResult, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
 import { reportAttempt } from './renewal-report.js';
+import { implausibleTimes } from './session-admission.js';
 import { leadTimeShortfall } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
@@ -282,6 +283,9 @@ export class Renewer {
     if (skew !== undefined) {
       const beyondTolerance = exceedsTolerance(skew);
       events.emit({ event: 'clock_skew', merchant, skewMs: skew.likelyMs, beyondTolerance });
+    }
+    for (const implausible of implausibleTimes(issued, settings)) {
+      events.emit({ event: 'implausible_time', merchant, ...implausible });
     }
     const shortfall = leadTimeShortfall(session, settings);
     if (shortfall !== undefined) events.emit({ event: 'lead_time_short', merchant, ...shortfall });

@@ -4,6 +4,7 @@ export { redact } from './redact.js';
 export {
   createInstruments,
   type CountedRead,
+  type CountedRejection,
   type ConfigurationGauges,
   type GaugeSource,
   type Instruments,

@@ -21,6 +21,13 @@ export interface CountedRead {
   readonly count: number;
 }
 
+/** Renewals that one consumer caused by its report and no other one confirmed. */
+export interface CountedRejection {
+  readonly merchant: string;
+  readonly consumer: string;
+  readonly count: number;
+}
+
 /** How this replica stands with its configuration. */
 export interface ConfigurationGauges {
   /** When the one in force was read, in seconds since the epoch. */
@@ -33,6 +40,7 @@ export interface ConfigurationGauges {
 export interface GaugeSource {
   merchants(): Iterable<MerchantGauges>;
   reads(): Iterable<CountedRead>;
+  unconfirmedRejections(): Iterable<CountedRejection>;
   storeUp(): boolean | undefined;
   watchers(): number;
   configuration(): ConfigurationGauges;
@@ -54,7 +62,6 @@ export interface Instruments {
   readonly serverKeyChanges: Count;
   readonly budgetExhausted: Count;
   readonly implausibleTimes: Count;
-  readonly unconfirmedRejections: Count;
   readonly configReloadFailures: Count;
   observe(source: GaugeSource): void;
 }
@@ -86,10 +93,6 @@ export function createInstruments(meter: Meter): Instruments {
     serverKeyChanges: counter('server_key_changes', 'Renewals that brought another server key'),
     budgetExhausted: counter('budget_exhausted', 'Claims refused because the create-call budget is spent'),
     implausibleTimes: counter('implausible_times', 'Answers whose time was not believed: a lifetime, or a clock'),
-    unconfirmedRejections: counter(
-      'unconfirmed_rejections',
-      'Renewals caused by a consumer whose report no other consumer confirmed',
-    ),
     configReloadFailures: counter('config_reload_failures', 'Changed configurations that were not taken'),
     observe: (source) => observe(meter, source),
   };
@@ -140,6 +143,14 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
     .addCallback((result) => {
       for (const { merchant, result: served, count } of source.reads())
         result.observe(count, { merchant, result: served });
+    });
+  meter
+    .createObservableCounter(`${PREFIX}unconfirmed_rejections`, {
+      description: 'Renewals caused by a consumer whose report no other one confirmed',
+    })
+    .addCallback((result) => {
+      for (const { merchant, consumer, count } of source.unconfirmedRejections())
+        result.observe(count, { merchant, consumer });
     });
   meter
     .createObservableGauge(`${PREFIX}store_up`, { description: 'Whether the store answers' })

@@ -1,6 +1,13 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
-import type { ConfigurationGauges, CountedRead, GaugeSource, Instruments, MerchantGauges } from '#libs/telemetry';
+import type {
+  ConfigurationGauges,
+  CountedRead,
+  CountedRejection,
+  GaugeSource,
+  Instruments,
+  MerchantGauges,
+} from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -11,6 +18,7 @@ const MS_PER_S = 1_000;
 export interface WatchedParts {
   readonly merchants: () => readonly string[];
   readonly reads: () => Iterable<CountedRead>;
+  readonly unconfirmedRejections: () => Iterable<CountedRejection>;
   readonly watchers: () => number;
   readonly authenticationFailures: () => Iterable<readonly [reason: string, count: number]>;
 }
@@ -26,6 +34,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   #watched: WatchedParts = {
     merchants: () => [],
     reads: () => [],
+    unconfirmedRejections: () => [],
     watchers: () => 0,
     authenticationFailures: () => [],
   };
@@ -68,7 +77,11 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   reads(): Iterable<CountedRead> {
-    return summed(this.#watched.reads(), this.#labels());
+    return summed(this.#watched.reads(), this.#labels(), ({ result }) => result);
+  }
+
+  unconfirmedRejections(): Iterable<CountedRejection> {
+    return summed(this.#watched.unconfirmedRejections(), this.#labels(), ({ consumer }) => consumer);
   }
 
   storeUp(): boolean | undefined {
@@ -153,12 +166,16 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
 }
 
 /** A label may be told once in a scrape: what merchants share is added up. */
-function summed(reads: Iterable<CountedRead>, labels: MerchantLabels): Iterable<CountedRead> {
-  const sums = new Map<string, CountedRead>();
-  for (const { merchant, result, count } of reads) {
-    const label = labels.of(merchant);
-    const known = sums.get(`${label} ${result}`)?.count ?? 0;
-    sums.set(`${label} ${result}`, { merchant: label, result, count: known + count });
+function summed<Counted extends { readonly merchant: string; readonly count: number }>(
+  all: Iterable<Counted>,
+  labels: MerchantLabels,
+  kindOf: (counted: Counted) => string,
+): Iterable<Counted> {
+  const sums = new Map<string, Counted>();
+  for (const counted of all) {
+    const merchant = labels.of(counted.merchant);
+    const key = `${merchant} ${kindOf(counted)}`;
+    sums.set(key, { ...counted, merchant, count: (sums.get(key)?.count ?? 0) + counted.count });
   }
   return sums.values();
 }

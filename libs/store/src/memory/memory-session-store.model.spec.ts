@@ -35,7 +35,7 @@ describe('MemorySessionStore against a reference that is too simple to be wrong'
         const { merchants } = await run.bench.store.due(10);
         expect([...merchants].sort()).toEqual([...run.reference.merchants()].sort());
       }),
-      { numRuns: 400 },
+      { numRuns: 250 },
     );
   });
 });

@@ -128,6 +128,15 @@ export function describePublish(bench: Bench): void {
       expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
+    it('frees no lease of another owner, though a store that has lost its records gave both one number', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(store);
+      const namesake: Lease = { ...held, owner: 'replica-2' };
+      expect(await other.publish(namesake, publicationOf(namesake))).toBe('published');
+      expect(await other.release(namesake, { called: true, nextDueInMs: 0 })).toBe(false);
+      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
+    });
+
     it('answers the same publication again without applying it again', async () => {
       const [store, other] = bench().replicas;
       const held = await lease(store);
