@@ -52,7 +52,7 @@ export class FaultyStore {
     this.asked.push({ operation, arguments: parameters });
     if (this.state === 'silent') throw new BrokerError('store_unavailable');
     if (this.state === 'refuses') throw new BrokerError('store_refused', { detail: `${operation}: NOPERM` });
-    const answer: unknown = await Reflect.apply(store[operation] as (...all: unknown[]) => unknown, store, parameters);
+    const answer: unknown = await Reflect.apply(Reflect.get(store, operation) as () => unknown, store, parameters);
     if (this.losesNextAnswerOf !== operation) return answer;
     this.losesNextAnswerOf = undefined;
     throw new BrokerError('store_unavailable');

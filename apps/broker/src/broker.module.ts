@@ -31,7 +31,8 @@ import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { SessionLookup } from './http/session-lookup.service.js';
 import { SessionController } from './http/session.controller.js';
-import { ReadinessProbe } from './management/readiness.js';
+import { ReadinessProbe } from './management/readiness.service.js';
+import { StoreState } from './management/store-state.js';
 import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
@@ -52,6 +53,7 @@ export interface BrokerParts {
   readonly auditLog: AuditLog;
   /** Where payloads are sealed and opened. */
   readonly jweWork: JweWork;
+  readonly storeState: StoreState;
 }
 
 /** Jitter needs no secrecy, but one source of randomness is enough. */
@@ -79,6 +81,7 @@ export class BrokerModule {
         { provide: EVENTS, useValue: parts.events },
         { provide: AUDIT_LOG, useValue: parts.auditLog },
         { provide: JWE_WORK, useValue: parts.jweWork },
+        { provide: StoreState, useValue: parts.storeState },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: PolicyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },

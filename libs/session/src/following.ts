@@ -5,7 +5,7 @@ const PAGE = 500;
 /** Questions under way at once: one that hangs does not hold up the others. */
 const LANES = 4;
 /** Between a question that failed and the next. */
-const RETRY_MS = 500;
+const RETRY_MS = 1_000;
 
 export interface FollowingParts {
   readonly clock: Clock;

@@ -11,6 +11,7 @@ import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { OfferResult, SessionStore } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
+import { leaseMsFor } from './renewal-attempt.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { SessionReader } from './session-reader.js';
@@ -61,7 +62,7 @@ export class SessionReplica {
     this.#merchants = ports.merchants;
     const store = new ObservedStore(ports.store, events, clock);
     this.held = new HeldSessions(clock);
-    this.#settlements = new Settlements(this.held);
+    this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
     this.#unpublished = new UnpublishedSessions({
       store,
@@ -100,6 +101,7 @@ export class SessionReplica {
   /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
   resync(): Promise<void> {
     this.#sync.invalidate();
+    this.#sync.retryNow();
     return this.#loop.tick();
   }
 
@@ -155,11 +157,12 @@ export class SessionReplica {
     this.#sync.renewNow(merchant);
   }
 
-  #offered({ session: { merchant } }: UnpublishedSession, answer: OfferResult): void {
+  #offered({ session: { merchant }, answeredAtMs }: UnpublishedSession, answer: OfferResult): void {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
-    const endsTheOther = this.#merchants.settingsOf(merchant)?.supersedes !== false;
-    if (!answer.isContested || !endsTheOther) return;
-    this.#settlements.note(merchant, Math.max(answer.generation, this.held.generationOf(merchant)));
+    const settings = this.#merchants.settingsOf(merchant);
+    if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
+    const newerThan = Math.max(answer.generation, this.held.generationOf(merchant));
+    this.#settlements.note(merchant, { newerThan, answeredAtMs, longestCallMs: leaseMsFor(settings) });
     this.#loop.wake();
   }
 

@@ -117,6 +117,11 @@ export class SessionSync {
     this.#following.want(merchants);
   }
 
+  /** The store answers again: what could not be read is read now. */
+  retryNow(): void {
+    this.#following.retryNow();
+  }
+
   /** The reason for the merchant's back-off is gone. */
   renewNow(merchant: string): void {
     this.#renew(merchant, { isOverdue: true, ignoresBackOff: true });
@@ -293,6 +298,8 @@ export class SessionSync {
     const untilRenewalMs = held.untilRenewalMs(merchant);
     if (untilRenewalMs > 0) return untilRenewalMs + firstLagMs;
     // The margin is a moment of its own: from then on a renewal does not wait for the schedule.
-    return freshMs > SHORTEST_RECHECK_MS ? Math.min(lagMs * jitter, freshMs) : Math.max(SHORTEST_RECHECK_MS, lagMs * jitter);
+    return freshMs > SHORTEST_RECHECK_MS
+      ? Math.min(lagMs * jitter, freshMs)
+      : Math.max(SHORTEST_RECHECK_MS, lagMs * jitter);
   }
 }

@@ -31,6 +31,7 @@ export class FakeGateway implements SessionGateway {
   mostInFlight = 0;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
+  readonly #live = new Map<string, string>();
   readonly #next: GatewayAnswer[] = [];
   #always: GatewayAnswer | undefined;
   #issued = 0;
@@ -51,6 +52,11 @@ export class FakeGateway implements SessionGateway {
     this.#always = answer;
   }
 
+  /** The token of the session that was created last: it ended the one before it. */
+  liveToken(merchant: string): string | undefined {
+    return this.#live.get(merchant);
+  }
+
   async createSession(request: CreateSessionRequest): Promise<IssuedSession> {
     const { merchant } = request;
     this.calls.push({ merchant, atMs: this.#clock.monotonicMs() });
@@ -58,7 +64,9 @@ export class FakeGateway implements SessionGateway {
     const sentAt = this.#clock.now();
     try {
       await this.#passTime(request.signal);
-      return this.#issue(sentAt, this.#next.shift() ?? this.#always ?? {});
+      const issued = this.#issue(sentAt, this.#next.shift() ?? this.#always ?? {});
+      this.#live.set(merchant, issued.authToken);
+      return issued;
     } finally {
       this.#count(merchant, -1);
     }
