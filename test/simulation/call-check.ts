@@ -49,7 +49,7 @@ export class CallCheck {
 
   faultBegins(fault: Fault): void {
     const { scenario, leases } = this.#parts;
-    const leased = scenario.merchants.filter((merchant) => leases.isLeased(merchant));
+    const leased = scenario.merchants.filter((merchant) => leases.wasLeased(merchant));
     this.#begun.push({ fault, leased: new Set(leased) });
   }
 
@@ -67,10 +67,10 @@ export class CallCheck {
 
   /** When the budget lets another call through. */
   budgetFreeAtMs(merchant: string): number {
-    const { budget } = this.#parts.scenario;
-    const calls = this.#callsOf(merchant);
-    const first = calls[calls.length - budget.calls];
-    return first === undefined ? 0 : first.atMs + budget.windowMs + this.#setBackMs();
+    const { scenario, leases } = this.#parts;
+    const { budget } = scenario;
+    const firstAtMs = leases.takenAtMs(merchant, budget.calls);
+    return firstAtMs === undefined ? 0 : firstAtMs + budget.windowMs + this.#setBackMs();
   }
 
   /** A window that is counted by a clock lasts longer by what the clock was set back. */
