@@ -153,8 +153,11 @@ export class CallCheck {
   }
 }
 
-/** A store that forgets a claim under which somebody calls cannot keep the next one from calling. */
+/**
+ * A store that forgets a claim under which somebody calls cannot keep the next one from calling; nobody can tell then
+ * which of the two sessions was made last, and one more renewal settles it.
+ */
 function allowanceOf(fault: Fault, wasLeased: boolean): number {
-  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 1 : 0;
+  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 2 : 0;
   return isOfStoreAlone(fault) ? 0 : 1;
 }
