@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { instantFromEpochMs, msBetween, plusMs } from '#libs/clock';
 import { anIssuedSession, aSession, someSettings } from '#libs/testing';
-import { exceedsTolerance, measureSkew, toOurClock } from './clock-skew.js';
+import { exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS, timedSteadily, toOurClock } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { admit, implausibleTimes } from './session-admission.js';
 
@@ -159,4 +159,23 @@ describe('the skew between the clocks', () => {
       }),
     );
   });
+});
+
+describe('an exchange during which our wall clock was set', () => {
+  const TOOK_MS = 300;
+  const LIFETIME_MS = 15_000;
+
+  it.each([-3_600_000, -8_236, -2_500, -250, 2_500, 8_236, 3_600_000])(
+    'by %d ms gives the session no longer a life than the gateway gave it',
+    (setByMs) => {
+      const receivedAt = plusMs(sentAt, TOOK_MS + setByMs);
+      const gatewayDate = sentAt;
+      const expiresAt = plusMs(sentAt, LIFETIME_MS);
+      const settings = someSettings({ largestClockSkewMs: 7_200_000 });
+      const answer = anIssuedSession({ sentAt, receivedAt, gatewayDate, expiresAt });
+      const session = admit(timedSteadily(answer, TOOK_MS), { ...facts, settings });
+      expect(msBetween(session.createdAt, session.expiresAt)).toBeLessThanOrEqual(LIFETIME_MS);
+      expect(msBetween(session.createdAt, session.expiresAt)).toBeGreaterThan(LIFETIME_MS - 2 * SKEW_TOLERANCE_MS);
+    },
+  );
 });
