@@ -9,7 +9,7 @@ const swc = {
   sourceMaps: 'inline',
 };
 
-const base = {
+export const base = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
