@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { generationAlone, isMadeAlone, SEATS } from './generations.js';
+
+describe('generations that are made alone', () => {
+  it('are the first above what is known that belongs to the seat', () => {
+    expect(generationAlone(0, 0)).toBe(1);
+    expect(generationAlone(0, 1)).toBe(2_049);
+    expect(generationAlone(0, 2_048)).toBe(2_049);
+    expect(generationAlone(1_023, 2_046)).toBe(2_047);
+    expect(generationAlone(1_023, 2_047)).toBe(4_095);
+    expect(generationAlone(3, 10.9)).toBe(2_055);
+    expect(generationAlone(3, 6.9)).toBe(7);
+  });
+
+  it('never meet those of another seat or of a lease, and are little above what is known', () => {
+    const seats = fc.integer({ min: 0, max: SEATS - 1 });
+    const known = fc.integer({ min: 0, max: 2_000_000_000_000 });
+    fc.assert(
+      fc.property(seats, seats, known, known, (one, other, first, second) => {
+        const generation = generationAlone(one, first);
+        expect(generation).toBeGreaterThan(first);
+        expect(generation).toBeLessThanOrEqual(first + 2 * SEATS);
+        expect(isMadeAlone(generation)).toBe(true);
+        if (one !== other) expect(generationAlone(other, second)).not.toBe(generation);
+      }),
+    );
+  });
+
+  it('are told from those of a lease', () => {
+    expect([isMadeAlone(7), isMadeAlone(8)]).toEqual([true, false]);
+  });
+});
