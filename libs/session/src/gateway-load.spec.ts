@@ -47,16 +47,19 @@ describe('calls to one gateway', () => {
     expect(load.hasRoom('bank')).toBe(false);
   });
 
-  it.each(['timeout', 'transient'] as const)('are half as many after one that failed by %s, and never none', async (failure) => {
-    const load = new GatewayLoad();
-    await load.enter('bank');
-    load.leave('bank', failure);
-    expect(await fill(load)).toBe(8);
-    for (let call = 0; call < 8; call += 1) load.leave('bank', failure);
-    expect(await fill(load)).toBe(1);
-    load.leave('bank', failure);
-    expect(await fill(load)).toBe(1);
-  });
+  it.each(['timeout', 'transient'] as const)(
+    'are half as many after one that failed by %s, and never none',
+    async (failure) => {
+      const load = new GatewayLoad();
+      await load.enter('bank');
+      load.leave('bank', failure);
+      expect(await fill(load)).toBe(8);
+      for (let call = 0; call < 8; call += 1) load.leave('bank', failure);
+      expect(await fill(load)).toBe(1);
+      load.leave('bank', failure);
+      expect(await fill(load)).toBe(1);
+    },
+  );
 
   it.each(['refused', 'revoked', 'invalid_response', 'aborted'] as const)(
     'are as many as before after one that failed by %s: the gateway kept up',
