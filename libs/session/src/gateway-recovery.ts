@@ -2,6 +2,7 @@ import type { GatewayFailureKind } from './gateway-failure.js';
 
 /** So many failures in a row, of more than one merchant, are the gateway's and not a merchant's. */
 const FAILURES_OF_A_GATEWAY = 3;
+const MERCHANTS_OF_A_GATEWAY = 2;
 
 interface Outage {
   failures: number;
@@ -28,7 +29,8 @@ export class GatewayRecovery {
     const outage = this.#outages.get(gateway);
     if (outage === undefined) return [];
     this.#outages.delete(gateway);
+    if (outage.failures < FAILURES_OF_A_GATEWAY || outage.merchants.size < MERCHANTS_OF_A_GATEWAY) return [];
     outage.merchants.delete(merchant);
-    return outage.failures < FAILURES_OF_A_GATEWAY ? [] : [...outage.merchants];
+    return [...outage.merchants];
   }
 }
