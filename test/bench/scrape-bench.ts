@@ -32,6 +32,7 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
     merchants: () => ids,
     reads: () => reads,
     unconfirmedRejections: () => [],
+    store: () => 'answers',
     watchers: () => 0,
     authenticationFailures: () => [],
   });

@@ -124,6 +124,7 @@ merchants:
       'session_broker_reads_total{merchant="shop",result="fresh"} 1',
       'session_broker_leases_total{result="claimed"} 1',
       'session_broker_store_up 1',
+      'session_broker_store_refusing 0',
       'session_broker_watchers 0',
     ]) {
       expect(scrape).toContain(`${line}\n`);

@@ -1,3 +1,4 @@
+import { SystemClock } from '#libs/clock';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
@@ -7,6 +8,7 @@ const THROUGH_THE_FRAMEWORK = { prefer: 'respond-async' };
 interface SessionBody {
   readonly generation: number;
   readonly authToken: string;
+  readonly createdAt: string;
   readonly expiresAt: string;
   readonly renewAt: string;
 }
@@ -86,6 +88,32 @@ describe('reading a session', () => {
     expect(await given('order-4711')).toBe('order-4711');
     expect(await given('x'.repeat(65))).toMatch(/^[0-9a-f-]{36}$/);
     expect(await given('a b"c')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ['a clock an hour ahead, its expiries with it', 3_600_000],
+    ['a clock a year behind, its expiries with it', -31_536_000_000],
+  ])('serves a session of a gateway with %s, for as long as it lives', async (_name, skewMs) => {
+    const fault = { kind: 'clock_skew', operation: 'authorize', merchant: 'shop', skewMs };
+    const own = await RunningBroker.start({ merchant: { lifetimeMs: 900_000 }, faults: [fault] });
+    try {
+      const { expiresAt } = await sessionOf(await own.get(PATH, { prefer: 'wait=5' }));
+      const leftMs = Date.parse(expiresAt) - new SystemClock().now();
+      expect(leftMs).toBeGreaterThan(890_000);
+      expect(leftMs).toBeLessThanOrEqual(900_000);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('believes no session to live longer than a day', async () => {
+    const own = await RunningBroker.start({ merchant: { lifetimeMs: 10 * 86_400_000 } });
+    try {
+      const { createdAt, expiresAt } = await sessionOf(await own.get(PATH, { prefer: 'wait=5' }));
+      expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBeLessThanOrEqual(86_400_000);
+    } finally {
+      await own.close();
+    }
   });
 
   it('does not replace a session that was just created, however much is wanted', async () => {
@@ -237,7 +265,13 @@ describe('when there is no session', () => {
     expect((await fetch(`${broker.managementUrl}/livez`)).status).toBe(200);
     const ready = await fetch(`${broker.managementUrl}/readyz`);
     expect(ready.status).toBe(503);
-    expect(await ready.json()).toEqual({ ready: false, shuttingDown: false, missing: ['shop'] });
+    expect(await ready.json()).toEqual({
+      ready: false,
+      shuttingDown: false,
+      missing: ['shop'],
+      store: 'answers',
+      storeReached: true,
+    });
   });
 
   it('costs one create call per back-off, however many ask', async () => {

@@ -1,5 +1,3 @@
-import { BrokerError } from '#libs/errors';
-import type { SessionStore } from '#libs/session';
 import { Cluster, patience } from './cluster.js';
 
 const HOUR = 3_600_000;
@@ -9,7 +7,7 @@ function change(cluster: Cluster, merchants: readonly string[]): Promise<unknown
   const added = merchants.filter((merchant) => !before.includes(merchant));
   const removed = before.filter((merchant) => !merchants.includes(merchant));
   cluster.merchants = merchants;
-  return Promise.all(cluster.replicas.map(({ replica }) => replica.merchantsChanged({ added, removed })));
+  return Promise.all(cluster.replicas.map(({ replica }) => replica.merchantsChanged({ added, removed, changed: [] })));
 }
 
 const generations = (cluster: Cluster, merchant: string): (number | undefined)[] =>

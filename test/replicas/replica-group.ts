@@ -169,7 +169,7 @@ export class ReplicaGroup {
       keyPrefix: 'test',
       keysOf: (merchant) => [this.#keyOf(merchant)],
       clock: this.clock,
-      onStateChange: (up) => void (up && started.replica?.resync()),
+      onStateChange: (state) => void (state === 'answers' && started.replica?.resync()),
     });
     const replica = new SessionReplica({
       owner: `replica-${index}-${process.hrtime.bigint()}`,

@@ -7,6 +7,9 @@ import type { VirtualWorld } from './virtual-world.js';
 /** Between the claim, which the budget counts, and the call, which is counted here: a lease at most. */
 const CLAIM_TO_CALL_MS = 8_000;
 
+/** A renewal this much before its moment is early, and not needless: a store's clock may be a little ahead. */
+const EARLY_MS = 2_000;
+
 interface CreateCall {
   readonly owner: string;
   readonly atMs: number;
@@ -46,7 +49,7 @@ export class CallCheck {
 
   faultBegins(fault: Fault): void {
     const { scenario, leases } = this.#parts;
-    const leased = scenario.merchants.filter((merchant) => leases.isLeased(merchant));
+    const leased = scenario.merchants.filter((merchant) => leases.wasLeased(merchant));
     this.#begun.push({ fault, leased: new Set(leased) });
   }
 
@@ -64,10 +67,18 @@ export class CallCheck {
 
   /** When the budget lets another call through. */
   budgetFreeAtMs(merchant: string): number {
-    const { budget } = this.#parts.scenario;
-    const calls = this.#callsOf(merchant);
-    const first = calls[calls.length - budget.calls];
-    return first === undefined ? 0 : first.atMs + budget.windowMs;
+    const { scenario, leases } = this.#parts;
+    const { budget } = scenario;
+    const firstAtMs = leases.takenAtMs(merchant, budget.calls);
+    return firstAtMs === undefined ? 0 : firstAtMs + budget.windowMs + this.#setBackMs();
+  }
+
+  /** A window that is counted by a clock lasts longer by what the clock was set back. */
+  #setBackMs(): number {
+    return this.#begun.reduce(
+      (sum, { fault }) => sum + (fault.kind === 'store_clock' ? Math.max(0, -fault.byMs) : 0),
+      0,
+    );
   }
 
   #countNeedless(merchant: string, owner: string): void {
@@ -92,7 +103,7 @@ export class CallCheck {
     const issued = live(merchant);
     if (issued === undefined) return undefined;
     const dueAtMs = renewalDueAtMs(issued);
-    if (dueAtMs === undefined || dueAtMs <= world.nowMs) return undefined;
+    if (dueAtMs === undefined || dueAtMs <= world.nowMs + EARLY_MS) return undefined;
     return `the session lives and need not be renewed for ${Math.round(dueAtMs - world.nowMs)} ms`;
   }
 
@@ -142,8 +153,11 @@ export class CallCheck {
   }
 }
 
-/** A store that forgets a claim under which somebody calls cannot keep the next one from calling. */
+/**
+ * A store that forgets a claim under which somebody calls cannot keep the next one from calling; nobody can tell then
+ * which of the two sessions was made last, and one more renewal settles it.
+ */
 function allowanceOf(fault: Fault, wasLeased: boolean): number {
-  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 1 : 0;
+  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 2 : 0;
   return isOfStoreAlone(fault) ? 0 : 1;
 }

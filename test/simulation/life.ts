@@ -124,18 +124,21 @@ export class Life {
     this.#awakeSinceMs = this.#parts.world.nowMs;
   }
 
-  /** Ends as an orderly shutdown does, and looks whether anything is left. */
+  /** Ends as an orderly shutdown does. */
   stop(): void {
-    const { settlements, judge } = this.#parts;
+    const { settlements } = this.#parts;
     this.#isTicking = false;
     this.process.arrive(() => {
-      const stopped = this.replica.stop(GRACE_MS).then(async () => {
-        await this.link.close();
-        const left = this.process.clock.pendingTasks;
-        if (left > 0) judge.violated('no timer is left after the stop', `${this.process.owner} left ${left}`);
-      });
+      const stopped = this.replica.stop(GRACE_MS).then(() => this.link.close());
       settlements.track(`stop of ${this.process.owner}`, stopped, { life: this, withinMs: LONGEST_STOP_MS });
     });
+  }
+
+  /** Once it was stopped and every reader has been answered. */
+  lookAtTimers(): void {
+    const { pendingTasks } = this.process.clock;
+    const detail = `${this.process.owner} left ${pendingTasks}`;
+    if (pendingTasks > 0) this.#parts.judge.violated('no timer is left after the stop', detail);
   }
 
   #tick(): void {

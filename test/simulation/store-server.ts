@@ -2,6 +2,7 @@ import { type Clock, instantFromEpochMs } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { Announcement, SessionStore, StoredState } from '#libs/session';
 import { WORLD_EPOCH_MS } from './replica-process.js';
+import type { SpecifiedSteps } from './specified-steps.js';
 import { type AppliedCall, perform, type StoreCall, writes } from './store-calls.js';
 import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
@@ -14,8 +15,8 @@ export type StoreAnswer =
 /** Watches what the store does, and is told of every step that it answered. */
 export interface StoreWitness {
   applied(call: AppliedCall): void;
-  /** What the specification would have answered. */
-  specified(call: StoreCall, tested: unknown, specified: unknown): void;
+  /** A step that the specification takes otherwise. */
+  differs(difference: string): void;
 }
 
 export interface StoreServerParts {
@@ -24,7 +25,7 @@ export interface StoreServerParts {
   readonly witness: StoreWitness;
   readonly makeStore: MakeStore;
   /** Takes every step beside the tested one, when there is one. */
-  readonly makeSpecified?: MakeStore;
+  readonly makeSpecified?: () => SpecifiedSteps;
 }
 
 interface LoggedWrite {
@@ -63,11 +64,12 @@ export class StoreServer {
   #replayingAtMs: number | undefined;
   #log: LoggedWrite[] = [];
   #tested: SessionStore;
-  #specified: SessionStore | undefined;
+  readonly #specified: SpecifiedSteps | undefined;
 
   constructor(parts: StoreServerParts) {
     this.#parts = parts;
-    [this.#tested, this.#specified] = this.#rebuilt();
+    this.#specified = parts.makeSpecified?.();
+    this.#tested = this.#rebuilt();
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -76,13 +78,14 @@ export class StoreServer {
   }
 
   /** `answer` is called at most once, and never while the store is silent. */
-  handle(call: StoreCall, answer: (answer: StoreAnswer) => void): void {
+  handle(asked: StoreCall, answer: (answer: StoreAnswer) => void): void {
     const [silence] = this.#parts.weather.of('store_silent');
     if (silence !== undefined && silence.how !== 'unanswered') return;
     if (this.#parts.weather.of('store_refuses').length > 0) {
       answer({ kind: 'failed', error: new BrokerError('store_refused', { detail: 'READONLY' }) });
       return;
     }
+    const call = this.#seenByDamage(asked);
     if (writes(call)) this.#log.push({ call, atMs: this.#timeMs() });
     this.#apply(call).then(
       (applied) => {
@@ -110,18 +113,21 @@ export class StoreServer {
 
   /** `session`: it opens with no key. `everything`: what is there of it is no record at all. */
   damage(merchant: string, part: 'session' | 'everything'): void {
-    if (part === 'everything') {
-      this.#log = this.#log.flatMap((write) => withoutSessionOf(merchant, write));
-      this.#restart();
-    }
     this.#damaged.set(merchant, part);
   }
 
   async #apply(call: StoreCall): Promise<AppliedCall> {
-    const specified = this.#specified === undefined ? undefined : perform(this.#specified, call);
+    const differenceFrom = this.#specified?.take(call, this.#timeMs());
     const applied = await perform(this.#tested, call);
-    if (specified !== undefined) this.#parts.witness.specified(call, applied.result, (await specified).result);
+    const difference = differenceFrom?.(applied);
+    if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
     return this.#withDamage(applied);
+  }
+
+  /** Of a record that is none, no generation is known: no claim is answered that there is a newer one. */
+  #seenByDamage(call: StoreCall): StoreCall {
+    if (call.operation !== 'claim' || this.#damaged.get(call.args[0].merchant) !== 'everything') return call;
+    return { operation: 'claim', args: [{ ...call.args[0], newerThan: Number.MAX_SAFE_INTEGER }] };
   }
 
   #withDamage(applied: AppliedCall): AppliedCall {
@@ -138,7 +144,7 @@ export class StoreServer {
 
   #damagedState(state: StoredState): StoredState {
     const part = this.#damaged.get(state.merchant);
-    if (part === 'everything' && state.stored.kind === 'absent') {
+    if (part === 'everything') {
       return { ...state, stored: { kind: 'unopenable', generation: 0 } };
     }
     if (part === 'session' && state.stored.kind === 'session') {
@@ -153,22 +159,23 @@ export class StoreServer {
 
   #restart(): void {
     this.#damaged.clear();
-    [this.#tested, this.#specified] = this.#rebuilt();
+    this.#tested = this.#rebuilt();
   }
 
-  #rebuilt(): [SessionStore, SessionStore | undefined] {
-    const { makeStore, makeSpecified } = this.#parts;
-    const tested = this.#replayed(makeStore);
+  #rebuilt(): SessionStore {
+    const tested = this.#replayed();
     tested.onAnnouncement((announcement) => {
       if (tested !== this.#tested) return;
       for (const listener of [...this.#listeners]) listener(announcement);
     });
-    return [tested, makeSpecified === undefined ? undefined : this.#replayed(makeSpecified)];
+    this.#specified?.startOver();
+    for (const { call, atMs } of this.#log) this.#specified?.take(call, atMs);
+    return tested;
   }
 
   /** Stores take each step before they give way, so that a replay is over when it has been asked for. */
-  #replayed(make: MakeStore): SessionStore {
-    const store = make(new StoreClock(() => this.#timeMs()));
+  #replayed(): SessionStore {
+    const store = this.#parts.makeStore(new StoreClock(() => this.#timeMs()));
     for (const { call, atMs } of this.#log) {
       this.#replayingAtMs = atMs;
       void perform(store, call);
@@ -176,13 +183,4 @@ export class StoreServer {
     this.#replayingAtMs = undefined;
     return store;
   }
-}
-
-/** The same history in which the merchant's sessions never arrived, and everything else did. */
-function withoutSessionOf(merchant: string, write: LoggedWrite): LoggedWrite[] {
-  const { call, atMs } = write;
-  if (call.operation === 'offer') return call.args[0].session.merchant === merchant ? [] : [write];
-  if (call.operation !== 'publish' || call.args[0].merchant !== merchant) return [write];
-  const [lease, { nextDueInMs }] = call.args;
-  return [{ call: { operation: 'release', args: [lease, { called: true, nextDueInMs }] }, atMs }];
 }

@@ -1,5 +1,8 @@
 import type { ScheduledTask } from '#libs/clock';
 
+/** More events than this at one moment, and time would never go on. */
+const MOST_AT_ONCE = 20_000;
+
 interface PlannedEvent {
   readonly atMs: number;
   readonly order: number;
@@ -15,11 +18,19 @@ function afterSettling(then: () => void): void {
   queueMicrotask(() => process.nextTick(then));
 }
 
+/** Something goes on without end and without a pace. */
+export class EndlessMoment extends Error {
+  constructor(atMs: number) {
+    super(`more than ${MOST_AT_ONCE} events at ${atMs} ms`);
+  }
+}
+
 /** The one true time of a simulation: each event at its moment, in an order that depends on nothing but the program. */
 export class VirtualWorld {
   readonly #heap: PlannedEvent[] = [];
   #nowMs = 0;
   #order = 0;
+  #atOnce = 0;
   #stopped = false;
 
   /** True milliseconds since the simulation began. */
@@ -55,8 +66,10 @@ export class VirtualWorld {
       this.#nowMs = Math.max(this.#nowMs, untilMs);
       return false;
     }
+    this.#atOnce = next.atMs > this.#nowMs ? 0 : this.#atOnce + 1;
     this.#nowMs = Math.max(this.#nowMs, next.atMs);
     try {
+      if (this.#atOnce > MOST_AT_ONCE) throw new EndlessMoment(this.#nowMs);
       next.task();
       return true;
     } catch (error) {

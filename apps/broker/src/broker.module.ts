@@ -31,10 +31,12 @@ import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
 import { SessionLookup } from './http/session-lookup.service.js';
 import { SessionController } from './http/session.controller.js';
-import { ReadinessProbe } from './management/readiness.js';
+import { ReadinessProbe } from './management/readiness.service.js';
+import { StoreState } from './management/store-state.js';
 import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { graceMsFor } from './renewal/grace-of-store.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ConfigurationInForce } from './reload/configuration-in-force.js';
 import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, JWE_WORK, LOGGER, STORE } from './tokens.js';
@@ -52,6 +54,7 @@ export interface BrokerParts {
   readonly auditLog: AuditLog;
   /** Where payloads are sealed and opened. */
   readonly jweWork: JweWork;
+  readonly storeState: StoreState;
 }
 
 /** Jitter needs no secrecy, but one source of randomness is enough. */
@@ -63,7 +66,12 @@ export class BrokerModule {
     const replica = {
       provide: SessionReplica,
       useFactory: () =>
-        new SessionReplica({ ...parts, owner: randomUUID(), random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS }),
+        new SessionReplica({
+          ...parts,
+          owner: randomUUID(),
+          random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS,
+          graceMs: graceMsFor(parts.configuration.current.store),
+        }),
     };
     return {
       module: BrokerModule,
@@ -79,6 +87,7 @@ export class BrokerModule {
         { provide: EVENTS, useValue: parts.events },
         { provide: AUDIT_LOG, useValue: parts.auditLog },
         { provide: JWE_WORK, useValue: parts.jweWork },
+        { provide: StoreState, useValue: parts.storeState },
         { provide: APP_FILTER, useClass: ProblemFilter },
         { provide: APP_GUARD, useClass: PolicyGuard },
         { provide: APP_GUARD, useClass: RateLimitGuard },

@@ -6,14 +6,7 @@ import type { BrokerConfiguration, ConfigurationSource } from '#libs/configurati
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
 import { type ClientKey, inThisThread, type JweWork } from '#libs/jwe';
 import { SessionReplica } from '#libs/session';
-import {
-  type AuditLog,
-  createAuditLog,
-  createInstruments,
-  type Logger,
-  type LogLevel,
-  type Telemetry,
-} from '#libs/telemetry';
+import { type AuditLog, createAuditLog, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { AuthenticationFailures } from './auth/authentication-failures.js';
 import { Authenticator } from './auth/authenticator.service.js';
 import { BrokerModule, type BrokerParts } from './broker.module.js';
@@ -29,16 +22,12 @@ import { RouteMethods } from './http/route-methods.js';
 import { ServerCertificate } from './http/server-certificate.js';
 import { listen } from './listen.js';
 import { createManagementServer } from './management/management-server.js';
-import { MerchantLabels } from './management/merchant-labels.js';
-import { type Readiness, ReadinessProbe } from './management/readiness.js';
-import { SessionMetrics, type WatchedParts } from './management/session-metrics.js';
-import { UnconfirmedRejections } from './management/unconfirmed-rejections.js';
-import { StatusPage } from './management/status/status-page.js';
+import { type Readiness, ReadinessProbe } from './management/readiness.service.js';
+import type { SessionMetrics, WatchedParts } from './management/session-metrics.js';
 import { NestLogger } from './nest-logger.js';
-import { openStore } from './open-store.js';
+import { Observers } from './observers.js';
+import { openStore, type StoreParts } from './open-store.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
-import { EventFanOut } from './renewal/event-fan-out.js';
-import { EventLog } from './renewal/event-log.js';
 import { ConfigurationInForce } from './reload/configuration-in-force.js';
 import { ChangeOver } from './reload/change-over.js';
 import { Reloader } from './reload/reloader.js';
@@ -85,20 +74,21 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const traced = tracing === undefined ? {} : { tracing };
   const ofMerchant = (id: string): MerchantGateway | undefined => merchants.connectionOf(id);
   const gateway = new UndiciSessionGateway({ merchants: ofMerchant, connections, clock, ...traced });
-  const { metrics, status, unconfirmed, events } = observersOf(options, configuration, merchants);
-  const onStateChange = (up: boolean): void => {
-    metrics?.setStoreUp(up);
-    status?.setStoreUp(up);
-    if (up) void started.replica?.resync();
+  const observers = new Observers({ configuration, merchants, clock, logger, telemetry });
+  const { metrics, status, storeState, events } = observers;
+  const onStateChange: StoreParts['onStateChange'] = (condition, reason) => {
+    observers.noteStore(condition, reason);
+    if (condition === 'answers') void started.replica?.resync();
   };
   const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);
   const store = await openStore({ store: options.configuration.store, keysOf, clock, logger, onStateChange });
   const auditLog = openAuditLog(options);
-  const parts = { configuration, merchants, clock, logger, store, gateway, events, auditLog, jweWork, ...traced };
+  const base = { configuration, merchants, clock, logger, events, storeState, ...traced };
+  const parts = { ...base, store, gateway, auditLog, jweWork };
   const app = await createApp(parts, telemetry);
   const replica = app.get(SessionReplica);
   started.replica = replica;
-  metrics?.watch(replica, { ...watchedParts(app, merchants), unconfirmedRejections: () => unconfirmed.all() });
+  observers.watch(replica, watchedParts(app, merchants));
   const management = createManagement(app, telemetry, status);
   const reloader = createReloader(options, { configuration, retired, app, auditLog, metrics });
   const close = async (graceMs: number): Promise<void> => {
@@ -124,30 +114,10 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   }
 }
 
-interface Observers {
-  readonly metrics: SessionMetrics | undefined;
-  readonly status: StatusPage | undefined;
-  readonly unconfirmed: UnconfirmedRejections;
-  /** Tells the log and all of them. */
-  readonly events: EventFanOut;
-}
-
-function observersOf(
-  { configuration: { management }, clock, logger, telemetry }: BrokerOptions,
-  configuration: ConfigurationInForce,
-  merchants: ConfiguredMerchants,
-): Observers {
-  const metrics = telemetry === undefined ? undefined : metricsOf(configuration, clock, telemetry);
-  const status = management.statusPage ? new StatusPage({ configuration, merchants, clock }) : undefined;
-  const unconfirmed = new UnconfirmedRejections(clock, configuration.derive(callersOf));
-  const listeners = [metrics, status, unconfirmed].filter((listener) => listener !== undefined);
-  return { metrics, status, unconfirmed, events: new EventFanOut(new EventLog(logger), ...listeners) };
-}
-
 function createManagement(
   app: NestFastifyApplication,
   telemetry: Telemetry | undefined,
-  status: StatusPage | undefined,
+  status: Observers['status'],
 ): FastifyInstance {
   const readiness = (): Readiness => app.get(ReadinessProbe).check();
   const management = createManagementServer(readiness, telemetry);
@@ -189,14 +159,6 @@ function openAuditLog({ configuration, clock, logger }: BrokerOptions): AuditLog
   return auditLog;
 }
 
-function metricsOf(configuration: ConfigurationInForce, clock: Clock, { meter }: Telemetry): SessionMetrics {
-  const labels = configuration.derive(({ merchants, management }) => {
-    const ids = merchants.map(({ id }) => id);
-    return new MerchantLabels(ids, management.merchantSeries);
-  });
-  return new SessionMetrics(createInstruments(meter), clock, labels);
-}
-
 interface ReloadedParts {
   readonly configuration: ConfigurationInForce;
   readonly retired: RetiredKeys;
@@ -223,14 +185,10 @@ function createReloader(options: BrokerOptions, parts: ReloadedParts): Reloader 
   return new Reloader({ source, configuration, changeOver, clock, logger, auditLog, onReload });
 }
 
-function callersOf({ auth }: BrokerConfiguration): ReadonlySet<string> {
-  return new Set(auth.policies.map(({ caller }) => caller));
-}
-
 function watchedParts(
   app: NestFastifyApplication,
   merchants: ConfiguredMerchants,
-): Omit<WatchedParts, 'unconfirmedRejections'> {
+): Omit<WatchedParts, 'unconfirmedRejections' | 'store'> {
   return {
     merchants: () => merchants.ids(),
     reads: () => app.get(ReadCounts).all(),

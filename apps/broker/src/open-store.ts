@@ -4,21 +4,22 @@ import type { ClientKey } from '#libs/jwe';
 import type { SessionStore } from '#libs/session';
 import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
+import type { StoreCondition } from './management/store-state.js';
 
 export interface StoreParts {
   readonly store: StoreConfiguration;
   readonly keysOf: (merchant: string) => readonly ClientKey[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether the store answers: told once at the start and at each change. */
-  readonly onStateChange: (up: boolean) => void;
+  /** How the store is, and why: told once at the start and at each change. */
+  readonly onStateChange: (condition: StoreCondition, reason: string) => void;
 }
 
 /** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
 export async function openStore(parts: StoreParts): Promise<SessionStore> {
   const { store, keysOf, clock, logger, onStateChange } = parts;
   if (store.type === 'memory') {
-    onStateChange(true);
+    onStateChange('answers', 'the store is this process');
     return new MemorySessionStore({ clock });
   }
   return await RedisSessionStore.open({
@@ -26,15 +27,24 @@ export async function openStore(parts: StoreParts): Promise<SessionStore> {
     keyPrefix: store.keyPrefix,
     keysOf,
     clock,
-    onStateChange: (up, detail) => {
-      logStoreState(logger, up, detail);
-      onStateChange(up);
+    onStateChange: (condition, reason) => {
+      logStoreState(logger, condition, reason);
+      onStateChange(condition, reason);
     },
   });
 }
 
 /** One line per change, not per operation that fails or retry that is made. */
-function logStoreState(logger: Logger, up: boolean, detail: string): void {
-  if (up) logger.info({ detail }, 'the store answers');
-  else logger.warn({ detail }, 'the store does not answer; sessions in memory go on being served');
+export function logStoreState(logger: Logger, condition: StoreCondition, detail: string): void {
+  switch (condition) {
+    case 'answers':
+      return logger.info({ detail }, 'the store answers');
+    case 'refuses':
+      return logger.error(
+        { detail },
+        `the store refuses: ${detail}; it will not pass by itself, and no session is created`,
+      );
+    case 'silent':
+      return logger.warn({ detail }, 'the store does not answer; sessions in memory go on being served');
+  }
 }

@@ -1,4 +1,5 @@
-import { hkdfSync } from 'node:crypto';
+import { hkdfSync, type webcrypto } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import fc from 'fast-check';
 import { openAtRest, sealAtRest } from './at-rest.js';
@@ -101,6 +102,55 @@ describe('a record at rest', () => {
     ['an endless record', () => `${record}${'A'.repeat(70_000)}`],
   ])('is absent when it is damaged: %s', async (_name, forge) => {
     expect(await openAtRest(forge(), [key], BINDING)).toBeUndefined();
+  });
+
+  it('is absent when its header has a member more than ours, however genuine it is', async () => {
+    const header = { alg: 'dir', enc: 'A256GCM', kid: key.thumbprint, ...BINDING };
+    const sealed = (members: object): Promise<string> =>
+      new CompactEncrypt(RECORD)
+        .setProtectedHeader({ ...header, ...members })
+        .encrypt(derived(BINDING.merchant, BINDING.generation));
+    expect(text(await openAtRest(await sealed({}), [key], BINDING))).toBe(RECORD.toString());
+    expect(await openAtRest(await sealed({ cty: 'JSON' }), [key], BINDING)).toBeUndefined();
+  });
+
+  it('is absent when it says the same in other characters', async () => {
+    const parts = record.split('.');
+    const [header, , iv, ciphertext = '', tag = ''] = parts;
+    const octets = Buffer.concat([Buffer.from(ciphertext, 'base64url'), Buffer.from(tag, 'base64url')]);
+    const cut = (at: number): string[] =>
+      [octets.subarray(0, at), octets.subarray(at)].map((part) => part.toString('base64url'));
+    expect([header, '', iv, ...cut(octets.length - 16)].join('.')).toBe(record);
+    expect(await openAtRest([header, '', iv, ...cut(octets.length - 15)].join('.'), [key], BINDING)).toBeUndefined();
+    // The last character of 20 octets has two bits that nobody reads.
+    const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(ciphertext.slice(-1));
+    const twin = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.charAt(last + 1);
+    const respelt = [header, '', iv, `${ciphertext.slice(0, -1)}${twin}`, tag].join('.');
+    expect(Buffer.from(respelt.split('.')[3] ?? '', 'base64url')).toEqual(Buffer.from(ciphertext, 'base64url'));
+    expect(await openAtRest(respelt, [key], BINDING)).toBeUndefined();
+  });
+
+  it('is looked at up to the bound of any JWE, to the character', async () => {
+    const binding = { merchant: 'shop', generation: 1 };
+    const sealed = (bytes: number): Promise<string> =>
+      new CompactEncrypt(new Uint8Array(bytes))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: key.thumbprint, ...binding })
+        .encrypt(derived('shop', 1));
+    const [longest, longer] = await Promise.all([sealed(49_006), sealed(49_007)]);
+    expect([longest.length, longer.length]).toEqual([65_536, 65_537]);
+    expect((await openAtRest(longest, [key], binding))?.byteLength).toBe(49_006);
+    expect(await openAtRest(longer, [key], binding)).toBeUndefined();
+  });
+
+  it('is sealed and opened under keys that nobody can take out', async () => {
+    const derive = jest.spyOn(crypto.subtle, 'deriveKey');
+    await openAtRest(await sealAtRest(RECORD, key, BINDING), [key], BINDING);
+    const keys = await Promise.all(derive.mock.results.map(({ value }) => value as Promise<webcrypto.CryptoKey>));
+    derive.mockRestore();
+    expect(keys.map(({ extractable, usages }) => ({ extractable, usages }))).toEqual([
+      { extractable: false, usages: ['encrypt'] },
+      { extractable: false, usages: ['decrypt'] },
+    ]);
   });
 
   it('is not sealed when it would be too long to be opened again', async () => {

@@ -1,9 +1,12 @@
 import { inspect } from 'node:util';
+import { jest } from '@jest/globals';
 import { BrokerError } from '#libs/errors';
 import { calculateJwkThumbprint } from 'jose';
+import { clientHandlesOf } from './client-key.js';
 import { generateClientKey } from './generate-client-key.js';
 import { importClientKey, importPaymentKey, importServerKey } from './import-key.js';
 import { thumbprintOf } from './public-jwk.js';
+import { recipientHandleOf } from './recipient-key.js';
 
 type Jwk = Record<string, unknown>;
 
@@ -125,6 +128,30 @@ describe.each([
     const fault = await faultOf(importKey(mutate(publicJwk)));
     expect(fault.code).toBe('jwk_invalid');
     expect(fault.message).toMatch(expected);
+  });
+});
+
+describe('an imported key', () => {
+  it('does not come back out, and can do what it is for and no more', async () => {
+    const { agreement, atRest } = clientHandlesOf(await importClientKey(privateJwk));
+    const recipient = recipientHandleOf(await importServerKey(publicJwk));
+    expect([agreement, atRest, recipient].map(({ extractable, usages }) => ({ extractable, usages }))).toEqual([
+      { extractable: false, usages: ['deriveBits'] },
+      { extractable: false, usages: ['deriveKey'] },
+      { extractable: false, usages: [] },
+    ]);
+  });
+
+  it('leaves no scalar in the memory that was needed to import it, whether it was imported or not', async () => {
+    const decoded = jest.spyOn(Buffer, 'from');
+    const scalarOf = (jwk: Jwk): unknown =>
+      decoded.mock.results.find((_, call) => (decoded.mock.calls[call] as unknown[])[0] === jwk['d'])?.value;
+    const mismatched = { ...privateJwk, d: otherPrivateJwk['d'] };
+    await importClientKey(privateJwk);
+    await faultOf(importClientKey(mismatched));
+    const scalars = [scalarOf(privateJwk), scalarOf(mismatched)];
+    decoded.mockRestore();
+    expect(scalars).toEqual([Buffer.alloc(48), Buffer.alloc(48)]);
   });
 });
 

@@ -3,7 +3,7 @@ import { CompactEncrypt, compactDecrypt, type JWK } from 'jose';
 import type { ClientKey } from './client-key.js';
 import { generateClientKey } from './generate-client-key.js';
 import { importClientKey, importServerKey } from './import-key.js';
-import { openJwe } from './open-jwe.js';
+import { openingBy, openJwe } from './open-jwe.js';
 import type { RecipientKey } from './recipient-key.js';
 import { sealJwe } from './seal-jwe.js';
 
@@ -169,6 +169,12 @@ describe('a JWE that does not open', () => {
     expect(error).toMatchObject({ code: 'jwe_not_opened', cause: undefined });
     const { message } = (await openJwe(jwe, []).catch((caught: unknown) => caught)) as BrokerError;
     expect((error as BrokerError).message).toBe(message);
+    expect(error).toHaveProperty('publicDetail', 'it is damaged, or sealed to another key');
+  });
+
+  it('fails like every other when whoever opened it names a key that was not given', async () => {
+    const elsewhere = openingBy(async () => ({ plaintext: PLAINTEXT, index: 1 }));
+    expect(await codeOf(elsewhere(jwe, [clientKey]))).toBe('jwe_not_opened');
   });
 });
 

@@ -2,7 +2,6 @@ import type { GatewayFailureKind } from './gateway-failure.js';
 
 /** So many failures in a row, of more than one merchant, are the gateway's and not a merchant's. */
 const FAILURES_OF_A_GATEWAY = 3;
-const MERCHANTS_OF_A_GATEWAY = 2;
 
 interface Outage {
   failures: number;
@@ -11,7 +10,8 @@ interface Outage {
 
 /**
  * Tells when a gateway that failed for everybody answers again: its merchants then need not wait for the end of back-offs
- * that were drawn while it was gone. A merchant that fails alone is released by nobody else's success.
+ * that were drawn while it was gone. What shows it is a merchant that had failed as well: one that was well all the time
+ * proves nothing for one that fails alone.
  */
 export class GatewayRecovery {
   readonly #outages = new Map<string, Outage>();
@@ -27,10 +27,8 @@ export class GatewayRecovery {
   /** @returns the merchants that waited for this gateway alone */
   succeeded(gateway: string, merchant: string): readonly string[] {
     const outage = this.#outages.get(gateway);
-    if (outage === undefined) return [];
+    if (outage?.merchants.delete(merchant) !== true) return [];
     this.#outages.delete(gateway);
-    if (outage.failures < FAILURES_OF_A_GATEWAY || outage.merchants.size < MERCHANTS_OF_A_GATEWAY) return [];
-    outage.merchants.delete(merchant);
-    return [...outage.merchants];
+    return outage.failures < FAILURES_OF_A_GATEWAY ? [] : [...outage.merchants];
   }
 }

@@ -26,7 +26,11 @@ const kindOf: Readonly<Record<ClaimRefusal['kind'], MomentKind | undefined>> = {
  */
 export class MomentWatches {
   readonly #clock: Clock;
-  readonly #watches = { lease: new Map<string, Watch>(), due: new Map<string, Watch>(), cool_down: new Map<string, Watch>() };
+  readonly #watches = {
+    lease: new Map<string, Watch>(),
+    due: new Map<string, Watch>(),
+    cool_down: new Map<string, Watch>(),
+  };
 
   constructor(clock: Clock) {
     this.#clock = clock;

@@ -1,11 +1,12 @@
 import { type Clock, Deadline } from '#libs/clock';
 import { AloneAllowance } from './alone-allowance.js';
 import type { CallCeiling } from './call-ceiling.js';
+import { timedSteadily } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import { type AttemptResult, leaseMsFor } from './renewal-attempt.js';
+import { type AttemptResult, leaseMsFor, recordOf } from './renewal-attempt.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
@@ -64,9 +65,11 @@ export class OutageRenewals {
     this.#allowance.called(merchant, because);
     const basis = held.replaceable(merchant);
     const deadline = new Deadline(clock, leaseMsFor(settings), shutdown);
+    const askedAtMs = clock.monotonicMs();
     try {
-      const issued = await gateway.createSession({ merchant, signal: deadline.signal });
+      const answer = await gateway.createSession({ merchant, signal: deadline.signal });
       const answeredAtMs = clock.monotonicMs();
+      const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
       const above = Math.max(held.floor(merchant), held.replaceable(merchant), clock.now());
       const generation = generationAlone(this.#seat ?? 0, above);
       const session = admit(issued, { merchant, generation, settings, jitter: random() });
@@ -87,6 +90,8 @@ export class OutageRenewals {
     const attempt = { kind: outcome, failures, retryAfterMs: failure.retryAfterMs };
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
     this.#allowance.failed(merchant, retryInMs);
-    return { kind: 'failed', failure, outcome, retryInMs: Math.max(retryInMs, this.#allowance.waitMs(merchant)) };
+    const recorded = recordOf(failure, outcome, this.#parts.clock.now());
+    const waitMs = Math.max(retryInMs, this.#allowance.waitMs(merchant));
+    return { kind: 'failed', failure, outcome, retryInMs: waitMs, recorded };
   }
 }

@@ -78,7 +78,8 @@ export class SessionRejections {
       const kind = result?.kind === 'already_newer' ? 'already_newer' : 'renewed';
       return this.#answer(rejection, { kind, session });
     }
-    if (result?.kind === 'cooled_down') return this.#answer(rejection, result);
+    if (result?.kind === 'cooled_down')
+      return this.#answer(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs });
     return this.#refuse(rejection, result);
   }
 

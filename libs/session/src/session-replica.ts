@@ -3,6 +3,7 @@ import { CallCeiling } from './call-ceiling.js';
 import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
+import { Grace } from './grace.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import { ObservedStore } from './observed-store.js';
@@ -11,6 +12,7 @@ import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { OfferResult, SessionStore } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
+import { leaseMsFor } from './renewal-attempt.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { SessionReader } from './session-reader.js';
@@ -32,6 +34,11 @@ export interface ReplicaPorts {
   readonly random: () => number;
   /** Left out: nobody looks. */
   readonly tracing?: Tracing;
+  /**
+   * After this replica has come to the store, at its start or after an outage, it claims nothing for so long: others
+   * that hold newer than the store are about to say so. Left out: there are no others.
+   */
+  readonly graceMs?: number;
 }
 
 /** How the configured merchants differ from those before, by id. */
@@ -61,7 +68,7 @@ export class SessionReplica {
     this.#merchants = ports.merchants;
     const store = new ObservedStore(ports.store, events, clock);
     this.held = new HeldSessions(clock);
-    this.#settlements = new Settlements(this.held);
+    this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
     this.#unpublished = new UnpublishedSessions({
       store,
@@ -83,6 +90,7 @@ export class SessionReplica {
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
+      grace: new Grace(clock, ports.graceMs ?? 0),
     };
     this.#renewer = new Renewer(parts);
     this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });
@@ -100,6 +108,7 @@ export class SessionReplica {
   /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
   resync(): Promise<void> {
     this.#sync.invalidate();
+    this.#sync.retryNow();
     return this.#loop.tick();
   }
 
@@ -155,11 +164,14 @@ export class SessionReplica {
     this.#sync.renewNow(merchant);
   }
 
-  #offered({ session: { merchant } }: UnpublishedSession, answer: OfferResult): void {
+  #offered({ session: { merchant, generation }, answeredAtMs, basis }: UnpublishedSession, answer: OfferResult): void {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
-    const endsTheOther = this.#merchants.settingsOf(merchant)?.supersedes !== false;
-    if (!answer.isContested || !endsTheOther) return;
-    this.#settlements.note(merchant, Math.max(answer.generation, this.held.generationOf(merchant)));
+    const settings = this.#merchants.settingsOf(merchant);
+    if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
+    // One that the store had lost was published once: whatever is newer was made with it known.
+    if (basis >= generation) return;
+    const newerThan = Math.max(answer.generation, this.held.generationOf(merchant));
+    this.#settlements.note(merchant, { newerThan, answeredAtMs, longestCallMs: leaseMsFor(settings) });
     this.#loop.wake();
   }
 

@@ -1,12 +1,11 @@
 import { type Clock, msBetween } from '#libs/clock';
 import type { FailureBoard } from './failure-board.js';
 import { Following } from './following.js';
-import type { GatewayRecovery } from './gateway-recovery.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
-import type { Announcement, RecordedFailure, SessionStore, StoredState } from './ports/session-store.js';
+import type { Announcement, SessionStore, StoredState } from './ports/session-store.js';
 import { RecheckPlan } from './recheck-plan.js';
 import type { Renewer } from './renewer.js';
 import { LONGEST_BACK_OFF_MS } from './retry-policy.js';
@@ -33,7 +32,6 @@ export interface SessionSyncParts {
   readonly renewer: Renewer;
   readonly unpublished: UnpublishedSessions;
   readonly watches: MomentWatches;
-  readonly recovery: GatewayRecovery;
   readonly store: SessionStore;
   readonly events: SessionEvents;
   readonly clock: Clock;
@@ -93,6 +91,7 @@ export class SessionSync {
     this.#parts.renewer.takeSeat(await this.#parts.store.seat(this.#parts.owner));
     await this.#enrolAndRead(this.#parts.merchants.ids());
     if (this.#invalidations === before) this.#complete = true;
+    this.#parts.renewer.letOthersOffer();
   }
 
   /** Enrols and reads merchants that are new in the configuration; in an outage, with all others once it is over. */
@@ -115,6 +114,11 @@ export class SessionSync {
   /** Something newer may be known of these merchants. */
   want(merchants: readonly string[]): void {
     this.#following.want(merchants);
+  }
+
+  /** The store answers again: what could not be read is read now. */
+  retryNow(): void {
+    this.#following.retryNow();
   }
 
   /** The reason for the merchant's back-off is gone. */
@@ -155,13 +159,18 @@ export class SessionSync {
   }
 
   async #read(merchants: readonly string[]): Promise<void> {
-    const { held, store, clock } = this.#parts;
+    const { held, store, clock, failures } = this.#parts;
     const askedAtMs = clock.monotonicMs();
+    const failedBefore = new Map(merchants.map((merchant) => [merchant, failures.get(merchant)]));
     const { states, now } = await store.read(
       merchants.map((merchant) => ({ merchant, known: held.replaceable(merchant) })),
     );
     held.reconcile(held.storeClock.note(now, askedAtMs));
-    for (const state of states) this.#take(state, askedAtMs);
+    for (const state of states) {
+      // A failure that was noted while the answer was on its way is younger than the answer.
+      if (state.failure === undefined) failures.clear(state.merchant, failedBefore.get(state.merchant));
+      this.#take(state, askedAtMs);
+    }
     const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && this.#isConfigured(merchant));
     if (lost.length > 0) await store.enrol(lost.map(({ merchant }) => merchant));
   }
@@ -179,18 +188,15 @@ export class SessionSync {
     }
     this.#offerIfNewer(state);
     if (this.#rechecked.delete(merchant)) this.#renewIfDue(merchant);
-    this.#planRecheck(merchant);
+    // What is planned already is not put off by a look in between.
+    if (!this.#rechecks.has(merchant)) this.#rechecks.planIn(merchant, this.#untilRecheckMs(merchant, dueInMs));
   }
 
   #takeFailure({ merchant, failure, dueInMs = 0 }: StoredState): void {
     const { failures, renewer } = this.#parts;
-    if (failure === undefined) return failures.clear(merchant);
+    // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
+    if (failure === undefined || !failures.note(merchant, failure)) return;
     if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
-    if (failures.note(merchant, failure)) this.#tellRecovery(merchant, failure);
-  }
-
-  #tellRecovery(merchant: string, { kind }: RecordedFailure): void {
-    this.#parts.recovery.failed(this.#parts.merchants.gatewayOf(merchant), merchant, kind);
   }
 
   #adopt(session: Session, storeAgeMs: number, askedAtMs: number): void {
@@ -229,9 +235,10 @@ export class SessionSync {
 
   #hear(announcement: Announcement): void {
     if (announcement.kind === 'gap') return this.#following.want(this.#parts.merchants.ids());
-    const { merchant, generation = Infinity } = announcement;
+    const { merchant, generation } = announcement;
     if (!this.#isConfigured(merchant)) return;
-    if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);
+    if (generation === undefined) this.#following.wantSoon(merchant);
+    else if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);
   }
 
   #recheck(merchants: readonly string[]): void {
@@ -247,7 +254,7 @@ export class SessionSync {
     this.reportBroken('refresh', error);
     for (const merchant of merchants) {
       if (!this.#isConfigured(merchant)) continue;
-      this.#planRecheck(merchant);
+      if (!this.#rechecks.has(merchant)) this.#planRecheck(merchant);
       const isNeeded = this.#parts.held.facts(merchant).freshMs <= 0;
       if (isNeeded && this.#parts.renewer.mayGoAlone(merchant)) this.#renew(merchant, { isOverdue: true });
     }
@@ -256,8 +263,8 @@ export class SessionSync {
   /** The due list shows what is due; should it not, whoever holds a session knows as well. */
   #renewIfDue(merchant: string): void {
     const { held } = this.#parts;
-    if (held.get(merchant) === undefined || held.untilRenewalMs(merchant) > 0) return;
-    this.#renew(merchant, { isOverdue: held.facts(merchant).freshMs <= 0 });
+    if (held.untilRenewalMs(merchant) > 0) return;
+    this.#renew(merchant, { isOverdue: held.get(merchant) !== undefined && held.facts(merchant).freshMs <= 0 });
   }
 
   #renew(merchant: string, how: { readonly isOverdue: boolean; readonly ignoresBackOff?: boolean }): void {
@@ -280,12 +287,14 @@ export class SessionSync {
   }
 
   /** Shortly after renewAt, then ever more seldom: whatever happens meanwhile is announced. */
-  #untilRecheckMs(merchant: string): number {
+  #untilRecheckMs(merchant: string, dueInMs = Infinity): number {
     const { held, random } = this.#parts;
     const session = held.get(merchant);
     const { leftMs, freshMs } = held.facts(merchant);
     const jitter = 1 - RECHECK_JITTER * random();
-    if (session === undefined || leftMs <= 0) return LONGEST_RECHECK_MS * jitter;
+    // Without a session, the end of a lease or of a back-off is looked after: the due list comes first.
+    if (session === undefined || leftMs <= 0)
+      return Math.min(LONGEST_RECHECK_MS * jitter, dueInMs + LONGEST_FIRST_LAG_MS);
     const leadMs = msBetween(session.renewAt, session.expiresAt);
     const firstLagMs = Math.min(LONGEST_FIRST_LAG_MS, Math.max(SHORTEST_RECHECK_MS, leadMs / 4));
     const looks = Math.min(10, this.#looks.get(merchant) ?? 0);
@@ -293,6 +302,8 @@ export class SessionSync {
     const untilRenewalMs = held.untilRenewalMs(merchant);
     if (untilRenewalMs > 0) return untilRenewalMs + firstLagMs;
     // The margin is a moment of its own: from then on a renewal does not wait for the schedule.
-    return freshMs > SHORTEST_RECHECK_MS ? Math.min(lagMs * jitter, freshMs) : Math.max(SHORTEST_RECHECK_MS, lagMs * jitter);
+    return freshMs > SHORTEST_RECHECK_MS
+      ? Math.min(lagMs * jitter, freshMs)
+      : Math.max(SHORTEST_RECHECK_MS, lagMs * jitter);
   }
 }

@@ -2,49 +2,79 @@ import { aSession, FakeClock } from '#libs/testing';
 import { HeldSessions } from './held-sessions.js';
 import { Settlements } from './settlements.js';
 
-function settling(): { held: HeldSessions; settlements: Settlements } {
-  const held = new HeldSessions(new FakeClock());
-  return { held, settlements: new Settlements(held) };
+const LONGEST_CALL_MS = 5_000;
+
+function contested(): { clock: FakeClock; held: HeldSessions; settlements: Settlements } {
+  const clock = new FakeClock();
+  const held = new HeldSessions(clock);
+  return { clock, held, settlements: new Settlements(held, clock) };
 }
 
+const contest = (newerThan: number, answeredAtMs = 0) => ({ newerThan, answeredAtMs, longestCallMs: LONGEST_CALL_MS });
+
 describe('two sessions of which nobody knows the last', () => {
-  it('are open until a newer one than both is held', () => {
-    const { held, settlements } = settling();
-    settlements.note('shop', 10);
-    held.adopt(aSession({ generation: 10 }), 0);
-    expect(settlements.open()).toEqual([['shop', 10]]);
-    held.adopt(aSession({ generation: 11 }), 0);
+  it('want a renewal that is newer than both, until there is one', () => {
+    const { held, settlements } = contested();
+    held.adopt(aSession({ generation: 20 }), 0);
+    settlements.note('shop', contest(20));
+    expect(settlements.open()).toEqual([['shop', 20]]);
+    expect(settlements.open()).toEqual([['shop', 20]]);
+    held.adopt(aSession({ generation: 21 }), 0);
     expect(settlements.open()).toEqual([]);
   });
 
-  it('stay settled', () => {
-    const { held, settlements } = settling();
-    settlements.note('shop', 10);
-    held.adopt(aSession({ generation: 11 }), 0);
-    settlements.open();
-    held.drop('shop');
+  it('are judged when the newer one was read, or after fifteen seconds without it', async () => {
+    const { clock, held, settlements } = contested();
+    await clock.advance(1_000);
+    held.adopt(aSession({ generation: 19 }), 0);
+    settlements.note('shop', contest(20));
     expect(settlements.open()).toEqual([]);
-  });
-
-  it.each([
-    [10, 20],
-    [20, 10],
-  ])('need one above the higher of all that were noted: %d, then %d', (first, second) => {
-    const { settlements } = settling();
-    settlements.note('shop', first);
-    settlements.note('shop', second);
+    await clock.advance(15_000);
+    expect(settlements.open()).toEqual([]);
+    await clock.advance(1);
     expect(settlements.open()).toEqual([['shop', 20]]);
   });
 
-  it('are settled merchant by merchant, and forgotten so', () => {
-    const { held, settlements } = settling();
-    for (const merchant of ['shop', 'stall', 'store']) settlements.note(merchant, 10);
-    held.adopt(aSession({ merchant: 'stall', generation: 11 }), 0);
-    settlements.forget('store');
-    expect(settlements.open()).toEqual([['shop', 10]]);
+  it('are in order when the newer one was asked for after the other had been answered', async () => {
+    const { clock, held, settlements } = contested();
+    await clock.advance(LONGEST_CALL_MS);
+    held.adopt(aSession({ generation: 20 }), 0);
+    settlements.note('shop', contest(20));
+    expect(settlements.open()).toEqual([['shop', 20]]);
+    await clock.advance(1);
+    held.adopt(aSession({ merchant: 'kiosk', generation: 20 }), 0);
+    settlements.note('kiosk', contest(20));
+    expect(settlements.open()).toEqual([['shop', 20]]);
+    held.adopt(aSession({ generation: 21 }), 0);
+    settlements.note('kiosk', contest(20, 1));
+    expect(settlements.open()).toEqual([['kiosk', 20]]);
   });
 
-  it('are none at first', () => {
-    expect(settling().settlements.open()).toEqual([]);
+  it('are remembered by the highest generation that was noted', () => {
+    const { held, settlements } = contested();
+    held.adopt(aSession({ generation: 20 }), 0);
+    settlements.note('shop', contest(20));
+    settlements.note('shop', contest(10));
+    expect(settlements.open()).toEqual([['shop', 20]]);
+    held.adopt(aSession({ generation: 30 }), 0);
+    settlements.note('shop', contest(30));
+    expect(settlements.open()).toEqual([['shop', 30]]);
+  });
+
+  it('keep the moment at which they were first noted', async () => {
+    const { clock, settlements } = contested();
+    settlements.note('shop', contest(20));
+    await clock.advance(15_000);
+    settlements.note('shop', contest(20));
+    await clock.advance(1);
+    expect(settlements.open()).toEqual([['shop', 20]]);
+  });
+
+  it('are forgotten with their merchant', () => {
+    const { held, settlements } = contested();
+    held.adopt(aSession({ generation: 20 }), 0);
+    settlements.note('shop', contest(20));
+    settlements.forget('shop');
+    expect(settlements.open()).toEqual([]);
   });
 });

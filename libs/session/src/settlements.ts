@@ -1,30 +1,59 @@
+import type { Clock } from '#libs/clock';
 import type { HeldSessions } from './held-sessions.js';
+
+/** Two sessions of which one was offered: `newerThan` is the generation of the newer one. */
+export interface Contest {
+  readonly newerThan: number;
+  /** When the gateway had answered with the offered one, by the monotonic clock. */
+  readonly answeredAtMs: number;
+  /** A session that was answered by so much later was surely asked for after that. */
+  readonly longestCallMs: number;
+}
+
+/** The other session is read before it is judged; should it never come, its maker has died over it. */
+const READ_WITHIN_MS = 15_000;
 
 /**
  * Merchants of which two sessions were made and nobody can tell which was created last: one more renewal, newer than
- * both, settles it. Kept until there is one.
+ * both, settles it. Kept until there is one, or until the other one turns out to have been asked for later.
  */
 export class Settlements {
   readonly #held: HeldSessions;
-  readonly #newerThan = new Map<string, number>();
+  readonly #clock: Clock;
+  readonly #contests = new Map<string, Contest & { readonly notedAtMs: number }>();
 
-  constructor(held: HeldSessions) {
+  constructor(held: HeldSessions, clock: Clock) {
     this.#held = held;
+    this.#clock = clock;
   }
 
-  note(merchant: string, generation: number): void {
-    this.#newerThan.set(merchant, Math.max(generation, this.#newerThan.get(merchant) ?? 0));
+  note(merchant: string, contest: Contest): void {
+    const known = this.#contests.get(merchant);
+    if (known !== undefined && known.newerThan >= contest.newerThan) return;
+    this.#contests.set(merchant, { ...contest, notedAtMs: this.#clock.monotonicMs() });
   }
 
   forget(merchant: string): void {
-    this.#newerThan.delete(merchant);
+    this.#contests.delete(merchant);
   }
 
-  /** Those that are not settled yet, each with the generation that has to be exceeded. */
+  /** Those that want a renewal now, each with the generation that it has to exceed. */
   open(): readonly (readonly [merchant: string, newerThan: number])[] {
-    for (const [merchant, generation] of this.#newerThan) {
-      if (this.#held.generationOf(merchant) > generation) this.#newerThan.delete(merchant);
+    const open: (readonly [string, number])[] = [];
+    for (const [merchant, { newerThan, ...contest }] of this.#contests) {
+      const generation = this.#held.generationOf(merchant);
+      const isRead = generation >= newerThan;
+      if (generation > newerThan || (isRead && this.#wasAskedForLater(merchant, contest))) {
+        this.#contests.delete(merchant);
+      } else if (isRead || this.#clock.monotonicMs() - contest.notedAtMs > READ_WITHIN_MS) {
+        open.push([merchant, newerThan]);
+      }
     }
-    return [...this.#newerThan];
+    return open;
+  }
+
+  #wasAskedForLater(merchant: string, contest: Pick<Contest, 'answeredAtMs' | 'longestCallMs'>): boolean {
+    const answeredAtMs = this.#clock.monotonicMs() - this.#held.ageMs(merchant);
+    return answeredAtMs - contest.answeredAtMs > contest.longestCallMs;
   }
 }

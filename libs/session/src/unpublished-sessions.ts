@@ -6,6 +6,9 @@ import { isStoreOutage } from './store-outage.js';
 /** Offers under way at once: a store that was emptied is told of every merchant. */
 const LANES = 8;
 
+/** A session that was refused is not offered again at once: whatever is newer is on its way. */
+const REFUSED_PAUSE_MS = 5_000;
+
 /** A session that the gateway has made and the store has not. */
 export interface UnpublishedSession {
   readonly session: Session;
@@ -33,6 +36,7 @@ export interface UnpublishedParts {
 export class UnpublishedSessions {
   readonly #parts: UnpublishedParts;
   readonly #kept = new Map<string, UnpublishedSession>();
+  readonly #refused = new Map<string, { readonly generation: number; readonly atMs: number }>();
   #offering: Promise<void> | undefined;
 
   constructor(parts: UnpublishedParts) {
@@ -44,12 +48,14 @@ export class UnpublishedSessions {
     const { merchant, generation } = unpublished.session;
     const kept = this.#kept.get(merchant);
     if (kept !== undefined && kept.session.generation >= generation) return;
+    if (this.#wasRefused(merchant, generation)) return;
     this.#kept.set(merchant, unpublished);
     this.#parts.onKept();
   }
 
   forget(merchant: string): void {
     this.#kept.delete(merchant);
+    this.#refused.delete(merchant);
   }
 
   /** @throws BrokerError `store_unavailable` or `store_refused`; what was not offered yet is offered next time */
@@ -82,6 +88,15 @@ export class UnpublishedSessions {
     }
     // Another one may have been kept while the store was asked.
     if (this.#kept.get(session.merchant) === unpublished) this.#kept.delete(session.merchant);
-    if (answer !== undefined) onAnswer(unpublished, answer);
+    if (answer === undefined) return;
+    const { merchant, generation } = session;
+    if (answer.kind === 'refused') this.#refused.set(merchant, { generation, atMs: clock.monotonicMs() });
+    onAnswer(unpublished, answer);
+  }
+
+  #wasRefused(merchant: string, generation: number): boolean {
+    const refused = this.#refused.get(merchant);
+    if (refused === undefined || refused.generation < generation) return false;
+    return this.#parts.clock.monotonicMs() - refused.atMs < REFUSED_PAUSE_MS;
   }
 }

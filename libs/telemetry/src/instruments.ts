@@ -41,7 +41,8 @@ export interface GaugeSource {
   merchants(): Iterable<MerchantGauges>;
   reads(): Iterable<CountedRead>;
   unconfirmedRejections(): Iterable<CountedRejection>;
-  storeUp(): boolean | undefined;
+  /** Undefined until it is known. */
+  store(): 'answers' | 'refuses' | 'silent' | undefined;
   watchers(): number;
   configuration(): ConfigurationGauges;
   /** Refused credentials so far, by reason. */
@@ -155,8 +156,16 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
   meter
     .createObservableGauge(`${PREFIX}store_up`, { description: 'Whether the store answers' })
     .addCallback((result) => {
-      const up = source.storeUp();
-      if (up !== undefined) result.observe(up ? 1 : 0);
+      const store = source.store();
+      if (store !== undefined) result.observe(store === 'answers' ? 1 : 0);
+    });
+  meter
+    .createObservableGauge(`${PREFIX}store_refusing`, {
+      description: 'Whether the store answers that it will not: a person has to mend it',
+    })
+    .addCallback((result) => {
+      const store = source.store();
+      if (store !== undefined) result.observe(store === 'refuses' ? 1 : 0);
     });
   meter
     .createObservableGauge(`${PREFIX}config_last_reload_successful`, {

@@ -1,4 +1,4 @@
-import { type Clock, plusMs } from '#libs/clock';
+import { type Clock, instantFromEpochMs, plusMs } from '#libs/clock';
 import {
   type CreateSessionRequest,
   GatewayFailure,
@@ -29,8 +29,13 @@ export class FakeGateway implements SessionGateway {
   latencyMs: number;
   /** The most calls that were ever in flight at once for one merchant. */
   mostInFlight = 0;
+  /** The same for all of them together. */
+  mostInFlightInAll = 0;
+  /** Whether answers carry a `Date`, in whole seconds as gateways do. */
+  datesAnswers = false;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
+  readonly #live = new Map<string, string>();
   readonly #next: GatewayAnswer[] = [];
   #always: GatewayAnswer | undefined;
   #issued = 0;
@@ -51,6 +56,16 @@ export class FakeGateway implements SessionGateway {
     this.#always = answer;
   }
 
+  /** The token of the session that was created last: it ended the one before it. */
+  liveToken(merchant: string): string | undefined {
+    return this.#live.get(merchant);
+  }
+
+  /** The bank ends the session of the merchant. */
+  revoke(merchant: string): void {
+    this.#live.delete(merchant);
+  }
+
   async createSession(request: CreateSessionRequest): Promise<IssuedSession> {
     const { merchant } = request;
     this.calls.push({ merchant, atMs: this.#clock.monotonicMs() });
@@ -58,7 +73,9 @@ export class FakeGateway implements SessionGateway {
     const sentAt = this.#clock.now();
     try {
       await this.#passTime(request.signal);
-      return this.#issue(sentAt, this.#next.shift() ?? this.#always ?? {});
+      const issued = this.#issue(sentAt, this.#next.shift() ?? this.#always ?? {});
+      this.#live.set(merchant, issued.authToken);
+      return issued;
     } finally {
       this.#count(merchant, -1);
     }
@@ -68,6 +85,8 @@ export class FakeGateway implements SessionGateway {
     const inFlight = (this.#inFlight.get(merchant) ?? 0) + change;
     this.#inFlight.set(merchant, inFlight);
     this.mostInFlight = Math.max(this.mostInFlight, inFlight);
+    const inAll = [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+    this.mostInFlightInAll = Math.max(this.mostInFlightInAll, inAll);
   }
 
   #issue(sentAt: IssuedSession['sentAt'], answer: GatewayAnswer): IssuedSession {
@@ -82,6 +101,7 @@ export class FakeGateway implements SessionGateway {
       expiresAt: plusMs(now, this.lifetimeMs),
       sentAt,
       receivedAt: now,
+      ...(this.datesAnswers ? { gatewayDate: instantFromEpochMs(Math.floor(now / 1_000) * 1_000) } : {}),
       ...answer,
     };
   }

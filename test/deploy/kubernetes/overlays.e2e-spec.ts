@@ -48,7 +48,13 @@ describeWith(kubectl, 'what the overlays render to', () => {
   });
 
   it('probes paths that the broker answers on its management port', async () => {
-    const server = createManagementServer(() => ({ ready: false, shuttingDown: false, missing: ['shop'] }));
+    const server = createManagementServer(() => ({
+      ready: false,
+      shuttingDown: false,
+      missing: ['shop'],
+      store: 'answers',
+      storeReached: true,
+    }));
     const [container] = podOf(production, 'session-broker').containers;
     const probes = [container?.startupProbe, container?.livenessProbe, container?.readinessProbe];
     const answers = await Promise.all(

@@ -3,7 +3,7 @@ import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
 import { PROBLEM_CONTENT_TYPE, problemOf } from '../http/problem.js';
 import { toBrokerError } from '../http/to-broker-error.js';
-import type { Readiness } from './readiness.js';
+import type { Readiness } from './readiness.service.js';
 
 /**
  * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness that looked at store or

@@ -9,6 +9,7 @@ import type {
   MerchantGauges,
 } from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
+import type { StoreCondition } from './store-state.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
@@ -19,6 +20,8 @@ export interface WatchedParts {
   readonly merchants: () => readonly string[];
   readonly reads: () => Iterable<CountedRead>;
   readonly unconfirmedRejections: () => Iterable<CountedRejection>;
+  /** Undefined until it is known. */
+  readonly store: () => StoreCondition | undefined;
   readonly watchers: () => number;
   readonly authenticationFailures: () => Iterable<readonly [reason: string, count: number]>;
 }
@@ -35,10 +38,10 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     merchants: () => [],
     reads: () => [],
     unconfirmedRejections: () => [],
+    store: () => undefined,
     watchers: () => 0,
     authenticationFailures: () => [],
   };
-  #storeUp: boolean | undefined;
   #configuration: ConfigurationGauges;
 
   constructor(instruments: Instruments, clock: Clock, labels: () => MerchantLabels) {
@@ -53,10 +56,6 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   watch(replica: SessionReplica, watched: WatchedParts): void {
     this.#replica = replica;
     this.#watched = watched;
-  }
-
-  setStoreUp(up: boolean): void {
-    this.#storeUp = up;
   }
 
   /** The files of the configuration were read again. */
@@ -84,8 +83,8 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     return summed(this.#watched.unconfirmedRejections(), this.#labels(), ({ consumer }) => consumer);
   }
 
-  storeUp(): boolean | undefined {
-    return this.#storeUp;
+  store(): StoreCondition | undefined {
+    return this.#watched.store();
   }
 
   watchers(): number {

@@ -4,7 +4,7 @@ import type { MerchantsChange } from '#libs/session';
 
 export interface ConfigurationChange {
   /** By id. `changed`: any setting or key of theirs. */
-  readonly merchants: MerchantsChange & { readonly changed: readonly string[] };
+  readonly merchants: MerchantsChange;
   /** Other settings that differ, such as `auth.policies`. Never a value. */
   readonly settings: readonly string[];
 }

@@ -1,40 +1,39 @@
 import { instantFromEpochMs } from '#libs/clock';
 import type { Announcement, RecordedFailure } from '#libs/session';
 
-export function encodeAnnouncement(announcement: Announcement): string {
-  return JSON.stringify(announcement);
+/** What replicas of this version listen to is a part of what those before it need: their messages keep their shape. */
+export function encodePublished(merchant: string, generation: number): string {
+  return JSON.stringify({ kind: 'published', merchant, generation });
 }
 
+export function encodeFailed(merchant: string, failure: RecordedFailure, retryInMs: number): string {
+  return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
+}
+
+const LONGEST_MESSAGE = 4_096;
+const LONGEST_MERCHANT = 200;
+
 /**
- * Whoever may publish to the channel can send anything, a later version of ours included.
+ * Whoever may publish to the channel can send anything, a later version of ours included: a message names a merchant
+ * whose state may have changed, and nothing else of it is used but the generation.
  * @returns undefined for what this version does not know
  */
 export function decodeAnnouncement(text: string): Announcement | undefined {
-  const message = parseObject(text);
-  if (message === undefined || typeof message['merchant'] !== 'string') return undefined;
-  const { kind, merchant, generation, failure, retryInMs } = message as Record<string, unknown> & { merchant: string };
-  if (kind === 'published' && Number.isSafeInteger(generation)) {
-    return { kind, merchant, generation: generation as number };
-  }
-  const recorded = typeof failure === 'object' && failure !== null ? failureOf(failure) : undefined;
-  if (kind !== 'failed' || recorded === undefined || !isFiniteNumber(retryInMs)) return undefined;
-  return { kind, merchant, failure: recorded, retryInMs };
+  if (text.length > LONGEST_MESSAGE) return undefined;
+  const { kind, merchant, generation } = parseObject(text) ?? {};
+  if (kind !== 'published' && kind !== 'failed') return undefined;
+  if (typeof merchant !== 'string' || merchant === '' || merchant.length > LONGEST_MERCHANT) return undefined;
+  if (kind === 'failed' || !isGeneration(generation)) return { kind: 'changed', merchant };
+  return { kind: 'changed', merchant, generation };
 }
 
-const isFiniteNumber = (value: unknown): value is number => Number.isFinite(value);
+const isGeneration = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 
 export function encodeFailure(failure: RecordedFailure): string {
   return JSON.stringify(failure);
 }
 
-/** @returns undefined for what this version does not know */
-export function decodeFailure(text: string): RecordedFailure | undefined {
-  const message = parseObject(text);
-  return message === undefined ? undefined : failureOf(message);
-}
-
-/** The last moment that ECMAScript's Date can hold. */
-const LAST_MOMENT_MS = 8.64e15;
+const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 
 const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
   'transient',
@@ -45,15 +44,24 @@ const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
   'aborted',
 ]);
 
-function failureOf(message: object): RecordedFailure | undefined {
-  const { kind, msgCode, at } = message as Record<string, unknown>;
-  if (!failureKinds.has(kind) || typeof at !== 'number' || Math.abs(at) > LAST_MOMENT_MS) return undefined;
+/**
+ * Reads a failure from a record that others can write to: shown to operators and consumers, so checked as what a gateway
+ * sends.
+ * @param nowMs the store's clock: a failure lies within ten years of it
+ * @returns undefined for what this version does not know
+ */
+export function decodeFailure(text: string, nowMs: number): RecordedFailure | undefined {
+  const { kind, msgCode, at } = parseObject(text) ?? {};
+  if (!failureKinds.has(kind) || typeof at !== 'number' || !(Math.abs(at - nowMs) <= TEN_YEARS_MS)) return undefined;
   return {
     kind: kind as RecordedFailure['kind'],
     at: instantFromEpochMs(at),
-    ...(typeof msgCode === 'string' ? { msgCode } : {}),
+    ...(isCode(msgCode) ? { msgCode } : {}),
   };
 }
+
+/** The rule by which the gateway's codes are let in. */
+const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(value);
 
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {

@@ -2,18 +2,19 @@ import type { ClaimRefusal, ClaimRequest, ClaimResult } from '#libs/session';
 
 /** Reads what claim.lua returns. */
 export function readClaimReply(reply: unknown, request: ClaimRequest): ClaimResult {
-  const [kind, ...numbers] = reply as [ClaimResult['kind'], ...string[]];
-  const [first = NaN, remainingMs = NaN, failures = NaN] = numbers.map(Number);
+  const [kind, first, second, failures] = reply as [ClaimResult['kind'], ...string[]];
   switch (kind) {
     case 'claimed': {
       const { merchant, owner } = request;
-      return { kind, lease: { merchant, owner, fence: first, remainingMs, failures } };
+      const lease = { merchant, owner, fence: Number(first), remainingMs: Number(second), failures: Number(failures) };
+      return { kind, lease };
     }
     case 'already_newer':
-      return { kind, generation: first };
+      return { kind, generation: Number(first) };
     default:
-      return refusal(kind, first);
+      return refusal(kind, Number(first), second);
   }
 }
 
-const refusal = (kind: ClaimRefusal['kind'], retryInMs: number): ClaimRefusal => ({ kind, retryInMs });
+const refusal = (kind: ClaimRefusal['kind'], retryInMs: number, mark: string | undefined): ClaimRefusal =>
+  mark === undefined ? { kind, retryInMs } : { kind, retryInMs, mark };

@@ -1,15 +1,24 @@
 import type { DueMerchants } from '#libs/session';
 
-interface DueEntry {
+export interface DueEntry {
   readonly merchant: string;
   /** 0 or less: due, and for that long. */
   readonly dueInMs: number;
 }
 
-/** Reads what due.lua returns: merchant, ms, merchant, ms, ... */
-export function readDueReply(reply: unknown): readonly DueEntry[] {
-  const flat = reply as readonly string[];
-  return flat.flatMap((merchant, index) => (index % 2 === 0 ? [{ merchant, dueInMs: Number(flat[index + 1]) }] : []));
+/** One shard's index: its earliest entries, and how many it has in all. */
+export interface DuePage {
+  readonly size: number;
+  readonly entries: readonly DueEntry[];
+}
+
+/** Reads what due.lua returns: size, merchant, ms, merchant, ms, ... */
+export function readDueReply(reply: unknown): DuePage {
+  const [size, ...flat] = reply as [number, ...string[]];
+  const entries = flat.flatMap((merchant, index) =>
+    index % 2 === 0 ? [{ merchant, dueInMs: Number(flat[index + 1]) }] : [],
+  );
+  return { size, entries };
 }
 
 /** One list of the shards' lists, each of which holds its `limit` + 1 earliest. Shards are compared by time left. */

@@ -1,6 +1,13 @@
 import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
 
+/** `refused`: the server was there and said no, or is one that we do not trust. `silent`: no answer. */
+export interface RedisVerdict {
+  readonly kind: 'refused' | 'silent';
+  /** In words that can be logged: a reply's code (`NOPERM`, `OOM`, `READONLY`, ...) when there was a reply. */
+  readonly reason: string;
+}
+
 const libraryMessages: Readonly<Record<string, string>> = {
   'Command timed out': 'no answer in time',
   'Connection is closed.': 'the connection was closed',
@@ -10,18 +17,47 @@ const libraryMessages: Readonly<Record<string, string>> = {
   'None of startup nodes is available': 'no node of the cluster can be reached',
 };
 
+/** Replies whose first word tells less than is known. */
+const replyReasons: readonly (readonly [RegExp, string])[] = [
+  [/^-?ERR max number of clients/, 'MAXCLIENTS'],
+  [/^-?ERR The user executing the script can't/, 'NOPERM'],
+  [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
+];
+
+/** A certificate that does not verify: somebody answered, and a person has to mend it. */
+const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
+
 /**
- * What went wrong, in words that can be logged: the client library hangs a command's arguments (sessions, passwords)
- * on its errors, and a server quotes them in its messages, so neither is ever passed on.
+ * What went wrong. The client library hangs a command's arguments (sessions, passwords) on its errors, and a server
+ * quotes them in its messages, so neither is ever passed on.
  */
-export function describeRedisError(error: unknown): string {
-  if (!types.isNativeError(error)) return 'an unknown failure';
+export function judgeRedisError(error: unknown): RedisVerdict {
+  if (!types.isNativeError(error)) return { kind: 'silent', reason: 'an unknown failure' };
+  const reply = replyReason(error);
+  if (reply !== undefined) return { kind: 'refused', reason: reply };
+  const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
+  if (ofNode?.kind === 'refused') return ofNode;
+  const reason = silenceReason(error);
+  return { kind: UNTRUSTED.test(reason) ? 'refused' : 'silent', reason };
+}
+
+/** The reason alone, one line free of secrets. */
+export const describeRedisError = (error: unknown): string => judgeRedisError(error).reason;
+
+/** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
+function replyReason({ name, message }: Error): string | undefined {
+  if (name !== 'ReplyError') return undefined;
+  const known = replyReasons.find(([pattern]) => pattern.test(message));
+  return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
+}
+
+function silenceReason(error: Error): string {
   const known = libraryMessages[error.message];
   if (known !== undefined) return known;
   if (error.name === 'MaxRetriesPerRequestError') return 'the connection was lost';
   if (error.message.startsWith('Socket timeout.')) return 'the connection went silent';
   if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel can be reached';
-  return systemCode(error) ?? replyCode(error) ?? error.name;
+  return systemCode(error) ?? error.name;
 }
 
 /** `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`, ... */
@@ -30,12 +66,8 @@ function systemCode(error: Error): string | undefined {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : undefined;
 }
 
-/** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
-function replyCode(error: Error): string | undefined {
-  return /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(error.message)?.[1];
-}
-
 /** The error every operation of the store throws when Redis does not do it. It has no cause on purpose. */
-export function storeUnavailable(operation: string, error: unknown): BrokerError {
-  return new BrokerError('store_unavailable', { detail: `${operation}: ${describeRedisError(error)}` });
+export function storeFailure(operation: string, { kind, reason }: RedisVerdict): BrokerError {
+  const code = kind === 'refused' ? 'store_refused' : 'store_unavailable';
+  return new BrokerError(code, { detail: `${operation}: ${reason}` });
 }

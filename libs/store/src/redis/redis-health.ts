@@ -1,31 +1,38 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
-import { describeRedisError } from './redis-failure.js';
+import type { RedisVerdict } from './redis-failure.js';
 
-/** Called once per change, and once for the first verdict; `detail` is one line, free of secrets. */
-export type StateChangeHandler = (up: boolean, detail: string) => void;
+/** A store answers, refuses (a missing right, no memory, only reads) or is silent. */
+export type StoreHealthState = 'answers' | 'refuses' | 'silent';
+
+/** Called once per change, and once for the first verdict; `detail` is one line with the reason, free of secrets. */
+export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
 export interface RedisHealthOptions {
   readonly clock: Clock;
   /** Does what the store needs of Redis, end to end; rejects when any of it fails. */
   readonly probe: () => Promise<void>;
+  readonly judge: (error: unknown) => RedisVerdict;
+  /** A probe that took longer than this was made by a process that was stalled, and tells nothing of the store. */
+  readonly stalledAfterMs: number;
   readonly onStateChange: StateChangeHandler;
 }
 
-/** While up, a silent connection is noticed this soon even when nobody asks for anything. */
-const PROBE_WHEN_UP_MS = 2_000;
-/** While down, the way back is looked for this often: it bounds how long an outage outlives itself. */
-const PROBE_WHEN_DOWN_MS = 250;
+/** While the store answers, a silent connection is noticed this soon even when nobody asks for anything. */
+const PROBE_WHEN_ANSWERING_MS = 2_000;
+/** Else the way back is looked for this often: it bounds how long an outage outlives itself. Also between early probes. */
+const PROBE_SOON_MS = 250;
 
 /**
- * Whether the store can be used. Any failure says no; only a probe that passed in full says yes, so that a store that
- * does some things and not others (a read-only replica, one dead shard) is down and stays down instead of flapping.
+ * Whether the store can be used. Only a probe tells, which does all that the store does: so a store that does some things
+ * and not others refuses and goes on refusing instead of flapping, and one command that fails brings a probe forward.
  */
 export class RedisHealth {
   readonly #options: RedisHealthOptions;
   readonly #firstVerdict: Promise<void>;
   #decided: () => void = () => undefined;
-  #state: { readonly up: boolean; readonly sinceMs: number } | undefined;
-  #next: ScheduledTask | undefined;
+  #current: { readonly state: StoreHealthState; readonly sinceMs: number } | undefined;
+  #next: { readonly task: ScheduledTask; readonly atMs: number } | undefined;
+  #lastProbeEndedAtMs = -Infinity;
   #probing = false;
   #probeAgain = false;
   #closed = false;
@@ -37,8 +44,8 @@ export class RedisHealth {
     });
   }
 
-  get up(): boolean {
-    return this.#state?.up === true;
+  get answers(): boolean {
+    return this.#current?.state === 'answers';
   }
 
   /** Resolves when it is known for the first time whether the store answers. */
@@ -51,11 +58,13 @@ export class RedisHealth {
     this.#probeIn(graceMs);
   }
 
-  failed(detail: string): void {
-    // While down the next probe is on its way already, and must not be put off by every further failure.
-    if (this.#state?.up === false) return;
-    this.#decide(false, detail);
-    this.#probeIn(PROBE_WHEN_DOWN_MS);
+  /** Something failed: a probe finds out what it means. However much fails, probes keep their distance. */
+  failed(): void {
+    if (this.#probing) return;
+    const sinceLastMs = this.#options.clock.monotonicMs() - this.#lastProbeEndedAtMs;
+    const delayMs = Math.max(0, PROBE_SOON_MS - sinceLastMs);
+    if (this.#next === undefined || this.#next.atMs > this.#options.clock.monotonicMs() + delayMs)
+      this.#probeIn(delayMs);
   }
 
   /** A connection is there (again): finds out at once whether it is of use. */
@@ -66,33 +75,40 @@ export class RedisHealth {
 
   close(): void {
     this.#closed = true;
-    this.#next?.cancel();
+    this.#next?.task.cancel();
     this.#decided();
   }
 
   #probeIn(delayMs: number): void {
     if (this.#closed || this.#probing) return;
-    this.#next?.cancel();
-    this.#next = this.#options.clock.schedule(delayMs, () => void this.#probe());
+    this.#next?.task.cancel();
+    const { clock } = this.#options;
+    this.#next = { atMs: clock.monotonicMs() + delayMs, task: clock.schedule(delayMs, () => void this.#probe()) };
   }
 
   async #probe(): Promise<void> {
+    const { clock, probe, judge, stalledAfterMs } = this.#options;
     this.#probing = true;
     this.#probeAgain = false;
-    const failure = await this.#options.probe().then(() => undefined, describeRedisError);
+    const startedMs = clock.monotonicMs();
+    const failure = await probe().then(() => undefined, judge);
+    this.#lastProbeEndedAtMs = clock.monotonicMs();
     this.#probing = false;
     if (this.#closed) return;
-    if (failure === undefined) this.#decide(true, 'the store answers');
-    else this.#decide(false, failure);
-    this.#probeIn(this.#probeAgain ? 0 : this.up ? PROBE_WHEN_UP_MS : PROBE_WHEN_DOWN_MS);
+    const wasStalled = this.#lastProbeEndedAtMs - startedMs > stalledAfterMs;
+    if (failure === undefined) this.#decide('answers', 'the store answers');
+    else if (failure.kind === 'refused') this.#decide('refuses', failure.reason);
+    else if (!wasStalled) this.#decide('silent', failure.reason);
+    this.#probeIn(this.#probeAgain ? 0 : failure === undefined ? PROBE_WHEN_ANSWERING_MS : PROBE_SOON_MS);
   }
 
-  #decide(up: boolean, detail: string): void {
-    if (this.#closed || this.#state?.up === up) return;
+  #decide(state: StoreHealthState, detail: string): void {
+    if (this.#closed || this.#current?.state === state) return;
     const nowMs = this.#options.clock.monotonicMs();
-    const wasForMs = this.#state === undefined ? undefined : Math.round(nowMs - this.#state.sinceMs);
-    this.#state = { up, sinceMs: nowMs };
-    this.#options.onStateChange(up, wasForMs === undefined || !up ? detail : `${detail} again, after ${wasForMs} ms`);
+    const wasForMs = this.#current === undefined ? undefined : Math.round(nowMs - this.#current.sinceMs);
+    this.#current = { state, sinceMs: nowMs };
+    const isBack = state === 'answers' && wasForMs !== undefined;
+    this.#options.onStateChange(state, isBack ? `${detail} again, after ${wasForMs} ms` : detail);
     this.#decided();
   }
 }

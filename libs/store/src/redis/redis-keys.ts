@@ -4,6 +4,12 @@ import type { RedisConnection } from './redis-connection.js';
 /** A cluster spreads the merchants over its nodes by this many hash tags; changing it would lose every merchant. */
 const CLUSTER_SHARDS = 16;
 
+const SEATS_SHARD = 0;
+const SEATS = 1_024;
+
+/** No merchant that is configured can have this name. */
+export const PROBE_MERCHANT = '~probe';
+
 /** How many hash tags the keys of a store have. */
 export const shardsOf = ({ kind }: RedisConnection): number => (kind === 'cluster' ? CLUSTER_SHARDS : 1);
 
@@ -12,6 +18,10 @@ export interface MerchantKeys {
   readonly merchant: string;
   readonly calls: string;
   readonly due: string;
+}
+
+export interface ProbeKeys extends MerchantKeys {
+  readonly seats: string | undefined;
 }
 
 /**
@@ -49,13 +59,28 @@ export class RedisKeys {
     return `${this.#prefix}:{${shard}}:due`;
   }
 
-  /** Written by the probe and by nothing else. */
-  probe(shard: number): string {
-    return `${this.#prefix}:{${shard}}:probe`;
+  /** The numbers of the replicas lie in one place. */
+  get seats(): string {
+    return `${this.#prefix}:{${SEATS_SHARD}}:seats`;
+  }
+
+  /** Where an owner begins to look for a number: the same in a store that was emptied. */
+  preferredSeatOf(owner: string): number {
+    return fnv1a(owner) % SEATS;
+  }
+
+  /** What the probe writes to in a shard, and takes away again in the same step. */
+  probe(shard: number): ProbeKeys {
+    const keys = this.inShard(shard, PROBE_MERCHANT);
+    return { ...keys, seats: shard === SEATS_SHARD ? this.seats : undefined };
   }
 
   of(merchant: string): MerchantKeys {
-    const shard = this.shardOf(merchant);
+    return this.inShard(this.shardOf(merchant), merchant);
+  }
+
+  /** The keys that a merchant would have in a shard, where somebody may have put one that does not belong there. */
+  inShard(shard: number, merchant: string): MerchantKeys {
     return {
       merchant: `${this.#prefix}:{${shard}}:merchant:${merchant}`,
       calls: `${this.#prefix}:{${shard}}:calls:${merchant}`,

@@ -2,7 +2,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import { Cluster, Redis } from 'ioredis';
 import { clusterOptions, reconnectDelayMs, type RedisTimeouts, serverOptions } from './connection-profile.js';
 import type { RedisConnection } from './redis-connection.js';
-import { describeRedisError } from './redis-failure.js';
+import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import type { RedisClient } from './redis-script.js';
 
 export interface RedisLinksOptions {
@@ -11,8 +11,23 @@ export interface RedisLinksOptions {
   readonly clock: Clock;
   /** Every link is connected, or a node of the cluster has gone: time for a probe. */
   readonly onChanged: () => void;
-  /** Called for each attempt that fails: the receiver tells changes from repetitions. */
-  readonly onLost: (detail: string) => void;
+  /** Called for each attempt that fails, and whenever a connection ends. */
+  readonly onLost: () => void;
+}
+
+/** What the library says of a command that had no connection. */
+const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
+  'not connected',
+  'the connection was closed',
+  'the connection was lost',
+  'no node of the cluster can be reached',
+]);
+
+const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'the connection was closed']);
+
+/** The part of a cluster client that listens. */
+interface ClusterListener {
+  readonly getInstance: () => Redis | null;
 }
 
 /**
@@ -24,6 +39,9 @@ export class RedisLinks {
   readonly subscriber: RedisClient;
   readonly #options: RedisLinksOptions;
   readonly #restarts = new Set<ScheduledTask>();
+  /** Why there is no connection: commands only learn that there is none. */
+  readonly #lastFailures = new Map<RedisClient, RedisVerdict>();
+  readonly #watched = new WeakSet<object>();
   #closed = false;
 
   constructor(options: RedisLinksOptions) {
@@ -43,6 +61,27 @@ export class RedisLinks {
       this.subscriber = new Redis(serverOptions(connection, timeouts));
     }
     for (const client of this.#clients()) this.#follow(client);
+  }
+
+  /** What an operation's failure means: when it had no connection because that was turned down, it is a refusal. */
+  judge(error: unknown): RedisVerdict {
+    const verdict = judgeRedisError(error);
+    if (verdict.kind === 'refused' || !WITHOUT_CONNECTION.has(verdict.reason)) return verdict;
+    return this.#lastFailures.get(this.commands) ?? this.#lastFailures.get(this.subscriber) ?? verdict;
+  }
+
+  /**
+   * The connection that announcements come in on, to be compared with nothing but itself. In a cluster the library
+   * replaces it, and subscribes anew, without telling anybody: its end is watched here.
+   */
+  listeningConnection(): object | undefined {
+    if (this.subscriber instanceof Redis) return this.subscriber.stream;
+    const connection = (this.subscriber['subscriber'] as ClusterListener | undefined)?.getInstance() ?? undefined;
+    if (connection !== undefined && !this.#watched.has(connection)) {
+      this.#watched.add(connection);
+      connection.once('end', () => this.#lost());
+    }
+    return connection;
   }
 
   /** For a subscriber that has gone silent while its socket stays open. */
@@ -69,9 +108,12 @@ export class RedisLinks {
 
   /** One node or one sentinel that fails is no event here: commands and the probe tell whether it matters. */
   #follow(client: RedisClient): void {
-    client.on('ready', () => this.#tellWhenReady());
-    client.on('error', (error: unknown) => this.#lost(describeRedisError(error)));
-    client.on('close', () => this.#lost('the connection was closed'));
+    client.on('ready', () => {
+      this.#lastFailures.delete(client);
+      this.#tellWhenReady();
+    });
+    client.on('error', (error: unknown) => this.#failed(client, error));
+    client.on('close', () => this.#lost());
     client.on('end', () => this.#restart(client));
   }
 
@@ -80,8 +122,16 @@ export class RedisLinks {
     if ([...this.#clients(), ...nodes].every(({ status }) => status === 'ready')) this.#options.onChanged();
   }
 
-  #lost(detail: string): void {
-    if (!this.#closed) this.#options.onLost(detail);
+  #failed(client: RedisClient, error: unknown): void {
+    const verdict = judgeRedisError(error);
+    // A server that turns a connection down closes it as well, and the next attempt may see no more than that.
+    const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
+    if (!isEcho) this.#lastFailures.set(client, verdict);
+    this.#lost();
+  }
+
+  #lost(): void {
+    if (!this.#closed) this.#options.onLost();
   }
 
   /** The library stops for good when an attempt fails before there is a socket; for us there is no such thing. */
@@ -91,7 +141,7 @@ export class RedisLinks {
     const delayMs = reconnectDelayMs(Infinity, timeouts.longestReconnectMs, Math.random);
     const restart = clock.schedule(delayMs, () => {
       this.#restarts.delete(restart);
-      client.connect().catch((error: unknown) => this.#lost(describeRedisError(error)));
+      client.connect().catch((error: unknown) => this.#failed(client, error));
     });
     this.#restarts.add(restart);
   }

@@ -1,32 +1,79 @@
 import { type Clock, Deadline } from '#libs/clock';
-import type { RedisKeys } from './redis-keys.js';
+import { PROBE_MERCHANT, type RedisKeys } from './redis-keys.js';
 import type { RedisLinks } from './redis-links.js';
+import { runScript } from './redis-script.js';
+import { probeScript } from './scripts/probe.lua.js';
 
-const PROBE_KEY_LIFETIME_MS = 60_000;
+/** No announcement: replicas of every version pass over what they do not know. */
+const PROBE_MESSAGE = '{}';
+
+/** The server answered, and not as it must: to be judged as a refusal. */
+class UnexpectedReply extends Error {
+  constructor() {
+    super('UNEXPECTED reply of an operation');
+    this.name = 'ReplyError';
+  }
+}
 
 export interface RedisProbeOptions {
   readonly links: RedisLinks;
   readonly keys: RedisKeys;
   readonly clock: Clock;
   readonly timeoutMs: number;
+  /** Hints were lost: the subscription is on another connection than it was. */
+  readonly onGap: () => void;
 }
 
 /**
- * Asks of Redis what the store will ask of it: a write in every shard, since a replica or a full server still reads,
- * and the subscription, which is asked for anew each time because that also brings it back after a reconnect.
+ * Asks of Redis what the store asks of it: every operation in every shard, and the subscription, which is asked for anew
+ * each time because that also brings it back after a reconnect.
  */
-export async function probeRedis({ links, keys, clock, timeoutMs }: RedisProbeOptions): Promise<void> {
-  const writes = keys.shards().map((shard) => links.commands.set(keys.probe(shard), '1', 'PX', PROBE_KEY_LIFETIME_MS));
-  const deadline = new Deadline(clock, timeoutMs);
-  try {
-    const subscribed = Promise.race([links.subscriber.subscribe(keys.channel), failedBy(deadline.signal)]);
-    // Both are waited for: a failure of one must not leave the other's unheard.
-    const outcomes = await Promise.allSettled([...writes, subscribed]);
-    if (deadline.expired) links.reconnectSubscriber();
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-  } finally {
-    deadline.close();
+export class RedisProbe {
+  readonly #options: RedisProbeOptions;
+  #round = 0;
+  #listeningOn: object | undefined;
+
+  constructor(options: RedisProbeOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with the first failure of any of it. */
+  async run(): Promise<void> {
+    const { links, keys, clock, timeoutMs } = this.#options;
+    this.#round += 1;
+    const operations = keys.shards().map((shard) => this.#operate(shard));
+    const deadline = new Deadline(clock, timeoutMs);
+    try {
+      const subscribed = Promise.race([this.#subscribe(), failedBy(deadline.signal)]);
+      // All are waited for: a failure of one must not leave another's unheard.
+      const outcomes = await Promise.allSettled([...operations, subscribed]);
+      if (deadline.expired) links.reconnectSubscriber();
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    } finally {
+      deadline.close();
+    }
+  }
+
+  async #operate(shard: number): Promise<void> {
+    const { links, keys } = this.#options;
+    const { merchant, calls, due, seats } = keys.probe(shard);
+    // Every node of a cluster passes announcements on to all: one shard at a time is enough.
+    const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
+    const outcome = await runScript(links.commands, probeScript, {
+      keys: [merchant, calls, due, ...(seats === undefined ? [] : [seats])],
+      args: [PROBE_MERCHANT, keys.channel, message],
+    });
+    if (outcome !== 'ok') throw new UnexpectedReply();
+  }
+
+  async #subscribe(): Promise<void> {
+    const { links, keys, onGap } = this.#options;
+    await links.subscriber.subscribe(keys.channel);
+    const connection = links.listeningConnection();
+    const wasLost = this.#listeningOn !== undefined && this.#listeningOn !== connection;
+    this.#listeningOn = connection;
+    if (wasLost) onGap();
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
+import { prelude } from './scripts/prelude.lua.js';
 
 /** What commands are sent to: one server (found directly or by Sentinel), or a cluster. */
 export type RedisClient = Redis | Cluster;
@@ -7,6 +8,8 @@ export type RedisClient = Redis | Cluster;
 /** A Lua script, known to the server by its SHA-1. */
 export interface RedisScript {
   readonly name: string;
+  /** Without what all scripts begin with. */
+  readonly body: string;
   readonly lua: string;
   readonly sha1: string;
 }
@@ -17,8 +20,9 @@ export interface ScriptCall {
   readonly args: readonly (string | number)[];
 }
 
-export function defineScript(name: string, lua: string): RedisScript {
-  return { name, lua, sha1: createHash('sha1').update(lua).digest('hex') };
+export function defineScript(name: string, body: string): RedisScript {
+  const lua = prelude + body;
+  return { name, body, lua, sha1: createHash('sha1').update(lua).digest('hex') };
 }
 
 /**

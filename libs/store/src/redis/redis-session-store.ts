@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
 import type {
   Announcement,
   ClaimRequest,
@@ -6,32 +6,36 @@ import type {
   DueMerchants,
   Lease,
   LeaseRelease,
-  Session,
+  Offer,
+  OfferResult,
+  Publication,
   SessionStore,
   StoredState,
+  StoredStates,
+  WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
-import { assertPublishable } from '../publication.js';
-import { decodeAnnouncement, encodeAnnouncement, encodeFailure } from './announcement-codec.js';
+import { assertOfferable, assertPublishable } from '../publication.js';
+import { decodeAnnouncement, encodeFailed, encodeFailure, encodePublished } from './announcement-codec.js';
 import { batchesBy, inTurn } from './batch.js';
 import { readClaimReply } from './claim-reply.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
-import { mergeDue, readDueReply } from './due-merge.js';
+import { DueIndex } from './due-index.js';
 import type { RedisConnection } from './redis-connection.js';
-import { describeRedisError } from './redis-failure.js';
+import type { RedisVerdict } from './redis-failure.js';
 import { RedisHealth, type StateChangeHandler } from './redis-health.js';
 import { RedisKeys, shardsOf } from './redis-keys.js';
 import { RedisLinks } from './redis-links.js';
-import { probeRedis } from './redis-probe.js';
+import { RedisProbe } from './redis-probe.js';
 import { ScriptRunner } from './script-runner.js';
 import { claimScript } from './scripts/claim.lua.js';
-import { dueScript } from './scripts/due.lua.js';
-import { enrolScript } from './scripts/enrol.lua.js';
+import { offerScript } from './scripts/offer.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
+import { seatScript } from './scripts/seat.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
-import { type ReadReply, storedState } from './stored-state.js';
+import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
@@ -47,7 +51,7 @@ export interface RedisSessionStoreOptions {
 
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
-/** The store that replicas share. Each operation is one Lua script; all time is the server's. */
+/** The store that replicas share. Each operation is one Lua script a shard; all time is the server's. */
 export class RedisSessionStore implements SessionStore {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
@@ -55,6 +59,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #links: RedisLinks;
   readonly #health: RedisHealth;
   readonly #scripts: ScriptRunner;
+  readonly #index: DueIndex;
 
   /** Connects, and comes back when it is known whether Redis answers; it need not. What is down is reconnected. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
@@ -66,69 +71,98 @@ export class RedisSessionStore implements SessionStore {
   private constructor(options: RedisSessionStoreOptions) {
     const { connection, clock, keysOf, onStateChange } = options;
     const timeouts = { ...DEFAULT_REDIS_TIMEOUTS, ...options.timeouts };
-    this.#keysOf = keysOf;
-    this.#keys = new RedisKeys(options.keyPrefix, shardsOf(connection));
-    this.#announcer = new Announcer(options.onListenerError);
-    this.#links = new RedisLinks({
+    const keys = new RedisKeys(options.keyPrefix, shardsOf(connection));
+    const links = new RedisLinks({
       connection,
       timeouts,
       clock,
       onChanged: () => this.#health.probeNow(),
-      onLost: (detail) => this.#health.failed(detail),
+      onLost: () => this.#health.failed(),
     });
-    const probe = { links: this.#links, keys: this.#keys, clock, timeoutMs: 2 * timeouts.commandMs };
-    this.#health = new RedisHealth({ clock, onStateChange, probe: () => probeRedis(probe) });
-    this.#scripts = new ScriptRunner(this.#links.commands, (error) => this.#health.failed(describeRedisError(error)));
-    this.#links.subscriber.on('message', (channel: string, message: string) => this.#hear(channel, message));
+    const judge = (error: unknown): RedisVerdict => links.judge(error);
+    const timeoutMs = 2 * timeouts.commandMs;
+    const onGap = (): void => this.#announcer.announce({ kind: 'gap' });
+    const probe = new RedisProbe({ links, keys, clock, timeoutMs, onGap });
+    this.#keysOf = keysOf;
+    this.#keys = keys;
+    this.#links = links;
+    this.#announcer = new Announcer(options.onListenerError);
+    this.#health = new RedisHealth({
+      clock,
+      onStateChange,
+      judge,
+      probe: () => probe.run(),
+      stalledAfterMs: 2 * timeoutMs,
+    });
+    this.#scripts = new ScriptRunner({ client: links.commands, judge, onFailure: () => this.#health.failed() });
+    this.#index = new DueIndex({ keys, clock, scripts: this.#scripts });
+    links.subscriber.on('message', (channel: string, message: string) => this.#hear(channel, message));
     this.#health.start(timeouts.connectMs);
   }
 
-  async enrol(merchants: readonly string[]): Promise<void> {
-    const batches = batchesBy(merchants, (merchant) => this.#keys.shardOf(merchant));
-    await inTurn(batches, async ([shard, args]) => {
-      await this.#scripts.run(enrolScript, { keys: [this.#keys.due(shard)], args });
-    });
+  enrol(merchants: readonly string[]): Promise<void> {
+    return this.#index.enrol(merchants);
   }
 
-  async due(limit: number): Promise<DueMerchants> {
-    const replies = this.#keys
-      .shards()
-      .map((shard) => this.#scripts.run(dueScript, { keys: [this.#keys.due(shard)], args: [limit + 1] }));
-    return mergeDue((await Promise.all(replies)).map(readDueReply), limit);
+  due(limit: number): Promise<DueMerchants> {
+    return this.#index.due(limit);
+  }
+
+  async seat(owner: string): Promise<number> {
+    const args = [owner, this.#keys.preferredSeatOf(owner)];
+    return (await this.#scripts.run(seatScript, { keys: [this.#keys.seats], args })) as number;
   }
 
   async claim(request: ClaimRequest): Promise<ClaimResult> {
-    const { merchant, owner, leaseMs, mode, newerThan, floor, budget, coolDownMs } = request;
+    const { merchant, owner, leaseMs, mode, newerThan, floor, budget, coolDownMs, watched = '' } = request;
     const keys = this.#keys.of(merchant);
     const reply = await this.#scripts.run(claimScript, {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
         ...[merchant, owner, whole(leaseMs), mode, newerThan, floor],
         ...[budget.calls, Math.max(1, whole(budget.windowMs)), whole(coolDownMs)],
+        ...[watched, request.ignoresBackOff === true ? 1 : 0],
       ],
     });
     return readClaimReply(reply, request);
   }
 
-  async publish(lease: Lease, session: Session, nextDueInMs: number): Promise<'published' | 'fenced'> {
+  async publish(lease: Lease, { session, ageMs, nextDueInMs }: Publication): Promise<'published' | 'fenced'> {
     assertPublishable(lease, session);
-    const { merchant, fence } = lease;
+    const { merchant, owner, fence } = lease;
     const keys = this.#keys.of(merchant);
     const sealed = await sealSession(session, this.#keysOf);
-    const announcement = encodeAnnouncement({ kind: 'published', merchant, generation: fence });
     const outcome = await this.#scripts.run(publishScript, {
       keys: [keys.merchant, keys.due],
-      args: [merchant, fence, sealed, whole(nextDueInMs), this.#keys.channel, announcement],
+      args: [
+        ...[merchant, owner, fence, sealed, whole(ageMs), whole(nextDueInMs)],
+        ...[this.#keys.channel, encodePublished(merchant, fence)],
+      ],
     });
     return outcome === 'fenced' ? 'fenced' : 'published';
+  }
+
+  async offer({ session, ageMs, nextDueInMs, basis }: Offer): Promise<OfferResult> {
+    assertOfferable(session);
+    const { merchant, generation } = session;
+    const keys = this.#keys.of(merchant);
+    const sealed = await sealSession(session, this.#keysOf);
+    const reply = await this.#scripts.run(offerScript, {
+      keys: [keys.merchant, keys.due],
+      args: [
+        ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), basis],
+        ...[this.#keys.channel, encodePublished(merchant, generation)],
+      ],
+    });
+    const [kind, counts, contested] = reply as [OfferResult['kind'], string, number];
+    return { kind, generation: Number(counts), isContested: contested === 1 };
   }
 
   async release(lease: Lease, { called, nextDueInMs, failure }: LeaseRelease): Promise<boolean> {
     const { merchant, owner, fence } = lease;
     const keys = this.#keys.of(merchant);
     const record = failure === undefined ? '' : encodeFailure(failure);
-    const announcement =
-      failure === undefined ? '' : encodeAnnouncement({ kind: 'failed', merchant, failure, retryInMs: nextDueInMs });
+    const announcement = failure === undefined ? '' : encodeFailed(merchant, failure, nextDueInMs);
     const released = await this.#scripts.run(releaseScript, {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
@@ -139,13 +173,17 @@ export class RedisSessionStore implements SessionStore {
     return released === 1;
   }
 
-  async read(merchants: readonly string[]): Promise<readonly StoredState[]> {
-    const states = new Map<string, StoredState>();
-    const batches = batchesBy([...new Set(merchants)], (merchant) => this.#keys.shardOf(merchant));
+  async read(wanted: readonly WantedState[]): Promise<StoredStates> {
+    const states = new Map<WantedState, StoredState>();
+    // Shards are asked one after the other, and answer by one clock: the earliest reading holds for all of them.
+    let nowMs = Infinity;
+    const batches = batchesBy(wanted, ({ merchant }) => this.#keys.shardOf(merchant));
     await inTurn(batches, async ([shard, batch]) => {
-      for (const state of await this.#readBatch(shard, batch)) states.set(state.merchant, state);
+      const answer = await this.#readBatch(shard, batch);
+      nowMs = Math.min(nowMs, answer.nowMs);
+      for (const [index, one] of batch.entries()) states.set(one, answer.states[index] ?? absent(one));
     });
-    return merchants.map((merchant) => states.get(merchant) ?? { merchant, stored: { kind: 'absent' } });
+    return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -160,12 +198,24 @@ export class RedisSessionStore implements SessionStore {
     return Promise.resolve();
   }
 
-  async #readBatch(shard: number, batch: readonly string[]): Promise<readonly StoredState[]> {
-    const keys = [this.#keys.due(shard), ...batch.map((merchant) => this.#keys.of(merchant).merchant)];
-    const replies = (await this.#scripts.run(readScript, { keys, args: batch })) as readonly ReadReply[];
-    return Promise.all(
-      batch.map((merchant, index) => storedState(merchant, replies[index] ?? ['', '', '', '', ''], this.#keysOf)),
+  async #readBatch(
+    shard: number,
+    batch: readonly WantedState[],
+  ): Promise<{ readonly states: readonly StoredState[]; readonly nowMs: number }> {
+    const keys = [this.#keys.due(shard), ...batch.map(({ merchant }) => this.#keys.of(merchant).merchant)];
+    const args = batch.flatMap(({ merchant, known }) => [merchant, known]);
+    const [now, ...replies] = (await this.#scripts.run(readScript, { keys, args })) as [string, ...ReadReply[]];
+    const nowMs = Number(now);
+    const states = batch.map(({ merchant }, index) =>
+      storedState(replies[index] ?? NOTHING_STORED, { merchant, keysOf: this.#keysOf, nowMs }),
     );
+    return { states: await Promise.all(states), nowMs };
+  }
+
+  /** Nobody was asked for: the clock is, all the same. */
+  async #instant(nowMs: number): Promise<Instant> {
+    if (nowMs !== Infinity) return instantFromEpochMs(nowMs);
+    return instantFromEpochMs((await this.#readBatch(0, [])).nowMs);
   }
 
   #hear(channel: string, message: string): void {
@@ -173,3 +223,5 @@ export class RedisSessionStore implements SessionStore {
     if (announcement !== undefined) this.#announcer.announce(announcement);
   }
 }
+
+const absent = ({ merchant }: Pick<WantedState, 'merchant'>): StoredState => ({ merchant, stored: { kind: 'absent' } });

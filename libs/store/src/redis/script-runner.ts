@@ -1,23 +1,30 @@
-import { storeUnavailable } from './redis-failure.js';
+import { type RedisVerdict, storeFailure } from './redis-failure.js';
 import { type RedisClient, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 
-/** Runs the operations of the store, and turns whatever Redis makes of them into the one error of the port. */
-export class ScriptRunner {
-  readonly #client: RedisClient;
-  readonly #onFailure: (error: unknown) => void;
+export interface ScriptRunnerOptions {
+  readonly client: RedisClient;
+  readonly judge: (error: unknown) => RedisVerdict;
+  readonly onFailure: () => void;
+}
 
-  constructor(client: RedisClient, onFailure: (error: unknown) => void) {
-    this.#client = client;
-    this.#onFailure = onFailure;
+/** Runs the operations of the store, and turns whatever Redis makes of them into the errors of the port. */
+export class ScriptRunner {
+  readonly #options: ScriptRunnerOptions;
+
+  constructor(options: ScriptRunnerOptions) {
+    this.#options = options;
   }
 
-  /** @throws BrokerError `store_unavailable`; when the reply was lost, the script may have run */
+  /**
+   * @throws BrokerError `store_refused` for an error reply, `store_unavailable` when there was none: the script may have
+   * run then
+   */
   async run(script: RedisScript, call: ScriptCall): Promise<unknown> {
     try {
-      return await runScript(this.#client, script, call);
+      return await runScript(this.#options.client, script, call);
     } catch (error) {
-      this.#onFailure(error);
-      throw storeUnavailable(script.name, error);
+      this.#options.onFailure();
+      throw storeFailure(script.name, this.#options.judge(error));
     }
   }
 }

@@ -3,25 +3,42 @@ import { decodeFailure } from './announcement-codec.js';
 import { type KeysOf, openSession } from './session-record.js';
 
 /** What read.lua returns for one merchant; what is absent is empty. */
-export type ReadReply = readonly [generation: string, sealed: string, ageMs: string, failure: string, dueInMs: string];
+export type ReadReply = readonly [
+  kind: string,
+  generation: string,
+  sealed: string,
+  ageMs: string,
+  failure: string,
+  dueInMs: string,
+  dueMark: string,
+];
 
-export async function storedState(merchant: string, reply: ReadReply, keysOf: KeysOf): Promise<StoredState> {
-  const [, , , failureText, dueInMs] = reply;
-  const failure = failureText === '' ? undefined : decodeFailure(failureText);
+export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', ''];
+
+export interface StateReading {
+  readonly merchant: string;
+  readonly keysOf: KeysOf;
+  /** The store's clock when it answered. */
+  readonly nowMs: number;
+}
+
+export async function storedState(reply: ReadReply, reading: StateReading): Promise<StoredState> {
+  const [, , , , failureText, dueInMs, dueMark] = reply;
+  const { merchant, nowMs } = reading;
+  const failure = failureText === '' ? undefined : decodeFailure(failureText, nowMs);
   return {
     merchant,
-    stored: await storedSession(merchant, reply, keysOf),
+    stored: await storedSession(reply, reading),
     ...(failure === undefined ? {} : { failure }),
-    ...(dueInMs === '' ? {} : { dueInMs: Math.max(0, Number(dueInMs)) }),
+    ...(dueInMs === '' ? {} : { dueInMs: Math.max(0, Number(dueInMs)), dueMark }),
   };
 }
 
-async function storedSession(merchant: string, reply: ReadReply, keysOf: KeysOf): Promise<StoredSession> {
-  const [generationText, sealed, ageMs] = reply;
-  if (generationText === '') return { kind: 'absent' };
-  const generation = Number(generationText);
-  const session = await openSession(sealed, { merchant, generation }, keysOf);
-  return session === undefined
-    ? { kind: 'unopenable', generation }
-    : { kind: 'session', session, ageMs: Math.max(0, Number(ageMs)) };
+async function storedSession(reply: ReadReply, { merchant, keysOf }: StateReading): Promise<StoredSession> {
+  const [kind, generationText, sealed, ageText] = reply;
+  const [generation, ageMs] = [Number(generationText), Number(ageText)];
+  if (kind === 'absent') return { kind };
+  if (kind === 'unchanged') return { kind, ageMs };
+  const session = kind === 'session' ? await openSession(sealed, { merchant, generation }, keysOf) : undefined;
+  return session === undefined ? { kind: 'unopenable', generation } : { kind: 'session', session, ageMs };
 }

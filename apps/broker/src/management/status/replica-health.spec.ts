@@ -1,27 +1,28 @@
 import { FakeClock } from '#libs/testing';
 import { EventLoopLag } from './event-loop-lag.js';
+import { StoreState } from '../store-state.js';
 import { StoreHealth } from './store-health.js';
 
 describe('the health of the store', () => {
-  it('is not known until it has answered or failed, and then since when', async () => {
+  it('is what its connection found out, with the reason where it does not answer', () => {
     const clock = new FakeClock();
-    const health = new StoreHealth('redis', clock);
-    expect(health.describe()).toEqual({ type: 'redis' });
-    health.setUp(true);
+    const state = new StoreState(clock);
+    const health = new StoreHealth('redis', state, clock);
     const since = clock.now();
-    await clock.advance(1_000);
-    health.setUp(true);
-    expect(health.describe()).toEqual({ type: 'redis', up: true, since });
-    health.setUp(false);
-    expect(health.describe()).toEqual({ type: 'redis', up: false, since: since + 1_000 });
+    expect(health.describe()).toEqual({ type: 'redis' });
+    state.note('answers', 'the store answers');
+    expect(health.describe()).toEqual({ type: 'redis', condition: 'answers', since });
+    state.note('refuses', 'NOPERM');
+    expect(health.describe()).toEqual({ type: 'redis', condition: 'refuses', since, reason: 'NOPERM' });
+    state.note('silent', 'ECONNREFUSED');
+    expect(health.describe()).toEqual({ type: 'redis', condition: 'silent', since, reason: 'ECONNREFUSED' });
   });
 
   it('names the operation that failed until one succeeds, and nothing that the store said', () => {
     const clock = new FakeClock();
-    const health = new StoreHealth('redis', clock);
-    health.setUp(true);
+    const health = new StoreHealth('redis', new StoreState(clock), clock);
     health.emit({ event: 'store_failed', operation: 'claim', error: new Error('secret') });
-    expect(health.describe()).toMatchObject({ up: true, failing: { operation: 'claim', at: clock.now() } });
+    expect(health.describe()).toMatchObject({ failing: { operation: 'claim', at: clock.now() } });
     expect(JSON.stringify(health.describe())).not.toContain('secret');
     health.emit({ event: 'store_recovered' });
     expect(health.describe()).not.toHaveProperty('failing');

@@ -34,6 +34,8 @@ export interface StatusReplica {
   readonly version: string;
   readonly startedAt: number;
   readonly ready: boolean;
+  /** Whether the store has answered since the start: before that this replica creates nothing and is not ready. */
+  readonly storeReached: boolean;
   readonly shuttingDown: boolean;
   /** Consumers that follow sessions by events. */
   readonly watchers: number;
@@ -48,10 +50,12 @@ export interface StatusReplica {
 
 export interface StatusStore {
   readonly type: 'memory' | 'redis';
-  /** Absent until the first connection has succeeded or failed. */
-  readonly up?: boolean;
-  /** When `up` last changed. */
+  /** `refuses`: it answers that it will not. Absent until the first connection has succeeded or failed. */
+  readonly condition?: 'answers' | 'refuses' | 'silent';
+  /** Since when it is so. */
   readonly since?: number;
+  /** Why it does not answer: the code of a refusal such as `NOPERM`, or what became of the connection. */
+  readonly reason?: string;
   /** The last operation that was not answered, until one is answered again. */
   readonly failing?: { readonly operation: string; readonly at: number };
 }

@@ -5,7 +5,8 @@ import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session'
 import type { ConfigurationInForce } from '../../reload/configuration-in-force.js';
 import type { ConfiguredMerchants } from '../../renewal/configured-merchants.js';
 import { VERSION } from '../../version.js';
-import type { Readiness } from '../readiness.js';
+import type { Readiness } from '../readiness.service.js';
+import type { StoreState } from '../store-state.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
@@ -19,6 +20,7 @@ import { StoreHealth } from './store-health.js';
 export interface StatusPageParts {
   readonly configuration: ConfigurationInForce;
   readonly merchants: ConfiguredMerchants;
+  readonly storeState: StoreState;
   readonly clock: Clock;
 }
 
@@ -40,12 +42,12 @@ export class StatusPage implements SessionEvents {
   #viewers: StatusViewers | undefined;
 
   constructor(parts: StatusPageParts) {
-    const { configuration, clock } = parts;
+    const { configuration, storeState, clock } = parts;
     this.#parts = parts;
     this.#startedAt = clock.now();
     this.#history = new RenewalHistory(clock);
     this.#gateways = new GatewayHealth((merchant) => this.#hostOf(merchant), clock);
-    this.#store = new StoreHealth(configuration.current.store.type, clock);
+    this.#store = new StoreHealth(configuration.current.store.type, storeState, clock);
     this.#lag = new EventLoopLag(clock);
   }
 
@@ -56,8 +58,8 @@ export class StatusPage implements SessionEvents {
     this.#viewers?.noteNews();
   }
 
-  setStoreUp(up: boolean): void {
-    this.#store.setUp(up);
+  /** Something has changed that is no event of the domain. */
+  noteNews(): void {
     this.#viewers?.noteNews();
   }
 

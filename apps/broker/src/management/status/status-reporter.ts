@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import type { Readiness } from '../readiness.js';
+import type { Readiness } from '../readiness.service.js';
 import type { EventLoopLag } from './event-loop-lag.js';
 import { type GatewayHealth, MOST_GATEWAYS } from './gateway-health.js';
 import { merchantStatus, type MerchantStatusParts } from './merchant-status.js';
@@ -68,13 +68,14 @@ export class StatusReporter {
 
   #replica(): StatusReplica {
     const { facts, lag, gateways } = this.#parts;
-    const { ready, shuttingDown } = facts.readiness();
+    const { ready, storeReached, shuttingDown } = facts.readiness();
     const clockSkewMs = gateways.largestSkewMs;
     return {
       name: facts.name,
       version: facts.version,
       startedAt: facts.startedAt,
       ready,
+      storeReached,
       shuttingDown,
       watchers: facts.watchers(),
       viewers: facts.viewers(),

@@ -1,21 +1,19 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
+import type { StoreState } from '../store-state.js';
 import type { StatusStore } from './status-document.js';
 
-/** Whether the store answers: by its connection, and by what became of the operations on it. */
+/** Whether the store can be used: by its connection, and by what became of the operations on it. */
 export class StoreHealth implements SessionEvents {
   readonly #type: StatusStore['type'];
+  readonly #state: Pick<StoreState, 'current'>;
   readonly #clock: Clock;
-  #connection: { readonly up: boolean; readonly since: number } | undefined;
   #failing: StatusStore['failing'];
 
-  constructor(type: StatusStore['type'], clock: Clock) {
+  constructor(type: StatusStore['type'], state: Pick<StoreState, 'current'>, clock: Clock) {
     this.#type = type;
+    this.#state = state;
     this.#clock = clock;
-  }
-
-  setUp(up: boolean): void {
-    if (this.#connection?.up !== up) this.#connection = { up, since: this.#clock.now() };
   }
 
   emit(event: SessionEvent): void {
@@ -26,8 +24,15 @@ export class StoreHealth implements SessionEvents {
   describe(): StatusStore {
     return {
       type: this.#type,
-      ...this.#connection,
+      ...this.#connection(),
       ...(this.#failing === undefined ? {} : { failing: this.#failing }),
     };
+  }
+
+  #connection(): Pick<StatusStore, 'condition' | 'since' | 'reason'> {
+    const { current } = this.#state;
+    if (current === undefined) return {};
+    const { condition, since, reason } = current;
+    return condition === 'answers' ? { condition, since } : { condition, since, reason };
   }
 }

@@ -15,7 +15,11 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
           fact(`${asked} rights asked for, ${missing.length} missing`),
           ...missing.map(missingFinding),
           ...unwritable.map(({ server, code }) =>
-            fault('tryLater', `${server} takes no writes (${code})`, 'see docs/redis.md: the broker counts it as down'),
+            fault(
+              'tryLater',
+              `${server} takes no writes (${code})`,
+              'see docs/redis.md: to the broker such a store refuses',
+            ),
           ),
         ],
         { missing },

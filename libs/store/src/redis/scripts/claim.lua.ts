@@ -4,64 +4,83 @@ import { defineScript } from '../redis-script.js';
 export const claimScript = defineScript(
   'claim',
   String.raw`
--- KEYS[1]  merchant (hash: fence, owner, leaseEndsAt, leaseCools, generation, failures, cooledDownAt, ...)
--- KEYS[2]  create calls of the window (sorted set: fence -> ms)
+-- KEYS[1]  merchant (hash)
+-- KEYS[2]  create calls of the window (sorted set: one member for each call -> ms)
 -- KEYS[3]  due moments (sorted set: merchant -> ms)
 -- ARGV     1 merchant, 2 owner, 3 lease ms, 4 mode (when_due | now), 5 newer than, 6 floor,
---          7 budget: calls, 8 budget: window ms, 9 cool-down ms
+--          7 budget: calls, 8 budget: window ms, 9 cool-down ms, 10 mark of the watched moment (empty: none),
+--          11 ignores back-off (1 | 0)
 -- returns  { 'claimed', fence, remaining ms, failures } | { 'already_newer', generation }
---          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down' | 'budget_exhausted', retry in ms }
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function whole(number) return string.format('%.0f', number) end
-
-local merchant, owner, mode = ARGV[1], ARGV[2], ARGV[4]
-local lease, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), tonumber(ARGV[6])
+--          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down' | 'budget_exhausted', retry in ms, mark }
+local merchant, owner, mode, watched = ARGV[1], ARGV[2], ARGV[4], ARGV[10]
+local length, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6])
 local calls, window, cool_down = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
-local stored = redis.call('HMGET', KEYS[1],
-  'fence', 'owner', 'leaseEndsAt', 'generation', 'failures', 'cooledDownAt')
-local fence, generation = tonumber(stored[1] or 0), tonumber(stored[4] or 0)
-local lease_ends_at, failures = tonumber(stored[3] or 0), tonumber(stored[5] or 0)
+present(KEYS[3], 'zset')
+local record = record_of(KEYS[1], merchant, KEYS[3], floor, length)
+local lease, due = record.lease, record.due
 
-if generation > newer_than then
-  return { 'already_newer', whole(generation) }
+local function wait(kind, moment)
+  return { kind, whole(left_of(moment)), moment.mark }
 end
 
-if lease_ends_at > now then
-  if stored[2] == owner then
-    return { 'claimed', whole(fence), whole(lease_ends_at - now), whole(failures) }
+if record.generation > newer_than then
+  return { 'already_newer', whole(record.generation) }
+end
+
+if record.is_leased then
+  if lease.owner ~= owner then
+    if watched ~= lease.mark then return wait('held', lease) end
+  elseif record.fence > floor then
+    return { 'claimed', whole(record.fence), whole(left_of(lease)), whole(record.failures) }
   end
-  return { 'held', whole(lease_ends_at - now) }
 end
 
-local due_at = tonumber(redis.call('ZSCORE', KEYS[3], merchant) or 0)
-if due_at > now then
-  if mode == 'when_due' then return { 'not_due', whole(due_at - now) } end
-  if failures > 0 then return { 'backing_off', whole(due_at - now) } end
+if due and due.at > now and watched ~= due.mark then
+  if mode == 'when_due' then return wait('not_due', due) end
+  if record.failures > 0 and ARGV[11] ~= '1' then return wait('backing_off', due) end
 end
 
-if cool_down > 0 and stored[6] then
-  local cools_until = tonumber(stored[6]) + cool_down
-  if cools_until > now then return { 'cooled_down', whole(cools_until - now) } end
+if cool_down > 0 and record.cooled_down_at then
+  local mark = 'cool:' .. whole(record.cooled_down_at)
+  local cooled = { at = record.cooled_down_at + cool_down, length = cool_down, mark = mark }
+  if cooled.at > now and watched ~= mark then return wait('cooled_down', cooled) end
 end
 
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - window))
+-- No budget has this many: it is not ours.
+local MOST_CALLS = 10000
+if present(KEYS[2], 'zset') then
+  if redis.call('ZCARD', KEYS[2]) > MOST_CALLS then redis.call('UNLINK', KEYS[2]) end
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - window))
+  -- Calls of the future were made before the clock was set back: they count from now.
+  for _, call in ipairs(redis.call('ZRANGE', KEYS[2], '(' .. whole(now), '+inf', 'BYSCORE')) do
+    redis.call('ZADD', KEYS[2], whole(now), call)
+  end
+end
 local spent = redis.call('ZCARD', KEYS[2])
 if spent >= calls then
-  local last_to_leave = redis.call('ZRANGE', KEYS[2], spent - math.max(1, calls), spent - math.max(1, calls), 'WITHSCORES')
-  local leaves_at = tonumber(last_to_leave[2] or now) + window
-  return { 'budget_exhausted', whole(leaves_at - now) }
+  local rank = spent - math.max(1, calls)
+  local last_to_leave = redis.call('ZRANGE', KEYS[2], rank, rank, 'WITHSCORES')
+  local made_at = tonumber(last_to_leave[2] or now)
+  return wait('budget_exhausted', { at = made_at + window, length = window, mark = 'budget:' .. whole(made_at) })
 end
 
-fence = math.max(fence + 1, generation + 1, floor + 1, now)
-lease_ends_at = now + lease
-redis.call('HSET', KEYS[1], 'fence', whole(fence), 'owner', owner, 'leaseEndsAt', whole(lease_ends_at),
-  'leaseCools', cool_down > 0 and '1' or '0')
-if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end
-redis.call('ZADD', KEYS[2], whole(now), whole(fence))
+local fence = math.max(record.fence + 1, record.generation + 1, floor + 1, now)
+fence = fence + fence % 2
+
+-- One member for each call, even where a store that lost its records grants one number twice.
+local turn = 0
+local call
+repeat
+  call = whole(fence) .. ':' .. owner .. ':' .. whole(now) .. ':' .. turn
+  turn = turn + 1
+until redis.call('ZADD', KEYS[2], 'NX', whole(now), call) == 1
 redis.call('PEXPIRE', KEYS[2], whole(window))
-redis.call('ZADD', KEYS[3], whole(lease_ends_at), merchant)
-return { 'claimed', whole(fence), whole(lease), whole(failures) }
+
+redis.call('HSET', KEYS[1], 'fence', whole(fence), 'owner', owner, 'leaseEndsAt', whole(now + length),
+  'leaseMs', whole(length), 'leaseCools', cool_down > 0 and '1' or '0', 'leaseCall', call)
+if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end
+fall_due(KEYS[1], KEYS[3], merchant, length, whole(fence))
+return { 'claimed', whole(fence), whole(length), whole(record.failures) }
 `,
 );

@@ -1,18 +1,26 @@
 import { defineScript } from '../redis-script.js';
 
-/** The earliest merchants of one shard. */
+/** The earliest entries of one shard's index of due moments, as they stand there. */
 export const dueScript = defineScript(
   'due',
   String.raw`
 -- KEYS[1]  due moments (sorted set: merchant -> ms)
 -- ARGV[1]  how many at most
--- returns  { merchant, ms until due (0 or less: due), merchant, ... }, the earliest first
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
+-- returns  { how many there are in all, merchant, ms until due (0 or less: due), merchant, ... }, the earliest first;
+--          an entry without a name was none of ours, and is gone
+present(KEYS[1], 'zset')
+local DAY, LONGEST_NAME = 86400000, 512
 local entries = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')
-for i = 2, #entries, 2 do
-  entries[i] = string.format('%.0f', entries[i] - now)
+local listed = { redis.call('ZCARD', KEYS[1]) }
+for i = 1, #entries, 2 do
+  local merchant, at = entries[i], tonumber(entries[i + 1]) or 0
+  if #merchant > LONGEST_NAME then
+    redis.call('ZREM', KEYS[1], merchant)
+    merchant = ''
+  end
+  listed[i + 1] = merchant
+  listed[i + 2] = whole(math.max(-TEN_YEARS, math.min(DAY, at - now)))
 end
-return entries
+return listed
 `,
 );

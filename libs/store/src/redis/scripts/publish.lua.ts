@@ -6,23 +6,21 @@ export const publishScript = defineScript(
   String.raw`
 -- KEYS[1]  merchant (hash)
 -- KEYS[2]  due moments (sorted set: merchant -> ms)
--- ARGV     1 merchant, 2 fence (the session's generation), 3 sealed session, 4 next due in ms, 5 channel, 6 announcement
+-- ARGV     1 merchant, 2 owner, 3 fence (the session's generation), 4 sealed session, 5 age ms, 6 next due in ms,
+--          7 channel, 8 announcement
 -- returns  'published' | 'unchanged' (the same again: nothing was done) | 'fenced'
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function whole(number) return string.format('%.0f', number) end
+local fence = tonumber(ARGV[3])
+present(KEYS[2], 'zset')
+local record = record_of(KEYS[1], ARGV[1], nil, fence)
+if record.generation == fence then return 'unchanged' end
+if record.fence > fence or record.generation > fence then return 'fenced' end
 
-local fence = tonumber(ARGV[2])
-local stored = redis.call('HMGET', KEYS[1], 'fence', 'generation')
-local newest_fence, generation = tonumber(stored[1] or 0), tonumber(stored[2] or 0)
-if generation == fence then return 'unchanged' end
-if newest_fence > fence or generation > fence then return 'fenced' end
-
-redis.call('HSET', KEYS[1], 'fence', whole(fence), 'generation', whole(fence), 'sealed', ARGV[3],
-  'publishedAt', whole(now))
-redis.call('HDEL', KEYS[1], 'owner', 'leaseEndsAt', 'leaseCools', 'failures', 'failure')
-redis.call('ZADD', KEYS[2], whole(now + ARGV[4]), ARGV[1])
-redis.call('PUBLISH', ARGV[5], ARGV[6])
+redis.call('HSET', KEYS[1], 'generation', whole(fence), 'sealed', ARGV[4],
+  'publishedAt', whole(math.max(0, now - ARGV[5])))
+redis.call('HDEL', KEYS[1], 'failures', 'failure', 'contested')
+if record.lease and record.lease.owner == ARGV[2] and record.fence == fence then end_lease(KEYS[1]) end
+fall_due(KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[6]), record.fence_text)
+announce(ARGV[7], ARGV[8])
 return 'published'
 `,
 );

@@ -5,21 +5,36 @@ export const readScript = defineScript(
   'read',
   String.raw`
 -- KEYS[1]    due moments (sorted set: merchant -> ms)
--- KEYS[i+1]  merchant ARGV[i] (hash)
--- ARGV       merchants
--- returns    per merchant { generation, sealed session, age ms, failure, due in ms }; what is absent is empty
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local function whole(number) return string.format('%.0f', number) end
+-- KEYS[i+1]  the i-th merchant (hash)
+-- ARGV       per merchant: name, generation that the reader has (0: none)
+-- returns    { now in ms, per merchant { kind (absent | session | unchanged | unopenable), generation, sealed session,
+--            age ms, failure, due in ms, due mark } }; what is absent is empty
+local has_index = present(KEYS[1], 'zset')
+local states = { whole(now) }
 
-local states = {}
-for i, merchant in ipairs(ARGV) do
-  local stored = redis.call('HMGET', KEYS[i + 1], 'generation', 'sealed', 'publishedAt', 'failure')
-  local due_at = redis.call('ZSCORE', KEYS[1], merchant)
-  states[i] = {
-    stored[1] or '', stored[2] or '', stored[3] and whole(now - stored[3]) or '', stored[4] or '',
-    due_at and whole(due_at - now) or '',
-  }
+local function stored(key, record, known)
+  local texts = record.is_there and short_fields(key, { 'sealed', 'failure' }, TEXT_BYTES) or {}
+  local failure = texts.failure or ''
+  if record.generation == 0 then
+    local is_something = record.was_damaged or texts.sealed
+      or (record.is_there and redis.call('HSTRLEN', key, 'generation') > 0)
+    return { is_something and 'unopenable' or 'absent', '0', '', '', failure }
+  end
+  if not texts.sealed or not record.published_at then
+    return { 'unopenable', whole(record.generation), '', '', failure }
+  end
+  local age = whole(now - record.published_at)
+  if record.generation == known then return { 'unchanged', whole(known), '', age, failure } end
+  return { 'session', whole(record.generation), texts.sealed, age, failure }
+end
+
+for i = 1, #KEYS - 1 do
+  local merchant, known = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
+  local record = record_of(KEYS[i + 1], merchant, has_index and KEYS[1] or nil, known)
+  local state = stored(KEYS[i + 1], record, known)
+  state[6], state[7] = '', ''
+  if record.due then state[6], state[7] = whole(left_of(record.due)), record.due.mark end
+  states[i + 1] = state
 end
 return states
 `,

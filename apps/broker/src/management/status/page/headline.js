@@ -35,14 +35,20 @@ export function headlineOf({ store, replica }, counts) {
   const calm = worst === 'fresh' || worst === 'renewing';
   if (replica.shuttingDown)
     return { condition: calm ? 'failing' : worst, text, detail: 'This replica is shutting down.' };
-  if (store.up === false) {
-    return {
-      condition: calm ? 'failing' : worst,
-      text,
-      detail: 'The store does not answer: sessions are served from memory.',
-    };
-  }
+  const trouble = storeTrouble(store);
+  if (trouble !== undefined) return { condition: calm ? 'failing' : worst, text, detail: trouble };
   return { condition: calm ? 'fresh' : worst, text, detail: othersText(counts, worst) };
+}
+
+/**
+ * @param {StatusDocument['store']} store
+ * @returns {string | undefined}
+ */
+function storeTrouble({ condition, reason = 'no reason given' }) {
+  if (condition === 'silent') return 'The store does not answer: sessions are served from memory.';
+  if (condition === 'refuses')
+    return `The store refuses (${reason}): sessions are served from memory, and none is created.`;
+  return undefined;
 }
 
 /**

@@ -7,13 +7,14 @@ const replica: StatusReplica = {
   version: '0.1.0',
   startedAt: 0,
   ready: true,
+  storeReached: true,
   shuttingDown: false,
   watchers: 0,
   viewers: 1,
   residentBytes: 1,
   eventLoopLagMs: { latest: 0, worst: 0 },
 };
-const store = { type: 'redis', up: true } as const;
+const store = { type: 'redis', condition: 'answers' } as const;
 const headline = (counts: Partial<StatusCounts>, state: object = {}): string[] => {
   const { condition, text, detail } = headlineOf({ store, replica, ...state }, { ...well, ...counts });
   return [condition, text, detail];
@@ -37,13 +38,19 @@ describe('the headline', () => {
   });
 
   it('is not calm while the store is down or the replica stops, and never hides what is worse', () => {
-    const down = { store: { type: 'redis', up: false } };
+    const down = { store: { type: 'redis', condition: 'silent' } };
     expect(headline({ fresh: 2 }, down)).toEqual([
       'failing',
       'All 2 sessions are good',
       'The store does not answer: sessions are served from memory.',
     ]);
     expect(headline({ unavailable: 1, fresh: 1 }, down)[0]).toBe('unavailable');
+    const refusing = { store: { type: 'redis', condition: 'refuses', reason: 'NOPERM' } };
+    expect(headline({ fresh: 2 }, refusing)).toEqual([
+      'failing',
+      'All 2 sessions are good',
+      'The store refuses (NOPERM): sessions are served from memory, and none is created.',
+    ]);
     const stopping = { replica: { ...replica, shuttingDown: true } };
     expect(headline({ fresh: 2 }, stopping)).toEqual([
       'failing',

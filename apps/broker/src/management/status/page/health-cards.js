@@ -102,17 +102,21 @@ export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
  * @param {number} now
  * @returns {CardContent}
  */
-function storeContent({ type, up, since, failing }, now) {
+function storeContent({ type, condition, since, reason, failing }, now) {
   const base = { key: 'store', kind: 'Store', title: type === 'redis' ? 'Redis' : 'Memory' };
   /** @type {CardContent['facts']} */
-  const sinceFacts = since === undefined ? [] : [[up ? 'Up for' : 'Down for', durationText(now - since)]];
+  const sinceFacts =
+    since === undefined ? [] : [[condition === 'answers' ? 'Up for' : 'Down for', durationText(now - since)]];
+  /** @type {CardContent['facts']} */
+  const reasonFacts = reason === undefined ? [] : [['Reason', reason]];
   /** @type {CardContent['facts']} */
   const failingFacts = failing === undefined ? [] : [['Failing', `${failing.operation}, ${agoText(now - failing.at)}`]];
   /** @type {CardContent['facts']} */
   const sharedFacts = [['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica']];
-  const facts = [...sinceFacts, ...sharedFacts, ...failingFacts];
-  if (up === undefined) return { ...base, facts, condition: 'unknown', state: 'Not connected yet' };
-  if (!up) return { ...base, facts, condition: 'unavailable', state: 'Does not answer' };
+  const facts = [...sinceFacts, ...reasonFacts, ...sharedFacts, ...failingFacts];
+  if (condition === undefined) return { ...base, facts, condition: 'unknown', state: 'Not connected yet' };
+  if (condition === 'silent') return { ...base, facts, condition: 'unavailable', state: 'Does not answer' };
+  if (condition === 'refuses') return { ...base, facts, condition: 'unavailable', state: 'Refuses' };
   if (failing !== undefined) return { ...base, facts, condition: 'failing', state: 'Operations fail' };
   return { ...base, facts, condition: 'fresh', state: type === 'memory' ? 'In this process' : 'Answers' };
 }
@@ -176,10 +180,11 @@ function furtherContent(count) {
  * @param {number} now
  * @returns {CardContent}
  */
-function replicaContent({ name, ready, shuttingDown, startedAt, eventLoopLagMs, ...rest }, now) {
+function replicaContent({ name, ready, storeReached, shuttingDown, startedAt, eventLoopLagMs, ...rest }, now) {
   const { watchers, viewers, clockSkewMs, residentBytes, version } = rest;
   const lags = eventLoopLagMs.worst > LAG_TOLERANCE_MS;
-  const readyState = ready ? 'Ready' : 'Not ready: a required merchant has no session';
+  const missing = storeReached ? 'a required merchant has no session' : 'the store has not answered yet';
+  const readyState = ready ? 'Ready' : `Not ready: ${missing}`;
   return {
     key: 'replica',
     kind: 'This replica',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { SessionReplica } from '#libs/session';
 import { RequestLife } from '../http/request-life.js';
+import { type StoreCondition, StoreState } from './store-state.js';
 import { ConfigurationInForce } from '../reload/configuration-in-force.js';
 
 export interface Readiness {
@@ -8,11 +9,20 @@ export interface Readiness {
   readonly shuttingDown: boolean;
   /** Required merchants without a session to serve, at most ten of them. */
   readonly missing: readonly string[];
+  /** `unknown`: not connected yet. */
+  readonly store: StoreCondition | 'unknown';
+  /** Of a store that does not answer: the code of a refusal, or what became of the connection. */
+  readonly storeReason?: string;
+  /** False until the store has answered once: before that this replica creates nothing. */
+  readonly storeReached: boolean;
 }
 
 const MOST_NAMED = 10;
 
-/** Ready means useful: every required merchant has a session to serve, whatever store and gateway are doing. */
+/**
+ * Ready means useful: the store has been reached, and every required merchant has a session to serve, whatever store
+ * and gateway are doing now.
+ */
 @Injectable()
 export class ReadinessProbe {
   readonly #required: () => readonly string[];
@@ -21,6 +31,7 @@ export class ReadinessProbe {
     configuration: ConfigurationInForce,
     private readonly replica: SessionReplica,
     private readonly life: RequestLife,
+    private readonly store: StoreState,
   ) {
     this.#required = configuration.derive(({ merchants }) =>
       merchants.filter(({ required }) => required).map(({ id }) => id),
@@ -30,6 +41,10 @@ export class ReadinessProbe {
   check(): Readiness {
     const missing = this.#required().filter((merchant) => this.replica.reader.peek(merchant) === undefined);
     const shuttingDown = this.life.isShuttingDown;
-    return { ready: missing.length === 0 && !shuttingDown, shuttingDown, missing: missing.slice(0, MOST_NAMED) };
+    const { current, wasReached: storeReached } = this.store;
+    const ready = missing.length === 0 && storeReached && !shuttingDown;
+    const { condition: store = 'unknown' } = current ?? {};
+    const reason = current === undefined || store === 'answers' ? {} : { storeReason: current.reason };
+    return { ready, shuttingDown, missing: missing.slice(0, MOST_NAMED), store, ...reason, storeReached };
   }
 }

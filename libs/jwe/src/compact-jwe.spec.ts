@@ -1,0 +1,92 @@
+import { BrokerError } from '#libs/errors';
+import { checkCompactJwe } from './compact-jwe.js';
+
+type Header = Record<string, unknown>;
+
+const MAX_BYTES = 4_096;
+const zeros = (count: number): string => Buffer.alloc(count).toString('base64url');
+const epk = { kty: 'EC', crv: 'P-384', x: zeros(48), y: zeros(48) };
+const HEADER: Header = { alg: 'ECDH-ES+A256KW', enc: 'A256GCM', epk };
+
+const encoded = (header: unknown): string => Buffer.from(JSON.stringify(header)).toString('base64url');
+/** In the right shape and of the right lengths: nothing more is looked at here. */
+const shaped = (parts: Partial<Record<'header' | 'key' | 'iv' | 'ciphertext' | 'tag', string>> = {}): string =>
+  [
+    parts.header ?? encoded(HEADER),
+    parts.key ?? zeros(40),
+    parts.iv ?? zeros(12),
+    parts.ciphertext ?? zeros(3),
+    parts.tag ?? zeros(16),
+  ].join('.');
+const withHeader = (change: Header): string => shaped({ header: encoded({ ...HEADER, ...change }) });
+const withEpk = (change: Header): string => withHeader({ epk: { ...epk, ...change } });
+
+function refusalOf(jwe: string): { code: string; publicDetail: string | undefined } | undefined {
+  try {
+    checkCompactJwe(jwe, MAX_BYTES);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    return { code: error.code, publicDetail: error.publicDetail };
+  }
+}
+
+describe('the faults of a JWE that show without a key', () => {
+  it('are not there in one that has the right shape', () => {
+    expect(refusalOf(shaped())).toBeUndefined();
+  });
+
+  it.each([['A'.repeat(MAX_BYTES + 1), 'a compact JWE of at most 4096 bytes is accepted']])(
+    'are told to the sender: too long',
+    (jwe, publicDetail) => {
+      expect(refusalOf(jwe)).toEqual({ code: 'jwe_too_large', publicDetail });
+    },
+  );
+
+  it.each([
+    ['a compact JWE is five parts of unpadded base64url, separated by dots', 'none'],
+    ['the protected header is longer than 2 KiB', shaped({ header: 'A'.repeat(2_052) })],
+    ['the protected header is not base64url', shaped({ header: 'e31' })],
+    ['the protected header is not JSON in UTF-8', shaped({ header: zeros(3) })],
+    ['the protected header is not a JSON object', shaped({ header: encoded([]) })],
+    ['the header member "crit" is not accepted', withHeader({ crit: [] })],
+    ['"epk" must be a JSON object', withHeader({ epk: 'text' })],
+    ['"epk" must be an EC key on P-384', withEpk({ kty: 'OKP' })],
+    ['"epk" must be an EC key on P-384', withEpk({ crv: 'P-256' })],
+    ['"epk" must not carry "d"', withEpk({ d: zeros(48) })],
+    ['"epk" must give "x" in 48 octets', withEpk({ x: zeros(47) })],
+    ['"epk" must give "y" in 48 octets', withEpk({ y: zeros(49) })],
+    ['the encrypted key is not 40 octets', shaped({ key: zeros(24) })],
+    ['the ciphertext is not base64url', shaped({ ciphertext: 'A' })],
+    ['the initialization vector is not 12 octets', shaped({ iv: zeros(16) })],
+    ['the authentication tag is not 16 octets', shaped({ tag: zeros(12) })],
+  ])('are told to the sender: %s', (publicDetail, jwe) => {
+    expect(refusalOf(jwe)).toEqual({ code: 'jwe_malformed', publicDetail });
+  });
+
+  it.each([
+    ['"alg" must be "ECDH-ES+A256KW"', withHeader({ alg: 'dir' })],
+    ['"enc" must be "A256GCM"', withHeader({ enc: 'A128GCM' })],
+    ['"zip" is not accepted: compression reveals lengths and invites bombs', withHeader({ zip: 'DEF' })],
+  ])('are told to the sender: %s', (publicDetail, jwe) => {
+    expect(refusalOf(jwe)).toEqual({ code: 'jwe_algorithm_refused', publicDetail });
+  });
+
+  it('begin with a header of one character more than 2 KiB', () => {
+    const kid = (length: number): string => withHeader({ kid: 'k'.repeat(length) });
+    const lengths = Array.from({ length: 1_600 }, (_, length) => length);
+    const headerOf = (jwe: string): number => jwe.indexOf('.');
+    const longest = lengths.findLast((length) => headerOf(kid(length)) <= 2_048) ?? 0;
+    expect(headerOf(kid(longest))).toBe(2_048);
+    expect(refusalOf(kid(longest))).toBeUndefined();
+    expect(refusalOf(kid(longest + 1))).toMatchObject({ publicDetail: 'the protected header is longer than 2 KiB' });
+  });
+
+  it('include octets that are no UTF-8 where a lenient reader would see a text', () => {
+    const text = Buffer.from(JSON.stringify({ ...HEADER, kid: '#' }));
+    text[text.indexOf('#')] = 0xff;
+    expect(refusalOf(shaped({ header: text.toString('base64url') }))).toMatchObject({
+      publicDetail: 'the protected header is not JSON in UTF-8',
+    });
+  });
+});

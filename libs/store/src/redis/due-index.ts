@@ -1,0 +1,108 @@
+import type { Clock } from '#libs/clock';
+import type { DueMerchants } from '#libs/session';
+import { batchesBy, inTurn } from './batch.js';
+import { type DueEntry, type DuePage, mergeDue, readDueReply } from './due-merge.js';
+import type { RedisKeys } from './redis-keys.js';
+import type { ScriptRunner } from './script-runner.js';
+import { dueScript } from './scripts/due.lua.js';
+import { enrolScript } from './scripts/enrol.lua.js';
+import { settleScript } from './scripts/settle.lua.js';
+
+/** Looks at an index that is full of what does not belong there come to an end; the next one goes on. */
+const MOST_LOOKS = 8;
+const LARGEST_PAGE = 4_000;
+/** When to look again at an index that was not put right in one go: soon, and not at once for ever. */
+const LOOK_AGAIN_MS = 250;
+/** How often an index with fewer entries than merchants were enrolled is made anew. */
+const REBUILD_AFTER_MS = 10_000;
+
+export interface DueIndexOptions {
+  readonly keys: RedisKeys;
+  readonly scripts: ScriptRunner;
+  readonly clock: Clock;
+}
+
+/**
+ * The sorted sets that say who is due. They are an index of what the merchants' hashes say: whoever is listed is held
+ * against the hash, what does not belong there goes, and what is missing is put back.
+ */
+export class DueIndex {
+  readonly #options: DueIndexOptions;
+  readonly #enrolled = new Map<number, Set<string>>();
+  readonly #rebuiltAtMs = new Map<number, number>();
+
+  constructor(options: DueIndexOptions) {
+    this.#options = options;
+  }
+
+  async enrol(merchants: readonly string[]): Promise<void> {
+    for (const merchant of merchants) this.#enrolledIn(this.#options.keys.shardOf(merchant)).add(merchant);
+    await this.#index(merchants, 'fall due');
+  }
+
+  async due(limit: number): Promise<DueMerchants> {
+    const shards = this.#options.keys.shards().map((shard) => this.#dueOf(shard, limit));
+    return mergeDue(await Promise.all(shards), limit);
+  }
+
+  async #index(merchants: readonly string[], unknown: 'fall due' | 'stay out'): Promise<void> {
+    const { keys, scripts } = this.#options;
+    const batches = batchesBy(merchants, (merchant) => keys.shardOf(merchant));
+    await inTurn(batches, async ([shard, batch]) => {
+      await scripts.run(enrolScript, {
+        keys: [keys.due(shard), ...batch.map((merchant) => keys.of(merchant).merchant)],
+        args: [unknown === 'fall due' ? 1 : 0, ...batch],
+      });
+    });
+  }
+
+  async #dueOf(shard: number, limit: number): Promise<readonly DueEntry[]> {
+    let page = limit + 1;
+    let settled: readonly DueEntry[] = [];
+    for (let look = 0; look < MOST_LOOKS; look += 1) {
+      let found = await this.#page(shard, page);
+      if (look === 0 && (await this.#rebuiltWhereMissing(shard, found))) found = await this.#page(shard, page);
+      const due = found.entries.filter(({ dueInMs }) => dueInMs <= 0);
+      settled = await this.#settle(shard, due);
+      if (settled.length === due.length) return found.entries;
+      page = Math.min(LARGEST_PAGE, Math.max(page, 8 * (due.length - settled.length)));
+    }
+    return [...settled, { merchant: '', dueInMs: LOOK_AGAIN_MS }];
+  }
+
+  async #page(shard: number, size: number): Promise<DuePage> {
+    const { keys, scripts } = this.#options;
+    return readDueReply(await scripts.run(dueScript, { keys: [keys.due(shard)], args: [size] }));
+  }
+
+  /** Those of the entries that are due by the hashes, too; the index of the others is put right. */
+  async #settle(shard: number, entries: readonly DueEntry[]): Promise<readonly DueEntry[]> {
+    const named = entries.filter(({ merchant }) => merchant !== '');
+    if (named.length === 0) return [];
+    const { keys, scripts } = this.#options;
+    const enrolled = this.#enrolledIn(shard);
+    const verdicts = (await scripts.run(settleScript, {
+      keys: [keys.due(shard), ...named.map(({ merchant }) => keys.inShard(shard, merchant).merchant)],
+      args: named.flatMap(({ merchant }) => [merchant, enrolled.has(merchant) ? 1 : 0]),
+    })) as readonly number[];
+    return named.filter((_entry, index) => verdicts[index] === 1);
+  }
+
+  /** Somebody removed the index, or entries of it. A store that was emptied has no hashes either: nothing is due then. */
+  async #rebuiltWhereMissing(shard: number, { size }: DuePage): Promise<boolean> {
+    const enrolled = this.#enrolledIn(shard);
+    const nowMs = this.#options.clock.monotonicMs();
+    if (size >= enrolled.size || nowMs - (this.#rebuiltAtMs.get(shard) ?? -Infinity) < REBUILD_AFTER_MS) {
+      return false;
+    }
+    this.#rebuiltAtMs.set(shard, nowMs);
+    await this.#index([...enrolled], 'stay out');
+    return true;
+  }
+
+  #enrolledIn(shard: number): Set<string> {
+    const known = this.#enrolled.get(shard) ?? new Set();
+    this.#enrolled.set(shard, known);
+    return known;
+  }
+}

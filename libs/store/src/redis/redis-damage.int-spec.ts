@@ -1,0 +1,357 @@
+import { SystemClock } from '#libs/clock';
+import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import type { Lease, StoredState } from '#libs/session';
+import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import { Redis } from 'ioredis';
+import { RedisSessionStore } from './redis-session-store.js';
+
+const HOUR_MS = 3_600_000;
+/** As a writer who means harm would choose it: the next number is the same number. */
+const LAST_SAFE = String(2 ** 53 - 1);
+
+let redis: RedisProcess;
+let client: Redis;
+let key: ClientKey;
+let store: RedisSessionStore;
+let prefix = '';
+let prefixes = 0;
+const states: string[] = [];
+
+beforeAll(async () => {
+  redis = await RedisProcess.start();
+  client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
+  key = await importClientKey((await generateClientKey()).privateJwk);
+}, 60_000);
+afterAll(async () => {
+  client.disconnect();
+  await redis.stop();
+});
+beforeEach(async () => {
+  prefix = `damage-${(prefixes += 1)}`;
+  states.length = 0;
+  store = await open();
+});
+afterEach(async () => {
+  await store.close();
+  // Nothing that a merchant's keys hold is a failure of the store.
+  expect(states).toEqual(['answers']);
+});
+
+function open(): Promise<RedisSessionStore> {
+  return RedisSessionStore.open({
+    connection: { kind: 'single', address: redis.address, database: 0 },
+    keyPrefix: prefix,
+    keysOf: () => [key],
+    clock: new SystemClock(),
+    onStateChange: (state, detail) => states.push(state === 'answers' ? state : `${state}: ${detail}`),
+    timeouts: { commandMs: 5_000 },
+  });
+}
+
+const hashOf = (merchant: string): string => `${prefix}:{0}:merchant:${merchant}`;
+const callsOf = (merchant: string): string => `${prefix}:{0}:calls:${merchant}`;
+const dueKey = (): string => `${prefix}:{0}:due`;
+
+async function lease(merchant: string, floor = 0): Promise<Lease> {
+  const request = aClaim({ merchant, mode: 'now', leaseMs: 60_000, newerThan: Number.MAX_SAFE_INTEGER, floor });
+  const result = await store.claim(request);
+  if (result.kind !== 'claimed') throw new Error(`the claim of ${merchant} was answered ${result.kind}`);
+  return result.lease;
+}
+
+async function published(merchant: string, nextDueInMs = 60_000): Promise<number> {
+  const held = await lease(merchant);
+  const session = aSession({ merchant, generation: held.fence });
+  expect(await store.publish(held, aPublication(session, { nextDueInMs }))).toBe('published');
+  return held.fence;
+}
+
+async function stateOf(merchant: string, known = 0): Promise<StoredState> {
+  const {
+    states: [state],
+  } = await store.read([{ merchant, known }]);
+  if (state === undefined) throw new Error('a state for each question');
+  return state;
+}
+
+const damages: Record<string, (merchant: string) => Promise<unknown>> = {
+  'its hash is a string': async (merchant) => {
+    await client.del(hashOf(merchant));
+    await client.set(hashOf(merchant), 'x');
+  },
+  'its calls are a list': async (merchant) => {
+    await client.del(callsOf(merchant));
+    await client.lpush(callsOf(merchant), 'x');
+  },
+  'the due set is a string': async () => {
+    await client.del(dueKey());
+    await client.set(dueKey(), 'x');
+  },
+  'every number is a word': (merchant) => client.hset(hashOf(merchant), numbersOf('word')),
+  'every number is negative': (merchant) => client.hset(hashOf(merchant), numbersOf('-5')),
+  'every number is infinite': (merchant) => client.hset(hashOf(merchant), numbersOf('inf')),
+  'every number is beyond belief': (merchant) => client.hset(hashOf(merchant), numbersOf(LAST_SAFE)),
+  'every number has a megabyte of digits': (merchant) =>
+    client.hset(hashOf(merchant), numbersOf('9'.repeat(1_000_000))),
+  'its sealed session has 60 MB': (merchant) => client.hset(hashOf(merchant), { sealed: 'x'.repeat(60_000_000) }),
+  'its failure has 60 MB': (merchant) => client.hset(hashOf(merchant), { failure: 'x'.repeat(60_000_000) }),
+  'its owner has a megabyte': (merchant) => client.hset(hashOf(merchant), { owner: 'x'.repeat(1_000_000) }),
+  'its due moment is infinite': (merchant) => client.zadd(dueKey(), '+inf', merchant),
+  'its hash is gone': (merchant) => client.del(hashOf(merchant)),
+  'it has fields that nobody knows': (merchant) => client.hset(hashOf(merchant), { '': '', later: 'version' }),
+};
+
+function numbersOf(value: string): Record<string, string> {
+  const names = [
+    ...['fence', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'generation', 'publishedAt'],
+    ...['failures', 'cooledDownAt', 'dueAt', 'dueMs', 'dueFence', 'contested'],
+  ];
+  return Object.fromEntries(names.map((name) => [name, value]));
+}
+
+describe.each(Object.entries(damages))('when %s', (_name, damage) => {
+  it('every operation goes on for the merchant, and nothing changes for another', async () => {
+    await store.enrol(['hurt', 'well']);
+    await published('hurt');
+    const generation = await published('well', 0);
+    const before = await stateOf('well');
+    await damage('hurt');
+
+    const {
+      states: [hurt, well],
+    } = await store.read(['hurt', 'well'].map((merchant) => ({ merchant, known: 0 })));
+    expect(well?.stored).toMatchObject({ kind: 'session', session: { generation } });
+    expect(well?.dueMark).toBe(before.dueMark);
+    expect(hurt?.dueInMs ?? 0).toBeLessThanOrEqual(60_000);
+    await store.enrol(['hurt', 'well']);
+    expect((await store.due(10)).merchants).toContain('well');
+    const other = await store.claim(aClaim({ merchant: 'well', newerThan: generation }));
+    expect(other.kind).toBe('claimed');
+
+    const held = await lease('hurt', 9);
+    expect(held.fence % 2).toBe(0);
+    expect(held.fence).toBeLessThan(Date.now() + HOUR_MS);
+    expect(await store.release(held, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
+    const next = await published('hurt');
+    expect((await stateOf('hurt')).stored).toMatchObject({ kind: 'session', session: { generation: next } });
+    const session = aSession({ merchant: 'hurt', generation: next + 1 });
+    expect(await store.offer(anOffer(session, { basis: next }))).toMatchObject({ kind: 'taken', isContested: false });
+  });
+});
+
+describe('a record that is damaged', () => {
+  it.each([
+    ['its hash is a string', 0],
+    ['every number is beyond belief', 0],
+    ['its sealed session has 60 MB', undefined],
+  ])('is unopenable for whoever reads it: %s', async (name, believed) => {
+    const generation = await published('shop');
+    await damages[name]?.('shop');
+    expect((await stateOf('shop', generation)).stored).toEqual({
+      kind: 'unopenable',
+      generation: believed ?? generation,
+    });
+  });
+
+  it('is mended by the next offer of the same session', async () => {
+    const generation = await published('shop');
+    await client.hset(hashOf('shop'), { sealed: 'not.a.sealed.record.x' });
+    expect((await stateOf('shop')).stored).toEqual({ kind: 'unopenable', generation });
+    const session = aSession({ generation });
+    expect(await store.offer(anOffer(session, { basis: 0 }))).toMatchObject({ kind: 'taken', isContested: false });
+    expect((await stateOf('shop')).stored).toMatchObject({ kind: 'session', session: { generation } });
+  });
+
+  it('shows no failure that this store cannot have written', async () => {
+    const at = Date.now();
+    const failures: [object, object | undefined][] = [
+      [
+        { kind: 'refused', msgCode: 'b_ok', at },
+        { kind: 'refused', msgCode: 'b_ok', at },
+      ],
+      [
+        { kind: 'refused', msgCode: '<script>', at },
+        { kind: 'refused', at },
+      ],
+      [
+        { kind: 'refused', msgCode: 'x'.repeat(65), at },
+        { kind: 'refused', at },
+      ],
+      [{ kind: 'new', at }, undefined],
+      [{ kind: 'refused', at: 8.64e15 }, undefined],
+    ];
+    for (const [failure, shown] of failures) {
+      await client.hset(hashOf('shop'), { failure: JSON.stringify(failure) });
+      expect((await stateOf('shop')).failure).toEqual(shown);
+    }
+  });
+});
+
+describe('the index of due moments', () => {
+  it('lists its merchants among 200 000 members that are none of ours', async () => {
+    await store.enrol(['shop']);
+    for (let start = 0; start < 200_000; start += 5_000) {
+      const members = Array.from({ length: 5_000 }, (_, index) => [
+        ...[index % 7 === 0 ? '+inf' : String(start + index), `foreign-${start + index}`],
+      ]);
+      await client.call('ZADD', dueKey(), ...members.flat());
+    }
+    await client.zadd(dueKey(), '-inf', 'x'.repeat(1_000_000));
+    let looks = 0;
+    for (let due = await store.due(5); !due.merchants.includes('shop'); due = await store.due(5)) {
+      expect(due.nextDueInMs).toBeGreaterThanOrEqual(0);
+      expect((looks += 1)).toBeLessThan(20);
+    }
+    expect((await store.due(5)).merchants).toEqual(['shop']);
+    expect((await store.due(5)).nextDueInMs).toBeLessThanOrEqual(86_400_000);
+  }, 30_000);
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['was deleted', () => client.del(dueKey())],
+    ['is a hash', async () => void (await client.del(dueKey()), await client.hset(dueKey(), { a: '1' }))],
+    ['lost a member', () => client.zrem(dueKey(), 'shop')],
+  ])('is made anew from what the merchants say when it %s', async (_name, damage) => {
+    await store.enrol(['shop', 'resting']);
+    await published('resting', 600_000);
+    await damage();
+    expect((await store.due(5)).merchants).toEqual(['shop']);
+    expect((await store.due(5)).nextDueInMs).toBeGreaterThan(500_000);
+  });
+
+  it('makes nothing due in a store that was emptied: the sessions live on at the replicas', async () => {
+    await store.enrol(['shop']);
+    await published('shop', 600_000);
+    for (const name of await client.keys(`${prefix}:*`)) await client.del(name);
+    expect(await store.due(5)).toEqual({ merchants: [] });
+  });
+
+  it('does not list a merchant that its record says is not due', async () => {
+    await store.enrol(['shop']);
+    await published('shop', 600_000);
+    await client.zadd(dueKey(), 0, 'shop');
+    expect((await store.due(5)).merchants).toEqual([]);
+    expect(Number(await client.zscore(dueKey(), 'shop'))).toBeGreaterThan(Date.now());
+  });
+});
+
+describe('when the clock of the store was set back by an hour', () => {
+  const ahead = async (merchant: string, ...names: string[]): Promise<void> => {
+    for (const name of names) await client.hincrby(hashOf(merchant), name, HOUR_MS);
+  };
+  const again = (overrides: object): Promise<unknown> =>
+    store.claim(aClaim({ owner: 'replica-2', newerThan: Number.MAX_SAFE_INTEGER, leaseMs: 10_000, ...overrides }));
+
+  it('a lease holds no longer than it is long, and not for whoever has watched it for that time', async () => {
+    await lease('shop');
+    await ahead('shop', 'leaseEndsAt', 'dueAt');
+    const refused = await again({ mode: 'when_due' });
+    expect(refused).toMatchObject({
+      kind: 'held',
+      retryInMs: 60_000,
+      mark: expect.stringMatching(/^lease:/) as string,
+    });
+    const { mark } = refused as { mark: string };
+    expect(await again({ mode: 'when_due', watched: `${mark}0` })).toMatchObject({ kind: 'held' });
+    expect(await again({ mode: 'when_due', watched: mark })).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('a due moment is no further off than it was set, and over for whoever has watched it', async () => {
+    const generation = await published('shop', 20_000);
+    await ahead('shop', 'dueAt', 'publishedAt');
+    const state = await stateOf('shop');
+    expect(state).toMatchObject({ dueInMs: 20_000, stored: { kind: 'session', session: { generation } } });
+    expect(state.stored).toMatchObject({ ageMs: expect.any(Number) as number });
+    expect((state.stored as { ageMs: number }).ageMs).toBeLessThan(-3_500_000);
+    expect(await again({ mode: 'when_due' })).toEqual({ kind: 'not_due', retryInMs: 20_000, mark: state.dueMark });
+    expect(await again({ mode: 'when_due', watched: state.dueMark })).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('a back-off is over for whoever has watched it, and for whoever knows its reason gone', async () => {
+    await store.release(await lease('shop'), { called: true, nextDueInMs: 20_000, failure: aRecordedFailure() });
+    await ahead('shop', 'dueAt');
+    expect(await again({ mode: 'now' })).toMatchObject({ kind: 'backing_off', retryInMs: 20_000 });
+    expect(await again({ mode: 'now', ignoresBackOff: true })).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('a cool-down is over for whoever has watched it, and calls count from now', async () => {
+    const request = aClaim({ mode: 'now', coolDownMs: 5_000, newerThan: Number.MAX_SAFE_INTEGER });
+    const first = await store.claim(request);
+    if (first.kind !== 'claimed') throw new Error('must be granted');
+    await store.release(first.lease, { called: true, nextDueInMs: 0 });
+    await ahead('shop', 'cooledDownAt');
+    const refused = await again({ mode: 'now', coolDownMs: 5_000 });
+    expect(refused).toMatchObject({ kind: 'cooled_down', retryInMs: 5_000 });
+    const { mark } = refused as { mark: string };
+    const [call = ''] = await client.zrange(callsOf('shop'), '0', '-1');
+    await client.zadd(callsOf('shop'), String(Date.now() + HOUR_MS), call);
+    const budget = aBudget({ calls: 1, windowMs: 30_000 });
+    const spent = await again({ mode: 'now', coolDownMs: 5_000, watched: mark, budget });
+    expect(spent).toMatchObject({ kind: 'budget_exhausted', retryInMs: 30_000 });
+    expect(Number(await client.zscore(callsOf('shop'), call))).toBeLessThanOrEqual(Date.now());
+    expect(await again({ mode: 'now', coolDownMs: 5_000, watched: mark })).toMatchObject({ kind: 'claimed' });
+  });
+});
+
+describe('calls', () => {
+  it('are two when two are made under one number, in a store that forgot the first', async () => {
+    const floor = Date.now() + HOUR_MS;
+    const first = await lease('shop', floor);
+    await client.del(hashOf('shop'));
+    const second = await lease('shop', floor);
+    expect(second.fence).toBe(first.fence);
+    expect(await client.zcard(callsOf('shop'))).toBe(2);
+    expect(await store.release(second, { called: false, nextDueInMs: 0 })).toBe(true);
+    expect(await client.zcard(callsOf('shop'))).toBe(1);
+  });
+
+  it('are no budget at all when there are more than any budget has', async () => {
+    await client.eval(
+      "for i = 1, 10001 do redis.call('ZADD', KEYS[1], ARGV[1], i) end return 1",
+      1,
+      callsOf('shop'),
+      String(Date.now()),
+    );
+    expect(await lease('shop')).toMatchObject({ merchant: 'shop' });
+  });
+});
+
+describe('reading what one has', () => {
+  it('sends no session for any of 200 merchants', async () => {
+    const merchants = Array.from({ length: 200 }, (_, index) => `merchant-${index}`);
+    const wanted = await Promise.all(
+      merchants.map(async (merchant) => ({ merchant, known: await published(merchant) })),
+    );
+    const sentBytes = async (): Promise<number> =>
+      Number(/total_net_output_bytes:(\d+)/.exec(await client.info('stats'))?.[1]);
+    const before = await sentBytes();
+    const { states: answers } = await store.read(wanted);
+    const sent = (await sentBytes()) - before;
+    expect(answers.map(({ stored }) => stored.kind)).toEqual(wanted.map(() => 'unchanged'));
+    expect(sent / wanted.length).toBeLessThan(200);
+    const { states: whole } = await store.read(wanted.map(({ merchant }) => ({ merchant, known: 0 })));
+    expect(new Set(whole.map(({ stored }) => stored.kind))).toEqual(new Set(['session']));
+  }, 30_000);
+});
+
+describe('seats', () => {
+  it('are one each, the same again, also after the store was emptied', async () => {
+    const owners = Array.from({ length: 100 }, (_, index) => `owner-${index}`);
+    const seats = await Promise.all(owners.map((owner) => store.seat(owner)));
+    expect(new Set(seats).size).toBe(100);
+    expect(await Promise.all(owners.map((owner) => store.seat(owner)))).toEqual(seats);
+    for (const seat of seats) expect(seat >= 0 && seat < 1_024).toBe(true);
+  });
+
+  it('are given on after a week without use, or when there are no others: the longest unused first', async () => {
+    const seatsKey = `${prefix}:{0}:seats`;
+    const taken = Object.fromEntries(
+      Array.from({ length: 1_024 }, (_, seat) => [String(seat), `${Date.now() - 10_000 - seat} sitter-${seat}`]),
+    );
+    await client.hset(seatsKey, taken);
+    expect(await store.seat('newcomer')).toBe(1_023);
+    expect(await store.seat('sitter-5')).toBe(5);
+    await client.hset(seatsKey, { 7: 'damaged' });
+    expect(await store.seat('second newcomer')).toBe(7);
+    expect(await store.seat('newcomer')).toBe(1_023);
+  });
+});

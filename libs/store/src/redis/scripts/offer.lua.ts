@@ -1,0 +1,42 @@
+import { defineScript } from '../redis-script.js';
+
+/** Writes a session that was made without a lease, or outlived it, if nothing newer is known. */
+export const offerScript = defineScript(
+  'offer',
+  String.raw`
+-- KEYS[1]  merchant (hash)
+-- KEYS[2]  due moments (sorted set: merchant -> ms)
+-- ARGV     1 merchant, 2 generation, 3 sealed session, 4 age ms, 5 next due in ms, 6 basis (the highest generation
+--          that its maker knew), 7 channel, 8 announcement
+-- returns  { 'taken' | 'refused', the generation that counts, contested (1 | 0) }
+local generation, basis = tonumber(ARGV[2]), tonumber(ARGV[6])
+present(KEYS[2], 'zset')
+local record = record_of(KEYS[1], ARGV[1], nil, generation)
+
+local function is_unknown(number) return number > basis and number ~= generation end
+local is_repeated = record.generation == generation
+local keeps_lease = record.is_leased and record.fence ~= generation
+local is_contested = keeps_lease or (is_repeated and record.contested)
+  or is_unknown(record.generation) or is_unknown(record.fence)
+local contested = is_contested and 1 or 0
+
+if is_repeated then
+  -- It costs nothing to write it again, and mends a text that was damaged.
+  redis.call('HSET', KEYS[1], 'sealed', ARGV[3])
+  if not record.published_at then redis.call('HSET', KEYS[1], 'publishedAt', whole(math.max(0, now - ARGV[4]))) end
+  return { 'taken', whole(generation), contested }
+end
+local newest = math.max(record.fence, record.generation)
+if newest > generation then return { 'refused', whole(newest), contested } end
+
+redis.call('HSET', KEYS[1], 'generation', whole(generation), 'sealed', ARGV[3],
+  'publishedAt', whole(math.max(0, now - ARGV[4])), 'contested', whole(contested))
+if not keeps_lease then
+  end_lease(KEYS[1])
+  redis.call('HDEL', KEYS[1], 'failures', 'failure')
+  fall_due(KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[5]), record.fence_text)
+end
+announce(ARGV[7], ARGV[8])
+return { 'taken', whole(generation), contested }
+`,
+);

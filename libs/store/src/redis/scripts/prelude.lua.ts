@@ -1,0 +1,113 @@
+/**
+ * What every script begins with. The content of a merchant's keys is somebody's input: whatever is not as this store
+ * writes it is absent, for that merchant alone, and no script ends for it.
+ *
+ * Fields of a merchant's hash, moments and durations in ms: fence, owner, leaseEndsAt, leaseMs, leaseCools, leaseCall
+ * (its member of the calls); generation, sealed, publishedAt (when the gateway had answered), contested; failures,
+ * failure, cooledDownAt; dueAt, dueMs, and dueFence: the fence as it was when the due moment was set. A replica of a
+ * version that knew no dueAt changes the fence, and then only the due set has the moment.
+ */
+export const prelude = String.raw`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local TEN_YEARS, LARGEST = 315576000000, 9007199253692416
+local NUMBER_BYTES, NAME_BYTES, TEXT_BYTES = 64, 1024, 65536
+
+local function whole(number) return string.format('%.0f', number) end
+
+-- The number that a text is, unless this store cannot have written it: far ahead of its clock and of what is known.
+local function believed(text, known)
+  if type(text) ~= 'string' or #text > NUMBER_BYTES or not string.find(text, '^%d+$') then return nil end
+  local number = tonumber(text)
+  if number > LARGEST or number > math.max(now, known or 0) + TEN_YEARS then return nil end
+  return number
+end
+
+local function floor_of(text)
+  local floor = tonumber(text)
+  return floor <= LARGEST and floor or 0
+end
+
+-- Whether the key is there. One of another type is none of ours: it makes way.
+local function present(key, kind)
+  local found = redis.call('TYPE', key).ok
+  if found ~= kind and found ~= 'none' then redis.call('UNLINK', key) end
+  return found == kind, found ~= kind and found ~= 'none'
+end
+
+-- The named fields of a hash, but for those that are longer than anything that is written here.
+local function short_fields(key, names, longest)
+  local short, found = {}, {}
+  for _, name in ipairs(names) do
+    local bytes = redis.call('HSTRLEN', key, name)
+    if bytes > 0 and bytes <= longest then short[#short + 1] = name end
+  end
+  if #short == 0 then return found end
+  for i, value in ipairs(redis.call('HMGET', key, unpack(short))) do found[short[i]] = value end
+  return found
+end
+
+local NAMES = {
+  'fence', 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall', 'generation', 'publishedAt', 'contested',
+  'failures', 'cooledDownAt', 'dueAt', 'dueMs', 'dueFence',
+}
+
+-- What is left of a moment: never more than the length for which it was set, however the clock was moved.
+local function left_of(moment)
+  return math.min(moment.at - now, moment.length or moment.at)
+end
+
+local function lease_in(fields, fence, usual_length)
+  local ends_at = believed(fields.leaseEndsAt)
+  if not fields.owner or not ends_at then return nil end
+  return {
+    owner = fields.owner, at = ends_at, length = believed(fields.leaseMs) or usual_length,
+    cools = fields.leaseCools == '1', call = fields.leaseCall,
+    mark = 'lease:' .. whole(fence) .. ':' .. whole(ends_at),
+  }
+end
+
+-- The due moment: that of the hash, or else that of the index (absent when the index is not asked).
+local function due_in(fields, lease, index, merchant)
+  local at, length = believed(fields.dueAt), believed(fields.dueMs)
+  local is_own = at and (fields.dueFence or '') == (fields.fence or '')
+  if not is_own then
+    at, length = index and believed(redis.call('ZSCORE', index, merchant)), nil
+    if not at then return nil end
+  end
+  local mark = 'due:' .. whole(at) .. ':' .. (fields.dueFence or '')
+  -- The end of a lease is its merchant's due moment: whoever has watched the one has watched the other.
+  if lease and lease.at == at then mark = lease.mark end
+  return { at = at, length = length, mark = mark, is_own = is_own }
+end
+
+-- A merchant as its hash tells it. index: the due set, if that is to be asked where the hash has no due moment.
+local function record_of(key, merchant, index, known, usual_length)
+  local is_there, was_damaged = present(key, 'hash')
+  local fields = is_there and short_fields(key, NAMES, NAME_BYTES) or {}
+  local fence, generation = believed(fields.fence, known) or 0, believed(fields.generation, known) or 0
+  local lease = lease_in(fields, fence, usual_length)
+  return {
+    is_there = is_there, was_damaged = was_damaged,
+    fence = fence, fence_text = fields.fence or '', generation = generation,
+    lease = lease, is_leased = lease ~= nil and lease.at > now,
+    due = due_in(fields, lease, index, merchant),
+    published_at = believed(fields.publishedAt), contested = fields.contested == '1',
+    failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
+  }
+end
+
+-- Sets the due moment in the hash, and in the index of it.
+local function fall_due(key, index, merchant, length, fence_text)
+  redis.call('HSET', key, 'dueAt', whole(now + length), 'dueMs', whole(length), 'dueFence', fence_text)
+  redis.call('ZADD', index, whole(now + length), merchant)
+end
+
+local function end_lease(key)
+  redis.call('HDEL', key, 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall')
+end
+
+local function announce(channel, message)
+  if message ~= '' then redis.call('PUBLISH', channel, message) end
+end
+`;

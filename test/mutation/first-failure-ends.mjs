@@ -1,0 +1,11 @@
+import { TestEnvironment } from 'jest-environment-node';
+
+/** A mutant is noticed by one test: after it, the rest of the file is left out. */
+export default class FirstFailureEnds extends TestEnvironment {
+  #failed = false;
+
+  handleTestEvent(event) {
+    if (event.name === 'test_fn_failure' || event.name === 'hook_failure') this.#failed = true;
+    if (event.name === 'test_start' && this.#failed) event.test.mode = 'skip';
+  }
+}

@@ -1,0 +1,12 @@
+import { base } from '../../../jest.config.mjs';
+
+const [, swc] = base.transform['^.+\\.ts$'];
+
+/** The specs of the Redis adapter, with one of its scripts mutated. */
+export default {
+  ...base,
+  testMatch: ['<rootDir>/libs/store/src/redis/**/*.int-spec.ts'],
+  testEnvironment: '<rootDir>/test/mutation/first-failure-ends.mjs',
+  setupFiles: [...base.setupFiles, '<rootDir>/test/mutation/without-shrinking.mjs'],
+  transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/lua/mutated-script.mjs', swc], ...base.transform },
+};

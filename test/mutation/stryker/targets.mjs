@@ -1,0 +1,24 @@
+const sourcesOf = (folder) => [`${folder}/**/*.ts`, `!${folder}/**/*spec.ts`, `!${folder}/**/index.ts`];
+const specsOf = (folder) => `<rootDir>/${folder}/**/*.spec.ts`;
+
+/**
+ * What is mutated, and the specs that have to notice. Specs that need a server or a thread of their own take too long for
+ * some hundred runs each: what only those can see is named in survivors.md.
+ */
+export const targets = {
+  clock: { mutate: sourcesOf('libs/clock/src'), specs: [specsOf('libs/clock')] },
+  jwe: {
+    // A thread of its own: held by jwe-thread.int-spec.ts and the payload tests of test/e2e.
+    mutate: [...sourcesOf('libs/jwe/src'), '!libs/jwe/src/jwe-thread*.ts'],
+    specs: [specsOf('libs/jwe')],
+  },
+  session: {
+    mutate: sourcesOf('libs/session/src'),
+    specs: [specsOf('libs/session'), specsOf('test/faults')],
+  },
+  store: {
+    // The Redis adapter needs a real server: its scripts have mutants of their own (test/mutation/lua).
+    mutate: [...sourcesOf('libs/store/src/memory'), 'libs/store/src/publication.ts'],
+    specs: [specsOf('libs/store/src/memory')],
+  },
+};

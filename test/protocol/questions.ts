@@ -1,0 +1,210 @@
+import type { ClaimResult, Lease, OfferResult } from '#libs/session';
+import {
+  claim,
+  generationOf,
+  type Made,
+  type Merchant,
+  offer,
+  publish,
+  read,
+  type ReadMerchant,
+  release,
+  type Step,
+} from './store-rules.js';
+import {
+  CALLS_PER_WINDOW,
+  changed,
+  clockOf,
+  type Held,
+  isServed,
+  millisecondsOf,
+  ownerOf,
+  phases,
+  type Replica,
+  type Rules,
+  type Unconfirmed,
+  type World,
+} from './world.js';
+
+/** An operation of the store as one replica uses it: what the store does, and what the replica makes of the answer. */
+export interface Question {
+  readonly name: string;
+  /** The store after it, and the replica's answer to that. */
+  readonly ask: () => readonly [Merchant, (world: World) => World];
+  /** It cannot be known whether it was applied. */
+  readonly unanswered: (world: World) => World;
+}
+
+export interface Actor {
+  readonly world: World;
+  readonly replica: number;
+  readonly self: Replica;
+  readonly rules: Rules;
+}
+
+function question<Result>(
+  name: string,
+  ask: () => Step<Result>,
+  after: { readonly answered: (world: World, result: Result) => World; readonly unanswered: (world: World) => World },
+): Question {
+  return {
+    name,
+    ask: () => {
+      const [result, store] = ask();
+      return [store, (world) => after.answered(world, result)];
+    },
+    unanswered: after.unanswered,
+  };
+}
+
+/** What makes a replica claim now; undefined: nothing does. */
+export function claimReason({ world, self }: Actor): 'settles' | 'due' | 'nothing to serve' | 'rejection' | undefined {
+  if (self.settles > 0) return 'settles';
+  if (!isServed(self.held, world.time)) return 'nothing to serve';
+  if (isDue(world, self, self.held)) return 'due';
+  return isOrphaned(world) && self.held.session !== world.live ? 'rejection' : undefined;
+}
+
+/** The store tells what is due; past its margin, or when it watched the due moment stand, a replica need not be told. */
+function isDue({ store, storeState, time, ...world }: World, { watched }: Replica, held: Held): boolean {
+  if (time < held.answeredAt + phases.renewAfter) return false;
+  if (storeState !== 'answers' || store.due === undefined || time >= held.answeredAt + phases.margin) return true;
+  const wasWatched = watched?.mark === store.due.mark && watched.until <= time;
+  return wasWatched || store.due.endsAt <= time + world.clockOffset;
+}
+
+/** Nobody brings the live session to the others, or settles which one counts: only a consumer's report ends this. */
+export function isOrphaned({ live, replicas, store, calls }: World): boolean {
+  const known = replicas.some(({ state, held, unconfirmed, work, settles }) => {
+    if (state === 'crashed') return false;
+    if (settles > 0) return true;
+    const working = work.kind === 'calling' && ['sent', 'carried out'].includes(calls[work.call]?.state ?? '');
+    const made = work.kind === 'made' ? work.made.session : undefined;
+    return held?.session === live || unconfirmed?.session === live || made === live || working;
+  });
+  return !known && store.session?.identity !== String(live);
+}
+
+export function claimQuestion(actor: Actor): Question {
+  const { world, replica, self, rules } = actor;
+  const reason = claimReason(actor);
+  const isWatchOver = self.watched !== undefined && self.watched.until <= world.time;
+  const request = {
+    merchant: 'shop',
+    owner: ownerOf(world, replica),
+    leaseMs: phases.lease,
+    mode: reason === 'due' ? ('when_due' as const) : ('now' as const),
+    newerThan: Math.max(self.settles, self.held?.generation ?? 0),
+    floor: rules.replica.floorOf(self),
+    budget: { calls: CALLS_PER_WINDOW, windowMs: phases.budgetWindow },
+    coolDownMs: reason === 'rejection' ? phases.coolDown : 0,
+    clock: clockOf(world),
+    rules: rules.store,
+    ...(isWatchOver && rules.replica.namesWhatItWatched ? { watched: self.watched.mark } : {}),
+  };
+  return question<ClaimResult>('claims', () => claim(world.store, request, { wall: millisecondsOf(world) }), {
+    answered: (after, result) => changed(after, replica, claimAnswered(self, result, world.time)),
+    unanswered: (after) => after,
+  });
+}
+
+function claimAnswered(self: Replica, result: ClaimResult, time: number): Partial<Replica> {
+  if (result.kind === 'claimed') {
+    const { fence, remainingMs } = result.lease;
+    return { work: { kind: 'claimed', fence, endsAt: time + remainingMs } };
+  }
+  if (result.kind === 'already_newer') return { isHinted: true, hasAsked: true, settles: 0 };
+  const { mark, retryInMs } = result;
+  if (mark === undefined || mark === self.watched?.mark) return { hasAsked: true };
+  return { hasAsked: true, watched: { mark, until: time + retryInMs } };
+}
+
+function madeOf({ world }: Actor, { generation, session, answeredAt }: Held): Made {
+  const age = world.time - answeredAt;
+  return { generation, identity: String(session), age, nextDueIn: Math.max(0, phases.renewAfter - age) };
+}
+
+/** After its own session came into the store it knows the next due moment, as it would by reading. */
+function watchesDue(world: World): Partial<Replica> {
+  const due = world.store.due;
+  if (due === undefined) return {};
+  const left = Math.max(0, Math.min(due.endsAt - clockOf(world), due.length));
+  return { watched: { mark: due.mark, until: world.time + left } };
+}
+
+export function publishQuestion(actor: Actor, made: Unconfirmed): Question {
+  const { world, replica, self, rules } = actor;
+  const request = { ...madeOf(actor, made), owner: ownerOf(world, replica) };
+  const at = { clock: clockOf(world), rules: rules.store };
+  const idle = { work: { kind: 'idle' }, settles: 0 } as const;
+  return question<'published' | 'fenced'>('publishes', () => publish(world.store, request, at), {
+    answered: (after, result) =>
+      result === 'fenced'
+        ? changed(after, replica, { ...idle, isHinted: true })
+        : changed(after, replica, { ...idle, held: newest(self.held, made), ...watchesDue(after) }),
+    unanswered: (after) =>
+      changed(after, replica, { ...idle, ...(rules.replica.offersUnconfirmed ? { unconfirmed: made } : {}) }),
+  });
+}
+
+const newest = (held: Held | undefined, made: Held): Held =>
+  held !== undefined && held.generation > made.generation ? held : made;
+
+export function offerQuestion(actor: Actor, made: Unconfirmed): Question {
+  const { world, replica, rules } = actor;
+  const request = { ...madeOf(actor, made), basis: made.basis };
+  const at = { clock: clockOf(world), rules: rules.store };
+  return question<OfferResult>('offers', () => offer(world.store, request, at), {
+    answered: (after, { kind, generation, isContested }) => {
+      // What was made under a lease is older than whatever has a newer fence: only what was made alone can be in doubt.
+      const inDoubt = isContested && made.generation % 2 === 1 && rules.replica.settlesContested;
+      const { unconfirmed: _offered, ...rest } = after.replicas[replica] ?? actor.self;
+      const settles = inDoubt ? generation : rest.settles;
+      const next: Replica = { ...rest, settles, ...(kind === 'refused' ? { isHinted: true } : watchesDue(after)) };
+      return { ...after, replicas: after.replicas.map((one, index) => (index === replica ? next : one)) };
+    },
+    unanswered: (after) => after,
+  });
+}
+
+export function readQuestion(actor: Actor): Question {
+  const { world, replica, self, rules } = actor;
+  const known = self.held?.generation ?? 0;
+  return question<ReadMerchant>('reads', () => [read(world.store, known, clockOf(world)), world.store], {
+    answered: (after, result) => {
+      const dueKnown = { isHinted: false, ...(self.work.kind === 'idle' ? watchesDue(after) : {}) };
+      if (result.stored.kind === 'unchanged') return changed(after, replica, dueKnown);
+      const stored = generationOf(after.store);
+      if (result.stored.kind === 'session' && stored > known) {
+        const session = Number(result.stored.identity);
+        const times = { created: world.calls[session]?.answeredAt ?? 0, time: world.time, age: result.stored.ageMs };
+        const held: Held = { generation: stored, session, answeredAt: rules.replica.answeredAt(times) };
+        return changed(after, replica, { ...dueKnown, held, floor: Math.max(self.floor, stored) });
+      }
+      return changed(after, replica, { ...dueKnown, ...offerOf(actor, stored) });
+    },
+    unanswered: (after) => after,
+  });
+}
+
+/** What the store has lost, or never had, it is offered by whoever holds it. */
+function offerOf({ self, world, rules }: Actor, stored: number): Partial<Replica> {
+  const { held, unconfirmed, work } = self;
+  const isOnItsWay = unconfirmed !== undefined || work.kind === 'made';
+  if (!isServed(held, world.time) || isOnItsWay || !rules.replica.offersTo(stored, held.generation)) return {};
+  return { unconfirmed: { ...held, basis: held.generation } };
+}
+
+export function releaseQuestion(actor: Actor, fence: number, called: boolean): Question {
+  const { world, replica } = actor;
+  const lease: Lease = { merchant: 'shop', owner: ownerOf(world, replica), fence, remainingMs: 0, failures: 0 };
+  const failure = { kind: 'transient', at: 0 } as unknown as NonNullable<Merchant['failure']>;
+  const nextDueInMs = called ? phases.backOff : 0;
+  const saysCalled = called && actor.rules.replica.saysThatItCalled;
+  const request = { called: saysCalled, nextDueInMs, clock: clockOf(world), ...(called ? { failure } : {}) };
+  const idle = { work: { kind: 'idle' }, hasAsked: called } as const;
+  return question<boolean>('releases', () => release(world.store, lease, request), {
+    answered: (after) => changed(after, replica, idle),
+    unanswered: (after) => changed(after, replica, idle),
+  });
+}
