@@ -98,6 +98,25 @@ describe('time in an answer that cannot be believed', () => {
     expect(implausibleTimes(anIssuedSession(), facts.settings)).toEqual([]);
   });
 
+  it.each([
+    [300_000, false],
+    [300_001, true],
+    [-301_000, false],
+    [-301_001, true],
+  ])('begins where the clocks are surely more than the largest skew apart: a Date %d ms ahead', (aheadMs, isTold) => {
+    const kinds = implausibleTimes(datedAnswer(aheadMs, 900_000), facts.settings).map(({ kind }) => kind);
+    expect(kinds).toEqual(isTold ? ['skew'] : []);
+  });
+
+  it.each([
+    [86_402_000, false],
+    [86_402_001, true],
+  ])('leaves a lifetime the tolerance of the clocks before a person hears of it: %d ms', (lifetimeMs, isTold) => {
+    const issued = anIssuedSession({ expiresAt: plusMs(sentAt, lifetimeMs) });
+    expect(implausibleTimes(issued, facts.settings)).toHaveLength(isTold ? 1 : 0);
+    expect(admit(issued, facts).expiresAt).toBe(plusMs(sentAt, 86_400_000));
+  });
+
   it('refuses a session that has ended by every reading', () => {
     expect(() => admit(datedAnswer(YEAR_MS, -1), facts)).toThrow(expect.objectContaining({ kind: 'invalid_response' }));
   });
@@ -128,6 +147,22 @@ describe('the skew between the clocks', () => {
     const gatewayDate = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
     const skew = measureSkew(anIssuedSession({ sentAt: now, receivedAt: now, gatewayDate }));
     expect(skew !== undefined && exceedsTolerance(skew)).toBe(false);
+  });
+
+  it.each([
+    [2_000, false],
+    [2_001, true],
+    [-3_000, false],
+    [-3_001, true],
+  ])('exceeds the tolerance when it surely does: a Date %d ms ahead', (aheadMs, exceeds) => {
+    const skew = measureSkew(datedAnswer(aheadMs, 900_000));
+    expect(skew !== undefined && exceedsTolerance(skew)).toBe(exceeds);
+  });
+
+  it('lengthens only when the gateway is surely behind by more than the tolerance', () => {
+    const moment = plusMs(sentAt, 900_000);
+    expect(toOurClock(moment, measureSkew(datedAnswer(-3_000, 0)))).toBe(moment);
+    expect(toOurClock(moment, measureSkew(datedAnswer(-3_001, 0)))).toBe(plusMs(moment, 2_001));
   });
 
   it('inside the tolerance shortens by as much as the gateway may be ahead', () => {

@@ -1,5 +1,6 @@
-// Mutation testing: `npm run mutation -- jwe|session|store [--only <glob>] [--concurrency <n>]`. Changes the sources of a
-// lib in small ways, one at a time, in a copy of them, and prints each change that no spec notices.
+// Mutation testing: `npm run mutation -- jwe|session|store [--only <glob>] [--every <n>] [--concurrency <n>]`.
+// Changes the sources of a lib in small ways, one at a time, in a copy of them, and prints each change that no spec notices.
+// With --every 3, one change in three is tried; the others are reported as errors, which count for no score.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
@@ -8,12 +9,18 @@ import { targets } from './targets.mjs';
 const root = join(import.meta.dirname, '..', '..', '..');
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: 'string', multiple: true }, concurrency: { type: 'string', default: '1' } },
+  options: {
+    only: { type: 'string', multiple: true },
+    concurrency: { type: 'string', default: '1' },
+    every: { type: 'string', default: '1' },
+    name: { type: 'string' },
+  },
 });
 const target = targets[positionals[0]];
 if (target === undefined) throw new Error(`name what is to be mutated: ${Object.keys(targets).join(', ')}`);
 
 process.chdir(root);
+process.env.MUTATION_EVERY = values.every;
 await new Stryker({
   configFile: 'test/mutation/stryker/stryker.config.mjs',
   mutate: values.only ?? target.mutate,
@@ -24,5 +31,5 @@ await new Stryker({
     enableFindRelatedTests: false,
   },
   concurrency: Number(values.concurrency),
-  jsonReporter: { fileName: `dist/mutation/${positionals[0]}.json` },
+  jsonReporter: { fileName: `dist/mutation/${values.name ?? positionals[0]}.json` },
 }).runMutationTest();

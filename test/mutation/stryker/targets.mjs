@@ -14,7 +14,7 @@ export const targets = {
   },
   session: {
     mutate: sourcesOf('libs/session/src'),
-    specs: [specsOf('libs/session'), specsOf('test/faults'), specsOf('test/simulation')],
+    specs: [specsOf('libs/session'), specsOf('test/faults')],
   },
   store: {
     // The Redis adapter needs a real server: its scripts have mutants of their own (test/mutation/lua).

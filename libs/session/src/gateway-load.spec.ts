@@ -1,0 +1,103 @@
+import { GatewayLoad } from './gateway-load.js';
+
+/** Enters as often as is let in at once. */
+async function fill(load: GatewayLoad, gateway = 'bank'): Promise<number> {
+  let entered = 0;
+  while (load.hasRoom(gateway)) {
+    await load.enter(gateway);
+    entered += 1;
+  }
+  return entered;
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('calls to one gateway', () => {
+  it('are sixteen at once at first, for each gateway by itself', async () => {
+    const load = new GatewayLoad();
+    expect(await fill(load)).toBe(16);
+    expect(load.hasRoom('other')).toBe(true);
+    expect(await fill(load, 'other')).toBe(16);
+  });
+
+  it('wait for one that leaves, in their order', async () => {
+    const load = new GatewayLoad();
+    await fill(load);
+    const order: string[] = [];
+    for (const name of ['first', 'second']) void load.enter('bank').then(() => order.push(name));
+    await settled();
+    expect(order).toEqual([]);
+    load.leave('bank', 'refused');
+    await settled();
+    expect(order).toEqual(['first']);
+    expect(load.hasRoom('bank')).toBe(false);
+    load.leave('bank', 'refused');
+    await settled();
+    expect(order).toEqual(['first', 'second']);
+    load.leave('bank', 'refused');
+    expect(load.hasRoom('bank')).toBe(true);
+  });
+
+  it('have no room while somebody waits for it', async () => {
+    const load = new GatewayLoad();
+    for (let call = 0; call < 16; call += 1) await load.enter('bank');
+    void load.enter('bank');
+    void load.enter('bank');
+    load.leave('bank', 'refused');
+    expect(load.hasRoom('bank')).toBe(false);
+  });
+
+  it.each(['timeout', 'transient'] as const)(
+    'are half as many after one that failed by %s, and never none',
+    async (failure) => {
+      const load = new GatewayLoad();
+      await load.enter('bank');
+      load.leave('bank', failure);
+      expect(await fill(load)).toBe(8);
+      for (let call = 0; call < 8; call += 1) load.leave('bank', failure);
+      expect(await fill(load)).toBe(1);
+      load.leave('bank', failure);
+      expect(await fill(load)).toBe(1);
+    },
+  );
+
+  it.each(['refused', 'revoked', 'invalid_response', 'aborted'] as const)(
+    'are as many as before after one that failed by %s: the gateway kept up',
+    async (failure) => {
+      const load = new GatewayLoad();
+      for (let call = 0; call < 40; call += 1) {
+        await load.enter('bank');
+        load.leave('bank', failure);
+      }
+      expect(await fill(load)).toBe(16);
+    },
+  );
+
+  it('are one more after a round of good ones, thirty-two at most', async () => {
+    const load = new GatewayLoad();
+    const succeed = async (calls: number): Promise<void> => {
+      for (let call = 0; call < calls; call += 1) {
+        await load.enter('bank');
+        load.leave('bank');
+      }
+    };
+    await succeed(16);
+    expect(await fill(load)).toBe(16);
+    for (let call = 0; call < 16; call += 1) load.leave('bank', 'refused');
+    await succeed(1);
+    expect(await fill(load)).toBe(17);
+    for (let call = 0; call < 17; call += 1) load.leave('bank', 'refused');
+    await succeed(2_000);
+    expect(await fill(load)).toBe(32);
+  });
+
+  it('are let in together when a good one leaves room for more than one', async () => {
+    const load = new GatewayLoad();
+    for (let call = 0; call < 16; call += 1) await load.enter('bank');
+    let entered = 0;
+    for (let call = 0; call < 40; call += 1) void load.enter('bank').then(() => (entered += 1));
+    for (let call = 0; call < 17; call += 1) load.leave('bank');
+    await settled();
+    expect(entered).toBe(18);
+  });
+});

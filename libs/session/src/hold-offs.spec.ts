@@ -1,0 +1,53 @@
+import { FakeClock } from '#libs/testing';
+import { HoldOffs } from './hold-offs.js';
+
+function holdingOff(): { clock: FakeClock; holdOffs: HoldOffs } {
+  const clock = new FakeClock();
+  return { clock, holdOffs: new HoldOffs(clock) };
+}
+
+describe('what the store refused lately', () => {
+  it.each(['held', 'backing_off', 'budget_exhausted'] as const)(
+    'stands for everybody until its wait is over: %s',
+    async (kind) => {
+      const { clock, holdOffs } = holdingOff();
+      holdOffs.note('shop', { kind, retryInMs: 1_000, mark: 'a' });
+      await clock.advance(999);
+      expect(holdOffs.find('shop', false)).toEqual({ kind, retryInMs: 1, mark: 'a' });
+      expect(holdOffs.find('shop', true)).toEqual({ kind, retryInMs: 1, mark: 'a' });
+      expect(holdOffs.find('kiosk', true)).toBeUndefined();
+      await clock.advance(1);
+      expect(holdOffs.find('shop', false)).toBeUndefined();
+    },
+  );
+
+  it('stands for those alone who would replace a living session when it is a cool-down', async () => {
+    const { clock, holdOffs } = holdingOff();
+    holdOffs.note('shop', { kind: 'cooled_down', retryInMs: 1_000 });
+    expect(holdOffs.find('shop', false)).toBeUndefined();
+    expect(holdOffs.find('shop', true)).toEqual({ kind: 'cooled_down', retryInMs: 1_000 });
+    await clock.advance(1_000);
+    expect(holdOffs.find('shop', true)).toBeUndefined();
+  });
+
+  it('is of no use when it is only not due: the schedule asks anyway', () => {
+    const { holdOffs } = holdingOff();
+    holdOffs.note('shop', { kind: 'not_due', retryInMs: 1_000 });
+    expect(holdOffs.find('shop', true)).toBeUndefined();
+  });
+
+  it('is told by what concerns everybody before a cool-down', () => {
+    const { holdOffs } = holdingOff();
+    holdOffs.note('shop', { kind: 'cooled_down', retryInMs: 1_000 });
+    holdOffs.note('shop', { kind: 'held', retryInMs: 500 });
+    expect(holdOffs.find('shop', true)).toMatchObject({ kind: 'held' });
+  });
+
+  it('is forgotten, whichever it was', () => {
+    const { holdOffs } = holdingOff();
+    holdOffs.note('shop', { kind: 'cooled_down', retryInMs: 1_000 });
+    holdOffs.note('shop', { kind: 'held', retryInMs: 500 });
+    holdOffs.forget('shop');
+    expect(holdOffs.find('shop', true)).toBeUndefined();
+  });
+});
