@@ -4,6 +4,7 @@ import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '
 import { type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { RedisSessionStore } from '#libs/store';
 import { someSettings } from '#libs/testing';
+import { graceMsFor } from '../../apps/broker/src/renewal/grace-of-store.js';
 import type { Fleet, FleetOptions } from './fleet.js';
 import type { MatrixMerchant } from './matrix-merchant.js';
 import type { Served } from './serving-record.js';
@@ -109,6 +110,7 @@ export class LocalFleet implements Fleet {
       events,
       clock,
       random: Math.random,
+      graceMs: graceMsFor({ type: 'redis' }),
     });
     started.replica = replica;
     void replica.tick();

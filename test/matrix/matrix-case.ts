@@ -22,6 +22,8 @@ export interface MatrixCase extends StageSetUp {
   readonly extra: 0 | 1;
   /** The longest that a dead session may be handed out once the fault has ended. */
   readonly goalMs?: number;
+  /** How soon after its end every replica has to be on the live session; left out: measured only. */
+  readonly recoveredWithinMs?: number;
   /** Left out: at the end a consumer reports its session, and a new one has to come to every replica. */
   readonly aftermath?: 'none';
   /** Does what goes wrong, and marks on the stage from when to when. */
@@ -106,7 +108,8 @@ interface Played {
 }
 
 async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played): Promise<CaseResult> {
-  const { name, done, topology = 'one server', extra, goalMs = DEAD_AFTER_GOAL_MS } = matrixCase;
+  const { name, done, topology = 'one server', extra } = matrixCase;
+  const { goalMs = DEAD_AFTER_GOAL_MS, recoveredWithinMs = Infinity } = matrixCase;
   const seen = (await stage.gateway.createCalls()).length - first;
   const own = matrixCase.aftermath === 'none' ? 0 : 1;
   const expected =
@@ -121,6 +124,7 @@ async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played)
     ...(seen < expected ? ['a renewal is missing'] : []),
     ...(dead.afterItEndedMs > goalMs ? [`a dead session for ${Math.round(dead.afterItEndedMs)} ms`] : []),
     ...(recoveryMs === undefined ? ['the replicas did not come together'] : []),
+    ...(recoveryMs !== undefined && recoveryMs > recoveredWithinMs ? ['recovered too late'] : []),
   ];
   const trace = [...(await stage.gateway.createCalls()).map((call) => JSON.stringify(call)), ...stage.fleet.trace()];
   return { name, done, topology, expected, seen, presented, refused, ...dead, recoveryMs, wrong: verdicts, trace };
