@@ -52,6 +52,20 @@ describe('doctor --create-session', () => {
     expect(code).toBe(0);
   });
 
+  it.each([
+    [{ lifetimeMs: 864_000_000 }, [], /^a lifetime of \w+ is not believed: the session ends after 1d/],
+    [
+      {},
+      [{ kind: 'clock_skew', operation: 'authorize', skewMs: 3_600_000 }],
+      /^the gateway's clock is .* ahead of ours/,
+    ],
+  ])('warns of times that are not believed: %j %j', async (merchant, faults, expected) => {
+    await register(merchant);
+    for (const fault of faults) await sandbox.fault(fault);
+    const { check } = await examined.doctor('--create-session');
+    expect(messagesOf(check('session.create'), 'warning')).toContainEqual(expect.stringMatching(expected));
+  });
+
   it('tells the short form, whose lifetime is the configured fallback', async () => {
     await register({ form: 'short' });
     const { check } = await examined.doctor('--create-session');

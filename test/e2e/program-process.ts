@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url';
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** The folder with the built programs, for who is built into it; left out: dist/ beside test/. */
+  readonly built?: URL;
 }
+
+const BUILT = new URL('../../dist/', import.meta.url);
 
 /** One of the built programs as a process of its own. */
 export class ProgramProcess {
@@ -17,8 +21,8 @@ export class ProgramProcess {
   readonly #ended: Promise<number | null>;
   readonly #wakes = new Set<() => void>();
 
-  constructor(app: 'broker' | 'cli' | 'sandbox', { args = [], environment = {} }: ProgramOptions = {}) {
-    const main = fileURLToPath(new URL(`../../dist/apps/${app}/src/main.js`, import.meta.url));
+  constructor(app: 'broker' | 'cli' | 'sandbox', { args = [], environment = {}, built = BUILT }: ProgramOptions = {}) {
+    const main = fileURLToPath(new URL(`apps/${app}/src/main.js`, built));
     this.#child = spawn(process.execPath, [main, ...args], {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

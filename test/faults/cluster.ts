@@ -1,5 +1,7 @@
-import type { Instant } from '#libs/clock';
+import { type Instant, plusMs } from '#libs/clock';
 import {
+  type CreateSessionRequest,
+  type IssuedSession,
   type ServedSession,
   type Session,
   SessionReplica,
@@ -9,6 +11,7 @@ import {
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
 import { FaultyStore } from './faulty-store.js';
+import { SetClock } from './set-clock.js';
 
 /** The pace at which the app ticks a replica. */
 const APP_TICK_MS = 1_000;
@@ -38,7 +41,9 @@ export interface ReplicaUnderTest {
 export class Cluster {
   readonly clock = new FakeClock();
   readonly gateway: FakeGateway;
-  readonly store: MemorySessionStore;
+  readonly storeClock = new SetClock(this.clock, true);
+  readonly #clocks: SetClock[] = [];
+  store: MemorySessionStore;
   readonly replicas: ReplicaUnderTest[] = [];
   readonly #options: ClusterOptions;
   readonly #settings: SessionSettings;
@@ -56,7 +61,7 @@ export class Cluster {
       lifetimeMs: options.lifetimeMs ?? 900_000,
       latencyMs: options.latencyMs ?? 50,
     });
-    this.store = new MemorySessionStore({ clock: this.clock });
+    this.store = new MemorySessionStore({ clock: this.storeClock });
     for (let index = 0; index < (options.replicas ?? 1); index += 1) this.addReplica();
   }
 
@@ -81,9 +86,9 @@ export class Cluster {
         gatewayOf: this.#options.gatewayOf ?? (() => 'gateway'),
       },
       store: this.#reach(index),
-      gateway: this.gateway,
+      gateway: { createSession: (request) => this.#createSession(request, this.clockOf(index)) },
       events,
-      clock: this.clock,
+      clock: this.clockOf(index),
       random: this.#options.random ?? (() => 0.5),
     });
     let ticking = true;
@@ -101,6 +106,30 @@ export class Cluster {
     const underTest = { replica, events, stop };
     this.replicas.push(underTest);
     return underTest;
+  }
+
+  /** The clock of one replica; to be set before or while it runs. */
+  clockOf(index: number): SetClock {
+    return (this.#clocks[index] ??= new SetClock(this.clock));
+  }
+
+  /** Everything that the store knew is gone. */
+  emptyStore(): void {
+    this.store = new MemorySessionStore({ clock: this.storeClock });
+    for (const store of this.stores) store.attach(this.store);
+  }
+
+  /** The tokens that are served and are not the one that lives at the gateway. */
+  deadTokens(merchant = 'shop'): readonly string[] {
+    const tokens = this.served(merchant).flatMap((served) => (served === undefined ? [] : [served.session.authToken]));
+    return tokens.filter((token) => token !== this.gateway.liveToken(merchant));
+  }
+
+  /** The exchange by the clock of the replica that makes it; what the gateway says is by its own. */
+  async #createSession(request: CreateSessionRequest, clock: SetClock): Promise<IssuedSession> {
+    const issued = await this.gateway.createSession(request);
+    const { sentAt, receivedAt } = issued;
+    return { ...issued, sentAt: plusMs(sentAt, clock.aheadMs), receivedAt: plusMs(receivedAt, clock.aheadMs) };
   }
 
   #reach(index: number): SessionStore {

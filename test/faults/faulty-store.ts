@@ -13,9 +13,30 @@ export class FaultyStore {
   readonly asked: { readonly operation: Operation; readonly arguments: readonly unknown[] }[] = [];
   readonly view: SessionStore;
   readonly #listeners = new Set<(announcement: Announcement) => void>();
+  #store: SessionStore;
+  #endSubscription: () => void = () => undefined;
+  #held: { readonly operation: Operation; readonly until: Promise<void> } | undefined;
 
   constructor(store: SessionStore) {
-    this.view = new Proxy(store, { get: (target, name) => this.#member(target, name as keyof SessionStore) });
+    this.#store = store;
+    this.view = new Proxy(store, { get: (_target, name) => this.#member(name as keyof SessionStore) });
+    this.attach(store);
+  }
+
+  /** Another store in the place of the one before: an empty one, or an older copy. */
+  attach(store: SessionStore): void {
+    this.#endSubscription();
+    this.#store = store;
+    this.#endSubscription = store.onAnnouncement((announcement) => {
+      if (this.state === 'answers' && !this.losesAnnouncements) this.announce(announcement);
+    });
+  }
+
+  /** The next answer to this operation is on its way until the returned function is called. */
+  holdNextAnswerOf(operation: Operation): () => void {
+    let release: () => void = () => undefined;
+    this.#held = { operation, until: new Promise((resolve) => (release = resolve)) };
+    return () => release();
   }
 
   set down(isDown: boolean) {
@@ -31,28 +52,28 @@ export class FaultyStore {
     for (const listener of this.#listeners) listener(announcement);
   }
 
-  #member(store: SessionStore, name: keyof SessionStore): unknown {
-    if (name === 'close') return () => store.close();
-    if (name === 'onAnnouncement') return (listener: (told: Announcement) => void) => this.#subscribe(store, listener);
-    return (...parameters: unknown[]) => this.#ask(store, name, parameters);
+  #member(name: keyof SessionStore): unknown {
+    if (name === 'close') return () => this.#store.close();
+    if (name === 'onAnnouncement') return (listener: (told: Announcement) => void) => this.#subscribe(listener);
+    return (...parameters: unknown[]) => this.#ask(name, parameters);
   }
 
-  #subscribe(store: SessionStore, listener: (announcement: Announcement) => void): () => void {
+  #subscribe(listener: (announcement: Announcement) => void): () => void {
     this.#listeners.add(listener);
-    const end = store.onAnnouncement((announcement) => {
-      if (this.state === 'answers' && !this.losesAnnouncements) listener(announcement);
-    });
-    return () => {
-      this.#listeners.delete(listener);
-      end();
-    };
+    return () => void this.#listeners.delete(listener);
   }
 
-  async #ask(store: SessionStore, operation: Operation, parameters: readonly unknown[]): Promise<unknown> {
+  async #ask(operation: Operation, parameters: readonly unknown[]): Promise<unknown> {
     this.asked.push({ operation, arguments: parameters });
     if (this.state === 'silent') throw new BrokerError('store_unavailable');
     if (this.state === 'refuses') throw new BrokerError('store_refused', { detail: `${operation}: NOPERM` });
-    const answer: unknown = await Reflect.apply(Reflect.get(store, operation) as () => unknown, store, parameters);
+    const ask = Reflect.get(this.#store, operation) as (...all: unknown[]) => Promise<unknown>;
+    const answer = await Reflect.apply(ask, this.#store, parameters);
+    if (this.#held?.operation === operation) {
+      const { until } = this.#held;
+      this.#held = undefined;
+      await until;
+    }
     if (this.losesNextAnswerOf !== operation) return answer;
     this.losesNextAnswerOf = undefined;
     throw new BrokerError('store_unavailable');

@@ -21,8 +21,8 @@ describe('the protocol of two replicas and one fault, every interleaving of it',
 describe('the explorer', () => {
   it.each(mutations)(
     'finds that $mistake',
-    ({ rules, faults, breaks }) => {
-      const { breach, states } = explore({ replicas: 2, faults, rules, maxStates: LIMIT });
+    ({ breaks, mistake: _mistake, ...bounds }) => {
+      const { breach, states } = explore({ replicas: 2, maxStates: LIMIT, ...bounds });
       expect({ breaks: breach?.invariant.name, states }).toEqual({ breaks, states });
       expect(breach?.trace.length).toBeGreaterThan(0);
     },

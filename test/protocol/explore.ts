@@ -1,11 +1,13 @@
 import { type Invariant, invariants } from './invariants.js';
 import { actionsOf } from './specification.js';
-import { newWorld, type Replica, type Rules, type World } from './world.js';
+import { type FaultKind, newWorld, type Replica, type Rules, type World } from './world.js';
 
 export interface Bounds {
   readonly replicas: number;
   readonly faults: number;
   readonly rules: Rules;
+  /** Only these faults strike; all of them when left out. */
+  readonly kinds?: readonly FaultKind[];
   /** The search ends here, incomplete. */
   readonly maxStates: number;
 }
@@ -42,7 +44,7 @@ class Ways {
 }
 
 /** Breadth first, so that the first breach found is reached by a shortest trace. */
-export function explore({ replicas, faults, rules, maxStates }: Bounds): Exploration {
+export function explore({ replicas, faults, rules, kinds, maxStates }: Bounds): Exploration {
   const start = newWorld(replicas, faults);
   const seen = new Set<number>([keyOf(start)]);
   const ways = new Ways();
@@ -54,6 +56,7 @@ export function explore({ replicas, faults, rules, maxStates }: Bounds): Explora
     const next: Frontier[] = [];
     for (const { world, place } of frontier) {
       for (const { label, world: after } of actionsOf(world, rules)) {
+        if (kinds !== undefined && after.faults.some(({ kind }) => !kinds.includes(kind))) continue;
         actions += 1;
         const key = keyOf(after);
         if (seen.has(key)) continue;

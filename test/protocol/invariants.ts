@@ -144,6 +144,7 @@ function allAgree({ after, rules }: Moved): boolean {
     (self, replica) => claimReason({ world: after, replica, self, rules }) !== undefined,
   );
   if (waits) return after.time < phases.horizon;
+  if (after.store.session?.identity !== String(after.live)) return false;
   return after.replicas.every(({ held, unconfirmed }) => held?.session === after.live && unconfirmed === undefined);
 }
 
@@ -226,7 +227,8 @@ export const invariants: readonly Invariant[] = [
   { name: 'none expired', sentence: 'No replica serves a session past its end.', holds: noneExpired },
   {
     name: 'all agree in the end',
-    sentence: 'After the faults every replica serves the session that the gateway takes, and nothing waits to be told.',
+    sentence:
+      'After the faults the store and every replica have the session that the gateway takes, and nothing waits to be told.',
     holds: allAgree,
   },
   {

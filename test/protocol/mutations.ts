@@ -1,5 +1,5 @@
 import { generationOf, type StoreRules } from './store-rules.js';
-import { type ReplicaRules, type Rules, rulesWith } from './world.js';
+import { type FaultKind, type ReplicaRules, type Rules, rulesWith } from './world.js';
 
 /** A mistake in one rule, and the invariant that it breaks first. */
 export interface Mutation {
@@ -7,6 +7,7 @@ export interface Mutation {
   readonly breaks: string;
   readonly rules: Rules;
   readonly faults: number;
+  readonly kinds?: readonly FaultKind[];
 }
 
 interface Wrong {
@@ -14,6 +15,7 @@ interface Wrong {
   readonly replica?: Partial<ReplicaRules>;
   readonly onStoreOutage?: Rules['onStoreOutage'];
   readonly faults?: number;
+  readonly kinds?: readonly FaultKind[];
 }
 
 function mutation(mistake: string, breaks: string, wrong: Wrong): Mutation {
@@ -23,13 +25,15 @@ function mutation(mistake: string, breaks: string, wrong: Wrong): Mutation {
     store: { ...right.store, ...wrong.store },
     replica: { ...right.replica, ...wrong.replica },
   };
-  return { mistake, breaks, rules, faults: wrong.faults ?? 1 };
+  const kinds = wrong.kinds === undefined ? {} : { kinds: wrong.kinds };
+  return { mistake, breaks, rules, faults: wrong.faults ?? 1, ...kinds };
 }
 
 export const mutations: readonly Mutation[] = [
-  mutation('the own lease is granted again at or below the floor', 'one call per fence', {
+  mutation('the own lease is granted again at or below the floor', 'a granted fence is the highest', {
     store: { isSpent: () => false },
     faults: 2,
+    kinds: ['gateway down', 'request lost'],
   }),
   mutation('a publication ignores the fence', 'generations and fences grow', {
     store: { mayPublish: () => true },
@@ -51,18 +55,20 @@ export const mutations: readonly Mutation[] = [
   mutation('an announcement sets what is seen', 'a hint sets nothing', {
     replica: { floorAfterHint: Math.max },
   }),
-  mutation('lost hints are never followed', 'all agree in the end', { replica: { readsAfterGap: false } }),
-  mutation('a hint is dropped during a renewal', 'all agree in the end', {
-    replica: { keepsHint: ({ work }) => work.kind === 'idle' },
+  mutation('lost hints are never followed', 'all agree in the end', {
+    replica: { readsAfterGap: false },
+    kinds: ['announcements lost'],
   }),
+  mutation('an announcement is not read', 'all agree in the end', { replica: { keepsHint: () => false } }),
   mutation('a call that was made is given back', 'the budget holds', { replica: { saysThatItCalled: false } }),
   mutation('an emptied store is not offered to', 'all agree in the end', {
     replica: { offersTo: (stored, held) => stored > 0 && held > stored },
   }),
-  mutation('a session whose publication had no answer is not offered', 'few extra calls', {
-    replica: { offersUnconfirmed: false },
+  mutation('the floor is always 0', 'a granted fence is the highest', {
+    replica: { floorOf: () => 0 },
+    faults: 2,
+    kinds: ['clock back', 'emptied'],
   }),
-  mutation('the floor is always 0', 'a granted fence is the highest', { replica: { floorOf: () => 0 }, faults: 2 }),
   mutation('a session is served only when it is published', 'the maker serves what it made', {
     replica: { adoptsBeforePublishing: false },
   }),

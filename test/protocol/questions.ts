@@ -61,8 +61,16 @@ function question<Result>(
 export function claimReason({ world, self }: Actor): 'settles' | 'due' | 'nothing to serve' | 'rejection' | undefined {
   if (self.settles > 0) return 'settles';
   if (!isServed(self.held, world.time)) return 'nothing to serve';
-  if (world.time >= self.held.answeredAt + phases.renewAfter) return 'due';
+  if (isDue(world, self, self.held)) return 'due';
   return isOrphaned(world) && self.held.session !== world.live ? 'rejection' : undefined;
+}
+
+/** The store tells what is due; past its margin, or when it watched the due moment stand, a replica need not be told. */
+function isDue({ store, storeState, time, ...world }: World, { watched }: Replica, held: Held): boolean {
+  if (time < held.answeredAt + phases.renewAfter) return false;
+  if (storeState !== 'answers' || store.due === undefined || time >= held.answeredAt + phases.margin) return true;
+  const wasWatched = watched?.mark === store.due.mark && watched.until <= time;
+  return wasWatched || store.due.endsAt <= time + world.clockOffset;
 }
 
 /** Nobody brings the live session to the others, or settles which one counts: only a consumer's report ends this. */

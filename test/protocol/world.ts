@@ -220,7 +220,7 @@ export function newWorld(replicas: number, faults: number): World {
       failures: 0,
       calls: [0],
     },
-    grants: 0,
+    grants: 2,
     storeState: 'answers',
     isGatewayDown: false,
     calls: [

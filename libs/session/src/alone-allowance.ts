@@ -31,7 +31,7 @@ export class AloneAllowance {
   called(merchant: string, because: 'rejection' | 'need'): void {
     const allowance = this.#of(merchant);
     if (because === 'rejection') allowance.rejections += 1;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** Math.min(allowance.rejections, 10));
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** allowance.rejections);
     allowance.notBeforeMs = this.#clock.monotonicMs() + pauseMs;
   }
 

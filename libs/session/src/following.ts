@@ -6,6 +6,8 @@ const PAGE = 500;
 const LANES = 4;
 /** Between a question that failed and the next. */
 const RETRY_MS = 1_000;
+/** What is not urgent waits this long for others to be asked for with it. */
+const SOON_MS = 250;
 
 export interface FollowingParts {
   readonly clock: Clock;
@@ -24,6 +26,7 @@ export class Following {
   readonly #wanted = new Set<string>();
   #lanes = 0;
   #retry: ScheduledTask | undefined;
+  #soon: ScheduledTask | undefined;
   #closed = false;
 
   constructor(parts: FollowingParts) {
@@ -34,6 +37,16 @@ export class Following {
     if (this.#closed) return;
     for (const merchant of merchants) this.#wanted.add(merchant);
     if (this.#retry === undefined) this.#start();
+  }
+
+  /** The same for what is no session: many are read with one question. */
+  wantSoon(merchant: string): void {
+    if (this.#closed) return;
+    this.#wanted.add(merchant);
+    this.#soon ??= this.#parts.clock.schedule(SOON_MS, () => {
+      this.#soon = undefined;
+      this.want([]);
+    });
   }
 
   /** The store may answer again: what waits is asked at once. */
@@ -50,6 +63,7 @@ export class Following {
   close(): void {
     this.#closed = true;
     this.#retry?.cancel();
+    this.#soon?.cancel();
     this.#wanted.clear();
   }
 

@@ -10,7 +10,8 @@ interface Outage {
 
 /**
  * Tells when a gateway that failed for everybody answers again: its merchants then need not wait for the end of back-offs
- * that were drawn while it was gone. A merchant that fails alone is released by nobody else's success.
+ * that were drawn while it was gone. What shows it is a merchant that had failed as well: one that was well all the time
+ * proves nothing for one that fails alone.
  */
 export class GatewayRecovery {
   readonly #outages = new Map<string, Outage>();
@@ -26,9 +27,8 @@ export class GatewayRecovery {
   /** @returns the merchants that waited for this gateway alone */
   succeeded(gateway: string, merchant: string): readonly string[] {
     const outage = this.#outages.get(gateway);
-    if (outage === undefined) return [];
+    if (outage?.merchants.delete(merchant) !== true) return [];
     this.#outages.delete(gateway);
-    outage.merchants.delete(merchant);
     return outage.failures < FAILURES_OF_A_GATEWAY ? [] : [...outage.merchants];
   }
 }

@@ -1,32 +1,66 @@
 import fc from 'fast-check';
 import { generationAlone, isMadeAlone, SEATS } from './generations.js';
 
-describe('generations that are made alone', () => {
-  it('are the first above what is known that belongs to the seat', () => {
-    expect(generationAlone(0, 0)).toBe(1);
-    expect(generationAlone(0, 1)).toBe(2_049);
-    expect(generationAlone(0, 2_048)).toBe(2_049);
-    expect(generationAlone(1_023, 2_046)).toBe(2_047);
-    expect(generationAlone(1_023, 2_047)).toBe(4_095);
-    expect(generationAlone(3, 10.9)).toBe(2_055);
-    expect(generationAlone(3, 6.9)).toBe(7);
+const seat = fc.integer({ min: 0, max: 1_023 });
+const above = fc.integer({ min: 0, max: 4_102_444_800_000 });
+
+describe('a generation that is made alone', () => {
+  it('has one of 1024 seats', () => {
+    expect(SEATS).toBe(1_024);
   });
 
-  it('never meet those of another seat or of a lease, and are little above what is known', () => {
-    const seats = fc.integer({ min: 0, max: SEATS - 1 });
-    const known = fc.integer({ min: 0, max: 2_000_000_000_000 });
+  const table = {
+    'the first seat begins at one': [0, 0, 1],
+    'the last seat has the last odd number of a round': [1_023, 0, 2_047],
+    'the number that is to be exceeded is never the answer': [0, 1, 2_049],
+    'one below its own number, it is that number': [3, 6, 7],
+    'a part of a millisecond above a number is above it': [3, 6.999, 7],
+    'a part of a millisecond above its own number, it is the next one': [3, 7.001, 2_055],
+    'far above, it is the next one of its own': [5, 1_767_225_600_000, 1_767_225_600_011],
+  } as const;
+
+  it.each(Object.entries(table))('%s', (_name, [itsSeat, its, generation]) => {
+    expect(generationAlone(itsSeat, its)).toBe(generation);
+  });
+
+  it('is odd, above what it has to exceed by no more than a round, and of its own seat', () => {
     fc.assert(
-      fc.property(seats, seats, known, known, (one, other, first, second) => {
-        const generation = generationAlone(one, first);
-        expect(generation).toBeGreaterThan(first);
-        expect(generation).toBeLessThanOrEqual(first + 2 * SEATS);
+      fc.property(seat, above, (itsSeat, its) => {
+        const generation = generationAlone(itsSeat, its);
         expect(isMadeAlone(generation)).toBe(true);
-        if (one !== other) expect(generationAlone(other, second)).not.toBe(generation);
+        expect(generation % 2_048).toBe(2 * itsSeat + 1);
+        expect(generation - its).toBeGreaterThan(0);
+        expect(generation - its).toBeLessThanOrEqual(2_048);
       }),
     );
   });
 
-  it('are told from those of a lease', () => {
-    expect([isMadeAlone(7), isMadeAlone(8)]).toEqual([true, false]);
+  it('is never that of another seat, whatever both have seen', () => {
+    fc.assert(
+      fc.property(seat, seat, fc.tuple(above, above), (one, other, [first, second]) => {
+        fc.pre(one !== other);
+        expect(generationAlone(one, first)).not.toBe(generationAlone(other, second));
+        expect(generationAlone(one, first)).not.toBe(generationAlone(other, first));
+      }),
+    );
+  });
+
+  it('only grows when each is above the one before', () => {
+    fc.assert(
+      fc.property(seat, above, (itsSeat, its) => {
+        const first = generationAlone(itsSeat, its);
+        expect(generationAlone(itsSeat, first) - first).toBe(2_048);
+      }),
+    );
+  });
+
+  it.each([
+    [0, false],
+    [1, true],
+    [2, false],
+    [1_767_225_600_000, false],
+    [1_767_225_600_001, true],
+  ])('is told from one under a lease: %d, %s', (generation, alone) => {
+    expect(isMadeAlone(generation)).toBe(alone);
   });
 });

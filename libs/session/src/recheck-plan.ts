@@ -51,12 +51,13 @@ export class RecheckPlan {
   #arm(bucket: number): void {
     this.#timer?.task.cancel();
     const delayMs = Math.max(0, bucket * BUCKET_MS - this.#clock.monotonicMs());
-    this.#timer = { bucket, task: this.#clock.schedule(delayMs, () => this.#fire()) };
+    this.#timer = { bucket, task: this.#clock.schedule(delayMs, () => this.#fire(bucket)) };
   }
 
-  #fire(): void {
+  #fire(armed: number): void {
     this.#timer = undefined;
-    const now = Math.floor(this.#clock.monotonicMs() / BUCKET_MS);
+    // The moment that was waited for has come, even where the clock's fractions make it fall short by a hair.
+    const now = Math.max(armed, Math.floor(this.#clock.monotonicMs() / BUCKET_MS));
     const due: string[] = [];
     for (const [bucket, merchants] of this.#buckets) {
       if (bucket <= now) due.push(...merchants);

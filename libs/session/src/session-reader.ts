@@ -67,6 +67,7 @@ export class SessionReader {
    * @throws BrokerError `session_unavailable` with the time after which to ask again
    */
   async read(wish: ReadWish): Promise<ServedSession> {
+    await this.#confirmClock(wish.merchant);
     const verdict = this.#renewVerdict(wish);
     switch (verdict.renew) {
       case 'no':
@@ -83,7 +84,10 @@ export class SessionReader {
 
   /** Sets a renewal going when there is nothing to serve, for somebody who will hear of what becomes of it. */
   demand(merchant: string): void {
-    if (this.verdict(merchant).result === 'unavailable') this.#renewInBackground({ merchant });
+    if (this.verdict(merchant).result !== 'unavailable') return;
+    this.#confirmClock(merchant)
+      .then(() => this.verdict(merchant).result === 'unavailable' && this.#renewInBackground({ merchant }))
+      .catch((error: unknown) => this.#parts.sync.reportBroken('demand', error));
   }
 
   /** The first session of a generation above `generation`; undefined when none came within `waitMs` or on abort. */
@@ -115,11 +119,10 @@ export class SessionReader {
     });
   }
 
-  async #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
+  #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
     const { held } = this.#parts;
-    await this.#confirmClock(merchant);
     const replacesLiving = held.facts(merchant).freshMs > 0;
-    return await renewAndFollow(this.#parts, {
+    return renewAndFollow(this.#parts, {
       merchant,
       trigger: 'demand',
       newerThan: held.replaceable(merchant),

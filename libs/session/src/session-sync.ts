@@ -184,14 +184,17 @@ export class SessionSync {
     }
     this.#offerIfNewer(state);
     if (this.#rechecked.delete(merchant)) this.#renewIfDue(merchant);
-    this.#planRecheck(merchant);
+    // What is planned already is not put off by a look in between.
+    if (!this.#rechecks.has(merchant)) this.#rechecks.planIn(merchant, this.#untilRecheckMs(merchant, dueInMs));
   }
 
   #takeFailure({ merchant, failure, dueInMs = 0 }: StoredState): void {
     const { failures, renewer } = this.#parts;
     if (failure === undefined) return failures.clear(merchant);
+    // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
+    if (!failures.note(merchant, failure)) return;
     if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
-    if (failures.note(merchant, failure)) this.#tellRecovery(merchant, failure);
+    this.#tellRecovery(merchant, failure);
   }
 
   #tellRecovery(merchant: string, { kind }: RecordedFailure): void {
@@ -234,9 +237,10 @@ export class SessionSync {
 
   #hear(announcement: Announcement): void {
     if (announcement.kind === 'gap') return this.#following.want(this.#parts.merchants.ids());
-    const { merchant, generation = Infinity } = announcement;
+    const { merchant, generation } = announcement;
     if (!this.#isConfigured(merchant)) return;
-    if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);
+    if (generation === undefined) this.#following.wantSoon(merchant);
+    else if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);
   }
 
   #recheck(merchants: readonly string[]): void {
@@ -252,7 +256,7 @@ export class SessionSync {
     this.reportBroken('refresh', error);
     for (const merchant of merchants) {
       if (!this.#isConfigured(merchant)) continue;
-      this.#planRecheck(merchant);
+      if (!this.#rechecks.has(merchant)) this.#planRecheck(merchant);
       const isNeeded = this.#parts.held.facts(merchant).freshMs <= 0;
       if (isNeeded && this.#parts.renewer.mayGoAlone(merchant)) this.#renew(merchant, { isOverdue: true });
     }
@@ -261,8 +265,8 @@ export class SessionSync {
   /** The due list shows what is due; should it not, whoever holds a session knows as well. */
   #renewIfDue(merchant: string): void {
     const { held } = this.#parts;
-    if (held.get(merchant) === undefined || held.untilRenewalMs(merchant) > 0) return;
-    this.#renew(merchant, { isOverdue: held.facts(merchant).freshMs <= 0 });
+    if (held.untilRenewalMs(merchant) > 0) return;
+    this.#renew(merchant, { isOverdue: held.get(merchant) !== undefined && held.facts(merchant).freshMs <= 0 });
   }
 
   #renew(merchant: string, how: { readonly isOverdue: boolean; readonly ignoresBackOff?: boolean }): void {
@@ -285,12 +289,14 @@ export class SessionSync {
   }
 
   /** Shortly after renewAt, then ever more seldom: whatever happens meanwhile is announced. */
-  #untilRecheckMs(merchant: string): number {
+  #untilRecheckMs(merchant: string, dueInMs = Infinity): number {
     const { held, random } = this.#parts;
     const session = held.get(merchant);
     const { leftMs, freshMs } = held.facts(merchant);
     const jitter = 1 - RECHECK_JITTER * random();
-    if (session === undefined || leftMs <= 0) return LONGEST_RECHECK_MS * jitter;
+    // Without a session, the end of a lease or of a back-off is looked after: the due list comes first.
+    if (session === undefined || leftMs <= 0)
+      return Math.min(LONGEST_RECHECK_MS * jitter, dueInMs + LONGEST_FIRST_LAG_MS);
     const leadMs = msBetween(session.renewAt, session.expiresAt);
     const firstLagMs = Math.min(LONGEST_FIRST_LAG_MS, Math.max(SHORTEST_RECHECK_MS, leadMs / 4));
     const looks = Math.min(10, this.#looks.get(merchant) ?? 0);

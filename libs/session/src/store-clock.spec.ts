@@ -1,148 +1,172 @@
-import { instantFromEpochMs } from '#libs/clock';
+import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { FakeClock } from '#libs/testing';
 import { StoreClock } from './store-clock.js';
 
-const HOUR = 3_600_000;
+const startsAt = new FakeClock().now();
 
-/** A store whose clock runs `aheadMs` ahead of real time, asked over a way that takes `wayMs`. */
-function watched(): {
-  clock: FakeClock;
-  storeClock: StoreClock;
-  note: (aheadMs?: number, wayMs?: number) => ReturnType<StoreClock['note']>;
-} {
-  const clock = new FakeClock();
-  const storeClock = new StoreClock(clock);
-  const startedAt = clock.now();
-  const note = (aheadMs = 0, wayMs = 0): ReturnType<StoreClock['note']> => {
-    const askedAtMs = clock.monotonicMs();
-    const now = instantFromEpochMs(startedAt + askedAtMs + aheadMs);
-    clock.freeze(wayMs);
-    return storeClock.note(now, askedAtMs);
-  };
-  return { clock, storeClock, note };
+/** A replica and a store whose clock runs as real time does, until somebody sets it. */
+class Watched {
+  readonly clock = new FakeClock();
+  readonly storeClock = new StoreClock(this.clock);
+  #setByMs = 0;
+
+  /** The store answers in the middle of the time that the question takes. */
+  ask(tookMs = 0): ReturnType<StoreClock['note']> {
+    const askedAtMs = this.clock.monotonicMs();
+    this.clock.freeze(tookMs / 2);
+    const storeNow = plusMs(startsAt, this.clock.monotonicMs() + this.#setByMs);
+    this.clock.freeze(tookMs / 2);
+    return this.storeClock.note(storeNow, askedAtMs);
+  }
+
+  setStore(byMs: number): this {
+    this.#setByMs += byMs;
+    return this;
+  }
+
+  setWall(byMs: number): this {
+    this.clock.jumpWall(byMs);
+    return this;
+  }
+
+  pass(ms: number): this {
+    this.clock.freeze(ms);
+    return this;
+  }
+
+  /** To both our own clock and the store's, real time passed that our monotonic clock did not see. */
+  suspend(ms: number): this {
+    return this.setWall(ms).setStore(ms);
+  }
 }
 
-describe('our clocks, with that of the store as a third', () => {
-  it('agree while they run evenly, whatever each of them shows', () => {
-    const { clock, storeClock, note } = watched();
-    for (let answer = 0; answer < 3; answer += 1) {
-      clock.freeze(60_000);
-      expect(note(HOUR, 100)).toEqual({ kind: 'agreed' });
-    }
-    expect(storeClock.driftMs).toBe(0);
-  });
+function askedOnce(): Watched {
+  const watched = new Watched();
+  watched.ask();
+  return watched;
+}
 
+describe('our wall clock', () => {
   it.each([
+    [0, 0],
     [2_000, 0],
     [2_001, 2_001],
     [-2_000, 0],
     [-2_001, -2_001],
-  ])('drift apart beyond two seconds: %d ms are %d', (byMs, driftMs) => {
-    const { clock, storeClock } = watched();
-    clock.jumpWall(byMs);
-    expect(storeClock.driftMs).toBe(driftMs);
+  ])('set by %d ms has drifted by %d ms', (byMs, driftMs) => {
+    expect(new Watched().pass(5_000).setWall(byMs).storeClock.driftMs).toBe(driftMs);
   });
 
-  it.each([HOUR, -HOUR])('show that our wall clock was set when the store went on evenly: by %d ms', (byMs) => {
-    const { clock, storeClock, note } = watched();
-    note();
-    clock.jumpWall(byMs);
-    expect(note()).toEqual({ kind: 'wall_set' });
-    expect(storeClock.driftMs).toBe(0);
-    expect(note()).toEqual({ kind: 'agreed' });
+  const table = {
+    'that runs as it did agrees': [askedOnce().pass(10_000), { kind: 'agreed' }],
+    'that was set within the tolerance agrees': [askedOnce().setWall(2_000), { kind: 'agreed' }],
+    'that was set ahead alone was set': [askedOnce().setWall(2_001), { kind: 'wall_set' }],
+    'that was set back alone was set': [askedOnce().setWall(-3_600_000), { kind: 'wall_set' }],
+    "that was set back as the store's was set": [askedOnce().suspend(-600_000), { kind: 'wall_set' }],
+    'is right when the store has gone ahead as far': [
+      askedOnce().suspend(600_000),
+      { kind: 'suspended', forMs: 600_000 },
+    ],
+    'is right when the store has gone ahead further, within the tolerance': [
+      askedOnce().suspend(600_000).setStore(2_000),
+      { kind: 'suspended', forMs: 600_000 },
+    ],
+    'was set when the store has gone ahead much further': [
+      askedOnce().suspend(600_000).setStore(2_001),
+      { kind: 'wall_set' },
+    ],
+    'is right when the store has gone ahead less, within the tolerance': [
+      askedOnce().suspend(600_000).setStore(-2_000),
+      { kind: 'suspended', forMs: 600_000 },
+    ],
+    'was set when the store has gone ahead much less': [
+      askedOnce().suspend(600_000).setStore(-2_001),
+      { kind: 'wall_set' },
+    ],
+    'was not judged by a first answer': [new Watched().setWall(600_000), { kind: 'agreed' }],
+  } as const;
+
+  it.each(Object.entries(table))('%s', (_name, [watched, verdict]) => {
+    expect(watched.ask()).toEqual(verdict);
   });
 
-  it('show that the machine was suspended when the store went as far as our wall clock', () => {
-    const { clock, storeClock, note } = watched();
-    note();
-    clock.jumpWall(HOUR);
-    expect(note(HOUR)).toEqual({ kind: 'suspended', forMs: HOUR });
-    expect(storeClock.driftMs).toBe(0);
-    expect(note(HOUR)).toEqual({ kind: 'agreed' });
+  it('is still in doubt after the first answer, and confirmed by the second', () => {
+    const watched = new Watched().setWall(600_000);
+    watched.ask();
+    expect(watched.storeClock.driftMs).toBe(600_000);
+    expect(watched.ask()).toEqual({ kind: 'wall_set' });
+    expect(watched.storeClock.driftMs).toBe(0);
   });
 
-  it('take a wall clock that went back for one that was set, even when the store went back as far', () => {
-    const { clock, note } = watched();
-    note();
-    clock.jumpWall(-HOUR);
-    expect(note(-HOUR)).toEqual({ kind: 'wall_set' });
-  });
-
-  it.each([
-    [HOUR + 2_000, 'suspended'],
-    [HOUR - 2_000, 'suspended'],
-    [HOUR + 2_001, 'wall_set'],
-    [HOUR - 2_001, 'wall_set'],
-  ])('tell a suspended machine to within two seconds: the store went on by %d ms, so %s', (movedMs, kind) => {
-    const { clock, note } = watched();
-    note();
-    clock.jumpWall(HOUR);
-    expect(note(movedMs).kind).toBe(kind);
-  });
-
-  it('prove nothing by the first answer, and keep the drift until the second', () => {
-    const { clock, storeClock, note } = watched();
-    clock.jumpWall(HOUR);
-    expect(note()).toEqual({ kind: 'agreed' });
-    expect(storeClock.driftMs).toBe(HOUR);
-    expect(note()).toEqual({ kind: 'wall_set' });
+  it('is judged from where it was confirmed last', () => {
+    const watched = askedOnce().setWall(10_000);
+    watched.ask();
+    expect(watched.setWall(-2_001).storeClock.driftMs).toBe(-2_001);
   });
 });
 
-describe('the age of a session that the store tells', () => {
-  const createdAt = (clock: FakeClock, ageMs: number) => instantFromEpochMs(clock.now() - ageMs);
+describe('the age of a session', () => {
+  /** Ten minutes old by our wall clock. */
+  const createdAt = plusMs(startsAt, -600_000);
+  const ageOf = ({ storeClock, clock }: Watched, storeAgeMs: number): number =>
+    storeClock.ageMs(storeAgeMs, instantFromEpochMs(createdAt + clock.monotonicMs()));
 
-  it('is believed for the time in which the store was watched to run evenly', () => {
-    const { clock, storeClock, note } = watched();
-    note();
-    clock.freeze(10_000);
-    note();
-    expect(storeClock.ageMs(10_000, createdAt(clock, 50_000))).toBe(10_000);
-    expect(storeClock.ageMs(0, createdAt(clock, 50_000))).toBe(0);
-    expect(storeClock.ageMs(10_001, createdAt(clock, 50_000))).toBe(50_000);
-    expect(storeClock.ageMs(60_000, createdAt(clock, 50_000))).toBe(60_000);
+  it('is the older of two before the store was ever heard', () => {
+    expect(ageOf(new Watched(), 0)).toBe(600_000);
+    expect(ageOf(new Watched(), 600_001)).toBe(600_001);
   });
 
-  it('is never below nothing, and not believed when it is', () => {
-    const { clock, storeClock, note } = watched();
-    note();
-    clock.freeze(10_000);
-    expect(storeClock.ageMs(-5, createdAt(clock, 7_000))).toBe(7_000);
-    expect(storeClock.ageMs(-5, createdAt(clock, -7_000))).toBe(0);
+  it("is the store's for the time in which its clock was watched", () => {
+    const watched = askedOnce().pass(1_000);
+    expect([ageOf(watched, 0), ageOf(watched, 1_000), ageOf(watched, 1_001)]).toEqual([0, 1_000, 600_000]);
   });
 
-  it('is not believed before anything was heard of the store', () => {
-    const { clock, storeClock } = watched();
-    clock.freeze(10_000);
-    expect(storeClock.ageMs(1_000, createdAt(clock, 7_000))).toBe(7_000);
+  it('counts as watched from the question on', () => {
+    const watched = new Watched();
+    watched.ask(1_000);
+    expect([ageOf(watched, 1_000), ageOf(watched, 1_001)]).toEqual([1_000, 600_000]);
   });
 
-  it.each([HOUR, -HOUR])('is not believed from before the clock of the store was set by %d ms', (byMs) => {
-    const { clock, storeClock, note } = watched();
-    note();
-    clock.freeze(10_000);
-    note(byMs);
-    clock.freeze(3_000);
-    expect(storeClock.ageMs(3_000, createdAt(clock, 50_000))).toBe(3_000);
-    expect(storeClock.ageMs(3_001, createdAt(clock, 50_000))).toBe(50_000);
+  it("is our wall clock's when the store's was set back since", () => {
+    expect(ageOf(askedOnce().pass(1_000), -1)).toBe(600_000);
+  });
+
+  it('is never negative', () => {
+    const watched = askedOnce();
+    expect(watched.storeClock.ageMs(-5, plusMs(watched.clock.now(), 60_000))).toBe(0);
+  });
+
+  const moved = {
+    'stays watched while the store answers at its pace': [0, 0, true],
+    'stays watched when the store goes ahead within the tolerance': [2_000, 0, true],
+    'is watched anew when the store goes ahead of it': [2_001, 0, false],
+    'stays watched when the store falls back within the tolerance': [-2_000, 0, true],
+    'is watched anew when the store falls back further': [-2_001, 0, false],
+    'stays watched as far ahead as a slow answer can explain': [2_500, 1_000, true],
+    'is watched anew further ahead than a slow answer can explain': [2_501, 1_000, false],
+    'stays watched as far back as a slow answer can explain': [-2_500, 1_000, true],
+    'is watched anew further back than a slow answer can explain': [-2_501, 1_000, false],
+  } as const;
+
+  it.each(Object.entries(moved))('%s', (_name, [byMs, tookMs, isBelieved]) => {
+    const watched = askedOnce().pass(10_000).setStore(byMs);
+    watched.ask(tookMs);
+    expect(ageOf(watched, 10_000)).toBe(isBelieved ? 10_000 : 600_000);
+    expect(ageOf(watched, tookMs)).toBe(tookMs);
   });
 
   it.each([
-    ['two seconds ahead', [2_000, 0], [], true],
-    ['two seconds behind', [0, 0], [-2_000, 0], true],
-    ['more than two seconds ahead', [2_001, 0], [], false],
-    ['more than two seconds behind', [-2_001, 0], [], false],
-    ['two seconds before the begin of a slow answer', [0, 5_000], [-7_000, 0], true],
-    ['more than two seconds before the begin of a slow answer', [0, 5_000], [-7_001, 0], false],
-    ['two seconds after a slow answer', [0, 5_000], [2_000, 0], true],
-    ['more than two seconds after a slow answer', [0, 5_000], [2_001, 0], false],
-    ['a slow answer that began two seconds ahead', [7_000, 5_000], [], true],
-    ['a slow answer that began more than two seconds ahead', [7_001, 5_000], [], false],
-  ])('is believed on while the store may have run evenly: %s', (_case, first, second, isBelieved) => {
-    const { clock, storeClock, note } = watched();
-    note();
-    clock.freeze(20_000);
-    for (const [aheadMs, wayMs] of [first, second]) if (aheadMs !== undefined) note(aheadMs, wayMs);
-    expect(storeClock.ageMs(20_000, createdAt(clock, 50_000))).toBe(isBelieved ? 20_000 : 50_000);
-  });
+    [2_500, true],
+    [2_501, false],
+    [-2_500, true],
+    [-2_501, false],
+  ])(
+    'knows the store, after a slow first answer, to be set by %d ms: %s that it may be the same',
+    (byMs, isBelieved) => {
+      const watched = new Watched();
+      watched.ask(1_000);
+      watched.pass(9_000).setStore(byMs).ask();
+      expect(ageOf(watched, 10_000)).toBe(isBelieved ? 10_000 : 600_000);
+    },
+  );
 });

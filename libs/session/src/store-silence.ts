@@ -14,6 +14,7 @@ export class StoreSilence {
   readonly #clock: Clock;
   #sinceMs = 0;
   #lastAskedAtMs = 0;
+  #answeredAtMs = -Infinity;
   #unanswered = 0;
   #everAnswered = false;
 
@@ -34,14 +35,20 @@ export class StoreSilence {
   answered(): void {
     this.#unanswered = 0;
     this.#everAnswered = true;
+    this.#answeredAtMs = this.#clock.monotonicMs();
   }
 
   unanswered(askedAtMs: number): void {
     const tookMs = this.#clock.monotonicMs() - askedAtMs;
     const pausedMs = askedAtMs - this.#lastAskedAtMs;
     this.#lastAskedAtMs = Math.max(this.#lastAskedAtMs, askedAtMs);
-    if (tookMs > STALLED_AFTER_MS) this.#unanswered = 0;
-    else if (this.#unanswered === 0 || pausedMs > STALLED_AFTER_MS) this.#startCounting(askedAtMs);
+    if (tookMs > STALLED_AFTER_MS) {
+      this.#unanswered = 0;
+      return;
+    }
+    // Asked before the store was heard last: it says nothing of what came after.
+    if (askedAtMs < this.#answeredAtMs) return;
+    if (this.#unanswered === 0 || pausedMs > STALLED_AFTER_MS) this.#startCounting(askedAtMs);
     else this.#unanswered += 1;
   }
 

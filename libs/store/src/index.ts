@@ -11,7 +11,7 @@ export {
   type SentinelRedis,
   type SingleRedis,
 } from './redis/redis-connection.js';
-export type { StateChangeHandler } from './redis/redis-health.js';
+export type { StateChangeHandler, StoreHealthState } from './redis/redis-health.js';
 export type { ServerFacts } from './redis/inspection/inspected-server.js';
 export { StoreInspectionFailure } from './redis/inspection/inspection-failure.js';
 export { type MissingRight, RedisInspection, type StoreShape } from './redis/inspection/redis-inspection.js';

@@ -1,4 +1,4 @@
-import { type Clock, plusMs } from '#libs/clock';
+import { type Clock, instantFromEpochMs, plusMs } from '#libs/clock';
 import {
   type CreateSessionRequest,
   GatewayFailure,
@@ -29,6 +29,10 @@ export class FakeGateway implements SessionGateway {
   latencyMs: number;
   /** The most calls that were ever in flight at once for one merchant. */
   mostInFlight = 0;
+  /** The same for all of them together. */
+  mostInFlightInAll = 0;
+  /** Whether answers carry a `Date`, in whole seconds as gateways do. */
+  datesAnswers = false;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
   readonly #live = new Map<string, string>();
@@ -57,6 +61,11 @@ export class FakeGateway implements SessionGateway {
     return this.#live.get(merchant);
   }
 
+  /** The bank ends the session of the merchant. */
+  revoke(merchant: string): void {
+    this.#live.delete(merchant);
+  }
+
   async createSession(request: CreateSessionRequest): Promise<IssuedSession> {
     const { merchant } = request;
     this.calls.push({ merchant, atMs: this.#clock.monotonicMs() });
@@ -76,6 +85,8 @@ export class FakeGateway implements SessionGateway {
     const inFlight = (this.#inFlight.get(merchant) ?? 0) + change;
     this.#inFlight.set(merchant, inFlight);
     this.mostInFlight = Math.max(this.mostInFlight, inFlight);
+    const inAll = [...this.#inFlight.values()].reduce((sum, count) => sum + count, 0);
+    this.mostInFlightInAll = Math.max(this.mostInFlightInAll, inAll);
   }
 
   #issue(sentAt: IssuedSession['sentAt'], answer: GatewayAnswer): IssuedSession {
@@ -90,6 +101,7 @@ export class FakeGateway implements SessionGateway {
       expiresAt: plusMs(now, this.lifetimeMs),
       sentAt,
       receivedAt: now,
+      ...(this.datesAnswers ? { gatewayDate: instantFromEpochMs(Math.floor(now / 1_000) * 1_000) } : {}),
       ...answer,
     };
   }

@@ -11,8 +11,6 @@ export {
 } from './builders.js';
 export { eventually } from './eventually.js';
 export { FakeClock } from './fake-clock.js';
-export { ReferenceStore } from './reference-store.js';
-export { ModelRun, sessionStoreSteps } from './session-store-model.js';
 export { describeSessionStoreContract } from './session-store-contract/session-store-contract.js';
 export type { StoreUnderTest } from './session-store-contract/store-under-test.js';
 export { FakeGateway, type FakeGatewayOptions, type GatewayAnswer, type GatewayCall } from './fake-gateway.js';

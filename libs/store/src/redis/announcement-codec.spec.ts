@@ -1,30 +1,60 @@
 import { aRecordedFailure } from '#libs/testing';
 import fc from 'fast-check';
-import { decodeAnnouncement, decodeFailure, encodeAnnouncement, encodeFailure } from './announcement-codec.js';
+import {
+  decodeAnnouncement,
+  decodeFailure,
+  encodeFailed,
+  encodeFailure,
+  encodePublished,
+} from './announcement-codec.js';
 
 const { msgCode: _none, ...withoutCode } = aRecordedFailure({ kind: 'timeout' });
+const nowMs = withoutCode.at + 1_000;
 
 describe('announcements on the wire', () => {
+  it('are hints of a change, with the generation of a publication', () => {
+    expect(decodeAnnouncement(encodePublished('shop', 1_795_000_000_000))).toEqual({
+      kind: 'changed',
+      merchant: 'shop',
+      generation: 1_795_000_000_000,
+    });
+    const failed = encodeFailed('shop', aRecordedFailure(), 1_234.5);
+    expect(decodeAnnouncement(failed)).toEqual({ kind: 'changed', merchant: 'shop' });
+  });
+
+  it('keep the shape that replicas before this version understand', () => {
+    expect(JSON.parse(encodePublished('shop', 7))).toEqual({ kind: 'published', merchant: 'shop', generation: 7 });
+    const failure = aRecordedFailure();
+    expect(JSON.parse(encodeFailed('shop', failure, 5))).toEqual({
+      kind: 'failed',
+      merchant: 'shop',
+      failure,
+      retryInMs: 5,
+    });
+  });
+
   it.each([
-    { kind: 'published' as const, merchant: 'shop', generation: 1_795_000_000_000 },
-    { kind: 'failed' as const, merchant: 'shop', failure: aRecordedFailure(), retryInMs: 1_234.5 },
-    { kind: 'failed' as const, merchant: 'shop', failure: withoutCode, retryInMs: 0 },
-  ])('arrive as they were sent: %j', (announcement) => {
-    expect(decodeAnnouncement(encodeAnnouncement(announcement))).toEqual(announcement);
+    '{"kind":"published","merchant":"shop","generation":"1"}',
+    '{"kind":"published","merchant":"shop","generation":1.5}',
+    '{"kind":"published","merchant":"shop","generation":9007199254740993}',
+    '{"kind":"published","merchant":"shop","generation":-1}',
+    '{"kind":"failed","merchant":"shop","retryInMs":1e300,"failure":{"kind":"new","msgCode":"<b>"}}',
+  ])('say no more than whom to read when the rest is not believed: %s', (text) => {
+    expect(decodeAnnouncement(text)).toEqual({ kind: 'changed', merchant: 'shop' });
   });
 
   it.each([
     'not JSON',
     'null',
     '[]',
+    '{}',
     '"published"',
     '{"kind":"published","merchant":7,"generation":1}',
-    '{"kind":"published","merchant":"shop","generation":"1"}',
-    '{"kind":"published","merchant":"shop","generation":1.5}',
-    '{"kind":"failed","merchant":"shop","retryInMs":1}',
-    '{"kind":"failed","merchant":"shop","retryInMs":1,"failure":{"kind":"new","at":1}}',
-    '{"kind":"failed","merchant":"shop","retryInMs":"1","failure":{"kind":"timeout","at":1}}',
-    '{"kind":"failed","merchant":"shop","retryInMs":1,"failure":{"kind":"timeout","at":1e300}}',
+    '{"kind":"published","merchant":"","generation":1}',
+    JSON.stringify({ kind: 'published', merchant: 'x'.repeat(201), generation: 1 }),
+    JSON.stringify({ kind: 'published', merchant: 'shop', generation: 1, more: 'x'.repeat(4_096) }),
+    '{"kind":"gap"}',
+    '{"kind":"changed","merchant":"shop"}',
     '{"kind":"of a later version","merchant":"shop"}',
   ])('are ignored when this version does not know them: %s', (text) => {
     expect(decodeAnnouncement(text)).toBeUndefined();
@@ -34,7 +64,7 @@ describe('announcements on the wire', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect(() => decodeAnnouncement(text)).not.toThrow();
-        expect(() => decodeFailure(text)).not.toThrow();
+        expect(() => decodeFailure(text, nowMs)).not.toThrow();
       }),
     );
   });
@@ -42,6 +72,17 @@ describe('announcements on the wire', () => {
 
 describe('recorded failures', () => {
   it.each([aRecordedFailure(), withoutCode])('are read as they were written: %j', (failure) => {
-    expect(decodeFailure(encodeFailure(failure))).toEqual(failure);
+    expect(decodeFailure(encodeFailure(failure), nowMs)).toEqual(failure);
   });
+
+  it.each(['', '<script>', 'x'.repeat(65), 'two words', 7, null])('lose a code that is none: %j', (msgCode) => {
+    expect(decodeFailure(JSON.stringify({ ...withoutCode, msgCode }), nowMs)).toEqual(withoutCode);
+  });
+
+  it.each([{ kind: 'new' }, { at: '1' }, { at: 8.64e15 }, { at: -8.64e15 }, { at: null }])(
+    'are absent when this version cannot have written them: %j',
+    (change) => {
+      expect(decodeFailure(JSON.stringify({ ...withoutCode, ...change }), nowMs)).toBeUndefined();
+    },
+  );
 });

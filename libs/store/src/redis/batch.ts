@@ -1,5 +1,5 @@
 /** So that no single script holds the server up for long. */
-const LARGEST_BATCH = 200;
+const LARGEST_BATCH = 100;
 
 /** Groups items by `keyOf`, each group cut into batches, items in the order given. */
 export function batchesBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): readonly [Key, Item[]][] {

@@ -38,6 +38,9 @@ export function reconnectDelayMs(attempt: number, longestMs: number, random: () 
 }
 
 /**
+ * A server that is still loading says so to each command: the library's ready check would keep that to itself, and only
+ * with Sentinel it is needed, since it also tells whether a primary was found.
+ *
  * Decided, not inherited: a command ends in time or fails; nothing waits for a connection and nothing is sent twice,
  * because a claim or a publication that is repeated behind our back is one that we did not decide to make.
  */
@@ -67,7 +70,7 @@ export function serverOptions(
   const retryStrategy = (attempt: number): number =>
     reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random);
   const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
-  if (connection.kind === 'single') return { ...common, ...connection.address };
+  if (connection.kind === 'single') return { ...common, ...connection.address, enableReadyCheck: false };
   const { sentinelCredentials = {}, sentinelTls } = connection;
   return {
     ...common,
@@ -104,7 +107,12 @@ export function clusterOptions(
 ): NodesOptions {
   return {
     // Connected before the first command needs it: a second one would find it half connected, and be refused.
-    redisOptions: { ...sharedOptions(timeouts), ...accessOptions(connection), lazyConnect: false },
+    redisOptions: {
+      ...sharedOptions(timeouts),
+      ...accessOptions(connection),
+      lazyConnect: false,
+      enableReadyCheck: false,
+    },
     enableOfflineQueue: false,
     // The library's check asks a node that may be half connected, and starts all over; our probe asks every shard.
     enableReadyCheck: false,

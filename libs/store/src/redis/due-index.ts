@@ -60,8 +60,8 @@ export class DueIndex {
     let page = limit + 1;
     let settled: readonly DueEntry[] = [];
     for (let look = 0; look < MOST_LOOKS; look += 1) {
-      const found = await this.#page(shard, page);
-      if (look === 0) await this.#rebuildWhereMissing(shard, found);
+      let found = await this.#page(shard, page);
+      if (look === 0 && (await this.#rebuiltWhereMissing(shard, found))) found = await this.#page(shard, page);
       const due = found.entries.filter(({ dueInMs }) => dueInMs <= 0);
       settled = await this.#settle(shard, due);
       if (settled.length === due.length) return found.entries;
@@ -89,12 +89,15 @@ export class DueIndex {
   }
 
   /** Somebody removed the index, or entries of it. A store that was emptied has no hashes either: nothing is due then. */
-  async #rebuildWhereMissing(shard: number, { size }: DuePage): Promise<void> {
+  async #rebuiltWhereMissing(shard: number, { size }: DuePage): Promise<boolean> {
     const enrolled = this.#enrolledIn(shard);
     const nowMs = this.#options.clock.monotonicMs();
-    if (size >= enrolled.size || nowMs - (this.#rebuiltAtMs.get(shard) ?? -Infinity) < REBUILD_AFTER_MS) return;
+    if (size >= enrolled.size || nowMs - (this.#rebuiltAtMs.get(shard) ?? -Infinity) < REBUILD_AFTER_MS) {
+      return false;
+    }
     this.#rebuiltAtMs.set(shard, nowMs);
     await this.#index([...enrolled], 'stay out');
+    return true;
   }
 
   #enrolledIn(shard: number): Set<string> {

@@ -1,10 +1,11 @@
 import { inspect } from 'node:util';
-import { describeRedisError, storeUnavailable } from './redis-failure.js';
+import { judgeRedisError, storeFailure } from './redis-failure.js';
 
 const named = (name: string, message: string, extra: object = {}): Error =>
   Object.assign(new Error(message), { name, ...extra });
+const reply = (message: string): Error => named('ReplyError', message);
 
-describe('describeRedisError', () => {
+describe('judgeRedisError', () => {
   it.each<[string, unknown]>([
     ['no answer in time', new Error('Command timed out')],
     ['not connected', new Error("Stream isn't writeable and enableOfflineQueue options is false")],
@@ -14,24 +15,38 @@ describe('describeRedisError', () => {
     ['no sentinel can be reached', new Error('All sentinels are unreachable. Retrying from scratch after 10ms.')],
     ['no node of the cluster can be reached', named('ClusterAllFailedError', 'Failed to refresh slots cache.')],
     ['ECONNREFUSED', named('Error', 'connect ECONNREFUSED 10.0.0.1:6379', { code: 'ECONNREFUSED' })],
-    ['READONLY', named('ReplyError', 'READONLY You can not write')],
-    ['WRONGPASS', named('ReplyError', 'WRONGPASS invalid username-password pair')],
-    ['ERR', named('ReplyError', 'ERR user_script:1: Script attempted something')],
     ['TypeError', new TypeError('something else')],
     ['an unknown failure', 'text'],
-  ])('says %s', (expected, error) => {
-    expect(describeRedisError(error)).toBe(expected);
+  ])('takes for silence: %s', (reason, error) => {
+    expect(judgeRedisError(error)).toEqual({ kind: 'silent', reason });
+  });
+
+  it.each<[string, unknown]>([
+    ...['READONLY', 'OOM', 'MISCONF', 'BUSY', 'LOADING', 'NOAUTH', 'CLUSTERDOWN', 'MASTERDOWN', 'NOREPLICAS'].map(
+      (code): [string, unknown] => [code, reply(`${code} and more`)],
+    ),
+    ['WRONGPASS', reply('WRONGPASS invalid username-password pair')],
+    ['WRONGTYPE', reply('WRONGTYPE Operation against a key script: 11d5, on @user_script:1.')],
+    ['MAXCLIENTS', reply('ERR max number of clients reached')],
+    ['NOPERM', reply("ERR The user executing the script can't run this command or subcommand script: 11d5")],
+    ['ERR', reply('ERR user_script:1: Script attempted something')],
+    ['ERR', reply('something in lower case')],
+    ['NOAUTH', named('ClusterAllFailedError', 'Failed to refresh slots cache.', { lastNodeError: reply('NOAUTH no') })],
+    ['CERT_HAS_EXPIRED', named('Error', 'certificate has expired', { code: 'CERT_HAS_EXPIRED' })],
+  ])('takes for a refusal: %s', (reason, error) => {
+    expect(judgeRedisError(error)).toEqual({ kind: 'refused', reason });
   });
 });
 
-describe('storeUnavailable', () => {
+describe('storeFailure', () => {
   it('carries nothing of what the client library hangs on its errors', () => {
     const error = named('ReplyError', "ERR unknown command 'canary-1'", {
       command: { name: 'evalsha', args: ['canary-2'] },
       previousErrors: [new Error('canary-3')],
     });
-    const wrapped = storeUnavailable('publish', error);
-    expect(wrapped).toMatchObject({ code: 'store_unavailable', detail: 'publish: ERR' });
+    const wrapped = storeFailure('publish', judgeRedisError(error));
+    expect(wrapped).toMatchObject({ code: 'store_refused', detail: 'publish: ERR' });
     expect(inspect(wrapped, { depth: Infinity, showHidden: true })).not.toContain('canary');
+    expect(storeFailure('due', { kind: 'silent', reason: 'x' })).toMatchObject({ code: 'store_unavailable' });
   });
 });

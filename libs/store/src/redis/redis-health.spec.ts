@@ -1,5 +1,10 @@
 import { FakeClock } from '#libs/testing';
+import { judgeRedisError } from './redis-failure.js';
 import { RedisHealth } from './redis-health.js';
+
+const silence = (): Error => new Error('Command timed out');
+const refusal = (message = 'READONLY no writes here'): Error =>
+  Object.assign(new Error(message), { name: 'ReplyError' });
 
 class Bench {
   readonly clock = new FakeClock();
@@ -8,79 +13,112 @@ class Bench {
   outcome: () => Promise<void> = () => Promise.resolve();
   readonly health = new RedisHealth({
     clock: this.clock,
-    onStateChange: (up, detail) => this.changes.push(`${up ? 'up' : 'down'}: ${detail}`),
+    judge: judgeRedisError,
+    stalledAfterMs: 2_000,
+    onStateChange: (state, detail) => this.changes.push(`${state}: ${detail}`),
     probe: () => {
       this.probes += 1;
       return this.outcome();
     },
   });
 
-  failing(message = 'READONLY no writes here'): void {
-    this.outcome = () => Promise.reject(new Error(message));
+  failing(error: Error = refusal()): void {
+    this.outcome = () => Promise.reject(error);
   }
 
   passing(): void {
     this.outcome = () => Promise.resolve();
   }
+
+  /** Answering, as far as is known. */
+  async answering(): Promise<void> {
+    this.health.probeNow();
+    await this.clock.advance(0);
+  }
 }
 
 describe('RedisHealth', () => {
-  it('is up once a probe has passed, and says so once', async () => {
+  it('answers once a probe has passed, and says so once', async () => {
     const bench = new Bench();
     bench.health.start(1_500);
     bench.health.probeNow();
     await bench.clock.advance(20_000);
-    expect(bench.changes).toEqual(['up: the store answers']);
+    expect(bench.changes).toEqual(['answers: the store answers']);
     expect(bench.probes).toBe(11);
   });
 
   it('takes silence for an answer when no connection comes up in time', async () => {
     const bench = new Bench();
-    bench.failing("Stream isn't writeable and enableOfflineQueue options is false");
+    bench.failing(new Error("Stream isn't writeable and enableOfflineQueue options is false"));
     bench.health.start(1_500);
     await bench.clock.advance(1_499);
     expect(bench.changes).toEqual([]);
     await bench.clock.advance(1);
     await bench.health.settled();
-    expect(bench.changes).toEqual(['down: not connected']);
+    expect(bench.changes).toEqual(['silent: not connected']);
+  });
+
+  it('does not change its mind for a command that fails: a probe decides, and it comes at once', async () => {
+    const bench = new Bench();
+    await bench.answering();
+    await bench.clock.advance(1_000);
+    bench.health.failed();
+    await bench.clock.advance(0);
+    expect(bench.probes).toBe(2);
+    expect(bench.changes).toEqual(['answers: the store answers']);
   });
 
   it('reports one change, however many failures and probes there are', async () => {
     const bench = new Bench();
-    bench.health.probeNow();
-    await bench.clock.advance(0);
-    bench.failing();
+    await bench.answering();
+    bench.failing(silence());
     for (let failure = 0; failure < 50; failure += 1) {
-      bench.health.failed('no answer in time');
+      bench.health.failed();
       await bench.clock.advance(100);
     }
     bench.passing();
     await bench.clock.advance(1_000);
     expect(bench.changes).toEqual([
-      'up: the store answers',
-      'down: no answer in time',
-      'up: the store answers again, after 5250 ms',
+      'answers: the store answers',
+      'silent: no answer in time',
+      'answers: the store answers again, after 4750 ms',
     ]);
   });
 
-  it('keeps probing while down, however often other operations fail', async () => {
+  it('keeps probes apart, however often operations fail', async () => {
     const bench = new Bench();
-    bench.failing();
-    bench.health.failed('ECONNREFUSED');
+    await bench.answering();
     for (let failure = 0; failure < 100; failure += 1) {
-      bench.health.failed('ECONNREFUSED');
+      bench.health.failed();
       await bench.clock.advance(10);
     }
-    expect(bench.probes).toBe(4);
+    expect(bench.probes).toBe(5);
   });
 
-  it('stays down while the probe fails although something else works', async () => {
+  it('tells a refusal from silence, with the reason', async () => {
     const bench = new Bench();
     bench.failing();
     bench.health.probeNow();
     await bench.clock.advance(5_000);
-    expect(bench.health.up).toBe(false);
-    expect(bench.changes).toEqual(['down: READONLY']);
+    bench.failing(silence());
+    await bench.clock.advance(5_000);
+    expect(bench.health.answers).toBe(false);
+    expect(bench.changes).toEqual(['refuses: READONLY', 'silent: no answer in time']);
+  });
+
+  it('learns nothing from a silent probe that took much longer than it may: the process itself was stalled', async () => {
+    const bench = new Bench();
+    await bench.answering();
+    bench.outcome = () => {
+      bench.clock.freeze(2_001);
+      return Promise.reject(silence());
+    };
+    bench.health.probeNow();
+    await bench.clock.advance(0);
+    bench.passing();
+    await bench.clock.advance(250);
+    expect(bench.probes).toBe(3);
+    expect(bench.changes).toEqual(['answers: the store answers']);
   });
 
   it('probes again at once when a connection came up during a probe', async () => {
@@ -95,14 +133,14 @@ describe('RedisHealth', () => {
     finish();
     await bench.clock.advance(0);
     await bench.clock.advance(0);
-    expect(bench.health.up).toBe(true);
+    expect(bench.health.answers).toBe(true);
   });
 
   it('leaves no timer and reports nothing once it is closed', async () => {
     const bench = new Bench();
     bench.health.start(1_500);
     bench.health.close();
-    bench.health.failed('the connection was closed');
+    bench.health.failed();
     bench.health.probeNow();
     await bench.clock.advance(10_000);
     await bench.health.settled();

@@ -23,6 +23,8 @@ const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'no node of the cluster can be reached',
 ]);
 
+const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'the connection was closed']);
+
 /** The part of a cluster client that listens. */
 interface ClusterListener {
   readonly getInstance: () => Redis | null;
@@ -121,7 +123,10 @@ export class RedisLinks {
   }
 
   #failed(client: RedisClient, error: unknown): void {
-    this.#lastFailures.set(client, judgeRedisError(error));
+    const verdict = judgeRedisError(error);
+    // A server that turns a connection down closes it as well, and the next attempt may see no more than that.
+    const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
+    if (!isEcho) this.#lastFailures.set(client, verdict);
     this.#lost();
   }
 

@@ -7,6 +7,14 @@ import { probeScript } from './scripts/probe.lua.js';
 /** No announcement: replicas of every version pass over what they do not know. */
 const PROBE_MESSAGE = '{}';
 
+/** The server answered, and not as it must: to be judged as a refusal. */
+class UnexpectedReply extends Error {
+  constructor() {
+    super('UNEXPECTED reply of an operation');
+    this.name = 'ReplyError';
+  }
+}
+
 export interface RedisProbeOptions {
   readonly links: RedisLinks;
   readonly keys: RedisKeys;
@@ -56,7 +64,7 @@ export class RedisProbe {
       keys: [merchant, calls, due, ...(seats === undefined ? [] : [seats])],
       args: [PROBE_MERCHANT, keys.channel, message],
     });
-    if (outcome !== 'ok') throw new Error('an operation of the probe did not do what it should');
+    if (outcome !== 'ok') throw new UnexpectedReply();
   }
 
   async #subscribe(): Promise<void> {

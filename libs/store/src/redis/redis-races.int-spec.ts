@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease } from '#libs/session';
-import { aBudget, aClaim, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -66,7 +66,10 @@ async function giveUp(replica: Replica, lease: Lease, ends: string): Promise<Par
   if (ends === 'is never heard of again') return {};
   const givingUpAtMs = performance.now();
   if (ends === 'publishes') {
-    const outcome = await store.publish(lease, aSession({ merchant, generation: lease.fence }), 0);
+    const outcome = await store.publish(
+      lease,
+      aPublication(aSession({ merchant, generation: lease.fence }), { nextDueInMs: 0 }),
+    );
     return outcome === 'published' ? { givingUpAtMs, publishedAtMs: performance.now() } : { givingUpAtMs };
   }
   const called = ends !== 'gives up uncalled';
@@ -104,7 +107,7 @@ async function live(replica: Replica, lives: readonly Behaviour[]): Promise<void
       await pause(takesMs);
       Object.assign(tenure, await giveUp(replica, result.lease, ends));
     } else await pause(3);
-    const [state] = await store.read([merchant]);
+    const [state] = (await store.read([{ merchant, known: 0 }])).states;
     const generation = state?.stored.kind === 'session' ? state.stored.session.generation : 0;
     expect(generation).toBeGreaterThanOrEqual(seen);
     seen = generation;

@@ -35,7 +35,7 @@ import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
 import { seatScript } from './scripts/seat.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
-import { type ReadReply, storedState } from './stored-state.js';
+import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
@@ -206,11 +206,9 @@ export class RedisSessionStore implements SessionStore {
     const args = batch.flatMap(({ merchant, known }) => [merchant, known]);
     const [now, ...replies] = (await this.#scripts.run(readScript, { keys, args })) as [string, ...ReadReply[]];
     const nowMs = Number(now);
-    const states = batch.map(({ merchant }, index) => {
-      const reply = replies[index];
-      if (reply === undefined) return absent({ merchant });
-      return storedState(reply, { merchant, keysOf: this.#keysOf, nowMs });
-    });
+    const states = batch.map(({ merchant }, index) =>
+      storedState(replies[index] ?? NOTHING_STORED, { merchant, keysOf: this.#keysOf, nowMs }),
+    );
     return { states: await Promise.all(states), nowMs };
   }
 

@@ -1,8 +1,9 @@
 import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Lease, SessionStore } from '#libs/session';
+import type { Announcement, Lease, SessionStore } from '#libs/session';
 import {
   aClaim,
+  aPublication,
   aSession,
   eventually,
   RedisProcess,
@@ -39,10 +40,10 @@ async function open(connection: RedisConnection, keyPrefix = 'broker'): Promise<
     keyPrefix,
     keysOf: () => [key],
     clock: new SystemClock(),
-    onStateChange: (up, detail) => changes.push(up ? 'up' : `down: ${detail}`),
+    onStateChange: (state, detail) => changes.push(state === 'answers' ? state : `${state}: ${detail}`),
   });
   closers.push(() => store.close());
-  return { store, changes, isUp: () => changes.at(-1) === 'up' };
+  return { store, changes, isUp: () => changes.at(-1) === 'answers' };
 }
 
 async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
@@ -57,18 +58,30 @@ async function lease(store: SessionStore, floor = 0): Promise<Lease> {
   return result.lease;
 }
 
+/** The next announcement that is about a merchant: what was lost meanwhile is announced as well. */
+function nextChange(store: SessionStore): Promise<Announcement> {
+  return new Promise((resolve) => {
+    store.onAnnouncement((announcement) => {
+      if (announcement.kind === 'changed') resolve(announcement);
+    });
+  });
+}
+
 /** Everything the store does, once, between two replicas. */
 async function expectToWork(connection: RedisConnection): Promise<void> {
   const [{ store, changes }, { store: other }] = [await open(connection), await open(connection)];
-  expect(changes).toEqual(['up']);
+  expect(changes).toEqual(['answers']);
   await store.enrol(['shop']);
   expect((await other.due(1)).merchants).toEqual(['shop']);
-  const heard = new Promise((resolve) => other.onAnnouncement(resolve));
+  const heard = nextChange(other);
   const held = await lease(store);
   const session = aSession({ generation: held.fence });
-  expect(await store.publish(held, session, 60_000)).toBe('published');
-  expect(await heard).toMatchObject({ kind: 'published', generation: held.fence });
-  expect((await other.read(['shop']))[0]?.stored).toMatchObject({ kind: 'session', session });
+  expect(await store.publish(held, aPublication(session))).toBe('published');
+  expect(await heard).toMatchObject({ kind: 'changed', generation: held.fence });
+  expect((await other.read([{ merchant: 'shop', known: 0 }])).states[0]?.stored).toMatchObject({
+    kind: 'session',
+    session,
+  });
   expect(await other.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
 }
 
@@ -123,9 +136,9 @@ describe('Cluster', () => {
       await eventually(() => changes.length > changesBefore);
       node.thaw();
       await eventually(isUp, 30_000);
-      const heard = new Promise((resolve) => store.onAnnouncement(resolve));
+      const heard = nextChange(store);
       const held = await lease(store);
-      await store.publish(held, aSession({ generation: held.fence }), 0);
+      await store.publish(held, aPublication(aSession({ generation: held.fence })));
       expect(await heard).toMatchObject({ generation: held.fence });
     }
   }, 120_000);
@@ -153,21 +166,21 @@ describe('access', () => {
     await expectToWork({ kind: 'single', address: redis.address, database: 0, credentials });
   });
 
-  it('is down with the reason while the password is wrong, and the password is in no message', async () => {
+  it('refuses with the reason while the password is wrong, and the password is in no message', async () => {
     const redis = await withUser();
     const credentials = { username: 'broker', password: 'canary-wrong' };
     const { store, changes } = await open({ kind: 'single', address: redis.address, database: 0, credentials });
-    expect(changes).toEqual(['down: WRONGPASS']);
+    expect(changes).toEqual(['refuses: WRONGPASS']);
     const refusal = await store.due(1).catch((error: unknown) => error);
-    expect(refusal).toMatchObject({ code: 'store_unavailable' });
+    expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: WRONGPASS' });
     expect(inspect([refusal, changes], { depth: Infinity, showHidden: true })).not.toContain('canary');
   });
 
-  it('is down with the reason when the user may not use the key prefix', async () => {
+  it('refuses with the reason when the user may not use the key prefix', async () => {
     const redis = await withUser();
     const credentials = { username: 'broker', password: 'canary-password' };
     const { changes } = await open({ kind: 'single', address: redis.address, database: 0, credentials }, 'other');
-    expect(changes).toEqual(['down: NOPERM']);
+    expect(changes).toEqual(['refuses: NOPERM']);
   });
 });
 
@@ -206,7 +219,7 @@ describe('TLS', () => {
     const { changes } = await open({ kind: 'single', address: redis.address, database: 0, tls: tlsFor(authority) });
     expect(changes).toHaveLength(1);
     expect(changes[0]).toMatch(
-      /^down: (ERR_TLS_CERT_ALTNAME_INVALID|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|SELF_SIGNED.*)$/,
+      /^refuses: (ERR_TLS_CERT_ALTNAME_INVALID|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|SELF_SIGNED.*)$/,
     );
   });
 });
@@ -219,12 +232,14 @@ describe('two brokers on one server', () => {
     const heardByTwo: unknown[] = [];
     two.onAnnouncement((announcement) => heardByTwo.push(announcement));
     const heldByOne = await lease(one);
-    await one.publish(heldByOne, aSession({ generation: heldByOne.fence }), 0);
-    expect(await two.read(['shop'])).toEqual([{ merchant: 'shop', stored: { kind: 'absent' } }]);
+    await one.publish(heldByOne, aPublication(aSession({ generation: heldByOne.fence })));
+    expect((await two.read([{ merchant: 'shop', known: 0 }])).states).toEqual([
+      { merchant: 'shop', stored: { kind: 'absent' } },
+    ]);
     const heard = new Promise((resolve) => two.onAnnouncement(resolve));
     const heldByTwo = await lease(two);
-    await two.publish(heldByTwo, aSession({ generation: heldByTwo.fence }), 0);
+    await two.publish(heldByTwo, aPublication(aSession({ generation: heldByTwo.fence })));
     await heard;
-    expect(heardByTwo).toEqual([{ kind: 'published', merchant: 'shop', generation: heldByTwo.fence }]);
+    expect(heardByTwo).toEqual([{ kind: 'changed', merchant: 'shop', generation: heldByTwo.fence }]);
   });
 });

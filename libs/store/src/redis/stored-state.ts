@@ -13,6 +13,8 @@ export type ReadReply = readonly [
   dueMark: string,
 ];
 
+export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', ''];
+
 export interface StateReading {
   readonly merchant: string;
   readonly keysOf: KeysOf;

@@ -1,7 +1,17 @@
 import { formatDuration, msBetween, toRfc3339 } from '#libs/clock';
 import type { MerchantConfiguration } from '#libs/configuration';
 import { inspectSession, type SessionInspection } from '#libs/gateway';
-import { admit, GatewayFailure, type IssuedSession, leadTimeShortfall, type Session } from '#libs/session';
+import {
+  admit,
+  exceedsTolerance,
+  GatewayFailure,
+  type ImplausibleTime,
+  implausibleTimes,
+  type IssuedSession,
+  leadTimeShortfall,
+  measureSkew,
+  type Session,
+} from '#libs/session';
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
 import { exitClassOf } from '../../exit-codes.js';
 import { gatewayOf } from '../../merchant-gateway.js';
@@ -75,12 +85,32 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
   return looked(
     [
       ...findings,
-      fact(`answered after ${numbers.tookMs} ms; lifetime ${seconds(lifetimeMs)}, ${given}`),
+      fact(`answered after ${numbers.tookMs} ms; lifetime ${seconds(namedLifetimeMs(issued, session))}, ${given}`),
+      ...implausibleTimes(issued, settings).map(implausibleFinding),
       leadFinding(session, lead),
       ...keyFindings(issued, merchant),
     ],
     { ...facts, ...numbers, expiryNamed: issued.expiresAt !== undefined, leadTimeSuffices: lead === undefined },
   );
+}
+
+/** Without the second or two by which the renewer brings it forward, not to be late by any clock. */
+function namedLifetimeMs(issued: IssuedSession, session: Session): number {
+  const skew = measureSkew(issued);
+  const isOurClock = skew === undefined || !exceedsTolerance(skew);
+  return msBetween(issued.receivedAt, (isOurClock ? issued.expiresAt : undefined) ?? session.expiresAt);
+}
+
+function implausibleFinding({ kind, statedMs, mostMs }: ImplausibleTime): Finding {
+  return kind === 'lifetime'
+    ? warning(
+        `a lifetime of ${seconds(statedMs)} is not believed: the session ends after ${seconds(mostMs)}`,
+        'set session.longestLifetime if it is true, or tell the bank',
+      )
+    : warning(
+        `the gateway's clock is ${seconds(Math.abs(statedMs))} ${statedMs > 0 ? 'ahead of' : 'behind'} ours, which is not believed`,
+        'have this machine set by NTP; if it is, tell the bank',
+      );
 }
 
 function leadFinding(session: Session, lead: ReturnType<typeof leadTimeShortfall>): Finding {

@@ -10,17 +10,16 @@ export interface CommandRight {
 
 const NOBODY = 'session-broker-doctor';
 const NO_NUMBER = 'not-a-number';
-const PROBE_KEY_LIFETIME_MS = 60_000;
 
 /**
  * Every command that the store's scripts and its probe run, on the very keys that they run it on. Redis judges rights
  * before it reads operands and before it sends a client to another node of a cluster, so commands that write are given
- * operands that they refuse, or members that are not there: the answer tells the right, and nothing is changed. The probe
- * key is written for real, as every replica does all the time.
+ * operands that they refuse, or members or keys that are not there: the answer tells the right, and nothing is changed.
  */
 export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRight[] {
   const { merchant: record, calls, due } = keys.of(merchant);
   const probe = keys.probe(keys.shardOf(merchant));
+  const { seats } = keys;
   const on = (target: string, command: string, ...args: string[]): CommandRight => ({
     command,
     args: [target, ...args],
@@ -30,20 +29,30 @@ export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRig
     { command: 'TIME', args: [] },
     { command: 'EVAL', args: ['return 1', '1', record], target: record },
     { command: 'EVALSHA', args: ['0'.repeat(40), '1', record], target: record },
-    on(probe, 'SET', '1', 'PX', String(PROBE_KEY_LIFETIME_MS)),
+    on(record, 'TYPE'),
+    on(record, 'HSTRLEN', 'fence'),
     on(record, 'HMGET', 'fence'),
     on(record, 'HSET', NOBODY, '1', NOBODY),
     on(record, 'HDEL', NOBODY),
-    on(record, 'HINCRBY', NOBODY, NO_NUMBER),
+    on(calls, 'TYPE'),
     on(calls, 'ZADD', NO_NUMBER, NOBODY),
     on(calls, 'ZREM', NOBODY),
     on(calls, 'ZCARD'),
     on(calls, 'ZRANGE', '0', '0'),
     on(calls, 'ZREMRANGEBYSCORE', NO_NUMBER, NO_NUMBER),
     on(calls, 'PEXPIRE', NO_NUMBER),
+    on(due, 'TYPE'),
     on(due, 'ZADD', NO_NUMBER, NOBODY),
+    on(due, 'ZREM', NOBODY),
+    on(due, 'ZCARD'),
     on(due, 'ZSCORE', NOBODY),
     on(due, 'ZRANGE', '0', '0'),
+    on(seats, 'HSTRLEN', NOBODY),
+    on(seats, 'HMGET', NOBODY),
+    on(seats, 'HSET', NOBODY, '1', NOBODY),
+    // Outside of a script the keys of the probe are never there.
+    on(probe.merchant, 'UNLINK'),
+    on(probe.calls, 'UNLINK'),
     // No announcement: replicas pass over what they do not know.
     on(keys.channel, 'PUBLISH', '{}'),
   ];

@@ -4,6 +4,7 @@ import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import {
   aClaim,
+  aPublication,
   aSession,
   eventually,
   RedisProcess,
@@ -19,7 +20,7 @@ import { StoreInspectionFailure } from './inspection-failure.js';
 const PASSWORD = 'canary-password-of-the-store';
 /** As docs/redis.md names them. */
 const DOCUMENTED = (
-  '+hello +auth +select +ping +info +subscribe +publish +set +eval +evalsha +time +hmget +hset +hdel +hincrby ' +
+  '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
   '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire'
 ).split(' ');
 const clock = new SystemClock();
@@ -168,10 +169,14 @@ describe('rights', () => {
 
   it('name the keys and the channel that are not granted', async () => {
     const redis = await started(RedisProcess.start());
-    setUser(redis, DOCUMENTED, ['~broker:{0}:merchant:*', '~broker:{0}:due', '~broker:{0}:probe', '&other:*']);
+    setUser(redis, DOCUMENTED, ['~broker:{0}:merchant:*', '~broker:{0}:due', '~broker:{0}:calls:~probe', '&other:*']);
     const { missing } = await rightsOf(redis);
     const targets = new Set(missing.map(({ lacks, target }) => `${lacks} ${target}`));
-    expect([...targets].sort()).toEqual(['channel broker:announcements', 'key broker:{0}:calls:other']);
+    expect([...targets].sort()).toEqual([
+      'channel broker:announcements',
+      'key broker:{0}:calls:other',
+      'key broker:{0}:seats',
+    ]);
   });
 
   it('do not tell a replica from a primary, but its refusal to write is told', async () => {
@@ -195,7 +200,10 @@ describe('rights', () => {
     await store.enrol(['shop', 'other']);
     const claim = await store.claim(aClaim({ merchant: 'shop', mode: 'now' }));
     if (claim.kind !== 'claimed') throw new Error('not claimed');
-    await store.publish(claim.lease, aSession({ generation: claim.lease.fence }), 60_000);
+    await store.publish(
+      claim.lease,
+      aPublication(aSession({ generation: claim.lease.fence }), { nextDueInMs: 60_000 }),
+    );
     const heard: unknown[] = [];
     store.onAnnouncement((announcement) => heard.push(announcement));
     const dump = (): string[] =>
@@ -209,7 +217,10 @@ describe('rights', () => {
     const marker = { kind: 'published', merchant: 'marker', generation: 1 };
     redis.cli('PUBLISH', 'broker:announcements', JSON.stringify(marker));
     await eventually(() => heard.length > 1);
-    expect(heard).toEqual([expect.objectContaining({ merchant: 'shop' }), marker]);
+    expect(heard).toEqual([
+      expect.objectContaining({ merchant: 'shop' }),
+      { kind: 'changed', merchant: 'marker', generation: 1 },
+    ]);
   });
 });
 

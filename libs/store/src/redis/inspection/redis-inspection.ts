@@ -175,12 +175,12 @@ async function askAll(server: InspectedServer, wanted: readonly CommandRight[]):
     if (reply.lacks !== undefined) {
       const on = reply.lacks === 'command' || target === undefined ? {} : { target };
       missing.push({ server: server.name, command, lacks: reply.lacks, ...on });
-    } else if (command === 'SET' && !REDIRECTIONS.has(reply.code)) {
+    } else if (command === 'HSET' && !NO_REFUSALS.has(reply.code)) {
       unwritable.set(reply.code, { server: server.name, code: reply.code });
     }
   }
   return { missing, unwritable: [...unwritable.values()] };
 }
 
-/** Of a cluster: another node has the key, and the right was granted. */
-const REDIRECTIONS: ReadonlySet<string> = new Set(['MOVED', 'ASK', 'TRYAGAIN']);
+/** Of a cluster: another node has the key, and the right was granted. `ERR`: the operands, as they were meant to be. */
+const NO_REFUSALS: ReadonlySet<string> = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'ERR', 'WRONGTYPE']);

@@ -39,22 +39,26 @@ local merchant, channel, announcement = ARGV[1], ARGV[2], ARGV[3]
 local record, calls, index = KEYS[1], KEYS[2], KEYS[3]
 
 local function claimed()
-  local anything = whole(LARGEST)
-  return claim({ record, calls, index }, { merchant, 'probe', '1000', 'now', anything, '0', '100', '1000', '1', '', '1' })
+  local anything, cooled = whole(LARGEST), 'cool:' .. whole(now)
+  return claim({ record, calls, index }, { merchant, 'probe', '1000', 'now', anything, '0', '100', '1000', '1', cooled, '1' })
 end
 
 local function went_wrong()
   enrol({ index, record }, { '1', merchant })
-  local first = claimed()
-  if first[1] ~= 'claimed' then return 'claim' end
-  local freed = release({ record, calls, index }, { merchant, 'probe', first[2], '0', '0', 'failed', channel, announcement })
-  if freed ~= 1 then return 'release' end
-  local second = claimed()
-  if second[1] ~= 'claimed' then return 'claim' end
-  local published = publish({ record, index }, { merchant, 'probe', second[2], 'sealed', '0', '0', channel, '' })
+  -- Given back, then not, then published: so all that a claim looks at is there once.
+  for called = 0, 1 do
+    local lease = claimed()
+    if lease[1] ~= 'claimed' then return 'claim' end
+    local args = { merchant, 'probe', lease[2], '0', whole(called), 'failed', channel, announcement }
+    if release({ record, calls, index }, args) ~= 1 then return 'release' end
+    announcement = ''
+  end
+  local last = claimed()
+  if last[1] ~= 'claimed' then return 'claim' end
+  local published = publish({ record, index }, { merchant, 'probe', last[2], 'sealed', '0', '0', channel, '' })
   if published ~= 'published' then return 'publish' end
-  local newer = whole(second[2] + 1)
-  if offer({ record, index }, { merchant, newer, 'sealed', '0', '0', second[2], channel, '' })[1] ~= 'taken' then return 'offer' end
+  local newer = whole(last[2] + 1)
+  if offer({ record, index }, { merchant, newer, 'sealed', '0', '0', last[2], channel, '' })[1] ~= 'taken' then return 'offer' end
   if read({ index, record }, { merchant, '0' })[2][1] ~= 'session' then return 'read' end
   due({ index }, { '1' })
   settle({ index, record }, { merchant, '1' })

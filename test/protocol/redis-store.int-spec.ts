@@ -1,9 +1,10 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
-import { ModelRun, RedisProcess, sessionStoreSteps } from '#libs/testing';
+import { RedisSessionStore } from '#libs/store';
+import { RedisProcess } from '#libs/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { RedisSessionStore } from './redis-session-store.js';
+import { SequenceRun, sessionStoreSteps } from './store-sequences.js';
 
 /** Nothing of this length ends during a run, so a run has one moment, and order is all that counts. */
 const LONG_MS = 600_000;
@@ -39,13 +40,13 @@ afterAll(async () => {
   await redis.stop();
 });
 
-describe('RedisSessionStore against a reference that is too simple to be wrong', () => {
+describe('RedisSessionStore held to the specification', () => {
   it('agrees with it after any sequence of operations', async () => {
     await fc.assert(
       fc.asyncProperty(sessionStoreSteps(durations), async (steps) => {
         await plain.flushdb();
-        const noClock = { nowMs: () => 0, pass: () => undefined, jumpWall: () => undefined };
-        const run = new ModelRun({ store, ...noClock, unitMs: LONG_MS });
+        const noClock = { nowMs: () => 0, wallMs: () => undefined, pass: () => undefined, jumpWall: () => undefined };
+        const run = new SequenceRun({ store, ...noClock, unitMs: LONG_MS });
         for (const { act } of steps) {
           await act(run);
           await run.check();

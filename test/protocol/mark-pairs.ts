@@ -1,6 +1,11 @@
 import type { MomentMark } from '#libs/session';
 
-/** The marks of the store under test beside those of the reference: each pair names one moment. */
+export interface PairedMark {
+  readonly real?: MomentMark;
+  readonly expected?: MomentMark;
+}
+
+/** The marks of the store under test beside those of the specification: each pair names one moment. */
 export class MarkPairs {
   readonly #realOf = new Map<string, MomentMark>();
   readonly #expectedOf = new Map<string, MomentMark>();
@@ -23,8 +28,8 @@ export class MarkPairs {
     this.#expectedOf.set(realKey, expected);
   }
 
-  /** One of the last marks of the merchant, and what the reference calls it. */
-  some(merchant: string, pick: number): { real?: MomentMark; expected?: MomentMark } {
+  /** One of the last marks of the merchant, and what the specification calls it. */
+  some(merchant: string, pick: number): PairedMark {
     const latest = (this.#named.get(merchant) ?? []).slice(-3);
     const real = latest[pick % latest.length];
     const expected = real === undefined ? undefined : this.#expectedOf.get(`${merchant} ${real}`);

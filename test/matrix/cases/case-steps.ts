@@ -1,0 +1,25 @@
+import { eventually } from '#libs/testing';
+import type { Stage } from '../stage.js';
+
+/** What runs until the gateway's time-out and five seconds of slack are over. */
+export const LEASE_MS = 6_000;
+
+/** Nothing falls due: the first session lives long. */
+export const atRest = { firstLifetimeMs: 120_000, expected: 0, extra: 0 } as const;
+
+/** One renewal falls due while the case is played, and nothing but the store is at fault. */
+export const atDue = { expected: 1, extra: 0 } as const;
+
+/** Marks on the stage when the fault began and when it was over. */
+export async function around(stage: Stage, fault: () => Promise<void>): Promise<void> {
+  stage.begin();
+  await fault();
+  stage.end();
+}
+
+/** Waits for the scheduled renewal of the first session, by whomever. */
+export async function renewed(stage: Stage, withinMs = 8_000): Promise<void> {
+  const calls = (await stage.gateway.createCalls()).length;
+  await eventually(async () => (await stage.gateway.createCalls()).length > calls, withinMs);
+  await eventually(() => stage.isAgreed(), withinMs);
+}

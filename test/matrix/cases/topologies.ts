@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { eventually } from '#libs/testing';
+import type { MatrixCase } from '../matrix-case.js';
+import type { Stage } from '../stage.js';
+import { around, atDue, atRest, renewed } from './case-steps.js';
+
+/** The replica of the first primary has taken over. */
+async function failedOver(stage: Stage): Promise<void> {
+  const { replica } = stage.store.sentinels;
+  await eventually(() => replica.cli('INFO', 'replication').includes('role:master'), 15_000);
+}
+
+/** Sentinel and Cluster, with a server lost. */
+export const topologyCases: readonly MatrixCase[] = [
+  {
+    ...atRest,
+    name: 'sentinel-failover',
+    done: 'the primary is killed and a replica takes over',
+    topology: 'Sentinel',
+    play: (stage: Stage): Promise<void> =>
+      around(stage, async () => {
+        await stage.store.sentinels.primary.kill();
+        await failedOver(stage);
+      }),
+  },
+  {
+    ...atDue,
+    name: 'sentinel-failover-in-call',
+    done: 'the same while a create call is under way',
+    topology: 'Sentinel',
+    play: async (stage: Stage): Promise<void> => {
+      const letGo = await stage.callHeld();
+      await around(stage, async () => {
+        await stage.store.sentinels.primary.kill();
+        await letGo();
+        await failedOver(stage);
+      });
+    },
+  },
+  {
+    ...atDue,
+    name: 'sentinel-lost-writes',
+    done: 'a session is published, and the replica that takes over never heard of it; one more replica starts',
+    topology: 'Sentinel',
+    play: async (stage: Stage): Promise<void> => {
+      const { primary, replica } = stage.store.sentinels;
+      await stage.beforeDue(300);
+      replica.freeze();
+      primary.cli('CLIENT', 'KILL', 'TYPE', 'replica');
+      await renewed(stage);
+      await around(stage, async () => {
+        await primary.kill();
+        replica.thaw();
+        await failedOver(stage);
+      });
+      await stage.add();
+    },
+  },
+  {
+    ...atRest,
+    name: 'cluster-node-killed',
+    done: 'the node with the merchant is killed and comes back empty after 2 s',
+    topology: 'Cluster',
+    play: async (stage: Stage): Promise<void> => {
+      const node = stage.store.redis;
+      await around(stage, async () => {
+        await node.kill();
+        await pause(2_000);
+        await node.start();
+        await eventually(() => node.cli('CLUSTER', 'INFO').includes('cluster_state:ok'));
+      });
+    },
+  },
+  {
+    ...atDue,
+    name: 'cluster-node-frozen',
+    done: 'the node with the merchant is frozen for 3 s at a due moment',
+    topology: 'Cluster',
+    play: async (stage: Stage): Promise<void> => {
+      const node = stage.store.redis;
+      await stage.beforeDue(200);
+      await around(stage, async () => {
+        node.freeze();
+        await pause(3_000);
+        node.thaw();
+      });
+    },
+  },
+  {
+    ...atDue,
+    name: 'cluster-announcements',
+    done: 'subscriptions at all nodes are closed for 0.7 s around a publication',
+    topology: 'Cluster',
+    replicas: 4,
+    play: async (stage: Stage): Promise<void> => {
+      const letGo = await stage.callHeld();
+      await around(stage, async () => {
+        const kill = (): void => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
+        kill();
+        const killing = setInterval(kill, 60);
+        await pause(300);
+        await letGo();
+        await pause(400);
+        clearInterval(killing);
+      });
+    },
+  },
+];

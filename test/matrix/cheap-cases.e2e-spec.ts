@@ -1,0 +1,26 @@
+import { matrixCases } from './cases/index.js';
+import { playCase } from './matrix-case.js';
+
+/** Of the matrix, those that take little time and no processes; `npm run faults` plays all of them, and measures. */
+const CHEAP = [
+  'flushall-in-call',
+  'merchant-deleted',
+  'announcements-cut',
+  'publish-reply-lost',
+  'forged-generation',
+  'wrong-type',
+];
+
+describe('a fault of the store alone', () => {
+  it.each(CHEAP)(
+    'costs no create call, and names no two sessions by one generation: %s',
+    async (name) => {
+      const matrixCase = matrixCases.find((one) => one.name === name);
+      if (matrixCase === undefined) throw new Error(`the matrix has no case ${name}`);
+      const { seen, expected, wrong } = await playCase({ ...matrixCase, firstLifetimeMs: 5_000 });
+      expect(seen).toBe(expected);
+      expect(wrong).not.toContain('one generation names two sessions');
+    },
+    90_000,
+  );
+});

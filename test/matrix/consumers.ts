@@ -1,0 +1,92 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Fleet } from './fleet.js';
+import type { Served, ServingRecord } from './serving-record.js';
+import { wallMs } from './wall-clock.js';
+
+const PRESENT_EVERY_MS = 10;
+
+export interface ConsumerOptions {
+  readonly fleet: Fleet;
+  readonly record: ServingRecord;
+  readonly gatewayUrl: string;
+  /** Whether a consumer whose session is refused says so to its replica, as the contract asks of it. */
+  readonly report: boolean;
+}
+
+/** One consumer at each replica: takes its session every few milliseconds and presents it to the gateway. */
+export class Consumers {
+  readonly #options: ConsumerOptions;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #served = new Set<number>();
+  readonly #work = new Set<Promise<void>>();
+  readonly #reported = new Set<string>();
+  #isOver = false;
+
+  constructor(options: ConsumerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to ask every replica in service that nobody asks yet. */
+  join(): void {
+    for (const replica of this.#options.fleet.inService) {
+      if (this.#served.has(replica)) continue;
+      this.#served.add(replica);
+      this.#run(this.#consume(replica));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#work);
+    this.#agent.destroy();
+  }
+
+  #run(work: Promise<void>): void {
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+
+  async #consume(replica: number): Promise<void> {
+    const { fleet, record } = this.#options;
+    let presentFromMs = 0;
+    while (!this.#isOver && fleet.inService.includes(replica)) {
+      const served = await fleet.served(replica);
+      record.note(replica, served, wallMs());
+      if (served !== undefined && wallMs() >= presentFromMs) {
+        presentFromMs = wallMs() + PRESENT_EVERY_MS;
+        this.#run(this.#present(replica, served));
+      }
+      await pause(fleet.readEveryMs);
+    }
+    record.gone(replica);
+  }
+
+  async #present(replica: number, served: Served): Promise<void> {
+    const { fleet, record, gatewayUrl, report } = this.#options;
+    record.presented += 1;
+    if ((await this.#standing(gatewayUrl, served)) !== 401) return;
+    record.refused += 1;
+    const death = `${replica}:${served.generation}`;
+    if (!report || this.#reported.has(death)) return;
+    this.#reported.add(death);
+    await fleet.report(replica, served.generation);
+  }
+
+  /** The gateway judges the session before it looks at the payload: an empty one is refused with another status. */
+  #standing(gatewayUrl: string, { deviceId, refreshToken = '' }: Served): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = {
+        'x-api_version': '1',
+        'x-device_id': deviceId,
+        'x-refresh_token': refreshToken,
+        'content-type': 'text/plain',
+      };
+      const call = request(`${gatewayUrl}/api-gateway/echo`, { method: 'POST', agent: this.#agent, headers });
+      call.on('error', reject).on('response', (response) => {
+        response.resume().on('end', () => resolve(response.statusCode ?? 0));
+      });
+      call.end('a payload of no importance');
+    });
+  }
+}

@@ -1,0 +1,143 @@
+import type { Clock } from '#libs/clock';
+import { createLogger } from '#libs/telemetry';
+import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
+import { sandboxControl } from '../sandbox/sandbox-control.js';
+import { Door } from './door.js';
+import type { MatrixMerchant } from './matrix-merchant.js';
+
+/** Presentations fill the gateway's ring of calls: what is of interest is taken out of it in time. */
+const COLLECT_EVERY_MS = 3_000;
+
+export interface CreateCall {
+  readonly sequence: number;
+  readonly at: string;
+  readonly merchant?: string;
+  readonly outcome: string;
+  readonly faults: readonly string[];
+  readonly durationMs?: number;
+  /** The session that was created by it. */
+  readonly session?: number;
+}
+
+interface ListedSession {
+  readonly id: number;
+  readonly state: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly deviceIdSha256: string;
+}
+
+/** A session as the gateway knows it. */
+export interface GatewaySession {
+  readonly deviceIdSha256: string;
+  readonly isLive: boolean;
+  /** When a newer one had been handed over: from then on the broker can know that this one is dead. */
+  readonly endedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+export interface WitnessOptions {
+  readonly merchants: readonly MatrixMerchant[];
+  /** Of each merchant, beside what is the same in all cases. */
+  readonly more: object;
+  readonly clock: Clock;
+}
+
+/** The gateway, played, whose new sessions end the ones before; and what it says of the calls that it got. */
+export class GatewayWitness {
+  readonly door: Door;
+  /** For consumers and for control: never behind the door. */
+  readonly url: string;
+  readonly #options: WitnessOptions;
+  readonly #close: () => Promise<void>;
+  readonly #calls = new Map<number, CreateCall>();
+  readonly #collecting: NodeJS.Timeout;
+
+  private constructor(
+    options: WitnessOptions,
+    { door, sandbox }: { door: Door; sandbox: { url: string; close(): Promise<void> } },
+  ) {
+    this.#options = options;
+    this.door = door;
+    this.url = sandbox.url;
+    this.#close = () => sandbox.close();
+    this.#collecting = setInterval(() => void this.#collect(), COLLECT_EVERY_MS);
+  }
+
+  static async start(options: WitnessOptions): Promise<GatewayWitness> {
+    const { clock } = options;
+    const logger = createLogger({ name: 'sandbox', level: 'error' });
+    const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock, logger });
+    return new GatewayWitness(options, { door: await Door.to(sandbox.url), sandbox });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#collecting);
+    await this.door.shut();
+    await this.#close();
+  }
+
+  control(method: string, path: string, body?: object): Promise<unknown> {
+    return sandboxControl(this.url, { method, path, body });
+  }
+
+  /** How long sessions live that are created from now on. */
+  async setLifetime(lifetimeMs: number): Promise<void> {
+    const { merchants, more } = this.#options;
+    for (const { id, serviceCode, publicJwk } of merchants) {
+      await this.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs, supersedes: true, ...more });
+    }
+  }
+
+  /** Sets a fault of create calls. @returns its id */
+  async fault(fault: object): Promise<string> {
+    const { id } = (await this.control('POST', '/faults', { operation: 'authorize', ...fault })) as { id: number };
+    return String(id);
+  }
+
+  async clearFaults(): Promise<void> {
+    await this.control('DELETE', '/faults');
+  }
+
+  async createCalls(): Promise<readonly CreateCall[]> {
+    await this.#collect();
+    return [...this.#calls.values()].sort((one, other) => one.sequence - other.sequence);
+  }
+
+  /** Resolves once so many create calls have arrived since the start. */
+  async arrived(calls: number): Promise<void> {
+    await this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}&timeoutMs=60000&limit=1`);
+  }
+
+  async sessions(merchant: string): Promise<readonly GatewaySession[]> {
+    const [listed, calls] = await Promise.all([this.#listed(merchant), this.createCalls()]);
+    const callOf = new Map(calls.map((call) => [call.session, call]));
+    const answered = listed.map((session) => answeredAtMs(session, callOf.get(session.id)));
+    return listed.map(({ deviceIdSha256, state, expiresAt }, index) => ({
+      deviceIdSha256,
+      isLive: state === 'live',
+      endedAtMs: Math.min(...answered.slice(index + 1)),
+      expiresAtMs: Date.parse(expiresAt),
+    }));
+  }
+
+  /** The one session that the gateway takes now; undefined when there is none. */
+  async live(merchant: string): Promise<string | undefined> {
+    return (await this.#listed(merchant)).findLast(({ state }) => state === 'live')?.deviceIdSha256;
+  }
+
+  async #listed(merchant: string): Promise<readonly ListedSession[]> {
+    return (await this.control('GET', `/sessions?merchant=${merchant}`)) as ListedSession[];
+  }
+
+  async #collect(): Promise<void> {
+    const { calls } = (await this.control('GET', '/calls?operation=authorize&limit=10000')) as { calls: CreateCall[] };
+    for (const call of calls) this.#calls.set(call.sequence, call);
+  }
+}
+
+/** Nobody can know of a session whose answer was lost: it counts from its creation, and a consumer has to find out. */
+function answeredAtMs({ createdAt }: ListedSession, call: CreateCall | undefined): number {
+  if (call?.outcome !== 'success') return Date.parse(createdAt);
+  return Date.parse(call.at) + (call.durationMs ?? 0);
+}

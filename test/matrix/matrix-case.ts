@@ -1,0 +1,138 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeError } from '#libs/errors';
+import { eventually } from '#libs/testing';
+import { Stage, type StageSetUp } from './stage.js';
+import type { Topology } from './store-under-fault.js';
+import { wallMs } from './wall-clock.js';
+
+/** A dead session after a single fault has ended. */
+const DEAD_AFTER_GOAL_MS = 1_000;
+const RENEWED_WITHIN_MS = 20_000;
+const AGREED_WITHIN_MS = 20_000;
+/** How long is watched for what should not happen any more. */
+const WATCHED_MS = 600;
+
+export interface MatrixCase extends StageSetUp {
+  readonly name: string;
+  /** What is done, for people. */
+  readonly done: string;
+  /** Create calls after the first session, that of the aftermath left out. */
+  readonly expected: number | ((stage: Stage) => Promise<number>);
+  /** Create calls beyond those; 0 for what happens to the store alone. */
+  readonly extra: 0 | 1;
+  /** The longest that a dead session may be handed out once the fault has ended. */
+  readonly goalMs?: number;
+  /** Left out: at the end a consumer reports its session, and a new one has to come to every replica. */
+  readonly aftermath?: 'none';
+  /** Does what goes wrong, and marks on the stage from when to when. */
+  readonly play: (stage: Stage) => Promise<void>;
+}
+
+export interface CaseResult {
+  readonly name: string;
+  readonly done: string;
+  readonly topology: Topology;
+  readonly expected: number;
+  readonly seen: number;
+  readonly presented: number;
+  readonly refused: number;
+  readonly whileItLastedMs: number;
+  readonly afterItEndedMs: number;
+  /** From the end of the fault until every replica was on the live session; undefined when that was never so. */
+  readonly recoveryMs: number | undefined;
+  readonly wrong: readonly string[];
+  /** What the gateway and the replicas saw. */
+  readonly trace: readonly string[];
+}
+
+/** Plays one case from the first session to the last look. */
+export async function playCase(matrixCase: MatrixCase): Promise<CaseResult> {
+  const stage = await Stage.start(matrixCase);
+  try {
+    const wrong: string[] = [];
+    const first = (await stage.gateway.createCalls()).length;
+    wrong.push(...(await played(stage, matrixCase)));
+    const recoveryMs = await recovery(stage, matrixCase, first);
+    await pause(WATCHED_MS);
+    if (matrixCase.aftermath !== 'none') wrong.push(...(await aftermath(stage)));
+    return await resultOf({ stage, matrixCase, first, recoveryMs, wrong });
+  } finally {
+    await stage.close();
+  }
+}
+
+/** A case that waits in vain is a row like any other. */
+async function played(stage: Stage, { play }: MatrixCase): Promise<readonly string[]> {
+  try {
+    await play(stage);
+    return [];
+  } catch (error) {
+    stage.end();
+    return [describeError(error)];
+  }
+}
+
+async function recovery(stage: Stage, { expected }: MatrixCase, first: number): Promise<number | undefined> {
+  if (typeof expected === 'number') {
+    await within(RENEWED_WITHIN_MS, async () => (await stage.gateway.createCalls()).length >= first + expected);
+  }
+  const isSo = await within(AGREED_WITHIN_MS, () => stage.isAgreed());
+  return isSo ? Math.max(0, wallMs() - stage.fault.endedMs) : undefined;
+}
+
+/** What a fault has left behind shows when the next session is asked for. @returns what is wrong */
+async function aftermath(stage: Stage): Promise<readonly string[]> {
+  const before = await stage.gateway.live('shop');
+  const [reporter = 0] = stage.fleet.inService;
+  const isRenewed = await within(RENEWED_WITHIN_MS, async () => {
+    const generation = stage.record.generationOf(reporter);
+    return generation !== undefined && (await stage.fleet.report(reporter, generation));
+  });
+  if (!isRenewed) return ['a later report brought no new session'];
+  const isFollowed = await within(
+    AGREED_WITHIN_MS,
+    async () => (await stage.isAgreed()) && before !== (await stage.gateway.live('shop')),
+  );
+  await pause(WATCHED_MS);
+  return isFollowed ? [] : ['not every replica followed a later renewal'];
+}
+
+interface Played {
+  readonly stage: Stage;
+  readonly matrixCase: MatrixCase;
+  readonly first: number;
+  readonly recoveryMs: number | undefined;
+  readonly wrong: readonly string[];
+}
+
+async function resultOf({ stage, matrixCase, first, recoveryMs, wrong }: Played): Promise<CaseResult> {
+  const { name, done, topology = 'one server', extra, goalMs = DEAD_AFTER_GOAL_MS } = matrixCase;
+  const seen = (await stage.gateway.createCalls()).length - first;
+  const own = matrixCase.aftermath === 'none' ? 0 : 1;
+  const expected =
+    own + (typeof matrixCase.expected === 'number' ? matrixCase.expected : await matrixCase.expected(stage));
+  const sessions = await stage.gateway.sessions('shop');
+  const dead = stage.record.deadTimes(sessions, stage.fault);
+  const { presented, refused } = stage.record;
+  const verdicts = [
+    ...wrong,
+    ...stage.record.violations(sessions),
+    ...(seen > expected + extra ? [`${seen - expected} create calls too many`] : []),
+    ...(seen < expected ? ['a renewal is missing'] : []),
+    ...(dead.afterItEndedMs > goalMs ? [`a dead session for ${Math.round(dead.afterItEndedMs)} ms`] : []),
+    ...(recoveryMs === undefined ? ['the replicas did not come together'] : []),
+  ];
+  const trace = [...(await stage.gateway.createCalls()).map((call) => JSON.stringify(call)), ...stage.fleet.trace()];
+  return { name, done, topology, expected, seen, presented, refused, ...dead, recoveryMs, wrong: verdicts, trace };
+}
+
+/** @returns whether it was so in time */
+async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean> {
+  const state = { isSo: false };
+  const wait = eventually(async () => (state.isSo ||= await isSo()), ms);
+  // That it never was so is what the caller wants to know; an error of the question itself is passed on.
+  await wait.catch((error: unknown) => {
+    if (!(error instanceof Error && error.message.includes('did not happen'))) throw error;
+  });
+  return state.isSo;
+}

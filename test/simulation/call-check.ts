@@ -1,0 +1,160 @@
+import type { Judge } from './judge.js';
+import type { LeaseLedger } from './lease-ledger.js';
+import { concerns, type Fault, isOfStoreAlone, type Scenario } from './scenario.js';
+import type { IssuedToken } from './simulated-gateway.js';
+import type { VirtualWorld } from './virtual-world.js';
+
+/** Between the claim, which the budget counts, and the call, which is counted here: a lease at most. */
+const CLAIM_TO_CALL_MS = 8_000;
+
+/** A renewal this much before its moment is early, and not needless: a store's clock may be a little ahead. */
+const EARLY_MS = 2_000;
+
+interface CreateCall {
+  readonly owner: string;
+  readonly atMs: number;
+  inFlight: boolean;
+}
+
+export interface CallCheckParts {
+  readonly world: VirtualWorld;
+  readonly judge: Judge;
+  readonly scenario: Scenario;
+  readonly leases: LeaseLedger;
+  readonly live: (merchant: string) => IssuedToken | undefined;
+  /** Whether somebody who runs has the session, and until when it need not be renewed; undefined when nobody has it. */
+  readonly renewalDueAtMs: (issued: IssuedToken) => number | undefined;
+  /** Whether the process of this name runs. */
+  readonly isRunning: (owner: string) => boolean;
+}
+
+/** How many calls are made: within the budget always, and for nothing as rarely as is promised. */
+export class CallCheck {
+  readonly #parts: CallCheckParts;
+  readonly #calls = new Map<string, CreateCall[]>();
+  readonly #begun: { readonly fault: Fault; readonly leased: ReadonlySet<string> }[] = [];
+  readonly #needless = new Map<string, number>();
+
+  constructor(parts: CallCheckParts) {
+    this.#parts = parts;
+  }
+
+  get total(): number {
+    return [...this.#calls.values()].reduce((sum, calls) => sum + calls.length, 0);
+  }
+
+  get needless(): number {
+    return [...this.#needless.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  faultBegins(fault: Fault): void {
+    const { scenario, leases } = this.#parts;
+    const leased = scenario.merchants.filter((merchant) => leases.isLeased(merchant));
+    this.#begun.push({ fault, leased: new Set(leased) });
+  }
+
+  called(merchant: string, owner: string): void {
+    this.#countNeedless(merchant, owner);
+    const calls = this.#callsOf(merchant);
+    calls.push({ owner, atMs: this.#parts.world.nowMs, inFlight: true });
+    this.#keepsCeiling(merchant, owner);
+    if (this.#storeCountsAll()) this.#keepsBudget(merchant);
+  }
+
+  ended(merchant: string, owner: string): void {
+    for (const call of this.#callsOf(merchant)) if (call.owner === owner) call.inFlight = false;
+  }
+
+  /** When the budget lets another call through. */
+  budgetFreeAtMs(merchant: string): number {
+    const { budget } = this.#parts.scenario;
+    const calls = this.#callsOf(merchant);
+    const first = calls[calls.length - budget.calls];
+    return first === undefined ? 0 : first.atMs + budget.windowMs + this.#setBackMs();
+  }
+
+  /** A window that is counted by a clock lasts longer by what the clock was set back. */
+  #setBackMs(): number {
+    return this.#begun.reduce(
+      (sum, { fault }) => sum + (fault.kind === 'store_clock' ? Math.max(0, -fault.byMs) : 0),
+      0,
+    );
+  }
+
+  #countNeedless(merchant: string, owner: string): void {
+    const why = this.#whyNeedless(merchant, owner);
+    if (why === undefined) return;
+    const count = (this.#needless.get(merchant) ?? 0) + 1;
+    this.#needless.set(merchant, count);
+    const allowed = this.#allowance(merchant);
+    this.#parts.judge.note(() => `needless call ${count} of ${allowed} for ${merchant}: ${why}`);
+    if (count > allowed) {
+      const detail = `${count} for ${merchant}, ${allowed} at most; this one by ${owner} although ${why}`;
+      this.#parts.judge.violated('no more create calls than expected', detail);
+    }
+  }
+
+  #whyNeedless(merchant: string, owner: string): string | undefined {
+    const { world, live, renewalDueAtMs, isRunning } = this.#parts;
+    const other = this.#callsOf(merchant).find(
+      (call) => call.inFlight && call.owner !== owner && isRunning(call.owner),
+    );
+    if (other !== undefined) return `a call by ${other.owner} is in flight`;
+    const issued = live(merchant);
+    if (issued === undefined) return undefined;
+    const dueAtMs = renewalDueAtMs(issued);
+    if (dueAtMs === undefined || dueAtMs <= world.nowMs + EARLY_MS) return undefined;
+    return `the session lives and need not be renewed for ${Math.round(dueAtMs - world.nowMs)} ms`;
+  }
+
+  #allowance(merchant: string): number {
+    const { scenario } = this.#parts;
+    if (this.#mayCallAlone()) return Infinity;
+    const begun = this.#begun.filter(({ fault }) => concerns(fault, merchant));
+    const wrongClocks = scenario.wallOffsetsMs.filter((offsetMs) => offsetMs !== 0).length;
+    return begun.reduce((sum, { fault, leased }) => sum + allowanceOf(fault, leased.has(merchant)), wrongClocks);
+  }
+
+  #mayCallAlone(): boolean {
+    if (this.#parts.scenario.onStoreOutage === 'fail') return false;
+    return this.#begun.some(({ fault }) => fault.kind === 'store_silent' || fault.kind === 'network');
+  }
+
+  #storeCountsAll(): boolean {
+    if (this.#mayCallAlone()) return false;
+    const forgetful: readonly string[] = ['store_emptied', 'store_failover', 'store_clock', 'record_damaged'];
+    return !this.#begun.some(({ fault }) => forgetful.includes(fault.kind));
+  }
+
+  #keepsBudget(merchant: string): void {
+    const { budget } = this.#parts.scenario;
+    const count = this.#recent(merchant).length;
+    if (count > budget.calls) {
+      this.#parts.judge.violated('the budget of a merchant is kept', `${count} calls for ${merchant}`);
+    }
+  }
+
+  #keepsCeiling(merchant: string, owner: string): void {
+    const count = this.#recent(merchant).filter((call) => call.owner === owner).length;
+    if (count > this.#parts.scenario.budget.calls) {
+      this.#parts.judge.violated('the ceiling of a replica is kept', `${count} calls for ${merchant} by ${owner}`);
+    }
+  }
+
+  #recent(merchant: string): readonly CreateCall[] {
+    const sinceMs = this.#parts.world.nowMs - this.#parts.scenario.budget.windowMs + CLAIM_TO_CALL_MS;
+    return this.#callsOf(merchant).filter(({ atMs }) => atMs > sinceMs);
+  }
+
+  #callsOf(merchant: string): CreateCall[] {
+    const known = this.#calls.get(merchant) ?? [];
+    this.#calls.set(merchant, known);
+    return known;
+  }
+}
+
+/** A store that forgets a claim under which somebody calls cannot keep the next one from calling. */
+function allowanceOf(fault: Fault, wasLeased: boolean): number {
+  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 1 : 0;
+  return isOfStoreAlone(fault) ? 0 : 1;
+}

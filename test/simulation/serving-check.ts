@@ -1,0 +1,142 @@
+import type { CallCheck } from './call-check.js';
+import type { Judge } from './judge.js';
+import type { LeaseLedger } from './lease-ledger.js';
+import type { Life } from './life.js';
+import { concerns, type Fault, type Scenario } from './scenario.js';
+import type { SimulatedGateway } from './simulated-gateway.js';
+import type { StoreCall } from './store-calls.js';
+import type { VirtualWorld } from './virtual-world.js';
+import type { Weather } from './weather.js';
+
+/** How long a follower may serve what is dead once nothing fails any more. */
+const FOLLOWERS_REACH_MS = 1_000;
+/** However often a merchant's sessions are rejected, one per this time is created for it. */
+const COOL_DOWN_MS = 10_000;
+/** Sessions that were made alone may have ended each other: one more renewal settles which of them counts. */
+const SETTLING_MS = 12_000;
+
+const leavesLeases: ReadonlySet<string> = new Set<Fault['kind']>([
+  'pause',
+  'crash',
+  'network',
+  'store_silent',
+  'store_refuses',
+  'store_clock',
+  'gateway_fails',
+  'wall_clock',
+]);
+
+export interface ServingCheckParts {
+  readonly world: VirtualWorld;
+  readonly judge: Judge;
+  readonly weather: Weather;
+  readonly scenario: Scenario;
+  readonly gateway: SimulatedGateway;
+  readonly leases: LeaseLedger;
+  readonly calls: CallCheck;
+}
+
+/** What replicas serve: held against the gateway, which knows which session lives. */
+export class ServingCheck {
+  readonly #parts: ServingCheckParts;
+  /** Until when nothing can be demanded of a merchant, by true time. */
+  readonly #excused = new Map<string, number>();
+  readonly #firstRejected = new Map<string, number>();
+  readonly #lastServed = new Map<string, number>();
+  longestDeadMs = 0;
+
+  constructor(parts: ServingCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** What is over may have left a lease behind, which nobody takes before its end. */
+  faultEnds(fault: Fault): void {
+    const { scenario, world, leases } = this.#parts;
+    for (const merchant of scenario.merchants) {
+      if (!concerns(fault, merchant)) continue;
+      this.#excuse(merchant, world.nowMs);
+      if (leavesLeases.has(fault.kind)) this.#excuse(merchant, leases.endsAtMs(merchant));
+      if (this.#mayHaveCalledAlone(fault)) this.#excuse(merchant, world.nowMs + SETTLING_MS);
+    }
+  }
+
+  /** A failed attempt backs off, whether or not the store hears of it. */
+  asked(call: StoreCall): void {
+    if (call.operation !== 'release') return;
+    const [{ merchant }, { failure, nextDueInMs }] = call.args;
+    if (failure !== undefined) this.#excuse(merchant, this.#parts.world.nowMs + nextDueInMs);
+  }
+
+  /** A consumer reported that the gateway refused this token. */
+  rejected(token: string): void {
+    if (!this.#firstRejected.has(token)) this.#firstRejected.set(token, this.#parts.world.nowMs);
+  }
+
+  look(life: Life): void {
+    for (const merchant of this.#parts.scenario.merchants) {
+      const token = life.replica.reader.peek(merchant)?.session.authToken;
+      if (token === undefined) this.#nothingServed(life, merchant);
+      else {
+        this.#lastServed.set(`${life.process.owner}/${merchant}`, this.#parts.world.nowMs);
+        this.handedOut(life, token);
+        this.#deadServed(life, merchant, token);
+      }
+    }
+  }
+
+  /** A replica whose own clock is wrong may be wrong about the end; any other may not. */
+  handedOut(life: Life, token: string): void {
+    const { world, gateway, judge } = this.#parts;
+    const issued = gateway.issued(token);
+    if (issued === undefined || life.process.clock.wallOffsetMs !== 0 || world.nowMs < issued.expiresAtMs) return;
+    const lateMs = world.nowMs - issued.expiresAtMs;
+    judge.violated(
+      'no expired session is handed out',
+      `${life.process.owner} served ${token} ${lateMs} ms past its end`,
+    );
+  }
+
+  #deadServed(life: Life, merchant: string, token: string): void {
+    const { world, gateway, judge } = this.#parts;
+    const live = gateway.live(merchant);
+    if (live === undefined || live.token === token) return;
+    const knownSinceMs = live.deliveredAtMs ?? this.#revealedAtMs(token);
+    const deadForMs = world.nowMs - Math.max(knownSinceMs, this.#calmSinceMs(life, merchant));
+    if (!Number.isFinite(deadForMs)) return;
+    this.longestDeadMs = Math.max(this.longestDeadMs, deadForMs);
+    if (deadForMs <= FOLLOWERS_REACH_MS) return;
+    const detail = `${life.process.owner} serves ${token} of ${merchant}, which ${live.token} has ended`;
+    judge.violated('a dead session is not served for long after the last fault', detail);
+  }
+
+  /** What was carried out for nobody shows when a consumer is refused; it is then replaced once the cool-down lets it. */
+  #revealedAtMs(token: string): number {
+    const rejectedAtMs = this.#firstRejected.get(token);
+    if (rejectedAtMs === undefined) return Infinity;
+    return rejectedAtMs + COOL_DOWN_MS + this.#parts.scenario.gatewayTimeoutMs;
+  }
+
+  #nothingServed(life: Life, merchant: string): void {
+    const { world, scenario, judge } = this.#parts;
+    if (life.process.clock.wallOffsetMs !== 0) return;
+    const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
+    const calmMs = world.nowMs - Math.max(servedMs, this.#calmSinceMs(life, merchant));
+    if (calmMs <= FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs) return;
+    const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;
+    judge.violated('there is a session to serve soon after the last fault', detail);
+  }
+
+  #calmSinceMs(life: Life, merchant: string): number {
+    const { weather, calls } = this.#parts;
+    if (weather.concerning(merchant)) return Infinity;
+    return Math.max(this.#excused.get(merchant) ?? 0, life.awakeSinceMs, calls.budgetFreeAtMs(merchant));
+  }
+
+  #mayHaveCalledAlone({ kind }: Fault): boolean {
+    return this.#parts.scenario.onStoreOutage === 'authorize' && (kind === 'store_silent' || kind === 'network');
+  }
+
+  #excuse(merchant: string, untilMs: number): void {
+    this.#excused.set(merchant, Math.max(untilMs, this.#excused.get(merchant) ?? 0));
+  }
+}
