@@ -27,7 +27,7 @@ describe('the client with a real broker', () => {
   });
 
   it('pays through renewals that each end the session before, without a failure and a call too many', async () => {
-    const running = await start({ merchant: { lifetimeMs: 1_500, supersedes: true }, timeout: '100ms' });
+    const running = await start({ merchant: { lifetimeMs: 2_500, supersedes: true }, timeout: '100ms' });
     const report = await payInLoop({
       brokerUrl: running.url,
       sandboxUrl: running.sandboxUrl,

@@ -1,4 +1,4 @@
-import { generationAlone, isMadeAlone } from '../../libs/session/src/generations.js';
+import { generationAlone, isMadeAlone } from '#libs/session';
 import { Cluster, patience } from './cluster.js';
 
 const SECOND = 1_000;

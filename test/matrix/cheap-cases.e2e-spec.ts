@@ -17,7 +17,7 @@ describe('a fault of the store alone', () => {
     async (name) => {
       const matrixCase = matrixCases.find((one) => one.name === name);
       if (matrixCase === undefined) throw new Error(`the matrix has no case ${name}`);
-      const { seen, expected, wrong } = await playCase({ ...matrixCase, firstLifetimeMs: 5_000 });
+      const { seen, expected, wrong } = await playCase(matrixCase);
       expect(seen).toBe(expected);
       expect(wrong).not.toContain('one generation names two sessions');
     },

@@ -104,6 +104,11 @@ export class GatewayWitness {
     return [...this.#calls.values()].sort((one, other) => one.sequence - other.sequence);
   }
 
+  /** How many create calls are over, whatever became of them. */
+  async finished(): Promise<number> {
+    return (await this.createCalls()).filter(({ outcome }) => outcome !== 'in_flight').length;
+  }
+
   /** Resolves once so many create calls have arrived since the start. */
   async arrived(calls: number): Promise<void> {
     await this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}&timeoutMs=60000&limit=1`);

@@ -74,7 +74,7 @@ async function played(stage: Stage, { play }: MatrixCase): Promise<readonly stri
 
 async function recovery(stage: Stage, { expected }: MatrixCase, first: number): Promise<number | undefined> {
   if (typeof expected === 'number') {
-    await within(RENEWED_WITHIN_MS, async () => (await stage.gateway.createCalls()).length >= first + expected);
+    await within(RENEWED_WITHIN_MS, async () => (await stage.gateway.finished()) >= first + expected);
   }
   const isSo = await within(AGREED_WITHIN_MS, () => stage.isAgreed());
   return isSo ? Math.max(0, wallMs() - stage.fault.endedMs) : undefined;

@@ -14,7 +14,7 @@ import { StoreUnderFault, type Topology } from './store-under-fault.js';
 import { wallMs } from './wall-clock.js';
 
 /** From the start to when the first session falls due, at half its life. */
-const FIRST_LIFETIME_MS = 6_000;
+const FIRST_LIFETIME_MS = 5_000;
 /** Of every session after it: nothing else falls due while a case is looked at. */
 const LATER_LIFETIME_MS = 120_000;
 

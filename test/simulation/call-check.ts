@@ -49,7 +49,7 @@ export class CallCheck {
 
   faultBegins(fault: Fault): void {
     const { scenario, leases } = this.#parts;
-    const leased = scenario.merchants.filter((merchant) => leases.isLeased(merchant));
+    const leased = scenario.merchants.filter((merchant) => leases.wasLeased(merchant));
     this.#begun.push({ fault, leased: new Set(leased) });
   }
 
@@ -67,10 +67,10 @@ export class CallCheck {
 
   /** When the budget lets another call through. */
   budgetFreeAtMs(merchant: string): number {
-    const { budget } = this.#parts.scenario;
-    const calls = this.#callsOf(merchant);
-    const first = calls[calls.length - budget.calls];
-    return first === undefined ? 0 : first.atMs + budget.windowMs + this.#setBackMs();
+    const { scenario, leases } = this.#parts;
+    const { budget } = scenario;
+    const firstAtMs = leases.takenAtMs(merchant, budget.calls);
+    return firstAtMs === undefined ? 0 : firstAtMs + budget.windowMs + this.#setBackMs();
   }
 
   /** A window that is counted by a clock lasts longer by what the clock was set back. */
@@ -153,8 +153,11 @@ export class CallCheck {
   }
 }
 
-/** A store that forgets a claim under which somebody calls cannot keep the next one from calling. */
+/**
+ * A store that forgets a claim under which somebody calls cannot keep the next one from calling; nobody can tell then
+ * which of the two sessions was made last, and one more renewal settles it.
+ */
 function allowanceOf(fault: Fault, wasLeased: boolean): number {
-  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 1 : 0;
+  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 2 : 0;
   return isOfStoreAlone(fault) ? 0 : 1;
 }

@@ -1,38 +1,67 @@
+import type { Lease } from '#libs/session';
 import type { AppliedCall } from './store-calls.js';
 import type { VirtualWorld } from './virtual-world.js';
 
+/** A failover may lose a lease that was freed this long ago together with what freed it. */
+const JUST_NOW_MS = 1_000;
+
 interface GrantedLease {
-  readonly owner: string;
   readonly fence: number;
   readonly endsAtMs: number;
+  freedAtMs: number;
 }
 
 /** Who holds a lease in truth: by the time that passes, not by what the store's clock makes of it. */
 export class LeaseLedger {
   readonly #world: VirtualWorld;
   readonly #leases = new Map<string, GrantedLease>();
+  /** When each lease was granted that was not given back unused: what the budget counts. */
+  readonly #takenAtMs = new Map<string, number[]>();
 
   constructor(world: VirtualWorld) {
     this.#world = world;
   }
 
-  isLeased(merchant: string): boolean {
-    return this.endsAtMs(merchant) > this.#world.nowMs;
-  }
-
   /** The end of the merchant's lease; 0 when there is none. */
   endsAtMs(merchant: string): number {
-    return this.#leases.get(merchant)?.endsAtMs ?? 0;
+    const lease = this.#leases.get(merchant);
+    return lease === undefined || lease.freedAtMs <= this.#world.nowMs ? 0 : lease.endsAtMs;
+  }
+
+  /** When the call was taken from the budget that is the `calls`-th before the next one; undefined when there are fewer. */
+  takenAtMs(merchant: string, calls: number): number | undefined {
+    return this.#takenAtMs.get(merchant)?.at(-calls);
+  }
+
+  /** Whether there is a lease, or was one a moment ago: its last writes may be on their way, or not yet copied. */
+  wasLeased(merchant: string): boolean {
+    const lease = this.#leases.get(merchant);
+    return lease !== undefined && Math.min(lease.endsAtMs, lease.freedAtMs) > this.#world.nowMs - JUST_NOW_MS;
   }
 
   applied(call: AppliedCall): void {
-    if (call.operation === 'claim' && call.result.kind === 'claimed') {
-      const { merchant, owner, fence, remainingMs } = call.result.lease;
-      this.#leases.set(merchant, { owner, fence, endsAtMs: this.#world.nowMs + remainingMs });
+    if (call.operation === 'claim' && call.result.kind === 'claimed') this.#granted(call.result.lease);
+    if (call.operation === 'publish') this.#freed(call.args[0]);
+    if (call.operation === 'release') {
+      const [lease, { called }] = call.args;
+      this.#freed(lease);
+      if (!called && call.result) this.#takenAtMs.get(lease.merchant)?.pop();
     }
-    if (call.operation === 'publish' || call.operation === 'release') {
-      const { merchant, fence } = call.args[0];
-      if (this.#leases.get(merchant)?.fence === fence) this.#leases.delete(merchant);
-    }
+  }
+
+  #granted({ merchant, fence, remainingMs }: Lease): void {
+    const endsAtMs = this.#world.nowMs + remainingMs;
+    if (this.#leases.get(merchant)?.fence !== fence) this.#taken(merchant);
+    this.#leases.set(merchant, { fence, endsAtMs, freedAtMs: Infinity });
+  }
+
+  #freed({ merchant, fence }: Lease): void {
+    const granted = this.#leases.get(merchant);
+    if (granted?.fence === fence) granted.freedAtMs = Math.min(granted.freedAtMs, this.#world.nowMs);
+  }
+
+  #taken(merchant: string): void {
+    const taken = this.#takenAtMs.get(merchant) ?? [];
+    this.#takenAtMs.set(merchant, [...taken, this.#world.nowMs]);
   }
 }

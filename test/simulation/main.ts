@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util';
 import { parseDurationMs } from '#libs/clock';
 import { drawScenario } from './draw-scenario.js';
 import type { Violation } from './judge.js';
+import { REGRESSIONS } from './regression-cases.js';
 import type { Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 import { type Outcome, simulate } from './simulation.js';
 import { stores } from './stores.js';
 
-const REGRESSIONS = 'test/simulation/regressions';
 const TOLD_LINES = 60;
 const PROGRESS_EVERY = 500;
 

@@ -1,3 +1,4 @@
+import { floorOfSeat } from './generations.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { HoldOffs } from './hold-offs.js';
 import type { MomentWatches } from './moment-watches.js';
@@ -54,9 +55,15 @@ export function isScheduled({ trigger }: RenewalRequest): boolean {
 /** Asks for leases, and keeps what their refusals say. */
 export class Claims {
   readonly #parts: ClaimParts;
+  #seat: number | undefined;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
+  }
+
+  /** The number that keeps this replica's generations apart. */
+  takeSeat(seat: number): void {
+    this.#seat = seat;
   }
 
   /** @throws BrokerError `store_unavailable` or `store_refused` */
@@ -91,7 +98,7 @@ export class Claims {
       leaseMs: leaseMsFor(settings),
       mode: waitsForDue ? 'when_due' : 'now',
       newerThan,
-      floor: held.floor(merchant),
+      floor: this.#seat === undefined ? held.floor(merchant) : floorOfSeat(this.#seat, held.floor(merchant)),
       budget: budgetOf(request, settings),
       coolDownMs,
       ...(watched === undefined ? {} : { watched }),

@@ -20,6 +20,14 @@ export interface ClockSkew {
 /** When an exchange with the gateway began and ended by our clock, and what the gateway's clock said in it. */
 export type TimedExchange = Pick<IssuedSession, 'sentAt' | 'receivedAt' | 'gatewayDate'>;
 
+/**
+ * The exchange as it would have been timed, had our wall clock not been set while it ran: its end by the clock as it
+ * stands now, its beginning as long before as the monotonic clock says.
+ */
+export function timedSteadily(issued: IssuedSession, tookMs: number): IssuedSession {
+  return { ...issued, sentAt: plusMs(issued.receivedAt, -Math.ceil(tookMs)) };
+}
+
 /** @returns undefined when the answer had no usable `Date` header */
 export function measureSkew(issued: TimedExchange): ClockSkew | undefined {
   if (issued.gatewayDate === undefined) return undefined;

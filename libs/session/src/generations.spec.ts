@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { generationAlone, isMadeAlone, SEATS } from './generations.js';
+import { floorOfSeat, generationAlone, isMadeAlone, SEATS } from './generations.js';
 
 const seat = fc.integer({ min: 0, max: 1_023 });
 const above = fc.integer({ min: 0, max: 4_102_444_800_000 });
@@ -62,5 +62,31 @@ describe('a generation that is made alone', () => {
     [1_767_225_600_001, true],
   ])('is told from one under a lease: %d, %s', (generation, alone) => {
     expect(isMadeAlone(generation)).toBe(alone);
+  });
+});
+
+describe('the floor of a claim', () => {
+  /** What a store grants whose clock and memory are behind: the first even number above the floor. */
+  const grantedAbove = (floor: number): number => 2 * Math.ceil((floor + 1) / 2);
+
+  it('leads to a fence of the seat, even and above what it has to exceed by no more than a round', () => {
+    fc.assert(
+      fc.property(seat, above, (itsSeat, its) => {
+        const fence = grantedAbove(floorOfSeat(itsSeat, its));
+        expect(fence % 2_048).toBe(2 * itsSeat);
+        expect(isMadeAlone(fence)).toBe(false);
+        expect(fence - its).toBeGreaterThan(0);
+        expect(fence - its).toBeLessThanOrEqual(2_048);
+      }),
+    );
+  });
+
+  it('leads to different fences for different seats, in a store that has forgotten the first of two claims', () => {
+    fc.assert(
+      fc.property(seat, seat, above, (one, other, its) => {
+        fc.pre(one !== other);
+        expect(grantedAbove(floorOfSeat(one, its))).not.toBe(grantedAbove(floorOfSeat(other, its)));
+      }),
+    );
   });
 });

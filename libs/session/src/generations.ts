@@ -1,6 +1,6 @@
 /** Replicas that can be told apart: as many as a store has seats. */
 export const SEATS = 1_024;
-/** Even generations are made under a lease; of the odd ones, each seat has every so many-th. */
+/** Even generations are made under a lease, odd ones alone; of either, each seat has every so many-th for its own. */
 const STEP = 2 * SEATS;
 
 /**
@@ -8,9 +8,21 @@ const STEP = 2 * SEATS;
  * and no other seat ever has it.
  */
 export function generationAlone(seat: number, above: number): number {
-  const own = 2 * seat + 1;
+  return firstAbove(above, 2 * seat + 1);
+}
+
+/**
+ * What a claim names as its floor, so that the fence which follows is one of the seat's own. Where a store has
+ * forgotten a claim and its clock is behind, floors alone decide: without this, two replicas get one number for two
+ * sessions. The same from one floor on until the next, so that a repeated claim finds its own lease above it.
+ */
+export function floorOfSeat(seat: number, floor: number): number {
+  return firstAbove(floor, 2 * seat) - 1;
+}
+
+function firstAbove(above: number, residue: number): number {
   const next = Math.floor(above) + 1;
-  return next + ((((own - next) % STEP) + STEP) % STEP);
+  return next + ((((residue - next) % STEP) + STEP) % STEP);
 }
 
 /** Whether a replica made the session by itself, and not under a lease. */

@@ -2,6 +2,7 @@ export { EARLY_RENEWAL_COOL_DOWN_MS } from './renew-decision.js';
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { FailureBoard } from './failure-board.js';
 export { GatewayFailure, type GatewayFailureFacts, type GatewayFailureKind } from './gateway-failure.js';
+export { generationAlone, isMadeAlone } from './generations.js';
 export { HeldSessions } from './held-sessions.js';
 export type { Merchants } from './ports/merchants.js';
 export type { RenewalOutcome, RenewalTrigger, SessionEvent, SessionEvents } from './ports/session-events.js';

@@ -1,6 +1,7 @@
 import { type Clock, Deadline } from '#libs/clock';
 import { AloneAllowance } from './alone-allowance.js';
 import type { CallCeiling } from './call-ceiling.js';
+import { timedSteadily } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
 import type { HeldSessions } from './held-sessions.js';
@@ -64,9 +65,11 @@ export class OutageRenewals {
     this.#allowance.called(merchant, because);
     const basis = held.replaceable(merchant);
     const deadline = new Deadline(clock, leaseMsFor(settings), shutdown);
+    const askedAtMs = clock.monotonicMs();
     try {
-      const issued = await gateway.createSession({ merchant, signal: deadline.signal });
+      const answer = await gateway.createSession({ merchant, signal: deadline.signal });
       const answeredAtMs = clock.monotonicMs();
+      const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
       const above = Math.max(held.floor(merchant), held.replaceable(merchant), clock.now());
       const generation = generationAlone(this.#seat ?? 0, above);
       const session = admit(issued, { merchant, generation, settings, jitter: random() });

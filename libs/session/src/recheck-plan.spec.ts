@@ -183,7 +183,7 @@ describe('the plan of looks', () => {
         const { clock, told } = planned(...wished);
         expect(clock.pendingTasks).toBe(wished.length === 0 ? 0 : 1);
         await clock.advance(4_000);
-        const last = new Map(wished);
+        const last = new Map<string, number>(wished);
         expect(told.flatMap(({ merchants }) => merchants).sort()).toEqual([...last.keys()].sort());
         for (const { atMs, merchants } of told) {
           for (const merchant of merchants) expect(atMs).toBe(Math.ceil((last.get(merchant) ?? 0) / 250) * 250);

@@ -1,5 +1,6 @@
 import { type Clock, Deadline, msBetween } from '#libs/clock';
 import type { CallCeiling } from './call-ceiling.js';
+import { timedSteadily } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { RenewalOutcome } from './ports/session-events.js';
@@ -97,9 +98,12 @@ export class RenewalAttempt {
     const deadline = new Deadline(clock, this.#leftMs() - PUBLISH_ALLOWANCE_MS, shutdown);
     held.noteCalled(this.#merchant, this.#held.lease.fence);
     ceiling.called(this.#merchant);
+    const askedAtMs = clock.monotonicMs();
     try {
-      const issued = await gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
-      const made = { session: this.#admit(issued), answeredAtMs: clock.monotonicMs(), basis: this.#basis };
+      const answer = await gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
+      const answeredAtMs = clock.monotonicMs();
+      const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
+      const made = { session: this.#admit(issued), answeredAtMs, basis: this.#basis };
       this.#onIssued(made.session);
       if (this.#leftMs() <= 0) return { kind: 'late', made, issued };
       return await tracing.step('publish', () => this.#publish(made, issued, shutdown));

@@ -117,6 +117,7 @@ export class Renewer {
   /** The number that keeps this replica's own generations apart, as the store has just given it. */
   takeSeat(seat: number): void {
     this.#outage.takeSeat(seat);
+    this.#claims.takeSeat(seat);
   }
 
   /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { instantFromEpochMs, msBetween, plusMs } from '#libs/clock';
 import { anIssuedSession, aSession, someSettings } from '#libs/testing';
-import { exceedsTolerance, measureSkew, toOurClock } from './clock-skew.js';
+import { exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS, timedSteadily, toOurClock } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { admit, implausibleTimes } from './session-admission.js';
 
@@ -98,6 +98,25 @@ describe('time in an answer that cannot be believed', () => {
     expect(implausibleTimes(anIssuedSession(), facts.settings)).toEqual([]);
   });
 
+  it.each([
+    [300_000, false],
+    [300_001, true],
+    [-301_000, false],
+    [-301_001, true],
+  ])('begins where the clocks are surely more than the largest skew apart: a Date %d ms ahead', (aheadMs, isTold) => {
+    const kinds = implausibleTimes(datedAnswer(aheadMs, 900_000), facts.settings).map(({ kind }) => kind);
+    expect(kinds).toEqual(isTold ? ['skew'] : []);
+  });
+
+  it.each([
+    [86_402_000, false],
+    [86_402_001, true],
+  ])('leaves a lifetime the tolerance of the clocks before a person hears of it: %d ms', (lifetimeMs, isTold) => {
+    const issued = anIssuedSession({ expiresAt: plusMs(sentAt, lifetimeMs) });
+    expect(implausibleTimes(issued, facts.settings)).toHaveLength(isTold ? 1 : 0);
+    expect(admit(issued, facts).expiresAt).toBe(plusMs(sentAt, 86_400_000));
+  });
+
   it('refuses a session that has ended by every reading', () => {
     expect(() => admit(datedAnswer(YEAR_MS, -1), facts)).toThrow(expect.objectContaining({ kind: 'invalid_response' }));
   });
@@ -130,6 +149,22 @@ describe('the skew between the clocks', () => {
     expect(skew !== undefined && exceedsTolerance(skew)).toBe(false);
   });
 
+  it.each([
+    [2_000, false],
+    [2_001, true],
+    [-3_000, false],
+    [-3_001, true],
+  ])('exceeds the tolerance when it surely does: a Date %d ms ahead', (aheadMs, exceeds) => {
+    const skew = measureSkew(datedAnswer(aheadMs, 900_000));
+    expect(skew !== undefined && exceedsTolerance(skew)).toBe(exceeds);
+  });
+
+  it('lengthens only when the gateway is surely behind by more than the tolerance', () => {
+    const moment = plusMs(sentAt, 900_000);
+    expect(toOurClock(moment, measureSkew(datedAnswer(-3_000, 0)))).toBe(moment);
+    expect(toOurClock(moment, measureSkew(datedAnswer(-3_001, 0)))).toBe(plusMs(moment, 2_001));
+  });
+
   it('inside the tolerance shortens by as much as the gateway may be ahead', () => {
     const skew = measureSkew(datedAnswer(1_000, 900_000));
     expect(toOurClock(plusMs(sentAt, 900_000), skew)).toBe(plusMs(sentAt, 898_000));
@@ -159,4 +194,23 @@ describe('the skew between the clocks', () => {
       }),
     );
   });
+});
+
+describe('an exchange during which our wall clock was set', () => {
+  const TOOK_MS = 300;
+  const LIFETIME_MS = 15_000;
+
+  it.each([-3_600_000, -8_236, -2_500, -250, 2_500, 8_236, 3_600_000])(
+    'by %d ms gives the session no longer a life than the gateway gave it',
+    (setByMs) => {
+      const receivedAt = plusMs(sentAt, TOOK_MS + setByMs);
+      const gatewayDate = sentAt;
+      const expiresAt = plusMs(sentAt, LIFETIME_MS);
+      const settings = someSettings({ largestClockSkewMs: 7_200_000 });
+      const answer = anIssuedSession({ sentAt, receivedAt, gatewayDate, expiresAt });
+      const session = admit(timedSteadily(answer, TOOK_MS), { ...facts, settings });
+      expect(msBetween(session.createdAt, session.expiresAt)).toBeLessThanOrEqual(LIFETIME_MS);
+      expect(msBetween(session.createdAt, session.expiresAt)).toBeGreaterThan(LIFETIME_MS - 2 * SKEW_TOLERANCE_MS);
+    },
+  );
 });

@@ -19,7 +19,7 @@ export async function around(stage: Stage, fault: () => Promise<void>): Promise<
 
 /** Waits for the scheduled renewal of the first session, by whomever. */
 export async function renewed(stage: Stage, withinMs = 8_000): Promise<void> {
-  const calls = (await stage.gateway.createCalls()).length;
-  await eventually(async () => (await stage.gateway.createCalls()).length > calls, withinMs);
+  const calls = await stage.gateway.finished();
+  await eventually(async () => (await stage.gateway.finished()) > calls, withinMs);
   await eventually(() => stage.isAgreed(), withinMs);
 }

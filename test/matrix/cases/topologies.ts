@@ -1,13 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { eventually } from '#libs/testing';
+import { eventually, type RedisProcess } from '#libs/testing';
 import type { MatrixCase } from '../matrix-case.js';
 import type { Stage } from '../stage.js';
 import { around, atDue, atRest, renewed } from './case-steps.js';
 
-/** The replica of the first primary has taken over. */
+/** The replica of the first primary has taken over, and every sentinel says so. */
 async function failedOver(stage: Stage): Promise<void> {
-  const { replica } = stage.store.sentinels;
+  const { replica, sentinels, name } = stage.store.sentinels;
+  const isNamed = (sentinel: RedisProcess): boolean =>
+    sentinel.cli('SENTINEL', 'get-master-addr-by-name', name).includes(String(replica.port));
   await eventually(() => replica.cli('INFO', 'replication').includes('role:master'), 15_000);
+  await eventually(() => sentinels.every(isNamed), 15_000);
 }
 
 /** Sentinel and Cluster, with a server lost. */

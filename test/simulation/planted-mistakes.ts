@@ -1,0 +1,131 @@
+import type { Clock } from '#libs/clock';
+import type { SessionStore } from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
+import type { Invariant } from './judge.js';
+import type { ReplicaPortsOf } from './life.js';
+import type { SimulationOptions } from './simulation.js';
+import { SpecifiedSteps } from './specified-steps.js';
+
+/** A mistake that somebody might make, and what it breaks. */
+export interface PlantedMistake {
+  readonly name: string;
+  readonly breaks: Invariant;
+  readonly options: SimulationOptions;
+}
+
+/** The same store with some of its operations replaced. */
+function altered(store: SessionStore, change: (store: SessionStore) => Partial<SessionStore>): SessionStore {
+  const same: SessionStore = {
+    enrol: (...args) => store.enrol(...args),
+    seat: (...args) => store.seat(...args),
+    due: (...args) => store.due(...args),
+    claim: (...args) => store.claim(...args),
+    publish: (...args) => store.publish(...args),
+    offer: (...args) => store.offer(...args),
+    release: (...args) => store.release(...args),
+    read: (...args) => store.read(...args),
+    onAnnouncement: (...args) => store.onAnnouncement(...args),
+    close: () => store.close(),
+  };
+  return { ...same, ...change(store) };
+}
+
+const memoryStore = (clock: Clock): SessionStore => new MemorySessionStore({ clock });
+
+const inStore = (change: (store: SessionStore) => Partial<SessionStore>): SimulationOptions => ({
+  makeStore: (clock) => altered(memoryStore(clock), change),
+});
+
+const inAdapter = (change: (store: SessionStore) => Partial<SessionStore>): SimulationOptions => ({
+  makeStore: memoryStore,
+  alter: (ports) => ({ ...ports, store: altered(ports.store, change) }),
+});
+
+const inReplica = (alter: (ports: ReplicaPortsOf) => Partial<ReplicaPortsOf>): SimulationOptions => ({
+  makeStore: memoryStore,
+  alter: (ports) => ({ ...ports, ...alter(ports) }),
+});
+
+/** A clock on which a minute takes longer than a minute. */
+const slowClock = (clock: Clock): Clock => ({
+  now: clock.now.bind(clock),
+  monotonicMs: () => 0.9 * clock.monotonicMs(),
+  schedule: clock.schedule.bind(clock),
+});
+
+export const plantedMistakes: readonly PlantedMistake[] = [
+  {
+    name: 'a store that grants a lease to everybody',
+    breaks: 'no more create calls than expected',
+    options: inStore((store) => ({
+      claim: async (request) => {
+        const result = await store.claim({ ...request, owner: 'everybody' });
+        return result.kind === 'claimed'
+          ? { kind: 'claimed', lease: { ...result.lease, owner: request.owner } }
+          : result;
+      },
+    })),
+  },
+  {
+    name: 'a store that takes late publications for newer ones',
+    breaks: 'the store does as specified',
+    options: {
+      ...inStore((store) => ({
+        publish: async (...args) => {
+          await store.publish(...args);
+          return 'published';
+        },
+      })),
+      makeSpecified: () => new SpecifiedSteps(),
+    },
+  },
+  {
+    name: 'a replica that hears no announcement',
+    breaks: 'a dead session is not served for long after the last fault',
+    options: inAdapter(() => ({ onAnnouncement: () => () => undefined })),
+  },
+  {
+    name: 'a replica that keeps to itself what the store has lost',
+    breaks: 'no more create calls than expected',
+    options: inAdapter(() => ({
+      offer: ({ session: { generation } }) => Promise.resolve({ kind: 'taken', generation, isContested: false }),
+    })),
+  },
+  {
+    name: 'a replica that tells the store nothing of what it has seen',
+    breaks: 'no generation names two sessions',
+    options: inAdapter((store) => ({ claim: (request) => store.claim({ ...request, floor: 0 }) })),
+  },
+  {
+    name: 'a replica that asks the store without a time-out',
+    breaks: 'every promise settles',
+    options: inAdapter((store) => ({
+      due: async (limit) => {
+        try {
+          return await store.due(limit);
+        } catch {
+          return new Promise(() => undefined);
+        }
+      },
+    })),
+  },
+  {
+    name: 'a replica on a slow clock',
+    breaks: 'no expired session is handed out',
+    options: inReplica(({ clock }) => ({ clock: slowClock(clock) })),
+  },
+  {
+    name: 'a replica that leaves its timers behind',
+    breaks: 'no timer is left after the stop',
+    options: inReplica(({ clock }) => ({
+      clock: {
+        now: clock.now.bind(clock),
+        monotonicMs: clock.monotonicMs.bind(clock),
+        schedule: (delayMs, task) => {
+          clock.schedule(delayMs, task);
+          return { cancel: () => undefined };
+        },
+      },
+    })),
+  },
+];
