@@ -14,7 +14,6 @@ const SPECS = [
   { file: 'redis-session-store.int-spec', testNamePattern: 'on a single server' },
   // Records of 60 MB and sets of 200 000 take more time than all the others.
   { file: 'redis-damage.int-spec', testNamePattern: '^(?!.*(60 MB|200 000))' },
-  { file: 'redis-verdicts.int-spec' },
   { file: 'test/protocol/redis-store.int-spec' },
 ];
 /** A run with its longest spec takes some seconds; one that hangs has noticed, too. */
