@@ -26,6 +26,8 @@ export const base = {
 
 /** @type {import('jest').Config} */
 export default {
+  // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
+  testTimeout: 30_000,
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.spec.ts'] },
     { ...base, displayName: 'e2e', testMatch: ['<rootDir>/{apps,libs,test}/**/*.{int,e2e}-spec.ts'] },

@@ -5,7 +5,7 @@ import { Examined, type Examination, messagesOf } from './examined.js';
 
 const PASSWORD = 'canary-password-of-the-store';
 const DOCUMENTED =
-  '+hello +auth +select +ping +info +subscribe +publish +set +eval +evalsha +time +hmget +hset +hdel +hincrby ' +
+  '+hello +auth +select +ping +info +subscribe +publish +set +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel +hincrby ' +
   '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire';
 
 let examined: Examined;

@@ -36,6 +36,7 @@ import { StoreState } from './management/store-state.js';
 import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
 import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { graceMsFor } from './renewal/grace-of-store.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ConfigurationInForce } from './reload/configuration-in-force.js';
 import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, JWE_WORK, LOGGER, STORE } from './tokens.js';
@@ -65,7 +66,12 @@ export class BrokerModule {
     const replica = {
       provide: SessionReplica,
       useFactory: () =>
-        new SessionReplica({ ...parts, owner: randomUUID(), random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS }),
+        new SessionReplica({
+          ...parts,
+          owner: randomUUID(),
+          random: () => randomInt(RANDOM_STEPS) / RANDOM_STEPS,
+          graceMs: graceMsFor(parts.configuration.current.store),
+        }),
     };
     return {
       module: BrokerModule,

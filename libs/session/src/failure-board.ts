@@ -7,6 +7,7 @@ export type FailureListener = (failure: RecordedFailure) => void;
 export class FailureBoard {
   readonly #failures = new Map<string, RecordedFailure>();
   readonly #listeners = new MerchantListeners<RecordedFailure>();
+  readonly #everyListener = new Set<(merchant: string, failure: RecordedFailure) => void>();
 
   get(merchant: string): RecordedFailure | undefined {
     return this.#failures.get(merchant);
@@ -20,11 +21,19 @@ export class FailureBoard {
     if (this.#failures.get(merchant)?.at === failure.at) return false;
     this.#failures.set(merchant, failure);
     this.#listeners.tell(merchant, failure);
+    for (const listener of this.#everyListener) listener(merchant, failure);
     return true;
   }
 
-  clear(merchant: string): void {
-    this.#failures.delete(merchant);
+  /** @param seen what was known when the question was asked that found none: a later failure stays */
+  clear(merchant: string, seen = this.#failures.get(merchant)): void {
+    if (this.#failures.get(merchant) === seen) this.#failures.delete(merchant);
+  }
+
+  /** Hears of every merchant's failures. @returns a function that ends the subscription; the subscriber owns it */
+  onAnyFailure(listener: (merchant: string, failure: RecordedFailure) => void): () => void {
+    this.#everyListener.add(listener);
+    return () => void this.#everyListener.delete(listener);
   }
 
   /** @returns a function that ends the subscription; the subscriber owns it */

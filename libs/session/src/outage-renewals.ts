@@ -6,7 +6,7 @@ import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import { type AttemptResult, leaseMsFor } from './renewal-attempt.js';
+import { type AttemptResult, leaseMsFor, recordOf } from './renewal-attempt.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
@@ -90,6 +90,8 @@ export class OutageRenewals {
     const attempt = { kind: outcome, failures, retryAfterMs: failure.retryAfterMs };
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
     this.#allowance.failed(merchant, retryInMs);
-    return { kind: 'failed', failure, outcome, retryInMs: Math.max(retryInMs, this.#allowance.waitMs(merchant)) };
+    const recorded = recordOf(failure, outcome, this.#parts.clock.now());
+    const waitMs = Math.max(retryInMs, this.#allowance.waitMs(merchant));
+    return { kind: 'failed', failure, outcome, retryInMs: waitMs, recorded };
   }
 }

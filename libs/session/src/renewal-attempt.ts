@@ -1,11 +1,11 @@
-import { type Clock, Deadline, msBetween } from '#libs/clock';
+import { type Clock, Deadline, type Instant, msBetween } from '#libs/clock';
 import type { CallCeiling } from './call-ceiling.js';
 import { timedSteadily } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { RenewalOutcome } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import type { Lease, LeaseRelease, SessionStore } from './ports/session-store.js';
+import type { Lease, LeaseRelease, RecordedFailure, SessionStore } from './ports/session-store.js';
 import type { Tracing } from './ports/tracing.js';
 import { isStoreOutage } from './store-outage.js';
 import { retryDelayMs } from './retry-policy.js';
@@ -48,6 +48,7 @@ export type AttemptResult =
       readonly failure: GatewayFailure;
       readonly outcome: RenewalOutcome;
       readonly retryInMs: number;
+      readonly recorded: RecordedFailure;
     }
   | { readonly kind: 'abandoned' };
 
@@ -161,10 +162,9 @@ export class RenewalAttempt {
     const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
     const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs: failure.retryAfterMs };
     const retryInMs = retryDelayMs(attempt, this.#ports.random());
-    const at = this.#ports.clock.now();
-    const msgCode = failure.msgCode === undefined ? {} : { msgCode: failure.msgCode };
-    await this.#release({ called: true, nextDueInMs: retryInMs, failure: { kind, at, ...msgCode } });
-    return { kind: 'failed', failure, outcome: kind, retryInMs };
+    const recorded = recordOf(failure, kind, this.#ports.clock.now());
+    await this.#release({ called: true, nextDueInMs: retryInMs, failure: recorded });
+    return { kind: 'failed', failure, outcome: kind, retryInMs, recorded };
   }
 
   async #abandon(): Promise<AttemptResult> {
@@ -184,4 +184,9 @@ export class RenewalAttempt {
   #pause(durationMs: number): Promise<void> {
     return new Promise((resolve) => void this.#ports.clock.schedule(durationMs, resolve));
   }
+}
+
+/** A failure as every replica may show it. */
+export function recordOf(failure: GatewayFailure, kind: RecordedFailure['kind'], at: Instant): RecordedFailure {
+  return { kind, at, ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }) };
 }

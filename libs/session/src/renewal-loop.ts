@@ -1,6 +1,8 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
+import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
 import type { GatewayRecovery } from './gateway-recovery.js';
+import type { Grace } from './grace.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionStore } from './ports/session-store.js';
@@ -24,6 +26,8 @@ const EARLY_MS = 250;
 export interface RenewalLoopParts {
   readonly merchants: Merchants;
   readonly held: HeldSessions;
+  readonly failures: FailureBoard;
+  readonly grace: Grace;
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly unpublished: UnpublishedSessions;
@@ -43,7 +47,7 @@ export interface RenewalLoopParts {
 export class RenewalLoop {
   readonly #parts: RenewalLoopParts;
   #wakeUp: { readonly task: ScheduledTask; readonly atMs: number } | undefined;
-  readonly #endSubscription: () => void;
+  readonly #endSubscriptions: readonly (() => void)[];
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
@@ -53,7 +57,11 @@ export class RenewalLoop {
 
   constructor(parts: RenewalLoopParts) {
     this.#parts = parts;
-    this.#endSubscription = parts.held.onAnyNewer(({ merchant }) => this.#adopted(merchant));
+    const { held, failures, merchants, recovery } = parts;
+    this.#endSubscriptions = [
+      held.onAnyNewer(({ merchant }) => this.#adopted(merchant)),
+      failures.onAnyFailure((merchant, { kind }) => recovery.failed(merchants.gatewayOf(merchant), merchant, kind)),
+    ];
   }
 
   /** Never rejects for an outage of the store: the next tick asks again. One tick runs at a time. */
@@ -74,7 +82,7 @@ export class RenewalLoop {
   /** Claims nothing any more. Resolves when a tick under way has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#endSubscription();
+    for (const end of this.#endSubscriptions) end();
     this.#cancelWakeUp();
     await this.#running;
   }
@@ -99,6 +107,7 @@ export class RenewalLoop {
         await unpublished.offerAll();
       }
       sync.lookAtOne();
+      if (this.#isWaitingForOthers()) return;
       this.#settle();
       this.#renewReleased();
       await this.#renewDue();
@@ -106,6 +115,12 @@ export class RenewalLoop {
       if (isStoreOutage(error)) sync.invalidate();
       else sync.reportBroken('tick', error);
     }
+  }
+
+  #isWaitingForOthers(): boolean {
+    const leftMs = this.#parts.grace.leftMs();
+    if (leftMs > 0) this.#wakeIn(leftMs);
+    return leftMs > 0;
   }
 
   /** A session may fall due before the next tick looks; and a gateway that made one makes others. */

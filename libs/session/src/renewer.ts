@@ -2,7 +2,10 @@ import type { Clock } from '#libs/clock';
 import type { CallCeiling } from './call-ceiling.js';
 import { budgetOf, type ClaimAnswer, Claims, isScheduled, type RenewalRequest } from './claims.js';
 import { exceedsTolerance, measureSkew } from './clock-skew.js';
+import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
+import type { GatewayRecovery } from './gateway-recovery.js';
+import type { Grace } from './grace.js';
 import type { HeldSessions } from './held-sessions.js';
 import { HoldOffs } from './hold-offs.js';
 import type { MomentWatches } from './moment-watches.js';
@@ -44,6 +47,9 @@ export interface RenewerParts {
   readonly watches: MomentWatches;
   readonly ceiling: CallCeiling;
   readonly load: GatewayLoad;
+  readonly recovery: GatewayRecovery;
+  readonly failures: FailureBoard;
+  readonly grace: Grace;
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly clock: Clock;
@@ -114,6 +120,11 @@ export class Renewer {
     return this.#outage.waitMs(merchant, settings) <= 0;
   }
 
+  /** This replica has come to the store: others that hold newer than it are about to say so. */
+  letOthersOffer(): void {
+    this.#parts.grace.begin();
+  }
+
   /** The number that keeps this replica's own generations apart, as the store has just given it. */
   takeSeat(seat: number): void {
     this.#outage.takeSeat(seat);
@@ -153,7 +164,7 @@ export class Renewer {
     const settings = this.#parts.merchants.settingsOf(merchant);
     if (settings === undefined || this.#stopping) return { kind: 'stopping', retryInMs: STORE_RETRY_MS };
     if (this.#parts.held.generationOf(merchant) > newerThan) return { kind: 'already_newer' };
-    const heldOff = this.#heldOff(request) ?? this.#spent(request, settings);
+    const heldOff = this.#heldOff(request) ?? this.#waitsForOthers(request) ?? this.#spent(request, settings);
     if (heldOff !== undefined) return heldOff;
     return this.#parts.tracing.renewal(request, () => this.#claimAndAttempt(request, { settings, onAttempt }));
   }
@@ -198,6 +209,12 @@ export class Renewer {
   #heldOff(request: RenewalRequest): ClaimRefusal | undefined {
     if (isScheduled(request) || request.ignoresBackOff === true) return undefined;
     return this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
+  }
+
+  /** This replica has just come to the store: a session that was refused by its gateway is not waited for, all else is. */
+  #waitsForOthers({ trigger }: RenewalRequest): ClaimRefusal | undefined {
+    const retryInMs = this.#parts.grace.leftMs();
+    return retryInMs > 0 && trigger !== 'rejection' ? { kind: 'held', retryInMs } : undefined;
   }
 
   /** This process' own ceiling, whatever the store's count says. */
@@ -255,6 +272,7 @@ export class Renewer {
         return { kind: 'renewed' };
       case 'failed':
         this.#holdOffs.note(merchant, { kind: 'backing_off', retryInMs: result.retryInMs });
+        this.#parts.failures.note(merchant, result.recorded);
         return { kind: 'failed', retryInMs: result.retryInMs };
       case 'fenced':
         return { kind: 'lost', retryInMs: 0 };

@@ -3,6 +3,7 @@ import { CallCeiling } from './call-ceiling.js';
 import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
+import { Grace } from './grace.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import { ObservedStore } from './observed-store.js';
@@ -33,6 +34,11 @@ export interface ReplicaPorts {
   readonly random: () => number;
   /** Left out: nobody looks. */
   readonly tracing?: Tracing;
+  /**
+   * After this replica has come to the store, at its start or after an outage, it claims nothing for so long: others
+   * that hold newer than the store are about to say so. Left out: there are no others.
+   */
+  readonly graceMs?: number;
 }
 
 /** How the configured merchants differ from those before, by id. */
@@ -84,6 +90,7 @@ export class SessionReplica {
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
+      grace: new Grace(clock, ports.graceMs ?? 0),
     };
     this.#renewer = new Renewer(parts);
     this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });
@@ -157,10 +164,12 @@ export class SessionReplica {
     this.#sync.renewNow(merchant);
   }
 
-  #offered({ session: { merchant }, answeredAtMs }: UnpublishedSession, answer: OfferResult): void {
+  #offered({ session: { merchant, generation }, answeredAtMs, basis }: UnpublishedSession, answer: OfferResult): void {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
+    // One that the store had lost was published once: whatever is newer was made with it known.
+    if (basis >= generation) return;
     const newerThan = Math.max(answer.generation, this.held.generationOf(merchant));
     this.#settlements.note(merchant, { newerThan, answeredAtMs, longestCallMs: leaseMsFor(settings) });
     this.#loop.wake();

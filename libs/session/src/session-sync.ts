@@ -1,12 +1,11 @@
 import { type Clock, msBetween } from '#libs/clock';
 import type { FailureBoard } from './failure-board.js';
 import { Following } from './following.js';
-import type { GatewayRecovery } from './gateway-recovery.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
-import type { Announcement, RecordedFailure, SessionStore, StoredState } from './ports/session-store.js';
+import type { Announcement, SessionStore, StoredState } from './ports/session-store.js';
 import { RecheckPlan } from './recheck-plan.js';
 import type { Renewer } from './renewer.js';
 import { LONGEST_BACK_OFF_MS } from './retry-policy.js';
@@ -33,7 +32,6 @@ export interface SessionSyncParts {
   readonly renewer: Renewer;
   readonly unpublished: UnpublishedSessions;
   readonly watches: MomentWatches;
-  readonly recovery: GatewayRecovery;
   readonly store: SessionStore;
   readonly events: SessionEvents;
   readonly clock: Clock;
@@ -93,6 +91,7 @@ export class SessionSync {
     this.#parts.renewer.takeSeat(await this.#parts.store.seat(this.#parts.owner));
     await this.#enrolAndRead(this.#parts.merchants.ids());
     if (this.#invalidations === before) this.#complete = true;
+    this.#parts.renewer.letOthersOffer();
   }
 
   /** Enrols and reads merchants that are new in the configuration; in an outage, with all others once it is over. */
@@ -160,13 +159,18 @@ export class SessionSync {
   }
 
   async #read(merchants: readonly string[]): Promise<void> {
-    const { held, store, clock } = this.#parts;
+    const { held, store, clock, failures } = this.#parts;
     const askedAtMs = clock.monotonicMs();
+    const failedBefore = new Map(merchants.map((merchant) => [merchant, failures.get(merchant)]));
     const { states, now } = await store.read(
       merchants.map((merchant) => ({ merchant, known: held.replaceable(merchant) })),
     );
     held.reconcile(held.storeClock.note(now, askedAtMs));
-    for (const state of states) this.#take(state, askedAtMs);
+    for (const state of states) {
+      // A failure that was noted while the answer was on its way is younger than the answer.
+      if (state.failure === undefined) failures.clear(state.merchant, failedBefore.get(state.merchant));
+      this.#take(state, askedAtMs);
+    }
     const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && this.#isConfigured(merchant));
     if (lost.length > 0) await store.enrol(lost.map(({ merchant }) => merchant));
   }
@@ -190,15 +194,9 @@ export class SessionSync {
 
   #takeFailure({ merchant, failure, dueInMs = 0 }: StoredState): void {
     const { failures, renewer } = this.#parts;
-    if (failure === undefined) return failures.clear(merchant);
     // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
-    if (!failures.note(merchant, failure)) return;
+    if (failure === undefined || !failures.note(merchant, failure)) return;
     if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
-    this.#tellRecovery(merchant, failure);
-  }
-
-  #tellRecovery(merchant: string, { kind }: RecordedFailure): void {
-    this.#parts.recovery.failed(this.#parts.merchants.gatewayOf(merchant), merchant, kind);
   }
 
   #adopt(session: Session, storeAgeMs: number, askedAtMs: number): void {

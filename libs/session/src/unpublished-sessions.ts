@@ -71,7 +71,10 @@ export class UnpublishedSessions {
         if (this.#kept.get(unpublished.session.merchant) === unpublished) await this.#offer(unpublished);
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    // All lanes have ended before the next round begins: nothing is offered twice at once.
+    const ended = await Promise.allSettled(Array.from({ length: LANES }, lane));
+    const failed = ended.find((outcome) => outcome.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
   }
 
   async #offer(unpublished: UnpublishedSession): Promise<void> {

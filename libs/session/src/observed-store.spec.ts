@@ -1,0 +1,159 @@
+import { BrokerError } from '#libs/errors';
+import { aClaim, anOffer, aPublication, FakeClock, RecordedEvents } from '#libs/testing';
+import { ObservedStore } from './observed-store.js';
+import type { Announcement, Lease, LeaseRelease, SessionStore } from './ports/session-store.js';
+
+const silent = new BrokerError('store_unavailable');
+const refusing = new BrokerError('store_refused', { detail: 'NOPERM' });
+const broken = new TypeError('a bug of ours');
+
+const lease: Lease = { merchant: 'shop', owner: 'replica-1', fence: 4, remainingMs: 10_000, failures: 0 };
+const release: LeaseRelease = { called: true, nextDueInMs: 1_000 };
+
+/** Every question, and what it passes on. */
+const questions = {
+  enrol: [(store) => store.enrol(['shop']), [['shop']]],
+  seat: [(store) => store.seat('replica-1'), ['replica-1']],
+  due: [(store) => store.due(7), [7]],
+  claim: [(store) => store.claim(aClaim()), [aClaim()]],
+  publish: [(store) => store.publish(lease, aPublication()), [lease, aPublication()]],
+  offer: [(store) => store.offer(anOffer()), [anOffer()]],
+  release: [(store) => store.release(lease, release), [lease, release]],
+  read: [(store) => store.read([{ merchant: 'shop', known: 3 }]), [[{ merchant: 'shop', known: 3 }]]],
+} satisfies Record<string, readonly [(store: SessionStore) => Promise<unknown>, readonly unknown[]]>;
+
+/** Answers each question with its own name, or fails. */
+class ScriptedStore {
+  failure: unknown;
+  readonly asked: (readonly [operation: string, parameters: readonly unknown[]])[] = [];
+  readonly listeners: ((announcement: Announcement) => void)[] = [];
+  readonly store = new Proxy({} as SessionStore, { get: (_none, operation) => this.#member(String(operation)) });
+  ended = 0;
+
+  #member(operation: string): unknown {
+    if (operation === 'onAnnouncement') {
+      return (listener: (announcement: Announcement) => void) => {
+        this.listeners.push(listener);
+        return () => void (this.ended += 1);
+      };
+    }
+    return async (...parameters: readonly unknown[]): Promise<unknown> => {
+      this.asked.push([operation, parameters]);
+      await Promise.resolve();
+      if (this.failure !== undefined) throw this.failure as Error;
+      return `answer to ${operation}`;
+    };
+  }
+}
+
+function observed() {
+  const clock = new FakeClock();
+  const events = new RecordedEvents();
+  const scripted = new ScriptedStore();
+  return { clock, events, scripted, store: new ObservedStore(scripted.store, events, clock) };
+}
+
+describe('the store with a witness', () => {
+  it.each(Object.entries(questions))('passes %s on, and its answer back', async (operation, [ask, parameters]) => {
+    const { events, scripted, store } = observed();
+    await expect(ask(store)).resolves.toBe(`answer to ${operation}`);
+    expect(scripted.asked).toEqual([[operation, parameters]]);
+    expect(events.all).toEqual([]);
+    expect(store.silence.everAnswered).toBe(true);
+  });
+
+  it.each(Object.entries(questions))('reports that %s failed, by its name', async (operation, [ask]) => {
+    const { events, scripted, store } = observed();
+    scripted.failure = silent;
+    await expect(ask(store)).rejects.toBe(silent);
+    expect(events.all).toEqual([{ event: 'store_failed', operation, error: silent }]);
+  });
+
+  it.each([
+    ['silence', silent],
+    ['a refusal', refusing],
+  ])('reports each failure, and once that the store is back after %s', async (_name, failure) => {
+    const { events, scripted, store } = observed();
+    scripted.failure = failure;
+    await expect(store.due(1)).rejects.toBe(failure);
+    await expect(store.due(1)).rejects.toBe(failure);
+    scripted.failure = undefined;
+    await store.due(1);
+    await store.due(1);
+    expect(events.all.map(({ event }) => event)).toEqual(['store_failed', 'store_failed', 'store_recovered']);
+    scripted.failure = failure;
+    await expect(store.due(1)).rejects.toBe(failure);
+    scripted.failure = undefined;
+    await store.due(1);
+    expect(events.of('store_recovered')).toHaveLength(2);
+  });
+
+  it('passes a bug on, and reports nothing of the store', async () => {
+    const { events, scripted, store } = observed();
+    scripted.failure = broken;
+    await expect(store.due(1)).rejects.toBe(broken);
+    scripted.failure = undefined;
+    expect(store.silence.everAnswered).toBe(false);
+    await store.due(1);
+    expect(events.all).toEqual([]);
+  });
+
+  /** Questions one after the other, each of which fails so. */
+  async function askInTurn(failures: readonly unknown[], everyMs = 2_000) {
+    const { clock, scripted, store } = observed();
+    for (const failure of failures) {
+      scripted.failure = failure;
+      await store.due(1).catch(() => undefined);
+      clock.freeze(everyMs);
+    }
+    return { clock, store };
+  }
+
+  it('knows when the store is silent for good', async () => {
+    const { store } = await askInTurn([silent, silent, silent]);
+    expect([store.silence.isLasting, store.silence.everAnswered]).toEqual([true, false]);
+  });
+
+  it.each([
+    ['an answer', undefined],
+    ['a refusal', refusing],
+  ])('takes %s for the end of the silence', async (_name, failure) => {
+    const { store } = await askInTurn([silent, failure, silent, silent]);
+    expect([store.silence.isLasting, store.silence.everAnswered]).toEqual([false, true]);
+  });
+
+  it('takes a bug for neither silence nor its end', async () => {
+    expect((await askInTurn([silent, broken, silent, silent], 1_500)).store.silence.isLasting).toBe(true);
+    expect((await askInTurn([silent, broken, silent])).store.silence.isLasting).toBe(false);
+  });
+
+  it('counts the silence from the question, not from its failure', async () => {
+    const { clock, scripted, store } = observed();
+    scripted.failure = silent;
+    for (let question = 0; question < 3; question += 1) {
+      const failed = expect(store.due(1)).rejects.toBe(silent);
+      clock.freeze(1_700);
+      await failed;
+    }
+    expect([clock.monotonicMs(), store.silence.isLasting]).toEqual([5_100, true]);
+  });
+
+  it('passes announcements on until the subscription is ended', () => {
+    const { scripted, store } = observed();
+    const heard: Announcement[] = [];
+    const end = store.onAnnouncement((announcement) => heard.push(announcement));
+    scripted.listeners[0]?.({ kind: 'gap' });
+    expect(heard).toEqual([{ kind: 'gap' }]);
+    expect(scripted.ended).toBe(0);
+    end();
+    expect(scripted.ended).toBe(1);
+  });
+
+  it('closes the store, and reports nothing of how that went', async () => {
+    const { events, scripted, store } = observed();
+    scripted.failure = silent;
+    await expect(store.close()).rejects.toBe(silent);
+    expect(scripted.asked).toEqual([['close', []]]);
+    expect(events.all).toEqual([]);
+  });
+});
