@@ -1,0 +1,39 @@
+// A process of its own, for a command beside it: runs specs for each mutant that it is sent, one file after the other, and
+// answers which test was the first to notice.
+import { join } from 'node:path';
+import { runCLI } from 'jest';
+
+const root = join(import.meta.dirname, '..', '..');
+const [, , config] = process.argv;
+
+async function firstFailure({ file, testNamePattern }) {
+  const { results } = await runCLI(
+    {
+      _: [],
+      $0: 'mutation',
+      config,
+      runInBand: true,
+      silent: true,
+      reporters: [],
+      watchman: false,
+      testPathPatterns: [file],
+      ...(testNamePattern === undefined ? {} : { testNamePattern }),
+    },
+    [root],
+  );
+  if (results.numTotalTestSuites === 0) throw new Error(`no spec is called ${file}`);
+  const failed = results.testResults.flatMap(({ testResults, failureMessage }) => {
+    const names = testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+    return names.length > 0 || failureMessage === null || failureMessage === undefined ? names : ['the file itself'];
+  });
+  return failed[0];
+}
+
+process.on('message', async ({ mutant, specs }) => {
+  process.env.MUTANT = JSON.stringify(mutant ?? {});
+  let noticedBy;
+  for (const spec of specs) {
+    noticedBy ??= await firstFailure(spec);
+  }
+  process.send({ noticedBy });
+});
