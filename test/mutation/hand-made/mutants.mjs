@@ -74,7 +74,7 @@ export const handMade = [
   {
     name: 'a claimant serves its session from the publication on only',
     file: session('renewal-attempt'),
-    was: 'this.#onIssued(made.session);',
+    was: 'this.#onIssued(made);',
     becomes: '',
   },
   {
