@@ -6,7 +6,10 @@ import { runCLI } from 'jest';
 const root = join(import.meta.dirname, '..', '..');
 const [, , config] = process.argv;
 
+let runs = 0;
+
 async function firstFailure({ file, testNamePattern }) {
+  runs += 1;
   const { results } = await runCLI(
     {
       _: [],
@@ -16,6 +19,8 @@ async function firstFailure({ file, testNamePattern }) {
       silent: true,
       reporters: [],
       watchman: false,
+      // Jest keeps what it has transformed for as long as the configuration is the same: the last mutant would run again.
+      globals: JSON.stringify({ run: runs }),
       testPathPatterns: [file],
       ...(testNamePattern === undefined ? {} : { testNamePattern }),
     },

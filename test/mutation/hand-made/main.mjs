@@ -8,7 +8,11 @@ import { handMade } from './mutants.mjs';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const { values } = parseArgs({ options: { processes: { type: 'string', default: '1' } } });
-const SPECS = [{ file: 'libs/session' }, { file: 'test/faults/(?!outages|renewal)' }, { file: 'test/faults' }];
+const SPECS = [
+  { file: 'libs/session/src/(?!unpublished-sessions.lanes)' },
+  { file: 'test/faults/(?!outages|renewal)' },
+  { file: 'test/faults' },
+];
 
 /** Where the mistake is made; a line that has been written anew since then is no mistake that nobody notices. */
 function placed({ name, file, was, becomes }) {

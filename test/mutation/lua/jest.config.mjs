@@ -5,10 +5,10 @@ const [, swc] = base.transform['^.+\\.ts$'];
 /** The specs of the Redis adapter, with one of its scripts mutated. */
 export default {
   ...base,
-  testMatch: ['<rootDir>/libs/store/src/redis/**/*.int-spec.ts', '<rootDir>/test/protocol/*.int-spec.ts'],
+  testMatch: ['<rootDir>/libs/store/src/redis/**/*.int-spec.ts'],
   testEnvironment: '<rootDir>/test/mutation/first-failure-ends.mjs',
   setupFiles: [...base.setupFiles, '<rootDir>/test/mutation/without-shrinking.mjs'],
   // A busy machine is no mutant that somebody noticed.
   testTimeout: 15_000,
-  transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/lua/mutated-script.mjs', swc], ...base.transform },
+  transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/mutated-source.mjs', swc], ...base.transform },
 };
