@@ -3,7 +3,7 @@ import { playCase } from './matrix-case.js';
 
 /** Of the matrix, those that take little time and no processes; `npm run faults` plays all of them, and measures. */
 const CHEAP = [
-  'flushall-in-call',
+  'script-flush',
   'merchant-deleted',
   'announcements-cut',
   'publish-reply-lost',

@@ -2,12 +2,21 @@ import { parseArgs } from 'node:util';
 import { describeError } from '#libs/errors';
 import { matrixCases } from './cases/index.js';
 import { type CaseResult, playCase } from './matrix-case.js';
+import { writeReliabilityPage } from './reliability-page.js';
 import { lineOf, tableOf } from './report.js';
 import { wallMs } from './wall-clock.js';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, list: { type: 'boolean' }, trace: { type: 'boolean' } },
+  options: {
+    only: { type: 'string' },
+    list: { type: 'boolean' },
+    trace: { type: 'boolean' },
+    /** Writes the table into docs/reliability.md. */
+    document: { type: 'boolean' },
+  },
 });
+// The servers that were started end with this process, and only with one that exits.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const wanted = values.only?.split(',') ?? [];
 const chosen = matrixCases.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
 if (values.list === true || chosen.length === 0) {
@@ -29,8 +38,10 @@ for (const matrixCase of chosen) {
   }
 }
 console.log(tableOf(results));
+if (values.document === true) writeReliabilityPage(results, wallMs() - startedMs);
 const failed = results.filter(({ wrong }) => wrong.length > 0).length;
 console.log(
   `\n${results.length} faults in ${Math.round((wallMs() - startedMs) / 1_000)} s; ${failed} beyond the goals`,
 );
-process.exit(failed === 0 ? 0 : 1);
+if (unplayed.length > 0) console.log(`could not be played: ${unplayed.join(', ')}`);
+process.exit(failed + unplayed.length === 0 ? 0 : 1);

@@ -76,7 +76,7 @@ export class Stage {
   static async start(setUp: StageSetUp): Promise<Stage> {
     const merchants = await Promise.all(['shop', ...(setUp.others ?? [])].map(matrixMerchant));
     const store = await StoreUnderFault.start(setUp.topology ?? 'one server');
-    if (setUp.prepared !== undefined) store.everywhere(...setUp.prepared);
+    if (setUp.prepared !== undefined) await store.everywhere(...setUp.prepared);
     const more = setUp.namesNoEnd === true ? { expiryFormat: 'none' } : {};
     const gateway = await GatewayWitness.start({ merchants, more, clock: new SystemClock() });
     await gateway.setLifetime(setUp.firstLifetimeMs ?? FIRST_LIFETIME_MS);

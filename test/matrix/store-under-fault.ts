@@ -1,4 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { RedisConnection } from '#libs/store';
 import { RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
 
@@ -50,8 +51,13 @@ export class StoreUnderFault {
   }
 
   /** One command to every server. */
-  everywhere(...command: readonly string[]): void {
-    for (const server of this.#servers) server.cli(...command);
+  async everywhere(...command: readonly string[]): Promise<void> {
+    await Promise.all(this.#servers.map((server) => tell(server, ...command)));
+  }
+
+  /** One command to the server that matters to the merchant `shop`. */
+  tell(...command: readonly string[]): Promise<string> {
+    return tell(this.redis, ...command);
   }
 
   merchantKey(merchant: string): string {
@@ -63,8 +69,8 @@ export class StoreUnderFault {
   }
 
   /** A small program in Redis itself, for what would take long over a connection. */
-  run(script: string, ...args: readonly string[]): string {
-    return this.redis.cli('EVAL', script, '0', ...args);
+  run(script: string, ...args: readonly string[]): Promise<string> {
+    return this.tell('EVAL', script, '0', ...args);
   }
 
   /** A connection that stays, for when nobody new is let in. */
@@ -81,6 +87,13 @@ export class StoreUnderFault {
     if (key === undefined) throw new Error(`Redis has no key ${ending}`);
     return key;
   }
+}
+
+const run = promisify(execFile);
+
+/** One command by redis-cli. Replicas live in this process: it must not stand still meanwhile. */
+export async function tell(server: RedisProcess, ...command: readonly string[]): Promise<string> {
+  return (await run('redis-cli', ['-h', '127.0.0.1', '-p', String(server.port), ...command])).stdout;
 }
 
 /** A redis-cli that is told commands one by one. */

@@ -87,7 +87,9 @@ export class OutageRenewals {
   #failed(merchant: string, failure: GatewayFailure): AttemptResult {
     const outcome = failure.kind === 'aborted' ? 'timeout' : failure.kind;
     const failures = this.#allowance.failures(merchant);
-    const attempt = { kind: outcome, failures, retryAfterMs: failure.retryAfterMs };
+    const { retryAfterMs, wasReached } = failure;
+    const attempt = { kind: outcome, failures, retryAfterMs, wasReached };
+    if (!wasReached) this.#parts.ceiling.giveBack(merchant);
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
     this.#allowance.failed(merchant, retryInMs);
     const recorded = recordOf(failure, outcome, this.#parts.clock.now());

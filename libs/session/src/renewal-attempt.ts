@@ -160,10 +160,12 @@ export class RenewalAttempt {
   async #recordFailure(failure: GatewayFailure): Promise<AttemptResult> {
     // An abort that shutdown did not ask for is the lease running out: to everyone else, a timeout.
     const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
-    const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs: failure.retryAfterMs };
+    const { retryAfterMs, wasReached } = failure;
+    const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs, wasReached };
     const retryInMs = retryDelayMs(attempt, this.#ports.random());
     const recorded = recordOf(failure, kind, this.#ports.clock.now());
-    await this.#release({ called: true, nextDueInMs: retryInMs, failure: recorded });
+    if (!wasReached) this.#ports.ceiling.giveBack(this.#merchant);
+    await this.#release({ called: wasReached, nextDueInMs: retryInMs, failure: recorded });
     return { kind: 'failed', failure, outcome: kind, retryInMs, recorded };
   }
 

@@ -183,6 +183,12 @@ export class Renewer {
       return await this.#withoutStore(request, context);
     }
     if (granted.kind !== 'claimed') return granted;
+    // It was the first answer after an outage: whoever holds newer than the store has not yet been heard.
+    const waits = this.#waitsForOthers(request);
+    if (waits !== undefined) {
+      await this.#giveBack(granted.lease, waits.retryInMs);
+      return waits;
+    }
     return await this.#attempt(request, granted.lease, { settings, onAttempt });
   }
 
@@ -248,9 +254,9 @@ export class Renewer {
   }
 
   /** An unanswered release costs the rest of the lease: it then ends by itself. */
-  async #giveBack({ lease }: TimedLease): Promise<void> {
+  async #giveBack({ lease }: TimedLease, nextDueInMs = 0): Promise<void> {
     try {
-      await this.#parts.store.release(lease, { called: false, nextDueInMs: 0 });
+      await this.#parts.store.release(lease, { called: false, nextDueInMs });
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }

@@ -8,7 +8,7 @@ const CHANNEL = 'test:announcements';
 /** Messages that no replica sent, before a due moment and until the renewal is through. */
 async function forged(stage: Stage, message: object): Promise<void> {
   stage.begin();
-  for (let count = 0; count < 3; count += 1) stage.store.redis.cli('PUBLISH', CHANNEL, JSON.stringify(message));
+  for (let count = 0; count < 3; count += 1) await stage.store.tell('PUBLISH', CHANNEL, JSON.stringify(message));
   stage.end();
   await renewed(stage);
 }
@@ -17,9 +17,9 @@ async function forged(stage: Stage, message: object): Promise<void> {
 async function killedAround(stage: Stage, forMs: number): Promise<void> {
   const letGo = await stage.callHeld();
   await around(stage, async () => {
-    const kill = (): void => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    kill();
-    const killing = setInterval(kill, 40);
+    const kill = (): Promise<void> => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await kill();
+    const killing = setInterval(() => void kill(), 40);
     await pause(forMs / 2);
     await letGo();
     await pause(forMs / 2);
@@ -43,8 +43,8 @@ export const announcementCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
-        stage.store.redis.cli('CLIENT', 'KILL', 'TYPE', 'pubsub');
-        stage.store.redis.cli('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+        await stage.store.tell('CLIENT', 'KILL', 'TYPE', 'pubsub');
+        await stage.store.tell('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
         await letGo();
       });
     },

@@ -11,7 +11,7 @@ export const atRest = { firstLifetimeMs: 120_000, expected: 0, extra: 0 } as con
 export const atDue = { expected: 1, extra: 0 } as const;
 
 /** Marks on the stage when the fault began and when it was over. */
-export async function around(stage: Stage, fault: () => Promise<void>): Promise<void> {
+export async function around(stage: Stage, fault: () => Promise<unknown>): Promise<void> {
   stage.begin();
   await fault();
   stage.end();

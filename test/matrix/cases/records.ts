@@ -5,9 +5,9 @@ import { renewed } from './case-steps.js';
 const MEGABYTES = 60 * 1_024 * 1_024;
 
 /** Spoils something in Redis before a due moment; it stays so while the renewal falls due. */
-async function spoilt(stage: Stage, spoil: () => unknown): Promise<void> {
+async function spoilt(stage: Stage, spoil: () => Promise<unknown>): Promise<void> {
   stage.begin();
-  spoil();
+  await spoil();
   await renewed(stage);
   stage.end();
 }
@@ -23,9 +23,9 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'wrong-type',
     done: 'the key of another merchant becomes one of a wrong type',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
+      spoilt(stage, async () => {
         const key = stage.store.merchantKey('hurt');
-        stage.store.run(`redis.call('DEL', ARGV[1]) redis.call('RPUSH', ARGV[1], 'x')`, key);
+        await stage.store.run(`redis.call('DEL', ARGV[1]) redis.call('RPUSH', ARGV[1], 'x')`, key);
       }),
   },
   {
@@ -33,8 +33,10 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'wrong-type-calls',
     done: 'the same with the record of its calls',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.run(`for _, key in ipairs(redis.call('KEYS', '*:calls:hurt')) do redis.call('SET', key, 'x') end`);
+      spoilt(stage, async () => {
+        await stage.store.run(
+          `for _, key in ipairs(redis.call('KEYS', '*:calls:hurt')) do redis.call('SET', key, 'x') end`,
+        );
       }),
   },
   {
@@ -42,9 +44,9 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'no-number',
     done: 'every number in the record of another merchant becomes a word',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
+      spoilt(stage, async () => {
         const key = stage.store.merchantKey('hurt');
-        stage.store.run(
+        await stage.store.run(
           `local fields = redis.call('HGETALL', ARGV[1])
            for i = 1, #fields, 2 do
              if tonumber(fields[i + 1]) then redis.call('HSET', ARGV[1], fields[i], 'soon') end
@@ -58,9 +60,9 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'huge-value',
     done: 'the stored session of another merchant becomes 60 MB',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
+      spoilt(stage, async () => {
         const key = stage.store.merchantKey('hurt');
-        stage.store.run(
+        await stage.store.run(
           `local fields = redis.call('HGETALL', ARGV[1])
            local longest, field = 0, 'session'
            for i = 1, #fields, 2 do
@@ -77,8 +79,8 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'implausible-fence',
     done: 'the fence of another merchant becomes the largest number there is',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.redis.cli('HSET', stage.store.merchantKey('hurt'), 'fence', String(Number.MAX_SAFE_INTEGER));
+      spoilt(stage, async () => {
+        await stage.store.tell('HSET', stage.store.merchantKey('hurt'), 'fence', String(Number.MAX_SAFE_INTEGER));
       }),
   },
   {
@@ -86,8 +88,8 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'implausible-own-fence',
     done: 'the fence of the merchant itself does',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.redis.cli('HSET', stage.store.merchantKey('shop'), 'fence', String(Number.MAX_SAFE_INTEGER));
+      spoilt(stage, async () => {
+        await stage.store.tell('HSET', stage.store.merchantKey('shop'), 'fence', String(Number.MAX_SAFE_INTEGER));
       }),
   },
   {
@@ -95,9 +97,9 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'own-wrong-type',
     done: 'the key of the merchant itself becomes one of a wrong type',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
+      spoilt(stage, async () => {
         const key = stage.store.merchantKey('shop');
-        stage.store.run(`redis.call('DEL', ARGV[1]) redis.call('RPUSH', ARGV[1], 'x')`, key);
+        await stage.store.run(`redis.call('DEL', ARGV[1]) redis.call('RPUSH', ARGV[1], 'x')`, key);
       }),
   },
   {
@@ -105,8 +107,8 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'foreign-members',
     done: '200 000 members that nobody knows are due before all others',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.run(
+      spoilt(stage, async () => {
+        await stage.store.run(
           `for i = 1, 200000 do redis.call('ZADD', ARGV[1], i, 'foreign-' .. i) end`,
           stage.store.dueKey(),
         );
@@ -117,8 +119,8 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'infinite-members',
     done: 'members that nobody knows are due at minus and plus infinity',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.redis.cli('ZADD', stage.store.dueKey(), '-inf', 'never', '+inf', 'for-ever');
+      spoilt(stage, async () => {
+        await stage.store.tell('ZADD', stage.store.dueKey(), '-inf', 'never', '+inf', 'for-ever');
       }),
   },
   {
@@ -126,8 +128,8 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'due-infinite',
     done: 'the merchant itself is due at plus infinity',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.redis.cli('ZADD', stage.store.dueKey(), '+inf', 'shop');
+      spoilt(stage, async () => {
+        await stage.store.tell('ZADD', stage.store.dueKey(), '+inf', 'shop');
       }),
   },
   {
@@ -135,8 +137,8 @@ export const recordCases: readonly MatrixCase[] = [
     name: 'due-wrong-type',
     done: 'the set of due moments becomes a text',
     play: (stage: Stage): Promise<void> =>
-      spoilt(stage, () => {
-        stage.store.redis.cli('SET', stage.store.dueKey(), 'soon');
+      spoilt(stage, async () => {
+        await stage.store.tell('SET', stage.store.dueKey(), 'soon');
       }),
   },
 ];

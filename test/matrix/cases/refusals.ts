@@ -11,9 +11,9 @@ const credentials = { username: 'broker', password: 'before' };
 async function refuses(stage: Stage, { begin, end }: Record<'begin' | 'end', readonly string[]>): Promise<void> {
   await stage.beforeDue(200);
   await around(stage, async () => {
-    stage.store.redis.cli(...begin);
+    await stage.store.tell(...begin);
     await pause(REFUSES_FOR_MS);
-    stage.store.redis.cli(...end);
+    await stage.store.tell(...end);
   });
 }
 
@@ -38,11 +38,10 @@ export const refusalCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(200);
       await around(stage, async () => {
-        const { redis } = stage.store;
-        redis.cli('ACL', 'SETUSER', 'broker', 'resetpass', '>after');
-        redis.cli('CLIENT', 'KILL', 'USER', 'broker');
+        await stage.store.tell('ACL', 'SETUSER', 'broker', 'resetpass', '>after');
+        await stage.store.tell('CLIENT', 'KILL', 'USER', 'broker');
         await pause(REFUSES_FOR_MS);
-        redis.cli('ACL', 'SETUSER', 'broker', 'resetpass', '>before');
+        await stage.store.tell('ACL', 'SETUSER', 'broker', 'resetpass', '>before');
       });
     },
   },
@@ -87,7 +86,7 @@ export const refusalCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(100);
       await around(stage, async () => {
-        stage.store.redis.cli('CLIENT', 'PAUSE', '700', 'ALL');
+        await stage.store.tell('CLIENT', 'PAUSE', '700', 'ALL');
         await pause(700);
       });
     },

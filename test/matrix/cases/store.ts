@@ -55,7 +55,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'old-snapshot',
     done: 'a session is renewed, Redis comes back with what it had before, and one more replica starts',
     play: async (stage: Stage): Promise<void> => {
-      stage.store.redis.cli('SAVE');
+      await stage.store.tell('SAVE');
       await renewed(stage);
       await around(stage, () => killedFor(stage, 300));
       await stage.add();
@@ -92,7 +92,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'flushall',
     done: 'FLUSHALL at rest',
     play: async (stage: Stage): Promise<void> => {
-      await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
+      await around(stage, () => stage.store.tell('FLUSHALL'));
       await pause(2_500);
     },
   },
@@ -101,7 +101,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'flushall-start',
     done: 'FLUSHALL at rest, and one more replica starts at once',
     play: async (stage: Stage): Promise<void> => {
-      await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
+      await around(stage, () => stage.store.tell('FLUSHALL'));
       await stage.add();
       await pause(1_000);
     },
@@ -111,7 +111,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'flushall-start-later',
     done: 'the same 2.5 s later',
     play: async (stage: Stage): Promise<void> => {
-      await around(stage, () => Promise.resolve(void stage.store.redis.cli('FLUSHALL')));
+      await around(stage, () => stage.store.tell('FLUSHALL'));
       await pause(2_500);
       await stage.add();
       await pause(1_000);
@@ -124,7 +124,7 @@ export const storeCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
-        stage.store.redis.cli('FLUSHALL');
+        await stage.store.tell('FLUSHALL');
         await letGo();
       });
     },
@@ -135,7 +135,7 @@ export const storeCases: readonly MatrixCase[] = [
     done: 'SCRIPT FLUSH just before a due moment',
     play: async (stage: Stage): Promise<void> => {
       await stage.beforeDue(50);
-      await around(stage, () => Promise.resolve(void stage.store.redis.cli('SCRIPT', 'FLUSH')));
+      await around(stage, () => stage.store.tell('SCRIPT', 'FLUSH'));
     },
   },
   {
@@ -145,7 +145,7 @@ export const storeCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
-        stage.store.redis.cli('HDEL', stage.store.merchantKey('shop'), 'owner', 'leaseEndsAt', 'leaseMs');
+        await stage.store.tell('HDEL', stage.store.merchantKey('shop'), 'owner', 'leaseEndsAt', 'leaseMs');
         await pause(300);
         await letGo();
       });
@@ -158,7 +158,7 @@ export const storeCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
-        stage.store.redis.cli('DEL', stage.store.merchantKey('shop'));
+        await stage.store.tell('DEL', stage.store.merchantKey('shop'));
         await letGo();
       });
     },
@@ -170,7 +170,7 @@ export const storeCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       await pause(300);
       stage.begin();
-      anHourAhead(stage);
+      await anHourAhead(stage);
       await renewed(stage, 12_000);
       stage.end();
     },
@@ -182,7 +182,7 @@ export const storeCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
-        anHourAhead(stage);
+        await anHourAhead(stage);
         await letGo();
       });
     },
@@ -190,8 +190,8 @@ export const storeCases: readonly MatrixCase[] = [
 ];
 
 /** As seen from a clock that was set back: whatever looks like a moment, in every key. */
-function anHourAhead(stage: Stage): void {
-  stage.store.run(`
+async function anHourAhead(stage: Stage): Promise<void> {
+  await stage.store.run(`
     local now = redis.call('TIME')[1] * 1000
     local function isMoment(text)
       local number = tonumber(text)

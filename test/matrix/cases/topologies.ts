@@ -98,9 +98,9 @@ export const topologyCases: readonly MatrixCase[] = [
     play: async (stage: Stage): Promise<void> => {
       const letGo = await stage.callHeld();
       await around(stage, async () => {
-        const kill = (): void => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
-        kill();
-        const killing = setInterval(kill, 60);
+        const kill = (): Promise<void> => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
+        await kill();
+        const killing = setInterval(() => void kill(), 60);
         await pause(300);
         await letGo();
         await pause(400);
