@@ -120,6 +120,15 @@ describe('an outage of the gateway', () => {
     expect(cluster.gateway.mostInFlightInAll).toBeLessThanOrEqual(2 * 32);
   }, 30_000);
 
+  it('that takes no connections ends within three seconds for a merchant that is alone with its gateway', async () => {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 10, random });
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'ECONNREFUSED', wasReached: false });
+    await cluster.clock.advance(4 * MINUTE);
+    cluster.gateway.answerAlways(undefined);
+    await cluster.clock.advance(3 * SECOND);
+    expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh']);
+  });
+
   it('costs the store a few questions a second, not some for each merchant', async () => {
     const cluster = new Cluster({ merchants, latencyMs: 100, random });
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'refuses connections' });

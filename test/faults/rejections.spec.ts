@@ -188,6 +188,34 @@ describe('a rejection while the store does not answer', () => {
   });
 });
 
+describe('a renewal before its time that was given up', () => {
+  it('is taken over by another replica at once, although the session has long to go', async () => {
+    const cluster = await running({ replicas: 2, latencyMs: 4_000 });
+    const dead = cluster.session().generation;
+    const reported = Promise.allSettled([report(cluster, dead)]);
+    await cluster.clock.advance(100);
+    const stopped = cluster.first.stop(500);
+    await cluster.clock.advance(8_000);
+    await stopped;
+    await reported;
+    expect(cluster.session(1).generation).toBeGreaterThan(dead);
+    expect(cluster.gateway.calls).toHaveLength(3);
+  });
+
+  it('or has failed, is tried again when its back-off is over, by whoever is there', async () => {
+    const cluster = await running({ replicas: 2, latencyMs: 10 });
+    const dead = cluster.session().generation;
+    cluster.gateway.answerNext({ kind: 'transient', detail: 'busy' });
+    const reported = Promise.allSettled([report(cluster, dead)]);
+    await cluster.clock.advance(100);
+    await cluster.first.stop();
+    await reported;
+    await cluster.clock.advance(4_000);
+    expect(cluster.session(1).generation).toBeGreaterThan(dead);
+    expect(cluster.gateway.calls).toHaveLength(3);
+  });
+});
+
 describe('what is told of a rejection', () => {
   it('names its result, and the first report of a generation apart from its echoes', async () => {
     const cluster = await running({ latencyMs: 10 });

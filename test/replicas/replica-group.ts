@@ -5,6 +5,7 @@ import { type Session, SessionReplica, type SessionSettings } from '#libs/sessio
 import { type RedisConnection, RedisSessionStore } from '#libs/store';
 import { createLogger } from '#libs/telemetry';
 import { eventually, RecordedEvents, someSettings } from '#libs/testing';
+import { graceMsFor } from '../../apps/broker/src/renewal/grace-of-store.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import type { Observation } from './history-checker.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -179,6 +180,7 @@ export class ReplicaGroup {
       events,
       clock: this.clock,
       random: Math.random,
+      graceMs: graceMsFor({ type: 'redis' }),
     });
     started.replica = replica;
     replica.held.onAnyNewer(({ merchant, generation, authToken }) => {

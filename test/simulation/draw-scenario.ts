@@ -9,8 +9,10 @@ export interface DrawOptions {
 
 const MERCHANTS = ['shop', 'stall'] as const;
 const HOUR_MS = 3_600_000;
-/** By then the first sessions are there, so that faults meet something worth breaking. */
-const FIRST_FAULT_MS = 2_000;
+/** Faults are aimed at renewals this often: anywhere else, little is going on. */
+const AIMED = 0.6;
+const AIM_BEFORE_MS = 400;
+const AIM_AFTER_MS = 1_000;
 /** The share of a run after which no fault begins: what they did has to heal in the rest. */
 const LAST_FAULT_SHARE = 0.6;
 const LONGEST_FAULT_SHARE = 0.2;
@@ -109,10 +111,23 @@ const drawFault = {
 
 const faultKinds = Object.keys(drawFault) as FaultKind[];
 
-function faultAt(random: RandomStream, { forMs, replicas }: DrawOptions): Fault {
-  const atMs = Math.round(random.between(FIRST_FAULT_MS, LAST_FAULT_SHARE * forMs));
+type Timing = Pick<Scenario, 'forMs' | 'lifetimeMs' | 'gatewayTimeoutMs'>;
+
+/** Somewhere, or about when a renewal is expected; the first one is at the very start. */
+function momentMs(random: RandomStream, { forMs, lifetimeMs, gatewayTimeoutMs }: Timing): number {
+  const lastMs = LAST_FAULT_SHARE * forMs;
+  if (!random.chance(AIMED)) return Math.round(random.between(0, lastMs));
+  const leadMs = Math.max(0.2 * lifetimeMs, 2 * gatewayTimeoutMs);
+  const everyMs = lifetimeMs - 1.05 * leadMs;
+  const renewal = random.whole(0, Math.floor(lastMs / everyMs));
+  const aimMs = random.between(-AIM_BEFORE_MS, AIM_AFTER_MS) + 0.05 * leadMs * random.between(-1, 1);
+  return Math.round(Math.min(lastMs, Math.max(0, renewal * everyMs + aimMs)));
+}
+
+function faultAt(random: RandomStream, replicas: number, timing: Timing): Fault {
+  const atMs = momentMs(random, timing);
   // Short ones are the more interesting: they fall between two steps.
-  const lastsMs = Math.round(LONGEST_FAULT_SHARE * forMs * random.unit() ** 2);
+  const lastsMs = Math.round(LONGEST_FAULT_SHARE * timing.forMs * random.unit() ** 2);
   return drawFault[random.oneOf(faultKinds)]({ random, replicas, atMs, lastsMs });
 }
 
@@ -122,13 +137,16 @@ export function drawScenario(options: DrawOptions): Scenario {
   const random = new RandomStream(seed, 'scenario');
   const count = random.oneOf([0, 1, 1, 2, 2, 3, 4, 6]);
   const clocksAreOff = random.chance(0.3);
+  const timing = {
+    forMs,
+    lifetimeMs: random.oneOf([10_000, 15_000, 15_000, 30_000, 900_000]),
+    gatewayTimeoutMs: random.oneOf([1_000, 2_000]),
+  };
   return {
     seed,
-    forMs,
     replicas,
     merchants: MERCHANTS,
-    lifetimeMs: random.oneOf([15_000, 30_000, 60_000, 900_000]),
-    gatewayTimeoutMs: random.oneOf([1_000, 2_000]),
+    ...timing,
     gatewayLatencyMs: random.oneOf([20, 80, 300]),
     budget: random.oneOf([
       { calls: 20, windowMs: 600_000 },
@@ -139,6 +157,6 @@ export function drawScenario(options: DrawOptions): Scenario {
     wallOffsetsMs: Array.from({ length: replicas }, () =>
       clocksAreOff && random.chance(0.5) ? random.whole(-5_000, 5_000) : 0,
     ),
-    faults: Array.from({ length: count }, () => faultAt(random, options)).sort((a, b) => a.atMs - b.atMs),
+    faults: Array.from({ length: count }, () => faultAt(random, replicas, timing)).sort((a, b) => a.atMs - b.atMs),
   };
 }

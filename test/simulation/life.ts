@@ -76,6 +76,7 @@ export class Life {
       events: { emit: (event: SessionEvent) => this.#heard(event) },
       clock: this.process.clock,
       random: random.unit,
+      graceMs: GRACE_MS,
     };
     this.replica = new SessionReplica(parts.alter?.(ports) ?? ports);
     this.replica.held.onAnyNewer((session) => {

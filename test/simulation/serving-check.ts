@@ -10,6 +10,8 @@ import type { Weather } from './weather.js';
 
 /** How long a follower may serve what is dead once nothing fails any more. */
 const FOLLOWERS_REACH_MS = 1_000;
+/** A record that does not open is replaced when somebody wants it: readers come by this often. */
+const LONGEST_UNREAD_MS = 4_000;
 /** However often a merchant's sessions are rejected, one per this time is created for it. */
 const COOL_DOWN_MS = 10_000;
 /** Sessions that were made alone may have ended each other: one more renewal settles which of them counts. */
@@ -43,6 +45,7 @@ export class ServingCheck {
   readonly #excused = new Map<string, number>();
   readonly #firstRejected = new Map<string, number>();
   readonly #lastServed = new Map<string, number>();
+  readonly #damaged = new Set<string>();
   longestDeadMs = 0;
 
   constructor(parts: ServingCheckParts) {
@@ -52,9 +55,11 @@ export class ServingCheck {
   /** What is over may have left a lease behind, which nobody takes before its end. */
   faultEnds(fault: Fault): void {
     const { scenario, world, leases } = this.#parts;
+    if (fault.kind === 'record_damaged') this.#damaged.add(fault.merchant);
     for (const merchant of scenario.merchants) {
       if (!concerns(fault, merchant)) continue;
-      this.#excuse(merchant, world.nowMs);
+      // What was sent while it lasted may arrive this much later.
+      this.#excuse(merchant, world.nowMs + ('lateMs' in fault ? 2 * fault.lateMs : 0));
       if (leavesLeases.has(fault.kind)) this.#excuse(merchant, leases.endsAtMs(merchant));
       if (this.#mayHaveCalledAlone(fault)) this.#excuse(merchant, world.nowMs + SETTLING_MS);
     }
@@ -88,7 +93,8 @@ export class ServingCheck {
   handedOut(life: Life, token: string): void {
     const { world, gateway, judge } = this.#parts;
     const issued = gateway.issued(token);
-    if (issued === undefined || life.process.clock.wallOffsetMs !== 0 || world.nowMs < issued.expiresAtMs) return;
+    if (issued?.hasUnknowableEnd !== false || life.process.clock.wallOffsetMs !== 0 || world.nowMs < issued.expiresAtMs)
+      return;
     const lateMs = world.nowMs - issued.expiresAtMs;
     judge.violated(
       'no expired session is handed out',
@@ -121,7 +127,8 @@ export class ServingCheck {
     if (life.process.clock.wallOffsetMs !== 0) return;
     const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
     const calmMs = world.nowMs - Math.max(servedMs, this.#calmSinceMs(life, merchant));
-    if (calmMs <= FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs) return;
+    const unreadMs = this.#damaged.has(merchant) ? LONGEST_UNREAD_MS : 0;
+    if (calmMs <= FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + unreadMs) return;
     const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;
     judge.violated('there is a session to serve soon after the last fault', detail);
   }

@@ -44,7 +44,9 @@ function* smallerThan(scenario: Scenario, failedAtMs: number): Generator<Scenari
 
 function* smallerFaults(fault: Fault): Generator<Fault> {
   if (fault.lastsMs >= 2 * SHORTEST_MS) yield { ...fault, lastsMs: Math.floor(fault.lastsMs / 2) };
-  if ('byMs' in fault && Math.abs(fault.byMs) >= 2 * SHORTEST_MS) yield { ...fault, byMs: Math.trunc(fault.byMs / 2) };
+  // A gateway's clock is either plausible or not: half of the one would be the other.
+  if ('byMs' in fault && fault.kind !== 'gateway_clock' && Math.abs(fault.byMs) >= 2 * SHORTEST_MS)
+    yield { ...fault, byMs: Math.trunc(fault.byMs / 2) };
   if ('losesWrites' in fault && fault.losesWrites > 1) yield { ...fault, losesWrites: fault.losesWrites - 1 };
   if ('copies' in fault && fault.copies > 1) yield { ...fault, copies: 1 };
   if ('lateMs' in fault && fault.lateMs > 0) yield { ...fault, lateMs: 0 };

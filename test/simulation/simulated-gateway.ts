@@ -27,6 +27,8 @@ export interface IssuedToken {
   endedAtMs?: number;
   /** When its answer reached a running replica; never for what was carried out for nobody. */
   deliveredAtMs?: number;
+  /** Its maker's clock and the gateway's were wrong at once: nobody could tell when it ends. */
+  hasUnknowableEnd?: boolean;
 }
 
 export interface GatewayWitness {
@@ -120,6 +122,7 @@ export class SimulatedGateway {
             if (facts !== undefined) return fail(facts);
             if (issued === undefined || end()) return;
             this.#delivered(issued);
+            issued.hasUnknowableEnd = process.clock.wallOffsetMs !== 0 && this.#hasFarClock(merchant);
             resolve(this.#told(issued, { sentAt, receivedAt: process.clock.now() }));
           });
         });
@@ -179,6 +182,10 @@ export class SimulatedGateway {
     if (issued.deliveredAtMs !== undefined) return;
     issued.deliveredAtMs = this.#parts.world.nowMs;
     this.#parts.witness.delivered(issued);
+  }
+
+  #hasFarClock(merchant: string): boolean {
+    return this.#parts.weather.of('gateway_clock').some((fault) => fault.merchant === merchant && !fault.withExpiry);
   }
 
   #told(issued: IssuedToken, exchange: Pick<IssuedSession, 'sentAt' | 'receivedAt'>): IssuedSession {

@@ -1,6 +1,6 @@
 import { drawScenario } from './draw-scenario.js';
 import type { Violation } from './judge.js';
-import { plantedMistakes } from './planted-mistakes.js';
+import { plantedMistakes, withoutFloor } from './planted-mistakes.js';
 import { regressionCases } from './regression-cases.js';
 import type { Fault, Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
@@ -53,6 +53,13 @@ describe('the simulation', () => {
     },
     60_000,
   );
+
+  it('finds, in a schedule that is kept, a replica that tells the store nothing of what it has seen', async () => {
+    const kept = regressionCases().find(({ shows }) => shows === 'no generation names two sessions');
+    if (kept === undefined) throw new Error('there is no such case');
+    const violation = await violationOf(kept.scenario, withoutFloor);
+    expect(violation?.invariant).toBe(kept.shows);
+  });
 
   it('shrinks a schedule to the faults that matter', async () => {
     const harmless: Fault = {

@@ -33,6 +33,18 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ]);
 
+/** No connection came about, so that nothing was asked of the gateway. */
+const UNREACHED_CODES: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 /** Our own doing: `GatewayConnections` was closed under the call. */
 const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
@@ -80,7 +92,8 @@ const BROKEN_OFF: FailureVerdict = { kind: 'transient', detail: 'the exchange wi
 export function networkFailure(error: unknown): GatewayFailure {
   const mark = markOf(error);
   const { kind, detail } = rules.find(({ applies }) => applies(mark))?.verdict ?? BROKEN_OFF;
-  return new GatewayFailure({ kind, detail: `${detail} (${mark})` });
+  const reach = UNREACHED_CODES.has(mark) ? { wasReached: false } : {};
+  return new GatewayFailure({ kind, detail: `${detail} (${mark})`, ...reach });
 }
 
 /**

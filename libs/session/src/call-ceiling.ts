@@ -22,8 +22,12 @@ export class CallCeiling {
     return lastToLeave === undefined ? 0 : lastToLeave + windowMs - nowMs;
   }
 
-  /** What was called is never given back. */
   called(merchant: string): void {
     this.#callsAtMs.set(merchant, [...(this.#callsAtMs.get(merchant) ?? []), this.#clock.monotonicMs()]);
+  }
+
+  /** The last one was not made after all: not even a connection came about. What was called is never given back. */
+  giveBack(merchant: string): void {
+    this.#callsAtMs.set(merchant, (this.#callsAtMs.get(merchant) ?? []).slice(0, -1));
   }
 }

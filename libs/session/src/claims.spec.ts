@@ -126,7 +126,7 @@ describe('a claim', () => {
   });
 
   it('names the moment that was watched to its end: first a lease, then what is due, then a cool-down', async () => {
-    const named = async (...kinds: Parameters<Claimant['watchedOut']>): Promise<unknown> =>
+    const named = async (...kinds: readonly ('lease' | 'due' | 'cool_down')[]): Promise<unknown> =>
       (await new Claimant().watchedOut(...kinds).wishOf(aRequest()))?.watched;
     expect(await named('cool_down', 'due', 'lease')).toBe('the lease');
     expect(await named('cool_down', 'due')).toBe('the due');

@@ -25,3 +25,15 @@ describe('the last failures', () => {
     expect(board.get('shop')).toBeUndefined();
   });
 });
+
+describe('a failure that is noted', () => {
+  it('is news once, until another one or a session takes its place', () => {
+    const board = new FailureBoard();
+    const failure = aRecordedFailure();
+    expect(board.note('shop', failure)).toBe(true);
+    expect(board.note('shop', { ...failure })).toBe(false);
+    board.clear('shop');
+    expect(board.get('shop')).toBeUndefined();
+    expect(board.note('shop', failure)).toBe(true);
+  });
+});

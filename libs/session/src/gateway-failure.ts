@@ -24,6 +24,8 @@ export interface GatewayFailureFacts {
   readonly httpStatus?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
+  /** False when not even a connection came about: then no call was made. Left out: one may have been. */
+  readonly wasReached?: boolean;
   readonly cause?: unknown;
 }
 
@@ -33,6 +35,7 @@ export class GatewayFailure extends BrokerError {
   readonly msgCode: string | undefined;
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
+  readonly wasReached: boolean;
 
   constructor(facts: GatewayFailureFacts) {
     super(codeOf[facts.kind], {
@@ -44,5 +47,6 @@ export class GatewayFailure extends BrokerError {
     this.msgCode = facts.msgCode;
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
+    this.wasReached = facts.wasReached ?? true;
   }
 }

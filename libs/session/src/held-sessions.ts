@@ -9,6 +9,8 @@ import type { Session } from './session.js';
 interface Held {
   readonly session: Session;
   readonly answeredAtMs: number;
+  /** How far the wall clock was ahead of the monotonic one when the session's moments were put on it. */
+  readonly wallAheadMs: number;
 }
 
 /** The moments of a session are whole milliseconds: the truth is up to one later. */
@@ -93,7 +95,7 @@ export class HeldSessions {
     const { merchant, generation } = session;
     if (generation <= this.generationOf(merchant)) return false;
     const answeredAtMs = this.#clock.monotonicMs() - ageMs;
-    const held = { session: this.#onOurClock(session, ageMs), answeredAtMs };
+    const held = { session: this.#onOurClock(session, ageMs), answeredAtMs, wallAheadMs: this.#wallAheadMs() };
     this.#held.set(merchant, held);
     this.#seen.set(merchant, Math.max(generation, this.seen(merchant)));
     this.noteCalled(merchant, generation);
@@ -116,7 +118,7 @@ export class HeldSessions {
     const held = this.#held.get(merchant);
     if (held === undefined) return { held: false, leftMs: 0, freshMs: 0 };
     const { createdAt, expiresAt, mustRenewAt } = held.session;
-    const agedMs = this.ageMs(merchant) + Math.max(0, this.storeClock.driftMs);
+    const agedMs = this.ageMs(merchant) + Math.max(0, this.#wallAheadMs() - held.wallAheadMs);
     const leftMs = msBetween(createdAt, expiresAt) - agedMs - RESOLUTION_MS;
     return { held: true, leftMs, freshMs: leftMs - msBetween(mustRenewAt, expiresAt) };
   }
@@ -128,7 +130,8 @@ export class HeldSessions {
     for (const [merchant, { session, answeredAtMs }] of this.#held) {
       const agedSinceMs = answeredAtMs - sleptMs;
       const ageMs = this.#clock.monotonicMs() - agedSinceMs;
-      this.#held.set(merchant, { session: this.#onOurClock(session, ageMs), answeredAtMs: agedSinceMs });
+      const wallAheadMs = this.#wallAheadMs();
+      this.#held.set(merchant, { session: this.#onOurClock(session, ageMs), answeredAtMs: agedSinceMs, wallAheadMs });
     }
   }
 
@@ -148,6 +151,10 @@ export class HeldSessions {
   /** @returns a function that ends the subscription; the subscriber owns it */
   onNewer(merchant: string, listener: HeldListener): () => void {
     return this.#listeners.add(merchant, listener);
+  }
+
+  #wallAheadMs(): number {
+    return this.#clock.now() - this.#clock.monotonicMs();
   }
 
   /** The moments as they are, unless their maker's wall clock and ours disagree: then on ours, since its own harms its maker alone. */

@@ -50,7 +50,9 @@ function observed() {
   const clock = new FakeClock();
   const events = new RecordedEvents();
   const scripted = new ScriptedStore();
-  return { clock, events, scripted, store: new ObservedStore(scripted.store, events, clock) };
+  let returns = 0;
+  const store = new ObservedStore(scripted.store, { events, clock, onReturn: () => (returns += 1) });
+  return { clock, events, scripted, store, returns: () => returns };
 }
 
 describe('the store with a witness', () => {

@@ -17,6 +17,22 @@ import type {
 import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import { StoreSilence } from './store-silence.js';
 
+/** A shorter failure is a lost reply: nobody has gone on without the store meanwhile. */
+const SHORTEST_OUTAGE_MS = 1_000;
+
+/** What shows that another operation would be done again as well, should nobody ask for it any more. */
+const alsoShows: Readonly<Record<string, readonly string[]>> = {
+  claim: ['release'],
+  publish: ['offer', 'release'],
+  offer: ['publish'],
+};
+
+export interface ObservedStoreParts {
+  readonly events: SessionEvents;
+  readonly clock: Clock;
+  readonly onReturn: () => void;
+}
+
 /**
  * The store with a witness: reports each operation that the store refused or did not answer, and the first answer after
  * that, and knows how long it has been silent. It is the one owner of these failures, so that callers may act on an
@@ -27,12 +43,17 @@ export class ObservedStore implements SessionStore {
   readonly #store: SessionStore;
   readonly #events: SessionEvents;
   readonly #clock: Clock;
-  #failing = false;
+  readonly #onReturn: () => void;
+  /** What failed and has not been done since. */
+  readonly #failing = new Set<string>();
+  #failingSinceMs = 0;
 
-  constructor(store: SessionStore, events: SessionEvents, clock: Clock) {
+  /** @param onReturn called with the first answer after an outage, before whoever asked has it */
+  constructor(store: SessionStore, { events, clock, onReturn }: ObservedStoreParts) {
     this.#store = store;
     this.#events = events;
     this.#clock = clock;
+    this.#onReturn = onReturn;
     this.silence = new StoreSilence(clock);
   }
 
@@ -81,16 +102,23 @@ export class ObservedStore implements SessionStore {
     try {
       const result = await ask();
       this.silence.answered();
-      if (this.#failing) this.#events.emit({ event: 'store_recovered' });
-      this.#failing = false;
+      this.#succeeded(operation);
       return result;
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
       if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
       else this.silence.answered();
-      this.#failing = true;
+      if (this.#failing.size === 0) this.#failingSinceMs = askedAtMs;
+      this.#failing.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
+  }
+
+  #succeeded(operation: string): void {
+    if (this.#failing.size === 0) return;
+    if (this.#clock.monotonicMs() - this.#failingSinceMs >= SHORTEST_OUTAGE_MS) this.#onReturn();
+    for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#failing.delete(done);
+    if (this.#failing.size === 0) this.#events.emit({ event: 'store_recovered' });
   }
 }

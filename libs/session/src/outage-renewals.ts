@@ -6,7 +6,7 @@ import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { SessionGateway } from './ports/session-gateway.js';
-import { type AttemptResult, leaseMsFor, recordOf } from './renewal-attempt.js';
+import { answeredAt, type AttemptResult, leaseMsFor, recordOf } from './renewal-attempt.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
@@ -68,7 +68,7 @@ export class OutageRenewals {
     const askedAtMs = clock.monotonicMs();
     try {
       const answer = await gateway.createSession({ merchant, signal: deadline.signal });
-      const answeredAtMs = clock.monotonicMs();
+      const answeredAtMs = answeredAt(answer, clock, askedAtMs);
       const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
       const above = Math.max(held.floor(merchant), held.replaceable(merchant), clock.now());
       const generation = generationAlone(this.#seat ?? 0, above);
@@ -87,7 +87,9 @@ export class OutageRenewals {
   #failed(merchant: string, failure: GatewayFailure): AttemptResult {
     const outcome = failure.kind === 'aborted' ? 'timeout' : failure.kind;
     const failures = this.#allowance.failures(merchant);
-    const attempt = { kind: outcome, failures, retryAfterMs: failure.retryAfterMs };
+    const { retryAfterMs, wasReached } = failure;
+    const attempt = { kind: outcome, failures, retryAfterMs, wasReached };
+    if (!wasReached) this.#parts.ceiling.giveBack(merchant);
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
     this.#allowance.failed(merchant, retryInMs);
     const recorded = recordOf(failure, outcome, this.#parts.clock.now());

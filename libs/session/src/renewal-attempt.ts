@@ -66,7 +66,7 @@ export interface AttemptOptions {
   readonly lease: TimedLease;
   readonly settings: SessionSettings;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
-  readonly onIssued: (session: Session) => void;
+  readonly onIssued: (made: UnpublishedSession) => void;
 }
 
 /** One lease, at most one create-session call, and what became of it. */
@@ -74,7 +74,7 @@ export class RenewalAttempt {
   readonly #ports: AttemptPorts;
   readonly #settings: SessionSettings;
   readonly #held: TimedLease;
-  readonly #onIssued: (session: Session) => void;
+  readonly #onIssued: (made: UnpublishedSession) => void;
   /** The highest generation that was known before the call. */
   readonly #basis: number;
 
@@ -102,10 +102,10 @@ export class RenewalAttempt {
     const askedAtMs = clock.monotonicMs();
     try {
       const answer = await gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
-      const answeredAtMs = clock.monotonicMs();
+      const answeredAtMs = answeredAt(answer, clock, askedAtMs);
       const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
       const made = { session: this.#admit(issued), answeredAtMs, basis: this.#basis };
-      this.#onIssued(made.session);
+      this.#onIssued(made);
       if (this.#leftMs() <= 0) return { kind: 'late', made, issued };
       return await tracing.step('publish', () => this.#publish(made, issued, shutdown));
     } catch (error) {
@@ -160,10 +160,12 @@ export class RenewalAttempt {
   async #recordFailure(failure: GatewayFailure): Promise<AttemptResult> {
     // An abort that shutdown did not ask for is the lease running out: to everyone else, a timeout.
     const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
-    const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs: failure.retryAfterMs };
+    const { retryAfterMs, wasReached } = failure;
+    const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs, wasReached };
     const retryInMs = retryDelayMs(attempt, this.#ports.random());
     const recorded = recordOf(failure, kind, this.#ports.clock.now());
-    await this.#release({ called: true, nextDueInMs: retryInMs, failure: recorded });
+    if (!wasReached) this.#ports.ceiling.giveBack(this.#merchant);
+    await this.#release({ called: wasReached, nextDueInMs: retryInMs, failure: recorded });
     return { kind: 'failed', failure, outcome: kind, retryInMs, recorded };
   }
 
@@ -189,4 +191,13 @@ export class RenewalAttempt {
 /** A failure as every replica may show it. */
 export function recordOf(failure: GatewayFailure, kind: RecordedFailure['kind'], at: Instant): RecordedFailure {
   return { kind, at, ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }) };
+}
+
+/**
+ * When the answer was complete, by the monotonic clock: what the opening of the answer took counts as age. A wall clock
+ * that was set meanwhile makes it no older than the question.
+ */
+export function answeredAt({ receivedAt }: IssuedSession, clock: Clock, askedAtMs: number): number {
+  const nowMs = clock.monotonicMs();
+  return Math.max(askedAtMs, nowMs - Math.max(0, msBetween(receivedAt, clock.now())));
 }

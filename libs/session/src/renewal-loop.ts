@@ -4,6 +4,7 @@ import type { GatewayLoad } from './gateway-load.js';
 import type { GatewayRecovery } from './gateway-recovery.js';
 import type { Grace } from './grace.js';
 import type { HeldSessions } from './held-sessions.js';
+import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionStore } from './ports/session-store.js';
 import { meansStoreIsAhead, type Renewer, type RenewalResult } from './renewer.js';
@@ -33,6 +34,7 @@ export interface RenewalLoopParts {
   readonly unpublished: UnpublishedSessions;
   readonly settlements: Settlements;
   readonly recovery: GatewayRecovery;
+  readonly watches: MomentWatches;
   readonly load: GatewayLoad;
   readonly store: SessionStore;
   readonly clock: Clock;
@@ -174,13 +176,14 @@ export class RenewalLoop {
   }
 
   /**
-   * The list is a hint: of a session that is far from its renewAt by our own count, the store has lost the moment, or its
-   * clock was set. It is read, and renewed when its time has come.
+   * The list is a hint: of a session that is far from its renewAt by our own count, the moment is another one by now (a
+   * renewal before its time has failed or was given up), or the store's clock was set. Which of the two it is shows the
+   * moment itself: one that we have watched is over when we have watched it to its end.
    */
   #isDueHere(merchant: string): boolean {
-    const { merchants, held, sync } = this.#parts;
+    const { merchants, held, sync, watches } = this.#parts;
     if (merchants.settingsOf(merchant) === undefined) return false;
-    if (held.untilRenewalMs(merchant) <= EARLY_MS) return true;
+    if (held.untilRenewalMs(merchant) <= EARLY_MS || watches.over(merchant, 'due') !== undefined) return true;
     sync.want([merchant]);
     return false;
   }
@@ -204,7 +207,8 @@ export class RenewalLoop {
 
   async #renewed(merchant: string, result: RenewalResult): Promise<void> {
     const { renewer, sync } = this.#parts;
-    if (meansStoreIsAhead(result)) sync.want([merchant]);
+    // Its own publication is read, too: the next due moment is watched from its beginning on.
+    if (meansStoreIsAhead(result) || result.kind === 'renewed') sync.want([merchant]);
     if (this.#released.size > 0) this.wake();
     const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';
     if (hasBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();

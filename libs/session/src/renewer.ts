@@ -23,7 +23,7 @@ import type { SessionSettings } from './session-settings.js';
 import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
 import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import type { StoreSilence } from './store-silence.js';
-import type { UnpublishedSessions } from './unpublished-sessions.js';
+import type { UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
 
 /** What became of a wish for a newer session. `retryInMs` is when wishing again can make sense. */
 export type RenewalResult =
@@ -183,6 +183,12 @@ export class Renewer {
       return await this.#withoutStore(request, context);
     }
     if (granted.kind !== 'claimed') return granted;
+    // It was the first answer after an outage: whoever holds newer than the store has not yet been heard.
+    const waits = this.#waitsForOthers(request);
+    if (waits !== undefined) {
+      await this.#giveBack(granted.lease, waits.retryInMs);
+      return waits;
+    }
     return await this.#attempt(request, granted.lease, { settings, onAttempt });
   }
 
@@ -201,7 +207,7 @@ export class Renewer {
     const generation = result.kind === 'alone' ? result.made.session.generation : this.#parts.held.seen(merchant);
     const durationMs = this.#parts.clock.monotonicMs() - startedAtMs;
     reportAttempt(this.#parts.events, request, { generation, result, durationMs });
-    if (result.kind === 'alone') this.#adopt(result.made.session);
+    if (result.kind === 'alone') this.#adopt(result.made);
     return this.#conclude(merchant, settings, result);
   }
 
@@ -232,7 +238,7 @@ export class Renewer {
     context: { readonly settings: SessionSettings; readonly onAttempt: (result: AttemptResult) => void },
   ): Promise<RenewalResult> {
     const { settings, onAttempt } = context;
-    const onIssued = (session: Session): void => this.#adopt(session);
+    const onIssued = (made: UnpublishedSession): void => this.#adopt(made);
     const attempt = new RenewalAttempt(this.#parts, { lease, settings, onIssued });
     // A shutdown that began meanwhile makes no call any more.
     if (this.#stopping || !attempt.isLongEnough) {
@@ -248,9 +254,9 @@ export class Renewer {
   }
 
   /** An unanswered release costs the rest of the lease: it then ends by itself. */
-  async #giveBack({ lease }: TimedLease): Promise<void> {
+  async #giveBack({ lease }: TimedLease, nextDueInMs = 0): Promise<void> {
     try {
-      await this.#parts.store.release(lease, { called: false, nextDueInMs: 0 });
+      await this.#parts.store.release(lease, { called: false, nextDueInMs });
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }
@@ -282,14 +288,14 @@ export class Renewer {
   }
 
   /** From the gateway's answer on: the session before this one is dead, whatever the store says of it. */
-  #adopt(session: Session): void {
-    const { held, events, merchants } = this.#parts;
+  #adopt({ session, answeredAtMs }: UnpublishedSession): void {
+    const { held, events, merchants, clock } = this.#parts;
     const { merchant, generation } = session;
     if (merchants.settingsOf(merchant) === undefined) return;
     const before = held.get(merchant);
     const serverKeyChanged = before !== undefined && !haveSameServerKey(before, session);
     this.#holdOffs.forget(merchant);
-    if (held.adopt(session, 0)) {
+    if (held.adopt(session, clock.monotonicMs() - answeredAtMs)) {
       events.emit({ event: 'session_adopted', merchant, generation, source: 'own', serverKeyChanged });
     }
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { retryDelayMs } from './retry-policy.js';
 
-const transient = { kind: 'transient', failures: 0, retryAfterMs: undefined } as const;
+const transient = { kind: 'transient', failures: 0, retryAfterMs: undefined, wasReached: true } as const;
 
 describe('the retry policy', () => {
   it('waits between one and two seconds after the first failure', () => {
@@ -18,7 +18,7 @@ describe('the retry policy', () => {
     const kinds = fc.constantFrom('transient', 'timeout', 'invalid_response', 'refused', 'revoked' as const);
     fc.assert(
       fc.property(kinds, fc.nat(), fc.double({ min: 0, max: 0.999, noNaN: true }), (kind, failures, random) => {
-        return retryDelayMs({ kind, failures, retryAfterMs: undefined }, random) >= 1_000;
+        return retryDelayMs({ kind, failures, retryAfterMs: undefined, wasReached: true }, random) >= 1_000;
       }),
     );
   });
@@ -39,5 +39,13 @@ describe('the retry policy', () => {
 
   it('lets others go on at once after a call that we aborted ourselves', () => {
     expect(retryDelayMs({ ...transient, kind: 'aborted' }, 1)).toBe(0);
+  });
+
+  it('is three seconds at the most where no connection came about, since nothing was asked of the gateway', () => {
+    for (const failures of [0, 1, 5, 50]) {
+      const delayMs = retryDelayMs({ ...transient, failures, wasReached: false }, 0.999_999);
+      expect(delayMs).toBeLessThanOrEqual(3_000);
+      expect(retryDelayMs({ ...transient, failures, wasReached: false }, 0)).toBe(1_000);
+    }
   });
 });

@@ -3,6 +3,8 @@ import type { GatewayFailureKind } from './gateway-failure.js';
 const FIRST_CEILING_MS = 2_000;
 const SHORTEST_MS = 1_000;
 const LONGEST_MS = 60_000;
+/** Where no connection came about nothing was asked of the gateway, so that trying again costs it nothing. */
+const LONGEST_UNREACHED_MS = 3_000;
 /** For failures that only a person can mend; also the most a `Retry-After` can ask for. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
@@ -13,6 +15,8 @@ export interface FailedAttempt {
   readonly kind: GatewayFailureKind;
   /** Failed attempts in a row before this one. */
   readonly failures: number;
+  /** False when not even a connection came about. */
+  readonly wasReached: boolean;
   /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
 }
@@ -32,12 +36,13 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
     case 'transient':
     case 'timeout':
     case 'invalid_response':
-      return Math.max(askedForMs, backOffMs(attempt.failures, random));
+      return Math.max(askedForMs, backOffMs(attempt, random));
   }
 }
 
 /** Full jitter between one second and a ceiling that doubles from 2 s to 60 s: never zero, never in step. */
-function backOffMs(failures: number, random: number): number {
-  const ceilingMs = Math.min(LONGEST_MS, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
+function backOffMs({ failures, wasReached }: FailedAttempt, random: number): number {
+  const longestMs = wasReached ? LONGEST_MS : LONGEST_UNREACHED_MS;
+  const ceilingMs = Math.min(longestMs, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
   return SHORTEST_MS + random * (ceilingMs - SHORTEST_MS);
 }

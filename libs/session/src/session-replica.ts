@@ -66,7 +66,8 @@ export class SessionReplica {
   constructor(ports: ReplicaPorts) {
     const { clock, events } = ports;
     this.#merchants = ports.merchants;
-    const store = new ObservedStore(ports.store, events, clock);
+    const grace = new Grace(clock, ports.graceMs ?? 0);
+    const store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
     this.held = new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
@@ -90,7 +91,7 @@ export class SessionReplica {
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
-      grace: new Grace(clock, ports.graceMs ?? 0),
+      grace,
     };
     this.#renewer = new Renewer(parts);
     this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });

@@ -230,6 +230,7 @@ export class SessionSync {
     this.#parts.failures.clear(merchant);
     this.#parts.renewer.forgetHoldOff(merchant);
     this.#looks.delete(merchant);
+    this.#parts.watches.forget(merchant, 'due');
     this.#planRecheck(merchant);
   }
 

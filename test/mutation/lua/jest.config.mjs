@@ -8,5 +8,7 @@ export default {
   testMatch: ['<rootDir>/libs/store/src/redis/**/*.int-spec.ts'],
   testEnvironment: '<rootDir>/test/mutation/first-failure-ends.mjs',
   setupFiles: [...base.setupFiles, '<rootDir>/test/mutation/without-shrinking.mjs'],
-  transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/lua/mutated-script.mjs', swc], ...base.transform },
+  // A busy machine is no mutant that somebody noticed.
+  testTimeout: 15_000,
+  transform: { '\\.lua\\.ts$': ['<rootDir>/test/mutation/mutated-source.mjs', swc], ...base.transform },
 };

@@ -1,4 +1,5 @@
-// Mutation testing: `npm run mutation -- jwe|session|store [--only <glob>] [--every <n>] [--concurrency <n>]`.
+// Mutation testing: `npm run mutation -- jwe|session|store [--only <glob>] [--specs <glob>] [--every <n>]
+// [--concurrency <n>] [--name <report>]`.
 // Changes the sources of a lib in small ways, one at a time, in a copy of them, and prints each change that no spec notices.
 // With --every 3, one change in three is tried; the others are reported as errors, which count for no score.
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     only: { type: 'string', multiple: true },
+    specs: { type: 'string', multiple: true },
     concurrency: { type: 'string', default: '1' },
     every: { type: 'string', default: '1' },
     name: { type: 'string' },
@@ -27,7 +29,7 @@ await new Stryker({
   jest: {
     projectType: 'custom',
     configFile: 'test/mutation/stryker/jest.config.mjs',
-    config: { testMatch: target.specs },
+    config: { testMatch: values.specs?.map((glob) => `<rootDir>/${glob}`) ?? target.specs },
     enableFindRelatedTests: false,
   },
   concurrency: Number(values.concurrency),

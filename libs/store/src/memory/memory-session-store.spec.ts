@@ -85,6 +85,25 @@ describe('MemorySessionStore', () => {
     expect(states[0]?.stored).toEqual({ kind: 'unchanged', ageMs: 0 });
   });
 
+  it('takes an offer in place of a generation that is beyond belief', async () => {
+    const clock = new FakeClock();
+    const store = new MemorySessionStore({ clock });
+    await store.offer(anOffer(aSession({ generation: 8_999_999_999_999_999 })));
+    const generation = clock.now() + 1;
+    expect(await store.offer(anOffer(aSession({ generation })))).toMatchObject({ kind: 'taken', generation });
+  });
+
+  it('tells nobody anything any more once it is closed', async () => {
+    const store = new MemorySessionStore({ clock: new FakeClock() });
+    const heard: Announcement[] = [];
+    store.onAnnouncement((announcement) => heard.push(announcement));
+    const held = await granted(store);
+    const published = store.publish(held, publicationOf(held));
+    await store.close();
+    await published;
+    expect(heard).toEqual([]);
+  });
+
   it('is heard whole: it never says that hints may have been lost', async () => {
     const store = new MemorySessionStore({ clock: new FakeClock() });
     const heard: Announcement[] = [];

@@ -74,12 +74,14 @@ local call
 repeat
   call = whole(fence) .. ':' .. owner .. ':' .. whole(now) .. ':' .. turn
   turn = turn + 1
-until redis.call('ZADD', KEYS[2], 'NX', whole(now), call) == 1
-redis.call('PEXPIRE', KEYS[2], whole(window))
+until not redis.call('ZSCORE', KEYS[2], call)
 
+-- The hash first: where a write of it is refused, a script ends without having counted a call that is not made.
 redis.call('HSET', KEYS[1], 'fence', whole(fence), 'owner', owner, 'leaseEndsAt', whole(now + length),
   'leaseMs', whole(length), 'leaseCools', cool_down > 0 and '1' or '0', 'leaseCall', call)
 if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end
+redis.call('ZADD', KEYS[2], whole(now), call)
+redis.call('PEXPIRE', KEYS[2], whole(window))
 fall_due(KEYS[1], KEYS[3], merchant, length, whole(fence))
 return { 'claimed', whole(fence), whole(length), whole(record.failures) }
 `,

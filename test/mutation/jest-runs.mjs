@@ -1,19 +1,26 @@
-// A process of main.mjs: runs the specs for each mutant that it is sent, and answers whether one of them failed.
+// A process of its own, for a command beside it: runs specs for each mutant that it is sent, one file after the other, and
+// answers which test was the first to notice.
 import { join } from 'node:path';
 import { runCLI } from 'jest';
 
-const root = join(import.meta.dirname, '..', '..', '..');
+const root = join(import.meta.dirname, '..', '..');
+const [, , config] = process.argv;
 
-async function failsIn({ file, testNamePattern }) {
+let runs = 0;
+
+async function firstFailure({ file, testNamePattern }) {
+  runs += 1;
   const { results } = await runCLI(
     {
       _: [],
       $0: 'mutation',
-      config: 'test/mutation/lua/jest.config.mjs',
+      config,
       runInBand: true,
       silent: true,
       reporters: [],
       watchman: false,
+      // Jest keeps what it has transformed for as long as the configuration is the same: the last mutant would run again.
+      globals: JSON.stringify({ run: runs }),
       testPathPatterns: [file],
       ...(testNamePattern === undefined ? {} : { testNamePattern }),
     },
@@ -28,10 +35,10 @@ async function failsIn({ file, testNamePattern }) {
 }
 
 process.on('message', async ({ mutant, specs }) => {
-  process.env.LUA_MUTANT = JSON.stringify(mutant ?? {});
+  process.env.MUTANT = JSON.stringify(mutant ?? {});
   let noticedBy;
   for (const spec of specs) {
-    noticedBy ??= await failsIn(spec);
+    noticedBy ??= await firstFailure(spec);
   }
   process.send({ noticedBy });
 });

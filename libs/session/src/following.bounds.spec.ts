@@ -1,0 +1,133 @@
+import { FakeClock } from '#libs/testing';
+import { Following } from './following.js';
+
+interface Read {
+  readonly merchants: readonly string[];
+  readonly answer: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+function follower() {
+  const clock = new FakeClock();
+  const reads: Read[] = [];
+  const failures: (readonly [readonly string[], unknown])[] = [];
+  const following = new Following({
+    clock,
+    read: (merchants) => new Promise((answer, fail) => reads.push({ merchants, answer, fail })),
+    onFailure: (merchants, error) => failures.push([merchants, error]),
+  });
+  const asked = (): unknown[] => reads.map(({ merchants }) => merchants);
+  return { clock, reads, failures, following, asked };
+}
+
+const many = (count: number, from = 0): string[] => Array.from({ length: count }, (_, index) => `m${from + index}`);
+
+describe('following', () => {
+  it('reads what is wanted at once, and what is wanted meanwhile by a read of its own', async () => {
+    const { clock, reads, following, asked } = follower();
+    following.want(['shop']);
+    expect(asked()).toEqual([['shop']]);
+    following.want(['shop', 'kiosk']);
+    reads[0]?.answer();
+    await clock.settle();
+    expect(asked()).toEqual([['shop'], ['shop', 'kiosk']]);
+    reads[1]?.answer();
+    await clock.settle();
+    expect(reads).toHaveLength(2);
+  });
+
+  it('asks for five hundred merchants at a time, in four questions at once', async () => {
+    const { clock, reads, following } = follower();
+    following.want(many(2_501));
+    expect(reads.map(({ merchants }) => merchants.length)).toEqual([500, 500, 500, 500]);
+    reads[2]?.answer();
+    await clock.settle();
+    expect(reads.map(({ merchants }) => merchants.length)).toEqual([500, 500, 500, 500, 500]);
+    reads[0]?.answer();
+    await clock.settle();
+    expect(reads.at(-1)?.merchants).toEqual(['m2500']);
+    expect(new Set(reads.flatMap(({ merchants }) => merchants)).size).toBe(2_501);
+  });
+
+  it('asks again for what failed, after a second and not before', async () => {
+    const { clock, reads, failures, following, asked } = follower();
+    following.want(['shop']);
+    const error = new Error('silent, on purpose');
+    reads[0]?.fail(error);
+    await clock.advance(999);
+    expect(failures).toEqual([[['shop'], error]]);
+    following.want(['kiosk']);
+    expect(reads).toHaveLength(1);
+    await clock.advance(1);
+    expect(asked()).toEqual([['shop'], ['shop', 'kiosk']]);
+    reads[1]?.answer();
+    await clock.advance(60_000);
+    expect(reads).toHaveLength(2);
+  });
+
+  it('has one retry for all that failed, and a success meanwhile does not bring it forward', async () => {
+    const { clock, reads, following, asked } = follower();
+    following.want(many(1_000));
+    reads[0]?.fail(new Error('silent, on purpose'));
+    await clock.advance(500);
+    reads[1]?.fail(new Error('silent, on purpose'));
+    await clock.settle();
+    expect(clock.pendingTasks).toBe(1);
+    await clock.advance(500);
+    expect(asked().slice(2)).toEqual([many(500), many(500, 500)]);
+    reads[2]?.fail(new Error('silent, on purpose'));
+    await clock.settle();
+    reads[3]?.answer();
+    await clock.advance(999);
+    expect(reads).toHaveLength(4);
+    await clock.advance(1);
+    expect(reads).toHaveLength(5);
+  });
+
+  it('asks at once when the store may answer again, and not a second time', async () => {
+    const { clock, reads, following } = follower();
+    following.want(['shop']);
+    reads[0]?.fail(new Error('silent, on purpose'));
+    await clock.settle();
+    following.retryNow();
+    expect(reads).toHaveLength(2);
+    reads[1]?.answer();
+    await clock.advance(60_000);
+    expect(reads).toHaveLength(2);
+    following.retryNow();
+    expect(reads).toHaveLength(2);
+  });
+
+  it('forgets a merchant that has gone', async () => {
+    const { clock, reads, following } = follower();
+    following.want(['shop', 'kiosk']);
+    reads[0]?.fail(new Error('silent, on purpose'));
+    await clock.settle();
+    following.forget('shop');
+    await clock.advance(1_000);
+    expect(reads[1]?.merchants).toEqual(['kiosk']);
+  });
+
+  it('ends when it is closed: nothing is asked any more, and no timer stays', async () => {
+    const { clock, reads, following } = follower();
+    following.want(['shop']);
+    reads[0]?.fail(new Error('silent, on purpose'));
+    await clock.settle();
+    following.close();
+    expect(clock.pendingTasks).toBe(0);
+    following.want(['kiosk']);
+    following.retryNow();
+    await clock.advance(60_000);
+    expect(reads).toHaveLength(1);
+  });
+
+  it('does not ask again for what fails after it was closed', async () => {
+    const { clock, reads, following } = follower();
+    following.want(['shop']);
+    following.close();
+    reads[0]?.fail(new Error('silent, on purpose'));
+    await clock.advance(60_000);
+    expect(reads).toHaveLength(1);
+    expect(clock.pendingTasks).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+import { plusMs } from '#libs/clock';
+import { aSession, FakeClock } from '#libs/testing';
+import { HeldSessions } from './held-sessions.js';
+
+function holding(): { clock: FakeClock; held: HeldSessions } {
+  const clock = new FakeClock();
+  return { clock, held: new HeldSessions(clock) };
+}
+
+describe('what is known of a merchant', () => {
+  it('is nothing at first, and no session', () => {
+    const { held } = holding();
+    expect(held.get('shop')).toBeUndefined();
+    expect([held.generationOf('shop'), held.seen('shop'), held.floor('shop'), held.replaceable('shop')]).toEqual([
+      0, 0, 0, 0,
+    ]);
+    expect(held.ageMs('shop')).toBe(0);
+    expect(held.facts('shop')).toEqual({ held: false, leftMs: 0, freshMs: 0 });
+    expect(held.untilRenewalMs('shop')).toBe(0);
+  });
+
+  it('tells an unopenable generation once, until it is forgotten, and as long as it is the newest', () => {
+    const { held } = holding();
+    expect(held.noteUnusable('shop', 20)).toBe(true);
+    expect(held.noteUnusable('shop', 20)).toBe(false);
+    expect(held.noteUnusable('shop', 19)).toBe(false);
+    expect(held.replaceable('shop')).toBe(20);
+    expect(held.noteUnusable('shop', 21)).toBe(true);
+    held.forgetUnusable('shop');
+    expect(held.replaceable('shop')).toBe(0);
+    expect(held.noteUnusable('shop', 21)).toBe(true);
+  });
+
+  it('outlives the session as a floor, and what was called for counts as well', () => {
+    const { held } = holding();
+    held.adopt(aSession({ generation: 20 }), 0);
+    held.noteCalled('shop', 30);
+    held.noteCalled('shop', 25);
+    held.noteUnusable('shop', 40);
+    held.drop('shop');
+    expect(held.get('shop')).toBeUndefined();
+    expect([held.seen('shop'), held.floor('shop'), held.replaceable('shop')]).toEqual([20, 30, 0]);
+  });
+
+  it('is told to whoever listens to any merchant, until they end it', () => {
+    const { held } = holding();
+    const heard: number[] = [];
+    const end = held.onAnyNewer(({ generation }) => heard.push(generation));
+    held.adopt(aSession({ generation: 20 }), 0);
+    held.adopt(aSession({ generation: 20 }), 0);
+    end();
+    held.adopt(aSession({ generation: 21 }), 0);
+    expect(heard).toEqual([20]);
+  });
+});
+
+describe('the time that a session has', () => {
+  it('is counted to its margin, to its renewal and to its end, from the answer on', () => {
+    const { clock, held } = holding();
+    held.adopt(aSession(), 1_000);
+    clock.freeze(9_000);
+    expect(held.ageMs('shop')).toBe(10_000);
+    expect(held.facts('shop')).toEqual({ held: true, leftMs: 889_999, freshMs: 859_999 });
+    expect(held.untilRenewalMs('shop')).toBe(709_999);
+  });
+
+  it.each([
+    [2_000, false],
+    [-2_000, false],
+    [2_001, true],
+    [-2_001, true],
+  ])('is moved to our clock when its maker was off by more than two seconds: by %d ms, %s', (byMs, isMoved) => {
+    const { clock, held } = holding();
+    const session = aSession();
+    const moved = Object.fromEntries(
+      (['createdAt', 'expiresAt', 'renewAt', 'mustRenewAt'] as const).map((name) => [
+        name,
+        plusMs(session[name], byMs),
+      ]),
+    );
+    held.adopt({ ...session, ...moved }, 0);
+    expect(held.get('shop')).toEqual(isMoved ? session : { ...session, ...moved });
+    expect(clock.now()).toBe(session.createdAt);
+  });
+
+  it('goes on as it was while the clocks agree', () => {
+    const { clock, held } = holding();
+    held.adopt(aSession(), 0);
+    const before = held.get('shop');
+    clock.jumpWall(3_600_000);
+    held.reconcile({ kind: 'agreed' });
+    expect(held.get('shop')).toBe(before);
+  });
+
+  it('moves to a wall clock that was set, and is no shorter for it', () => {
+    const { clock, held } = holding();
+    held.adopt(aSession(), 0);
+    clock.freeze(10_000);
+    clock.jumpWall(3_600_000);
+    held.reconcile({ kind: 'wall_set' });
+    expect(held.ageMs('shop')).toBe(10_000);
+    expect(held.get('shop')?.expiresAt).toBe(plusMs(aSession().expiresAt, 3_600_000));
+  });
+
+  it('is shorter by the time for which the machine was suspended', () => {
+    const { clock, held } = holding();
+    held.adopt(aSession(), 0);
+    clock.freeze(10_000);
+    clock.jumpWall(60_000);
+    held.reconcile({ kind: 'suspended', forMs: 60_000 });
+    expect(held.ageMs('shop')).toBe(70_000);
+    expect(held.get('shop')?.expiresAt).toBe(aSession().expiresAt);
+  });
+});
