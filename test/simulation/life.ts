@@ -18,6 +18,8 @@ const APP_TICK_MS = 1_000;
 /** However many questions a tick asks of a silent store one after another. */
 const LONGEST_TICK_MS = 30_000;
 const GRACE_MS = 1_000;
+/** As the app gives others, beside a store that is shared. */
+export const TIME_OF_OTHERS_MS = 1_500;
 const LONGEST_STOP_MS = GRACE_MS + 5_000;
 
 /** Puts something between a replica and its ports: how a mistake is planted. */
@@ -76,7 +78,7 @@ export class Life {
       events: { emit: (event: SessionEvent) => this.#heard(event) },
       clock: this.process.clock,
       random: random.unit,
-      graceMs: GRACE_MS,
+      graceMs: TIME_OF_OTHERS_MS,
     };
     this.replica = new SessionReplica(parts.alter?.(ports) ?? ports);
     this.replica.held.onAnyNewer((session) => {

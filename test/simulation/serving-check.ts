@@ -1,7 +1,7 @@
 import type { CallCheck } from './call-check.js';
 import type { Judge } from './judge.js';
 import type { LeaseLedger } from './lease-ledger.js';
-import type { Life } from './life.js';
+import { type Life, TIME_OF_OTHERS_MS } from './life.js';
 import { concerns, type Fault, type Scenario } from './scenario.js';
 import type { SimulatedGateway } from './simulated-gateway.js';
 import type { StoreCall } from './store-calls.js';
@@ -128,7 +128,8 @@ export class ServingCheck {
     const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
     const calmMs = world.nowMs - Math.max(servedMs, this.#calmSinceMs(life, merchant));
     const unreadMs = this.#damaged.has(merchant) ? LONGEST_UNREAD_MS : 0;
-    if (calmMs <= FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + unreadMs) return;
+    // Whoever comes to the store, at its start or after an outage, first lets others say what they hold.
+    if (calmMs <= TIME_OF_OTHERS_MS + FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + unreadMs) return;
     const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;
     judge.violated('there is a session to serve soon after the last fault', detail);
   }

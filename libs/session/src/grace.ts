@@ -18,7 +18,8 @@ export class Grace {
     this.#endsAtMs = this.#clock.monotonicMs() + this.#graceMs;
   }
 
+  /** In whole milliseconds: whoever waits for what is left of one would wait for ever. */
   leftMs(): number {
-    return Math.max(0, this.#endsAtMs - this.#clock.monotonicMs());
+    return Math.max(0, Math.ceil(this.#endsAtMs - this.#clock.monotonicMs()));
   }
 }

@@ -46,7 +46,8 @@ export class ObservedStore implements SessionStore {
   readonly #onReturn: () => void;
   /** What failed and has not been done since. */
   readonly #failing = new Set<string>();
-  #failingSinceMs = 0;
+  /** Since when nothing at all was answered. */
+  #failingSinceMs: number | undefined;
 
   /** @param onReturn called with the first answer after an outage, before whoever asked has it */
   constructor(store: SessionStore, { events, clock, onReturn }: ObservedStoreParts) {
@@ -108,7 +109,7 @@ export class ObservedStore implements SessionStore {
       if (!isStoreOutage(error)) throw error;
       if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
       else this.silence.answered();
-      if (this.#failing.size === 0) this.#failingSinceMs = askedAtMs;
+      this.#failingSinceMs ??= askedAtMs;
       this.#failing.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
@@ -116,8 +117,10 @@ export class ObservedStore implements SessionStore {
   }
 
   #succeeded(operation: string): void {
+    const sinceMs = this.#failingSinceMs;
+    this.#failingSinceMs = undefined;
+    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= SHORTEST_OUTAGE_MS) this.#onReturn();
     if (this.#failing.size === 0) return;
-    if (this.#clock.monotonicMs() - this.#failingSinceMs >= SHORTEST_OUTAGE_MS) this.#onReturn();
     for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#failing.delete(done);
     if (this.#failing.size === 0) this.#events.emit({ event: 'store_recovered' });
   }

@@ -172,7 +172,8 @@ export class RenewalLoop {
     }
     this.#passedOver = Math.min(MOST_PASSED_OVER, due.merchants.length - started);
     if (due.nextDueInMs === undefined) return;
-    this.#wakeIn(due.merchants.length > 0 ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
+    const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
+    this.#wakeIn(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
   }
 
   /**

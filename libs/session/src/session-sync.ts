@@ -179,10 +179,11 @@ export class SessionSync {
     const { merchant, stored, dueInMs, dueMark } = state;
     if (!this.#isConfigured(merchant)) return;
     this.#takeFailure(state);
+    if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
+    // After the session: with a new one, the moment that was watched before is another's.
     if (dueInMs !== undefined && dueMark !== undefined) {
       this.#parts.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
     }
-    if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
     if (stored.kind === 'unopenable' && this.#parts.held.noteUnusable(merchant, stored.generation)) {
       this.#parts.events.emit({ event: 'record_unopenable', merchant, generation: stored.generation });
     }
