@@ -15,6 +15,8 @@ export async function renewAndFollow(
   request: RenewalRequest,
 ): Promise<RenewalResult> {
   const result = await parts.renewer.renew(request);
+  // The next due moment is watched from its beginning on.
+  if (result.kind === 'renewed') parts.sync.want([request.merchant]);
   if (!meansStoreIsAhead(result)) return result;
   try {
     await parts.sync.refresh(request.merchant);

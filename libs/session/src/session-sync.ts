@@ -275,7 +275,7 @@ export class SessionSync {
     this.#parts.renewer
       .renew({ merchant, trigger: 'schedule', newerThan, coolDownMs: 0, ...how })
       .then(({ kind }) => {
-        if (kind === 'already_newer' || kind === 'lost') this.#following.want([merchant]);
+        if (kind === 'already_newer' || kind === 'lost' || kind === 'renewed') this.#following.want([merchant]);
       })
       .catch((error: unknown) => this.reportBroken('renewal', error));
   }
