@@ -8,13 +8,17 @@ const rules = rulesWith('fail');
 
 describe('the protocol of two replicas and one fault, every interleaving of it', () => {
   // As a program of its own: in the context of a test it takes many times as long.
-  it.each(['fail', 'authorize'])('breaks no invariant when the store outage policy is `%s`', (policy) => {
-    const bounds = ['--replicas', '2', '--faults', '1', '--on-store-outage', policy, '--max-states', String(LIMIT)];
-    const output = execFileSync('npm', ['run', '--silent', 'explore', '--', ...bounds], { encoding: 'utf8' });
-    console.log(output);
-    expect(output).toMatch(/\n\d{5,} states, \d+ actions, \d+ steps deep/);
-    expect(output).toContain('complete: nothing broken');
-  }, 240_000);
+  it.each(['fail', 'authorize'])(
+    'breaks no invariant when the store outage policy is `%s`',
+    (policy) => {
+      const bounds = ['--replicas', '2', '--faults', '1', '--on-store-outage', policy, '--max-states', String(LIMIT)];
+      const output = execFileSync('npm', ['run', '--silent', 'explore', '--', ...bounds], { encoding: 'utf8' });
+      console.log(output);
+      expect(output).toMatch(/\n\d{5,} states, \d+ actions, \d+ steps deep/);
+      expect(output).toContain('complete: nothing broken');
+    },
+    240_000,
+  );
 });
 
 describe('the explorer', () => {
