@@ -51,6 +51,19 @@ describe('a silence of the store', () => {
     expect(cluster.served().every((served) => !isMadeAlone(served?.session.generation ?? 1))).toBe(true);
   });
 
+  it('however long, lets nobody create a session alone before the margin, whatever is wished for', async () => {
+    const cluster = new Cluster({ settings: authorize });
+    await cluster.clock.advance(5 * MINUTE);
+    allStores(cluster, 'silent');
+    for (let second = 0; second < 60; second += 1) {
+      const wish = { ...read, minRemainingMs: 11 * MINUTE };
+      const settled = Promise.allSettled([cluster.first.replica.reader.read(wish)]);
+      await cluster.clock.advance(SECOND);
+      await settled;
+    }
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
   it('that was this process’ own is none: frozen for a minute past the margin, it asks before it creates', async () => {
     const cluster = new Cluster({ settings: authorize });
     await cluster.clock.advance(700 * SECOND);
