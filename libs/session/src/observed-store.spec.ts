@@ -90,6 +90,51 @@ describe('the store with a witness', () => {
     expect(events.of('store_recovered')).toHaveLength(2);
   });
 
+  it('is back from a silence with any answer, and from a refusal when what was refused was done', async () => {
+    const { events, scripted, store } = observed();
+    scripted.failure = silent;
+    await expect(store.due(1)).rejects.toBe(silent);
+    scripted.failure = undefined;
+    await store.enrol(['shop']);
+    expect(events.of('store_recovered')).toHaveLength(1);
+    scripted.failure = refusing;
+    await expect(store.claim(aClaim())).rejects.toBe(refusing);
+    scripted.failure = undefined;
+    await store.enrol(['shop']);
+    expect(events.of('store_recovered')).toHaveLength(1);
+    await store.claim(aClaim());
+    expect(events.of('store_recovered')).toHaveLength(2);
+  });
+
+  it('is well when somebody has asked it for everything, although nobody asks again for what was refused', async () => {
+    const { events, scripted, store } = observed();
+    store.noteWell();
+    expect(events.all).toEqual([]);
+    scripted.failure = refusing;
+    await expect(store.claim(aClaim())).rejects.toBe(refusing);
+    store.noteWell();
+    store.noteWell();
+    expect(events.of('store_recovered')).toHaveLength(1);
+  });
+
+  it('tells of its return once, with the first answer after an outage, and not after a lost reply', async () => {
+    const { clock, scripted, store, returns } = observed();
+    scripted.failure = silent;
+    await expect(store.due(1)).rejects.toBe(silent);
+    scripted.failure = undefined;
+    clock.freeze(999);
+    await store.due(1);
+    expect(returns()).toBe(0);
+    scripted.failure = silent;
+    await expect(store.due(1)).rejects.toBe(silent);
+    clock.freeze(1_000);
+    await expect(store.due(1)).rejects.toBe(silent);
+    scripted.failure = undefined;
+    await store.due(1);
+    await store.due(1);
+    expect(returns()).toBe(1);
+  });
+
   it('passes a bug on, and reports nothing of the store', async () => {
     const { events, scripted, store } = observed();
     scripted.failure = broken;

@@ -44,8 +44,9 @@ export class ObservedStore implements SessionStore {
   readonly #events: SessionEvents;
   readonly #clock: Clock;
   readonly #onReturn: () => void;
-  /** What failed and has not been done since. */
-  readonly #failing = new Set<string>();
+  /** What was refused and has not been done since. */
+  readonly #refused = new Set<string>();
+  #isFailing = false;
   /** Since when nothing at all was answered. */
   #failingSinceMs: number | undefined;
 
@@ -98,6 +99,12 @@ export class ObservedStore implements SessionStore {
     return this.#store.close();
   }
 
+  /** Somebody has asked the store for everything that is asked of it, and it did it. */
+  noteWell(): void {
+    this.#refused.clear();
+    this.#tellIfWell();
+  }
+
   async #watch<Result>(operation: string, ask: () => Promise<Result>): Promise<Result> {
     const askedAtMs = this.#clock.monotonicMs();
     try {
@@ -110,7 +117,8 @@ export class ObservedStore implements SessionStore {
       if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
       else this.silence.answered();
       this.#failingSinceMs ??= askedAtMs;
-      this.#failing.add(operation);
+      this.#isFailing = true;
+      if (!isStoreSilence(error)) this.#refused.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
@@ -120,8 +128,14 @@ export class ObservedStore implements SessionStore {
     const sinceMs = this.#failingSinceMs;
     this.#failingSinceMs = undefined;
     if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= SHORTEST_OUTAGE_MS) this.#onReturn();
-    if (this.#failing.size === 0) return;
-    for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#failing.delete(done);
-    if (this.#failing.size === 0) this.#events.emit({ event: 'store_recovered' });
+    for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#refused.delete(done);
+    this.#tellIfWell();
+  }
+
+  /** Any answer ends a silence; what was refused is well again when it was done. */
+  #tellIfWell(): void {
+    if (!this.#isFailing || this.#refused.size > 0) return;
+    this.#isFailing = false;
+    this.#events.emit({ event: 'store_recovered' });
   }
 }

@@ -56,6 +56,7 @@ export class SessionReplica {
   readonly reader: SessionReader;
   readonly rejections: SessionRejections;
   readonly #merchants: Merchants;
+  readonly #store: ObservedStore;
   readonly #renewer: Renewer;
   readonly #sync: SessionSync;
   readonly #loop: RenewalLoop;
@@ -67,7 +68,8 @@ export class SessionReplica {
     const { clock, events } = ports;
     this.#merchants = ports.merchants;
     const grace = new Grace(clock, ports.graceMs ?? 0);
-    const store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
+    this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
+    const store = this.#store;
     this.held = new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
@@ -108,6 +110,7 @@ export class SessionReplica {
 
   /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
   resync(): Promise<void> {
+    this.#store.noteWell();
     this.#sync.invalidate();
     this.#sync.retryNow();
     return this.#loop.tick();
