@@ -50,7 +50,7 @@ const budgetSpent: ClaimCheck = (request, { record, nowMs }) => {
 };
 
 /**
- * The order is part of the contract, the same in every adapter (README, "Order of checks"), and the first that answers
+ * The order is part of the contract, the same in every adapter (rules.md, "Order of checks"), and the first that answers
  * decides: a pointless claim is refused before all else, because every create call that was not needed can end a
  * session that payments use; the own lease comes before every reason to wait, because those came with that lease.
  */
