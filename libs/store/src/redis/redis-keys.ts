@@ -20,10 +20,6 @@ export interface MerchantKeys {
   readonly due: string;
 }
 
-export interface ProbeKeys extends MerchantKeys {
-  readonly seats: string | undefined;
-}
-
 /**
  * Names of keys. A merchant belongs to one shard for ever, and the shard is the hash tag of its keys, so that they and
  * the shard's due moments lie together in a cluster while the shards spread over its nodes.
@@ -70,9 +66,8 @@ export class RedisKeys {
   }
 
   /** What the probe writes to in a shard, and takes away again in the same step. */
-  probe(shard: number): ProbeKeys {
-    const keys = this.inShard(shard, PROBE_MERCHANT);
-    return { ...keys, seats: shard === SEATS_SHARD ? this.seats : undefined };
+  probe(shard: number): MerchantKeys {
+    return this.inShard(shard, PROBE_MERCHANT);
   }
 
   of(merchant: string): MerchantKeys {

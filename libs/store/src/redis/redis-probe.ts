@@ -57,11 +57,11 @@ export class RedisProbe {
 
   async #operate(shard: number): Promise<void> {
     const { links, keys } = this.#options;
-    const { merchant, calls, due, seats } = keys.probe(shard);
+    const { merchant, calls, due } = keys.probe(shard);
     // Every node of a cluster passes announcements on to all: one shard at a time is enough.
     const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
     const outcome = await runScript(links.commands, probeScript, {
-      keys: [merchant, calls, due, ...(seats === undefined ? [] : [seats])],
+      keys: [merchant, calls, due],
       args: [PROBE_MERCHANT, keys.channel, message],
     });
     if (outcome !== 'ok') throw new UnexpectedReply();

@@ -32,7 +32,8 @@ export const probeScript = defineScript(
   'probe',
   operationScripts.map(asFunction).join('') +
     String.raw`
--- KEYS     1 merchant (hash), 2 its create calls, 3 due moments, 4 seats (in the one shard that has them)
+-- KEYS     1 merchant (hash; for a moment seats, since those of the replicas are no more than there are), 2 its create
+--          calls, 3 due moments
 -- ARGV     1 merchant, 2 channel, 3 announcement (empty: none)
 -- returns  'ok', or which operation did not do what it should
 local merchant, channel, announcement = ARGV[1], ARGV[2], ARGV[3]
@@ -62,7 +63,8 @@ local function went_wrong()
   if read({ index, record }, { merchant, '0' })[2][1] ~= 'session' then return 'read' end
   due({ index }, { '1' })
   settle({ index, record }, { merchant, '1' })
-  if KEYS[4] then seat({ KEYS[4] }, { 'probe', '0' }) end
+  redis.call('UNLINK', record)
+  seat({ record }, { 'probe', '0' })
   return nil
 end
 
