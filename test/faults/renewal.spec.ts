@@ -1,6 +1,8 @@
+import type { ClaimRequest } from '#libs/session';
 import { Cluster, patience } from './cluster.js';
 
-const MINUTE = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
@@ -186,5 +188,25 @@ describe('reads', () => {
     await reads;
     await cluster.first.stop();
     expect(cluster.clock.pendingTasks).toBe(0);
+  });
+});
+
+describe('a claim', () => {
+  const aRead = { merchant: 'shop', minRemainingMs: 0, waitMs: SECOND, patient: false, signal: patience };
+
+  it('ignores neither due moment nor back-off for a lease that was seen once and ended in a session', async () => {
+    const cluster = new Cluster({ replicas: 3, latencyMs: 400 });
+    const reading = Promise.all(cluster.replicas.map(({ replica }) => replica.reader.read(aRead)));
+    await cluster.clock.advance(MINUTE);
+    await reading;
+    const refused = cluster.replicas.flatMap(({ events }) => events.of('claim_refused'));
+    expect(refused.map(({ reason }) => reason)).toContain('held');
+    await cluster.first.stop();
+    for (const store of cluster.stores) store.asked.length = 0;
+    await cluster.clock.advance(4 * HOUR);
+    const claims = cluster.stores.flatMap(({ asked }) => asked.filter(({ operation }) => operation === 'claim'));
+    const wishes = claims.map(({ arguments: [claim] }) => claim as ClaimRequest);
+    expect(wishes.length).toBeGreaterThan(10);
+    expect(wishes.filter(({ mode, ignoresBackOff }) => mode === 'now' || ignoresBackOff === true)).toEqual([]);
   });
 });

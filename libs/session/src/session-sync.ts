@@ -197,6 +197,7 @@ export class SessionSync {
     const { failures, renewer } = this.#parts;
     // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
     if (failure === undefined || !failures.note(merchant, failure)) return;
+    this.#parts.watches.forget(merchant, 'lease');
     if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
   }
 
@@ -231,7 +232,8 @@ export class SessionSync {
     this.#parts.failures.clear(merchant);
     this.#parts.renewer.forgetHoldOff(merchant);
     this.#looks.delete(merchant);
-    this.#parts.watches.forget(merchant, 'due');
+    // What was watched belonged to the renewal that made it, or to the session before it.
+    this.#parts.watches.forget(merchant);
     this.#planRecheck(merchant);
   }
 
