@@ -19,14 +19,14 @@ export class GatewayLoad {
   readonly #loads = new Map<string, Load>();
 
   hasRoom(gateway: string): boolean {
-    const { limit, inFlight, waiting } = this.#of(gateway);
-    return inFlight + waiting.length < Math.floor(limit);
+    const { limit, inFlight } = this.#of(gateway);
+    return inFlight < Math.floor(limit);
   }
 
   /** Resolves when a call may be made. Whoever has entered leaves again. */
   async enter(gateway: string): Promise<void> {
     const load = this.#of(gateway);
-    if (load.inFlight < Math.floor(load.limit)) {
+    if (this.hasRoom(gateway)) {
       load.inFlight += 1;
       return;
     }

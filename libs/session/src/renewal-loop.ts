@@ -7,7 +7,7 @@ import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionStore } from './ports/session-store.js';
-import { meansStoreIsAhead, type Renewer, type RenewalResult } from './renewer.js';
+import { hasNewsInStore, type Renewer, type RenewalResult } from './renewer.js';
 import type { SessionSync } from './session-sync.js';
 import type { Settlements } from './settlements.js';
 import { isStoreOutage } from './store-outage.js';
@@ -209,7 +209,7 @@ export class RenewalLoop {
   async #renewed(merchant: string, result: RenewalResult): Promise<void> {
     const { renewer, sync } = this.#parts;
     // Its own publication is read, too: the next due moment is watched from its beginning on.
-    if (meansStoreIsAhead(result) || result.kind === 'renewed') sync.want([merchant]);
+    if (hasNewsInStore(result)) sync.want([merchant]);
     if (this.#released.size > 0) this.wake();
     const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';
     if (hasBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();

@@ -4,7 +4,6 @@ import { budgetOf, type ClaimAnswer, Claims, isScheduled, type RenewalRequest } 
 import { exceedsTolerance, measureSkew } from './clock-skew.js';
 import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
-import type { GatewayRecovery } from './gateway-recovery.js';
 import type { Grace } from './grace.js';
 import type { HeldSessions } from './held-sessions.js';
 import { HoldOffs } from './hold-offs.js';
@@ -37,6 +36,11 @@ export function meansStoreIsAhead(result: RenewalResult): boolean {
   return result.kind === 'already_newer' || result.kind === 'lost';
 }
 
+/** Whether the store has something of the merchant that has not been read: a session of others, or our own next due moment. */
+export function hasNewsInStore(result: RenewalResult): boolean {
+  return meansStoreIsAhead(result) || result.kind === 'renewed';
+}
+
 export interface RenewerParts {
   readonly owner: string;
   readonly merchants: Merchants;
@@ -47,7 +51,6 @@ export interface RenewerParts {
   readonly watches: MomentWatches;
   readonly ceiling: CallCeiling;
   readonly load: GatewayLoad;
-  readonly recovery: GatewayRecovery;
   readonly failures: FailureBoard;
   readonly grace: Grace;
   readonly gateway: SessionGateway;

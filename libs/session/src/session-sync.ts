@@ -7,7 +7,7 @@ import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { Announcement, SessionStore, StoredState } from './ports/session-store.js';
 import { RecheckPlan } from './recheck-plan.js';
-import type { Renewer } from './renewer.js';
+import { hasNewsInStore, type Renewer } from './renewer.js';
 import { LONGEST_BACK_OFF_MS } from './retry-policy.js';
 import { haveSameServerKey, type Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
@@ -276,8 +276,8 @@ export class SessionSync {
     const newerThan = this.#parts.held.replaceable(merchant);
     this.#parts.renewer
       .renew({ merchant, trigger: 'schedule', newerThan, coolDownMs: 0, ...how })
-      .then(({ kind }) => {
-        if (kind === 'already_newer' || kind === 'lost' || kind === 'renewed') this.#following.want([merchant]);
+      .then((result) => {
+        if (hasNewsInStore(result)) this.#following.want([merchant]);
       })
       .catch((error: unknown) => this.reportBroken('renewal', error));
   }
