@@ -20,6 +20,8 @@ export interface RenewalRequest {
   readonly isOverdue?: boolean;
   /** The reason for the back-off is gone. */
   readonly ignoresBackOff?: boolean;
+  /** Two sessions were made and nobody knows which of them lives: nothing that others tell the store would say so. */
+  readonly settles?: boolean;
 }
 
 export interface ClaimParts {

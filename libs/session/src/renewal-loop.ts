@@ -1,4 +1,5 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
+import type { RenewalRequest } from './claims.js';
 import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
 import type { GatewayRecovery } from './gateway-recovery.js';
@@ -109,8 +110,8 @@ export class RenewalLoop {
         await unpublished.offerAll();
       }
       sync.lookAtOne();
-      if (this.#isWaitingForOthers()) return;
       this.#settle();
+      if (this.#isWaitingForOthers()) return;
       this.#renewReleased();
       await this.#renewDue();
     } catch (error) {
@@ -137,7 +138,7 @@ export class RenewalLoop {
 
   #settle(): void {
     for (const [merchant, newerThan] of this.#parts.settlements.open()) {
-      this.#renew({ merchant, newerThan, isOverdue: true });
+      this.#renew({ merchant, newerThan, isOverdue: true, settles: true });
     }
   }
 
@@ -197,7 +198,7 @@ export class RenewalLoop {
       .map(({ merchant }) => merchant);
   }
 
-  #renew(wish: Pick<Parameters<Renewer['renew']>[0], 'merchant' | 'newerThan' | 'isOverdue' | 'ignoresBackOff'>): void {
+  #renew(wish: Omit<RenewalRequest, 'trigger' | 'coolDownMs'>): void {
     const { renewer, held, sync } = this.#parts;
     const trigger = held.seen(wish.merchant) === 0 ? 'startup' : 'schedule';
     renewer

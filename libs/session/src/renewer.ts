@@ -220,10 +220,11 @@ export class Renewer {
     return this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
   }
 
-  /** This replica has just come to the store: a session that was refused by its gateway is not waited for, all else is. */
-  #waitsForOthers({ trigger }: RenewalRequest): ClaimRefusal | undefined {
+  /** This replica has just come to the store: what others hold may save a call, unless what is served may be dead. */
+  #waitsForOthers({ trigger, settles }: RenewalRequest): ClaimRefusal | undefined {
+    if (trigger === 'rejection' || settles === true) return undefined;
     const retryInMs = this.#parts.grace.leftMs();
-    return retryInMs > 0 && trigger !== 'rejection' ? { kind: 'held', retryInMs } : undefined;
+    return retryInMs > 0 ? { kind: 'held', retryInMs } : undefined;
   }
 
   /** This process' own ceiling, whatever the store's count says. */
