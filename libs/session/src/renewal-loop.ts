@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import { Alarm, type Clock } from '#libs/clock';
 import type { RenewalRequest } from './claims.js';
 import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
@@ -9,6 +9,7 @@ import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionStore } from './ports/session-store.js';
 import { hasNewsInStore, type Renewer, type RenewalResult } from './renewer.js';
+import { Rounds } from './rounds.js';
 import type { SessionSync } from './session-sync.js';
 import type { Settlements } from './settlements.js';
 import { isStoreOutage } from './store-outage.js';
@@ -49,18 +50,17 @@ export interface RenewalLoopParts {
  */
 export class RenewalLoop {
   readonly #parts: RenewalLoopParts;
-  #wakeUp: { readonly task: ScheduledTask; readonly atMs: number } | undefined;
+  readonly #rounds = new Rounds(() => this.#once());
+  readonly #alarm: Alarm;
   readonly #endSubscriptions: readonly (() => void)[];
-  #running: Promise<void> | undefined;
-  #again = false;
-  #stopped = false;
   #passedOver = 0;
   /** Their back-off is over, because their gateway answers again. */
   readonly #released = new Set<string>();
 
   constructor(parts: RenewalLoopParts) {
     this.#parts = parts;
-    const { held, failures, merchants, recovery } = parts;
+    const { clock, held, failures, merchants, recovery } = parts;
+    this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscriptions = [
       held.onAnyNewer(({ merchant }) => this.#adopted(merchant)),
       failures.onAnyFailure((merchant, { kind }) => recovery.failed(merchants.gatewayOf(merchant), merchant, kind)),
@@ -69,39 +69,23 @@ export class RenewalLoop {
 
   /** Never rejects for an outage of the store: the next tick asks again. One tick runs at a time. */
   tick(): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#again = true;
-      return this.#running;
-    }
-    this.#running = this.#run();
-    return this.#running;
+    return this.#rounds.run();
   }
 
   /** There is something to do before the next tick. */
   wake(): void {
-    this.#wakeIn(0);
+    this.#alarm.in(0);
   }
 
   /** Claims nothing any more. Resolves when a tick under way has ended. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     for (const end of this.#endSubscriptions) end();
-    this.#cancelWakeUp();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#once();
-    } while (this.#again && !this.#stopped);
-    // In the same step as the last look: a tick that comes now begins a run of its own.
-    this.#running = undefined;
+    this.#alarm.close();
+    await this.#rounds.close();
   }
 
   async #once(): Promise<void> {
-    if (this.#stopped) return;
-    this.#cancelWakeUp();
+    this.#alarm.cancel();
     const { unpublished, sync } = this.#parts;
     try {
       await unpublished.offerAll();
@@ -122,14 +106,14 @@ export class RenewalLoop {
 
   #isWaitingForOthers(): boolean {
     const leftMs = this.#parts.grace.leftMs();
-    if (leftMs > 0) this.#wakeIn(leftMs);
+    if (leftMs > 0) this.#alarm.in(leftMs);
     return leftMs > 0;
   }
 
   /** A session may fall due before the next tick looks; and a gateway that made one makes others. */
   #adopted(merchant: string): void {
     const { held, merchants, recovery } = this.#parts;
-    this.#wakeIn(Math.max(0, held.untilRenewalMs(merchant)));
+    this.#alarm.in(Math.max(0, held.untilRenewalMs(merchant)));
     const released = recovery.succeeded(merchants.gatewayOf(merchant), merchant);
     if (released.length === 0) return;
     for (const other of released) this.#released.add(other);
@@ -174,7 +158,7 @@ export class RenewalLoop {
     this.#passedOver = Math.min(MOST_PASSED_OVER, due.merchants.length - started);
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
-    this.#wakeIn(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
+    this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
   }
 
   /**
@@ -214,22 +198,5 @@ export class RenewalLoop {
     if (this.#released.size > 0) this.wake();
     const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';
     if (hasBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();
-  }
-
-  /** The earliest wish counts: a tick looks at everything that is due. */
-  #wakeIn(delayMs: number): void {
-    const atMs = this.#parts.clock.monotonicMs() + delayMs;
-    if (this.#stopped || (this.#wakeUp !== undefined && this.#wakeUp.atMs <= atMs)) return;
-    this.#cancelWakeUp();
-    const task = this.#parts.clock.schedule(delayMs, () => {
-      this.#wakeUp = undefined;
-      void this.tick();
-    });
-    this.#wakeUp = { atMs, task };
-  }
-
-  #cancelWakeUp(): void {
-    this.#wakeUp?.task.cancel();
-    this.#wakeUp = undefined;
   }
 }
