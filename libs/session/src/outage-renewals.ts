@@ -90,7 +90,6 @@ export class OutageRenewals {
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
     this.#allowance.failed(merchant, retryInMs);
     const recorded = recordOf(failure, outcome, this.#parts.clock.now());
-    const waitMs = Math.max(retryInMs, this.#allowance.waitMs(merchant));
-    return { kind: 'failed', failure, outcome, retryInMs: waitMs, recorded };
+    return { kind: 'failed', failure, outcome, retryInMs: this.#allowance.waitMs(merchant), recorded };
   }
 }
