@@ -1,3 +1,4 @@
+import { plusMs } from '#libs/clock';
 import { aSession, FakeClock, FakeGateway, type GatewayAnswer, someSettings } from '#libs/testing';
 import { CallCeiling } from './call-ceiling.js';
 import { GatewayFailure, type GatewayFailureFacts } from './gateway-failure.js';
@@ -86,12 +87,15 @@ describe('a replica whose store is silent', () => {
 });
 
 describe('a session that a replica makes alone', () => {
-  it('is not offered to anybody as older than it is, and names what it was made after', async () => {
+  it('ages from the gateway’s answer, ends by when it was asked for, and names what it was made after', async () => {
     const alone = new Alone().seated();
     alone.held.adopt(aSession({ generation: 40 }), 0);
+    alone.settings = someSettings({ longestLifetimeMs: 60_000 });
     alone.gateway.latencyMs = 300;
+    alone.clock.freeze(5_000);
+    const expiresAt = plusMs(alone.clock.now(), 60_000);
     const result = await alone.create('need', 300);
-    expect(result).toMatchObject({ kind: 'alone', made: { answeredAtMs: 300, basis: 40 } });
+    expect(result).toMatchObject({ kind: 'alone', made: { session: { expiresAt }, answeredAtMs: 5_300, basis: 40 } });
   });
 
   const own = 2 * SEAT + 1;
