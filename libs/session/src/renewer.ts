@@ -141,7 +141,6 @@ export class Renewer {
     const grace = this.#parts.clock.schedule(graceMs, () => this.#shutdown.abort());
     await attempts;
     grace.cancel();
-    this.#shutdown.abort();
   }
 
   async #run(request: RenewalRequest): Promise<RenewalResult> {
