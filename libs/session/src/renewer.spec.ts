@@ -9,7 +9,7 @@ import { GatewayLoad } from './gateway-load.js';
 import { Grace } from './grace.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
-import type { ClaimResult, SessionStore } from './ports/session-store.js';
+import type { ClaimRequest, ClaimResult, SessionStore } from './ports/session-store.js';
 import { type TracedRenewal, untraced } from './ports/tracing.js';
 import { hasNewsInStore, meansStoreIsAhead, Renewer, type RenewerParts, type RenewalResult } from './renewer.js';
 import type { SessionSettings } from './session-settings.js';
@@ -28,11 +28,15 @@ class ScriptedStore {
   readonly publications: ('fenced' | Error)[] = [];
   readonly released: unknown[] = [];
   releaseFails: Error | undefined;
-  claimed = 0;
+  readonly wishes: ClaimRequest[] = [];
   whileClaiming: () => void = () => undefined;
 
-  async claim(): Promise<ClaimResult> {
-    this.claimed += 1;
+  get claimed(): number {
+    return this.wishes.length;
+  }
+
+  async claim(wish: ClaimRequest): Promise<ClaimResult> {
+    this.wishes.push(wish);
     this.whileClaiming();
     const lease = { merchant: 'shop', owner: 'replica-1', fence: FENCE, remainingMs: 10_000, failures: 0 };
     const answer = this.claims.shift() ?? { kind: 'claimed', lease };
@@ -127,6 +131,7 @@ class Renewing {
 describe('a wish for a newer session', () => {
   it('is fulfilled by a claim, a call and a publication, each of which is told', async () => {
     const renewing = new Renewing();
+    renewing.clock.freeze(5_000);
     expect(await renewing.renew()).toEqual({ kind: 'renewed' });
     const told = { merchant: 'shop', generation: FENCE };
     expect(renewing.events.all).toEqual([
@@ -177,6 +182,20 @@ describe('a wish for a newer session', () => {
     expect(renewing.store.claimed).toBe(3);
     renewing.renewer.forgetHoldOff('shop');
     expect(renewing.renewer.retryInMs('shop')).toBeUndefined();
+  });
+
+  it('is claimed with numbers of this replica’s own seat', async () => {
+    const renewing = new Renewing();
+    renewing.renewer.takeSeat(7);
+    await renewing.renew();
+    expect(renewing.store.wishes).toMatchObject([{ floor: 13 }]);
+  });
+
+  it('that was refused is not kept waiting for room at the gateway', async () => {
+    const renewing = new Renewing();
+    renewing.renewer.noteBackOff('shop', 9_000);
+    for (let call = 0; call < 16; call += 1) void renewing.load.enter('gateway');
+    expect(await renewing.renew({}, 0)).toMatchObject({ kind: 'backing_off' });
   });
 
   it('is held off by a cool-down only where it replaces a living session early', async () => {
@@ -287,6 +306,7 @@ describe('a store that does not work', () => {
   it('and is silent lets a replica create alone what is past its margin, or was refused', async () => {
     const renewing = new Renewing().authorized().holding(12);
     renewing.store.claims.push(silent, silent, silent);
+    renewing.clock.freeze(5_000);
     expect(await renewing.renew({ newerThan: 12 }, 0)).toEqual(down);
     expect(await renewing.renew({ newerThan: 12, trigger: 'rejection' }, 50)).toEqual({ kind: 'renewed' });
     const { generation } = renewing.held.get('shop') ?? aSession();
@@ -303,7 +323,8 @@ describe('a store that does not work', () => {
       { event: 'unconfirmed_publish', merchant: 'shop', generation },
       { event: 'session_adopted', merchant: 'shop', generation, source: 'own', serverKeyChanged: false },
     ]);
-    await renewing.clock.advance(870_000);
+    // To the margin, and not a millisecond beyond it.
+    renewing.clock.freeze(869_999);
     expect(await renewing.renew({ newerThan: generation }, 50)).toEqual({ kind: 'renewed' });
     expect(renewing.gateway.calls).toHaveLength(2);
   });
@@ -357,6 +378,17 @@ describe('a lease', () => {
     expect(renewing.gateway.calls).toEqual([]);
     expect(await renewing.renew()).toEqual({ kind: 'stopping', retryInMs: 1_000 });
     expect(renewing.store.claimed).toBe(1);
+    expect(renewing.clock.pendingTasks).toBe(0);
+  });
+
+  it('is used to its end by a shutdown that has the time, which leaves no timer behind', async () => {
+    const renewing = new Renewing();
+    const renewal = renewing.wish();
+    await renewing.clock.advance(0);
+    const stopped = renewing.renewer.stop(2_000);
+    await renewing.clock.advance(50);
+    await stopped;
+    expect(await renewal).toEqual({ kind: 'renewed' });
     expect(renewing.clock.pendingTasks).toBe(0);
   });
 
