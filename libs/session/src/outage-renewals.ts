@@ -28,9 +28,6 @@ export interface AloneWish {
   readonly shutdown: AbortSignal;
 }
 
-/** When to wish again while the store is not yet given up. */
-const ASK_AGAIN_MS = 1_000;
-
 /**
  * Sessions that this replica creates by itself while the store is silent for good, so that payments go on (ADR 8 and 16).
  * There is no lease then: other replicas may do the same, each within its own count of the budget.
@@ -38,7 +35,7 @@ const ASK_AGAIN_MS = 1_000;
 export class OutageRenewals {
   readonly #parts: OutageParts;
   readonly #allowance: AloneAllowance;
-  /** Given by the store: a replica that has never reached it makes nothing. */
+  /** Given by the store, at the first answer that it gives: a replica that has never reached it makes nothing. */
   #seat: number | undefined;
 
   constructor(parts: OutageParts) {
@@ -51,11 +48,11 @@ export class OutageRenewals {
     this.#allowance.startOver();
   }
 
-  /** Until this replica may create a session for the merchant by itself; 0 when it may now. */
-  waitMs(merchant: string, settings: SessionSettings): number {
+  /** Whether this replica may create a session for the merchant by itself now. */
+  mayCreate(merchant: string, settings: SessionSettings): boolean {
     const { silence, ceiling } = this.#parts;
-    if (this.#seat === undefined || !silence.everAnswered || !silence.isLasting) return ASK_AGAIN_MS;
-    return Math.max(this.#allowance.waitMs(merchant), ceiling.waitMs(merchant, settings.budget));
+    if (this.#seat === undefined || !silence.isLasting) return false;
+    return this.#allowance.waitMs(merchant) <= 0 && ceiling.waitMs(merchant, settings.budget) <= 0;
   }
 
   /** One create call without a lease. Its generation is above everything that this process has seen. */
@@ -93,7 +90,6 @@ export class OutageRenewals {
     const retryInMs = retryDelayMs(attempt, this.#parts.random());
     this.#allowance.failed(merchant, retryInMs);
     const recorded = recordOf(failure, outcome, this.#parts.clock.now());
-    const waitMs = Math.max(retryInMs, this.#allowance.waitMs(merchant));
-    return { kind: 'failed', failure, outcome, retryInMs: waitMs, recorded };
+    return { kind: 'failed', failure, outcome, retryInMs: this.#allowance.waitMs(merchant), recorded };
   }
 }

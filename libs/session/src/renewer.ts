@@ -20,7 +20,7 @@ import { implausibleTimes } from './session-admission.js';
 import { leadTimeShortfall } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import { haveSameServerKey, type IssuedSession, type Session } from './session.js';
-import { isStoreOutage, isStoreSilence } from './store-outage.js';
+import { isStoreOutage, isStoreSilence, STORE_RETRY_MS } from './store-outage.js';
 import type { StoreSilence } from './store-silence.js';
 import type { UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
 
@@ -60,9 +60,6 @@ export interface RenewerParts {
   readonly random: () => number;
   readonly tracing: Tracing;
 }
-
-/** When to wish again while the store does not work. */
-const STORE_RETRY_MS = 1_000;
 
 /**
  * The one way in which a session comes to be, whatever the trigger: claim, call, publish. Wishes for the same merchant
@@ -120,7 +117,7 @@ export class Renewer {
   mayGoAlone(merchant: string): boolean {
     const settings = this.#parts.merchants.settingsOf(merchant);
     if (settings?.onStoreOutage !== 'authorize' || this.#stopping) return false;
-    return this.#outage.waitMs(merchant, settings) <= 0;
+    return this.#outage.mayCreate(merchant, settings);
   }
 
   /** This replica has come to the store: others that hold newer than it are about to say so. */
@@ -144,7 +141,6 @@ export class Renewer {
     const grace = this.#parts.clock.schedule(graceMs, () => this.#shutdown.abort());
     await attempts;
     grace.cancel();
-    this.#shutdown.abort();
   }
 
   async #run(request: RenewalRequest): Promise<RenewalResult> {

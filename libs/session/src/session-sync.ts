@@ -1,6 +1,6 @@
 import { type Clock, msBetween } from '#libs/clock';
 import type { FailureBoard } from './failure-board.js';
-import { Following } from './following.js';
+import { Following, PAGE } from './following.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
@@ -13,8 +13,6 @@ import { haveSameServerKey, type Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 import type { UnpublishedSessions } from './unpublished-sessions.js';
 
-/** Merchants per question to the store. */
-const PAGE = 500;
 /** A merchant without a session, or long overdue, is looked up this often, should its announcement be lost. */
 const LONGEST_RECHECK_MS = 15_000;
 const LONGEST_FIRST_LAG_MS = 2_000;

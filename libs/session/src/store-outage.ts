@@ -1,5 +1,8 @@
 import { BrokerError } from '#libs/errors';
 
+/** When to wish again for what needs the store, while it does not work. */
+export const STORE_RETRY_MS = 1_000;
+
 /** The failures of the store that callers may live with: it is silent, or it refuses. Anything else is a bug and goes up. */
 export function isStoreOutage(error: unknown): error is BrokerError {
   return isStoreSilence(error) || (error instanceof BrokerError && error.code === 'store_refused');
