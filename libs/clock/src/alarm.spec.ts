@@ -3,7 +3,7 @@ import { instantFromEpochMs } from './instant.js';
 import { VirtualClock } from './virtual-clock.js';
 
 function anAlarm(): { clock: VirtualClock; alarm: Alarm; rangAtMs: number[] } {
-  const clock = new VirtualClock({ startsAt: instantFromEpochMs(0) });
+  const clock = new VirtualClock(instantFromEpochMs(0));
   const rangAtMs: number[] = [];
   const startMs = clock.monotonicMs();
   const alarm = new Alarm(clock, () => rangAtMs.push(clock.monotonicMs() - startMs));

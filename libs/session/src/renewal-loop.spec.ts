@@ -193,7 +193,7 @@ describe('a tick', () => {
     const looping = new Looping();
     looping.contests = [['shop', 40]];
     await looping.loop.tick();
-    expect(looping.renewals).toEqual([{ merchant: 'shop', ...schedule, newerThan: 40, isOverdue: true }]);
+    expect(looping.renewals).toEqual([{ merchant: 'shop', ...schedule, newerThan: 40, isOverdue: true, settles: true }]);
   });
 
   it('that has a bug shown by a renewal goes on', async () => {
