@@ -1,5 +1,6 @@
 import type { RenewalRequest } from './claims.js';
-import { meansStoreIsAhead, type RenewalResult, type Renewer } from './renewer.js';
+import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
 import type { SessionSync } from './session-sync.js';
 import { isStoreOutage, STORE_RETRY_MS } from './store-outage.js';
 

@@ -8,8 +8,8 @@ import { Grace } from './grace.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import type { DueMerchants, SessionStore } from './ports/session-store.js';
-import { RenewalLoop, type RenewalLoopParts } from './renewal-loop.js';
-import type { RenewalResult } from './renewer.js';
+import { RenewalLoop, type RenewalLoopContext } from './renewal-loop.js';
+import type { RenewalResult } from './renewal-result.js';
 
 const UNTIL_RENEWAL_MS = 720_000;
 const silent = new BrokerError('store_unavailable');
@@ -52,8 +52,10 @@ class Looping {
       },
       renewer: this.#renewer(),
       sync: this.#sync(),
-      unpublished: { offerAll: async () => void this.done.push('offer') } as unknown as RenewalLoopParts['unpublished'],
-      settlements: { open: () => this.contests } as unknown as RenewalLoopParts['settlements'],
+      unpublished: {
+        offerAll: async () => void this.done.push('offer'),
+      } as unknown as RenewalLoopContext['unpublished'],
+      settlements: { open: () => this.contests } as unknown as RenewalLoopContext['settlements'],
       store: { due: (limit: number) => this.#listDue(limit) } as unknown as SessionStore,
       random: () => this.random(),
     });
@@ -82,7 +84,7 @@ class Looping {
     await this.clock.settle();
   }
 
-  #renewer(): RenewalLoopParts['renewer'] {
+  #renewer(): RenewalLoopContext['renewer'] {
     const inFlight = (): number => this.inFlight;
     const renewer = {
       get inFlight() {
@@ -94,10 +96,10 @@ class Looping {
         return new Promise((resolve, reject) => this.#endings.set(request.merchant, { resolve, reject }));
       },
     };
-    return renewer as unknown as RenewalLoopParts['renewer'];
+    return renewer as unknown as RenewalLoopContext['renewer'];
   }
 
-  #sync(): RenewalLoopParts['sync'] {
+  #sync(): RenewalLoopContext['sync'] {
     const isComplete = (): boolean => this.isComplete;
     const sync = {
       get isComplete() {
@@ -109,7 +111,7 @@ class Looping {
       want: (merchants: readonly string[]) => this.wanted.push(...merchants),
       reportBroken: (activity: string, error: unknown) => this.broken.push([activity, error]),
     };
-    return sync as unknown as RenewalLoopParts['sync'];
+    return sync as unknown as RenewalLoopContext['sync'];
   }
 
   async #listDue(limit: number): Promise<DueMerchants> {
@@ -193,7 +195,9 @@ describe('a tick', () => {
     const looping = new Looping();
     looping.contests = [['shop', 40]];
     await looping.loop.tick();
-    expect(looping.renewals).toEqual([{ merchant: 'shop', ...schedule, newerThan: 40, isOverdue: true, settles: true }]);
+    expect(looping.renewals).toEqual([
+      { merchant: 'shop', ...schedule, newerThan: 40, isOverdue: true, settles: true },
+    ]);
   });
 
   it('that has a bug shown by a renewal goes on', async () => {
@@ -292,7 +296,7 @@ describe('a due list', () => {
     expect(looping.renewals).toHaveLength(64);
     for (const merchant of looping.renewed.slice(0, 31)) await looping.end(merchant, { kind: 'renewed' });
     expect(looping.limits).toHaveLength(1);
-    await looping.end(looping.renewed[31] ?? '', { kind: 'failed', retryInMs: 1 });
+    await looping.end(looping.renewed[31] ?? '', { kind: 'failed', because: 'transient', retryInMs: 1 });
     expect(looping.limits).toHaveLength(1);
     await looping.end(looping.renewed[32] ?? '', { kind: 'renewed' });
     expect(looping.limits).toHaveLength(2);
@@ -311,7 +315,7 @@ describe('what a renewal has made', () => {
   it.each<[RenewalResult, readonly string[]]>([
     [{ kind: 'renewed' }, ['shop']],
     [{ kind: 'already_newer' }, ['shop']],
-    [{ kind: 'failed', retryInMs: 1 }, []],
+    [{ kind: 'failed', because: 'transient', retryInMs: 1 }, []],
   ])('is read: %j', async (result, wanted) => {
     const looping = new Looping();
     looping.due = { merchants: ['shop'] };

@@ -11,7 +11,8 @@ import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import type { ClaimRequest, ClaimResult, SessionStore } from './ports/session-store.js';
 import { type TracedRenewal, untraced } from './ports/tracing.js';
-import { hasNewsInStore, meansStoreIsAhead, Renewer, type RenewerParts, type RenewalResult } from './renewer.js';
+import type { RenewalResult } from './renewal-result.js';
+import { Renewer, type RenewerContext } from './renewer.js';
 import type { SessionSettings } from './session-settings.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
@@ -74,8 +75,10 @@ class Renewing {
     merchants: { ids: () => ['shop'], settingsOf: () => this.settings, gatewayOf: () => 'gateway' },
     held: this.held,
     store: this.store as unknown as SessionStore,
-    silence: { isLasting: true } as RenewerParts['silence'],
-    unpublished: { keep: (made: UnpublishedSession) => this.kept.push(made) } as unknown as RenewerParts['unpublished'],
+    silence: { isLasting: true } as RenewerContext['silence'],
+    unpublished: {
+      keep: (made: UnpublishedSession) => this.kept.push(made),
+    } as unknown as RenewerContext['unpublished'],
     watches: new MomentWatches(this.clock),
     ceiling: new CallCeiling(this.clock),
     load: this.load,
@@ -342,7 +345,11 @@ describe('a store that does not work', () => {
     const renewing = new Renewing().authorized().holding(12, 880_000);
     renewing.store.claims.push(silent);
     renewing.gateway.answerNext(busy);
-    expect(await renewing.renew({ newerThan: 12 }, 50)).toEqual({ kind: 'failed', retryInMs: 9_950 });
+    expect(await renewing.renew({ newerThan: 12 }, 50)).toEqual({
+      kind: 'failed',
+      because: 'transient',
+      retryInMs: 9_950,
+    });
     expect(renewing.events.all).toMatchObject([{ event: 'renewal_finished', outcome: 'transient', generation: 12 }]);
     expect(renewing.room()).toBe(8);
   });
@@ -413,7 +420,7 @@ describe('an attempt', () => {
   it('that fails is told, shown, and not repeated before its back-off is over', async () => {
     const renewing = new Renewing();
     renewing.gateway.answerNext(busy);
-    expect(await renewing.renew({}, 50)).toEqual({ kind: 'failed', retryInMs: 1_500 });
+    expect(await renewing.renew({}, 50)).toEqual({ kind: 'failed', because: 'transient', retryInMs: 1_500 });
     expect(renewing.events.all.at(-1)).toMatchObject({
       event: 'renewal_finished',
       trigger: 'demand',
@@ -525,17 +532,5 @@ describe('what a person should know of a new session’s times', () => {
     expect(renewing.events.all.slice(3)).toEqual([
       { event: 'clock_skew', merchant: 'shop', skewMs: 475, beyondTolerance: false },
     ]);
-  });
-});
-
-describe('what there is to read in the store after a wish', () => {
-  it.each<[RenewalResult, boolean, boolean]>([
-    [{ kind: 'already_newer' }, true, true],
-    [{ kind: 'lost', retryInMs: 0 }, true, true],
-    [{ kind: 'renewed' }, false, true],
-    [{ kind: 'failed', retryInMs: 0 }, false, false],
-    [{ kind: 'held', retryInMs: 0 }, false, false],
-  ])('%j: a session of others %s, anything at all %s', (result, isAhead, hasNews) => {
-    expect([meansStoreIsAhead(result), hasNewsInStore(result)]).toEqual([isAhead, hasNews]);
   });
 });
