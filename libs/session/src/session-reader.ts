@@ -155,7 +155,7 @@ export class SessionReader {
     try {
       const result = await Promise.race([this.#renewAndFollow(wish), change.ended]);
       // No result: something changed, or the time is up. `held`: another replica is at it and will announce.
-      if (result === undefined || held.generationOf(merchant) > generation) return;
+      if (result === undefined) return;
       if (patient || result.kind === 'held') await change.ended;
     } finally {
       change.end();

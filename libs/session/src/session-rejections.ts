@@ -69,10 +69,8 @@ export class SessionRejections {
     if (stored !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: stored });
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
-    if (session !== undefined) {
-      const kind = result?.kind === 'already_newer' ? 'already_newer' : 'renewed';
-      return this.#answer(rejection, { kind, session });
-    }
+    // Whoever has made it: it came while this report waited for it.
+    if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
     if (result?.kind === 'cooled_down')
       return this.#answer(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs });
     return this.#refuse(rejection, result);
@@ -118,7 +116,7 @@ export class SessionRejections {
     try {
       const result = await Promise.race([this.#attempts(rejection, deadline.signal), change.ended]);
       // `held`: another replica is at it, and announces what becomes of it.
-      if (result?.kind === 'held' && this.#newer(rejection) === undefined) await change.ended;
+      if (result?.kind === 'held') await change.ended;
       return result ?? undefined;
     } finally {
       change.end();

@@ -155,7 +155,7 @@ export class SessionSync {
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {
       // A failure that was noted while the answer was on its way is younger than the answer.
-      if (state.failure === undefined) failures.clear(state.merchant, failedBefore.get(state.merchant));
+      if (state.failure === undefined) failures.clearSeen(state.merchant, failedBefore.get(state.merchant));
       this.#take(state, askedAtMs);
     }
     const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && this.#isConfigured(merchant));
