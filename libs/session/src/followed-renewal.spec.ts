@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { renewAndFollow } from './followed-renewal.js';
-import type { RenewalResult } from './renewer.js';
+import type { RenewalResult } from './renewal-result.js';
 
 const request = { merchant: 'shop', trigger: 'demand', newerThan: 0, coolDownMs: 0 } as const;
 const bug = new TypeError('not a function');

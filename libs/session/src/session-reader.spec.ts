@@ -3,8 +3,8 @@ import { aRecordedFailure, aSession, FakeClock } from '#libs/testing';
 import type { RenewalRequest } from './claims.js';
 import { FailureBoard } from './failure-board.js';
 import { HeldSessions } from './held-sessions.js';
-import type { RenewalResult } from './renewer.js';
-import { type ReadWish, type ServedSession, SessionReader, type SessionReaderParts } from './session-reader.js';
+import type { RenewalResult } from './renewal-result.js';
+import { type ReadWish, type ServedSession, SessionReader, type SessionReaderContext } from './session-reader.js';
 
 const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
@@ -32,7 +32,7 @@ class Reading {
       want: () => undefined,
       reportBroken: (activity: string, error: unknown) => this.broken.push([activity, error]),
     },
-  } as unknown as SessionReaderParts);
+  } as unknown as SessionReaderContext);
 
   holding(generation: number, ageMs = 0): this {
     this.held.adopt(aSession({ generation }), ageMs);

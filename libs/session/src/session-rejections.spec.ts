@@ -3,9 +3,9 @@ import { aRecordedFailure, aSession, FakeClock, RecordedEvents } from '#libs/tes
 import type { RenewalRequest } from './claims.js';
 import { FailureBoard } from './failure-board.js';
 import { HeldSessions } from './held-sessions.js';
-import type { RenewalResult } from './renewer.js';
+import type { RenewalResult } from './renewal-result.js';
 import { SessionReader } from './session-reader.js';
-import { type Rejection, SessionRejections, type SessionRejectionsParts } from './session-rejections.js';
+import { type Rejection, SessionRejections, type SessionRejectionsContext } from './session-rejections.js';
 
 const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
@@ -34,7 +34,7 @@ class Rejecting {
       events,
       renewer: { renew: (wish: RenewalRequest) => this.#renew(wish), retryInMs: () => this.retryInMs },
       sync: { refresh: () => ((this.refreshes += 1), this.refreshing()), want: () => undefined },
-    } as unknown as SessionRejectionsParts;
+    } as unknown as SessionRejectionsContext;
     this.#rejections = new SessionRejections({ ...parts, reader: new SessionReader(parts) });
   }
 

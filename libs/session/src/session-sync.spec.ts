@@ -6,8 +6,8 @@ import { FailureBoard } from './failure-board.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import type { Announcement, SessionStore, StoredState, WantedState } from './ports/session-store.js';
-import type { RenewalResult } from './renewer.js';
-import { SessionSync, type SessionSyncParts } from './session-sync.js';
+import type { RenewalResult } from './renewal-result.js';
+import { SessionSync, type SessionSyncContext } from './session-sync.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
 const silent = new BrokerError('store_unavailable');
@@ -53,7 +53,7 @@ class Syncing {
       renewer: this.#renewer(),
       unpublished: {
         keep: (made: UnpublishedSession) => this.kept.push(made),
-      } as unknown as SessionSyncParts['unpublished'],
+      } as unknown as SessionSyncContext['unpublished'],
       store: this.#store(),
       random: () => this.random,
     });
@@ -87,7 +87,7 @@ class Syncing {
     return this.reads.flatMap(({ wanted }) => wanted.map(({ merchant }) => merchant));
   }
 
-  #renewer(): SessionSyncParts['renewer'] {
+  #renewer(): SessionSyncContext['renewer'] {
     const renewer = {
       takeSeat: (seat: number) => this.done.push(`seat ${seat}`),
       letOthersOffer: () => this.done.push('others'),
@@ -102,7 +102,7 @@ class Syncing {
         return this.renewed;
       },
     };
-    return renewer as unknown as SessionSyncParts['renewer'];
+    return renewer as unknown as SessionSyncContext['renewer'];
   }
 
   #store(): SessionStore {
