@@ -8,7 +8,7 @@ import { type ReadWish, type ServedSession, SessionReader, type SessionReaderCon
 
 const silent = new BrokerError('store_unavailable');
 const bug = new TypeError('not a function');
-const failed: RenewalResult = { kind: 'failed', retryInMs: 1_500 };
+const failed: RenewalResult = { kind: 'failed', because: 'transient', retryInMs: 1_500 };
 
 /** One replica's readers, and a renewer and a store that the test plays. */
 class Reading {

@@ -172,7 +172,7 @@ describe('a rejection that is being answered', () => {
   });
 
   it.each<RenewalResult>([
-    { kind: 'failed', retryInMs: 1_500 },
+    { kind: 'failed', because: 'transient', retryInMs: 1_500 },
     { kind: 'backing_off', retryInMs: 1_500 },
     { kind: 'budget_exhausted', retryInMs: 1_500 },
     { kind: 'store_down', retryInMs: 1_500 },

@@ -32,7 +32,7 @@ class Syncing {
   readonly kept: UnpublishedSession[] = [];
   readonly backOffs: number[] = [];
   whileReading: () => Promise<void> | void = () => undefined;
-  renewed: RenewalResult | Error = { kind: 'failed', retryInMs: 1 };
+  renewed: RenewalResult | Error = { kind: 'failed', because: 'transient', retryInMs: 1 };
   renewing = false;
   retryInMs: number | undefined;
   mayGoAlone = false;
