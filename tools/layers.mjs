@@ -29,6 +29,7 @@ export const appLayers = {
 /** The only places that may import an outside library. A change of that library then touches one folder. */
 export const soleImporters = {
   jose: ['libs/jwe', 'libs/client', 'apps/broker/src/auth'],
+  'lru-cache': ['apps/broker/src/auth'],
   undici: ['libs/gateway'],
   ioredis: ['libs/store'],
   pino: ['libs/telemetry'],
