@@ -20,26 +20,26 @@ import { PolicyTable } from './auth/policy-table.js';
 import { ReadAccess } from './auth/read-access.js';
 import { EventsController } from './events/events.controller.js';
 import { SessionWatchers } from './events/session-watchers.js';
-import { FreshRead } from './http/fresh-read.service.js';
-import { MerchantsController } from './http/merchants.controller.js';
-import { Patience } from './http/patience.js';
+import { FreshRead } from './sessions/fresh-read.service.js';
+import { MerchantsController } from './sessions/merchants.controller.js';
+import { Patience } from './sessions/patience.js';
 import { ProblemFilter } from './http/problem.filter.js';
-import { RateLimitGuard } from './http/rate-limit.guard.js';
-import { ReadCounts } from './http/read-counts.js';
-import { RejectionsController } from './http/rejections.controller.js';
+import { RateLimitGuard } from './rate-limit/rate-limit.guard.js';
+import { ReadCounts } from './sessions/read-counts.js';
+import { RejectionsController } from './sessions/rejections.controller.js';
 import { RequestLife } from './http/request-life.js';
 import { RouteMethods } from './http/route-methods.js';
-import { SessionLookup } from './http/session-lookup.service.js';
-import { SessionController } from './http/session.controller.js';
+import { SessionLookup } from './sessions/session-lookup.service.js';
+import { SessionController } from './sessions/session.controller.js';
 import { ReadinessProbe } from './management/readiness.service.js';
-import { StoreState } from './management/store-state.js';
+import { StoreState } from './renewal/store-state.js';
 import { PayloadCipher } from './payloads/payload-cipher.service.js';
 import { PayloadsController } from './payloads/payloads.controller.js';
-import { ConfiguredMerchants } from './renewal/configured-merchants.js';
+import { ConfiguredMerchants } from './configuration/configured-merchants.js';
 import { graceMsFor } from './renewal/grace-of-store.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
-import { ConfigurationInForce } from './reload/configuration-in-force.js';
-import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, JWE_WORK, LOGGER, STORE } from './tokens.js';
+import { ConfigurationInForce } from './configuration/configuration-in-force.js';
+import { AUDIT_LOG, CLOCK, EVENTS, GATEWAY, JWE_WORK, LOGGER, STORE } from './platform/tokens.js';
 
 /** What the app is made of; made outside Nest, so that a test may bring its own. */
 export interface BrokerParts {

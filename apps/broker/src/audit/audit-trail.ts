@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import type { AuditLog, AuditRecord } from '#libs/telemetry';
-import { RateLimiter } from '../http/rate-limiter.js';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
-import { AUDIT_LOG, CLOCK } from '../tokens.js';
+import { RateLimiter } from '../rate-limit/rate-limiter.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { AUDIT_LOG, CLOCK } from '../platform/tokens.js';
 
 export interface SessionRead {
   readonly caller: string;

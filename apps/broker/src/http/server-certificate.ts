@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import type { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { tlsOptions } from './tls-options.js';
 
 /** What the API shows of itself to those who connect, and by which authorities it knows them. */

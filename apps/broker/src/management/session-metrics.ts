@@ -9,7 +9,7 @@ import type {
   MerchantGauges,
 } from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
-import type { StoreCondition } from './store-state.js';
+import type { StoreCondition } from '../renewal/store-state.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 

@@ -6,7 +6,7 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { Patience } from '../http/patience.js';
+import { Patience } from '../sessions/patience.js';
 import { RequestLife } from '../http/request-life.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 import { PayloadCipher } from './payload-cipher.service.js';

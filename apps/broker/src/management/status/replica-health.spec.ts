@@ -1,6 +1,6 @@
 import { FakeClock } from '#libs/testing';
 import { EventLoopLag } from './event-loop-lag.js';
-import { StoreState } from '../store-state.js';
+import { StoreState } from '../../renewal/store-state.js';
 import { StoreHealth } from './store-health.js';
 
 describe('the health of the store', () => {

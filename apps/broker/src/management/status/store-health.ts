@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
-import type { StoreState } from '../store-state.js';
+import type { StoreState } from '../../renewal/store-state.js';
 import type { StatusStore } from './status-document.js';
 
 /** Whether the store can be used: by its connection, and by what became of the operations on it. */

@@ -1,5 +1,5 @@
 import type { Logger } from '#libs/telemetry';
-import type { StoreCondition } from './management/store-state.js';
+import type { StoreCondition } from './store-state.js';
 import { logStoreState } from './open-store.js';
 
 describe('the log of the store', () => {

@@ -5,9 +5,9 @@ import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { ACCESS, type Access } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
-import { isSame } from '../reload/configuration-change.js';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
-import { CLOCK } from '../tokens.js';
+import { isSame } from '../configuration/is-same.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { CLOCK } from '../platform/tokens.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { BrokerConfiguration } from '#libs/configuration';
-import { Grants } from '../auth/grants.js';
-import { isSame } from './configuration-change.js';
+import { Grants } from './grants.js';
+import { isSame } from '../configuration/is-same.js';
 
 /** Whether a caller that was let in for a merchant would not be let in the same way any more. */
 export type AccessTest = (caller: string, merchant: string) => boolean;

@@ -3,10 +3,10 @@ import { SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
 import type { AuditTrail } from '../audit/audit-trail.js';
-import { etagOf } from './conditional.js';
+import { etagOf } from './session-headers.js';
 import type { Patience } from './patience.js';
 import { ReadCounts } from './read-counts.js';
-import type { RequestLife } from './request-life.js';
+import type { RequestLife } from '../http/request-life.js';
 import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.service.js';
 
 const LIFETIME_MS = 60_000;

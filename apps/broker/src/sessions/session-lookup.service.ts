@@ -4,11 +4,12 @@ import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
-import { etagOf, matchesEtag } from './conditional.js';
+import { matchesEtag } from '../http/conditional.js';
 import { Patience } from './patience.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
 import { ReadCounts } from './read-counts.js';
-import { RequestLife } from './request-life.js';
+import { RequestLife } from '../http/request-life.js';
+import { etagOf } from './session-headers.js';
 import { parseSessionQuery } from './session-query.js';
 
 export interface SessionRoute {

@@ -2,8 +2,8 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import type { MerchantGateway } from '#libs/gateway';
 import type { ClientKey } from '#libs/jwe';
 import type { Merchants, SessionSettings } from '#libs/session';
-import type { ConfigurationInForce } from '../reload/configuration-in-force.js';
-import type { RetiredKeys } from '../reload/retired-keys.js';
+import type { ConfigurationInForce } from './configuration-in-force.js';
+import type { RetiredKeys } from './retired-keys.js';
 
 interface Configured {
   readonly session: SessionSettings;

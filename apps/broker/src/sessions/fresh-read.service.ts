@@ -4,10 +4,11 @@ import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import type { Caller } from '../auth/caller.js';
 import { ReadAccess } from '../auth/read-access.js';
-import { CAUTION, requestIdOf, SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
-import { matchesEtag } from './conditional.js';
+import { matchesEtag } from '../http/conditional.js';
+import { CAUTION, requestIdOf } from '../http/edge-headers.js';
 import { ReadCounts } from './read-counts.js';
 import { sessionJson } from './session-document.js';
+import { SESSION_CONTENT_TYPE, sessionHeaders } from './session-headers.js';
 
 const SESSION_PATH = /^\/v1\/merchants\/([a-z0-9-]{1,63})\/session$/;
 

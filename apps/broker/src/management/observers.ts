@@ -2,15 +2,15 @@ import type { Clock } from '#libs/clock';
 import type { BrokerConfiguration } from '#libs/configuration';
 import type { SessionReplica } from '#libs/session';
 import { createInstruments, type Logger, type Telemetry } from '#libs/telemetry';
-import { MerchantLabels } from './management/merchant-labels.js';
-import { SessionMetrics, type WatchedParts } from './management/session-metrics.js';
-import { StatusPage } from './management/status/status-page.js';
-import { type StoreCondition, StoreState } from './management/store-state.js';
-import { UnconfirmedRejections } from './management/unconfirmed-rejections.js';
-import type { ConfigurationInForce } from './reload/configuration-in-force.js';
-import type { ConfiguredMerchants } from './renewal/configured-merchants.js';
-import { EventFanOut } from './renewal/event-fan-out.js';
-import { EventLog } from './renewal/event-log.js';
+import { MerchantLabels } from './merchant-labels.js';
+import { SessionMetrics, type WatchedParts } from './session-metrics.js';
+import { StatusPage } from './status/status-page.js';
+import { type StoreCondition, StoreState } from '../renewal/store-state.js';
+import { UnconfirmedRejections } from './unconfirmed-rejections.js';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import type { ConfiguredMerchants } from '../configuration/configured-merchants.js';
+import { EventFanOut } from '../renewal/event-fan-out.js';
+import { EventLog } from '../renewal/event-log.js';
 
 export interface ObserversParts {
   readonly configuration: ConfigurationInForce;

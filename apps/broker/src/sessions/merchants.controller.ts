@@ -8,7 +8,7 @@ import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
+import { ConfiguredMerchants } from '../configuration/configured-merchants.js';
 import {
   ClientKeyDocument,
   type FailureDocument,

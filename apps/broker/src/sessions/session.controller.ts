@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
-import { SESSION_CONTENT_TYPE, sessionHeaders } from './edge-headers.js';
 import { SessionDocument, sessionJson } from './session-document.js';
+import { SESSION_CONTENT_TYPE, sessionHeaders } from './session-headers.js';
 import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.service.js';
 
 @ApiTags('sessions')

@@ -4,7 +4,7 @@ import type { ClientKey } from '#libs/jwe';
 import type { SessionStore } from '#libs/session';
 import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
-import type { StoreCondition } from './management/store-state.js';
+import type { StoreCondition } from './store-state.js';
 
 export interface StoreParts {
   readonly store: StoreConfiguration;

@@ -7,14 +7,13 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
-import { etagOf } from './conditional.js';
-import { SESSION_CONTENT_TYPE } from './edge-headers.js';
 import { Patience } from './patience.js';
 import { RejectionRequest } from './rejection-request.js';
-import { RequestLife } from './request-life.js';
+import { RequestLife } from '../http/request-life.js';
 import { SessionDocument, sessionJson } from './session-document.js';
+import { etagOf, SESSION_CONTENT_TYPE } from './session-headers.js';
 import type { SessionRoute } from './session-lookup.service.js';
-import { StrictBody } from './strict-body.pipe.js';
+import { StrictBody } from '../http/strict-body.pipe.js';
 
 @ApiTags('sessions')
 @ApiBearerAuth()
