@@ -26,6 +26,26 @@ export const appLayers = {
   sandbox: ['telemetry', 'errors', 'clock'],
 };
 
+/**
+ * Which folders of the broker a folder of the broker may import, from the ground up: each names only those above it in
+ * this list. The files beside the folders put everything together, and no folder imports them.
+ */
+export const brokerFeatures = {
+  platform: [],
+  docs: [],
+  configuration: ['platform'],
+  renewal: ['platform', 'configuration'],
+  auth: ['platform', 'configuration'],
+  'rate-limit': ['platform', 'configuration', 'auth'],
+  audit: ['platform', 'configuration', 'rate-limit'],
+  http: ['platform', 'docs', 'configuration', 'auth', 'rate-limit', 'audit'],
+  sessions: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http'],
+  events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  payloads: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  management: ['platform', 'configuration', 'renewal', 'auth', 'http', 'sessions', 'events'],
+  reload: ['platform', 'configuration', 'renewal', 'auth', 'audit', 'http', 'events', 'management'],
+};
+
 /** The only places that may import an outside library. A change of that library then touches one folder. */
 export const soleImporters = {
   jose: ['libs/jwe', 'libs/client', 'apps/broker/src/auth'],
