@@ -52,3 +52,14 @@ describe('the audit records of a broker', () => {
     expect(broker.secrets.filter((secret) => text.includes(secret))).toEqual([]);
   });
 });
+
+describe('the audit records of a broker that has ended', () => {
+  it('stand for every read', async () => {
+    const broker = await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' });
+    await broker.session();
+    for (let count = 0; count < 6; count += 1) await broker.read();
+    expect(await broker.stop()).toBe(0);
+    const reads = broker.lines.filter(({ stream, action }) => stream === 'audit' && action === 'session.read');
+    expect(reads.map(({ count }) => count)).toEqual([undefined, 6]);
+  });
+});

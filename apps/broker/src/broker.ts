@@ -29,6 +29,7 @@ import { Observers } from './management/observers.js';
 import { openStore, type StoreParts } from './renewal/open-store.js';
 import { ConfiguredMerchants } from './configuration/configured-merchants.js';
 import { ConfigurationInForce } from './configuration/configuration-in-force.js';
+import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ChangeOver } from './reload/change-over.js';
 import { Reloader } from './reload/reloader.js';
 import { RetiredKeys } from './configuration/retired-keys.js';
@@ -65,7 +66,7 @@ export interface RunningBroker {
  */
 export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
   const { clock, logger, telemetry, jweWork = inThisThread } = options;
-  const started: { replica?: SessionReplica } = {};
+  const started: { replica?: SessionReplica; scheduler?: RenewalScheduler } = {};
   const configuration = new ConfigurationInForce(options.configuration);
   const retired = new RetiredKeys({ clock, sessionOf: (merchant) => started.replica?.reader.peek(merchant)?.session });
   const merchants = new ConfiguredMerchants(configuration, retired);
@@ -78,7 +79,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const { metrics, status, storeState, events } = observers;
   const onStateChange: StoreParts['onStateChange'] = (condition, reason) => {
     observers.noteStore(condition, reason);
-    if (condition === 'answers') void started.replica?.resync();
+    if (condition === 'answers') started.scheduler?.storeAnswers();
   };
   const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);
   const store = await openStore({ store: options.configuration.store, keysOf, clock, logger, onStateChange });
@@ -87,6 +88,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const parts = { ...base, store, gateway, auditLog, jweWork };
   const app = await createApp(parts, telemetry);
   const replica = app.get(SessionReplica);
+  const scheduler = (started.scheduler = app.get(RenewalScheduler));
   started.replica = replica;
   observers.watch(replica, watchedParts(app, merchants));
   const management = createManagement(app, telemetry, status);
@@ -105,8 +107,8 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     const urls = await openPorts(options.configuration, { management, app });
     reloader?.start();
     logger.info({ ...urls, merchants: merchants.ids().length }, 'broker started');
-    // Not before the ports are open: a start that fails may not cost a create call.
-    if (options.stopping?.aborted !== true) void replica.tick();
+    // Not before the ports are open: a start that fails costs no create call.
+    if (options.stopping?.aborted !== true) scheduler.start();
     return { ...urls, reload: () => reloader?.reload() ?? Promise.resolve(), close };
   } catch (error) {
     await close(0);

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import type { AuditLog, AuditRecord } from '#libs/telemetry';
 import { RateLimiter } from '../rate-limit/rate-limiter.js';
@@ -11,6 +11,8 @@ export interface SessionRead {
   readonly generation: number;
 }
 
+type Refused = Omit<AuditRecord, 'outcome' | 'count'>;
+
 interface Tally {
   generation: number;
   /** Reads of this generation that no record stands for yet. */
@@ -22,16 +24,17 @@ const REFUSALS = { perSecond: 10, burst: 100 };
 
 /**
  * Who read what when. Of reads, the first of each caller, merchant and generation is told, and then every so many-th
- * with the number that it stands for; everything else is told in full. Only callers that a policy allows are counted,
- * so that there are no more tallies than the policies have pairs.
+ * with the number that it stands for; everything else is told in full. What is left when the app has closed is told
+ * then. Only callers that a policy allows are counted, so that there are no more tallies than the policies have pairs.
  */
 @Injectable()
-export class AuditTrail {
+export class AuditTrail implements OnApplicationShutdown {
   readonly #log: AuditLog;
   readonly #configuration: Pick<ConfigurationInForce, 'current'>;
   readonly #tallies = new Map<string, Map<string, Tally>>();
   readonly #refusals: RateLimiter;
-  #untoldRefusals = 0;
+  /** Refusals that no record stands for yet, and what the last of them was. */
+  #leftOut: { readonly record: Refused; readonly count: number } | undefined;
 
   constructor(
     @Inject(AUDIT_LOG) log: AuditLog,
@@ -43,14 +46,20 @@ export class AuditTrail {
     this.#refusals = new RateLimiter(REFUSALS, clock);
   }
 
-  /** On the path of every read: a look into a map, and seldom more. */
+  /**
+   * On the path of every read: a look into a map, and seldom more. A new generation closes the tally of the one before
+   * it, so that no read goes untold.
+   */
   read({ caller, merchant, generation }: SessionRead): void {
     const tally = this.#tallyOf(caller, merchant);
+    if (tally.generation !== generation) {
+      this.#tellRest({ caller, merchant }, tally);
+      tally.generation = generation;
+      this.done({ action: 'session.read', caller, merchant, generation });
+      return;
+    }
     tally.untold += 1;
-    if (tally.generation === generation && tally.untold < this.#configuration.current.audit.readEvery) return;
-    this.#tell({ caller, merchant, generation: tally.generation, untold: tally.untold - 1 }, generation);
-    tally.generation = generation;
-    tally.untold = 0;
+    if (tally.untold >= this.#configuration.current.audit.readEvery) this.#tellRest({ caller, merchant }, tally);
   }
 
   done(record: Omit<AuditRecord, 'outcome'>): void {
@@ -58,26 +67,34 @@ export class AuditTrail {
   }
 
   /** The record that comes after some that were too many says how many they were. */
-  refused(record: Omit<AuditRecord, 'outcome' | 'count'>): void {
+  refused(record: Refused): void {
+    const count = (this.#leftOut?.count ?? 0) + 1;
     if (this.#refusals.take('all') > 0) {
-      this.#untoldRefusals += 1;
+      this.#leftOut = { record, count };
       return;
     }
-    const count = this.#untoldRefusals + 1;
-    this.#untoldRefusals = 0;
-    this.#log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
+    this.#leftOut = undefined;
+    this.#tellRefusals(record, count);
   }
 
-  /** A new generation closes the tally of the one before it, so that no read goes untold. */
-  #tell(before: SessionRead & { untold: number }, generation: number): void {
-    const { caller, merchant, untold } = before;
-    const record = { action: 'session.read', outcome: 'allowed', caller, merchant } as const;
-    if (before.generation === generation) {
-      this.#log.append({ ...record, generation, count: untold + 1 });
-      return;
+  /** No request is under way any more: what would have waited for the next read or refusal has nothing to wait for. */
+  onApplicationShutdown(): void {
+    for (const [caller, own] of this.#tallies) {
+      for (const [merchant, tally] of own) this.#tellRest({ caller, merchant }, tally);
     }
-    if (untold > 0) this.#log.append({ ...record, generation: before.generation, count: untold });
-    this.#log.append({ ...record, generation });
+    if (this.#leftOut !== undefined) this.#tellRefusals(this.#leftOut.record, this.#leftOut.count);
+    this.#leftOut = undefined;
+  }
+
+  /** Tells the reads of a generation that no record stands for yet. */
+  #tellRest(reader: Pick<SessionRead, 'caller' | 'merchant'>, tally: Tally): void {
+    const { generation, untold } = tally;
+    tally.untold = 0;
+    if (untold > 0) this.done({ action: 'session.read', ...reader, generation, count: untold });
+  }
+
+  #tellRefusals(record: Refused, count: number): void {
+    this.#log.append({ ...record, outcome: 'refused', ...(count === 1 ? {} : { count }) });
   }
 
   #tallyOf(caller: string, merchant: string): Tally {

@@ -9,6 +9,7 @@ interface Says {
   readonly level?: string;
   readonly port?: number;
   readonly watch?: boolean;
+  readonly everyMs?: number;
   readonly merchants?: readonly string[];
   readonly warnings?: readonly object[];
 }
@@ -17,6 +18,7 @@ function configuration({
   level = 'info',
   port = 1,
   watch = true,
+  everyMs = 5_000,
   merchants = [],
   warnings = [],
 }: Says): BrokerConfiguration {
@@ -24,7 +26,7 @@ function configuration({
     http: { host: '127.0.0.1', port, docs: true },
     auth: { disabled: false, mtls: false },
     audit: { destination: 'none' },
-    reload: { watch, everyMs: 5_000 },
+    reload: { watch, everyMs },
     log: { level },
     merchants: merchants.map((id) => ({ id })),
     warnings,
@@ -121,6 +123,20 @@ describe('taking changed files', () => {
     expect([stage.files.loads, stage.level]).toEqual([1, 'error']);
     await stage.clock.advance(60_000);
     expect(stage.files.loads).toBe(1);
+  });
+
+  it.each<[how: string, taken: (stage: Stage) => Promise<void>]>([
+    ['by looking, an hour later,', ({ clock }) => clock.advance(3_602_000)],
+    ['on a wish', ({ reloader }) => reloader.reload()],
+  ])('looks at the new pace as soon as it was taken %s, and at no other', async (_how, taken) => {
+    const stage = new Stage();
+    stage.files.change({ everyMs: 3_600_000 });
+    await stage.clock.advance(60_000);
+    stage.files.change({ everyMs: 1_000 });
+    await taken(stage);
+    stage.files.change({ level: 'debug', everyMs: 1_000 });
+    await stage.clock.advance(2_000);
+    expect([stage.level, stage.clock.pendingTasks]).toEqual(['debug', 1]);
   });
 
   it('keeps the old configuration when the new one has a fault, says so once, and takes the mended one', async () => {

@@ -58,8 +58,10 @@ export class Reloader {
     this.#look?.cancel();
   }
 
+  /** One look is planned at a time: the last wish counts. */
   #lookIn(delayMs: number): void {
     if (this.#closed) return;
+    this.#look?.cancel();
     this.#look = this.#parts.clock.schedule(delayMs, () => {
       this.#lookOnce()
         .catch((error: unknown) => {
@@ -89,7 +91,7 @@ export class Reloader {
     }
     this.#seen = undefined;
     await this.reload();
-    return everyMs;
+    return configuration.current.reload.everyMs;
   }
 
   async #run(): Promise<void> {
@@ -97,6 +99,8 @@ export class Reloader {
       this.#again = false;
       await this.#take();
     } while (this.#again && !this.#closed);
+    // The pace may be another one now.
+    if (this.#look !== undefined) this.#lookIn(this.#parts.configuration.current.reload.everyMs);
   }
 
   async #take(): Promise<void> {

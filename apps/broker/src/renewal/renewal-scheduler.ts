@@ -5,12 +5,26 @@ import { SessionReplica } from '#libs/session';
 /** The steady pace. Between two ticks the replica wakes itself when the next merchant falls due. */
 const TICK_MS = 1_000;
 
+/** Sets the replica going, and keeps it going. Before `start` it does nothing: a start that fails costs no create call. */
 @Injectable()
 export class RenewalScheduler {
+  #hasStarted = false;
+
   constructor(private readonly replica: SessionReplica) {}
+
+  /** To be called when everything else of the start has succeeded. */
+  start(): void {
+    this.#hasStarted = true;
+    void this.replica.tick();
+  }
+
+  /** The store answers again, or for the first time. What the replica has not yet asked for comes with its first tick. */
+  storeAnswers(): void {
+    if (this.#hasStarted) void this.replica.resync();
+  }
 
   @Interval('renewal-tick', TICK_MS)
   async tick(): Promise<void> {
-    await this.replica.tick();
+    if (this.#hasStarted) await this.replica.tick();
   }
 }

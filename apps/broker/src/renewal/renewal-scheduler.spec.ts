@@ -1,0 +1,54 @@
+import { jest } from '@jest/globals';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { SessionReplica } from '#libs/session';
+import { RenewalScheduler } from './renewal-scheduler.js';
+
+describe('the scheduler of renewals', () => {
+  let calls: string[];
+  let app: TestingModule;
+  let scheduler: RenewalScheduler;
+
+  beforeEach(async () => {
+    jest.useFakeTimers();
+    calls = [];
+    const note = (call: string) => (): Promise<void> => Promise.resolve(void calls.push(call));
+    const replica = { provide: SessionReplica, useValue: { tick: note('tick'), resync: note('resync') } };
+    app = await Test.createTestingModule({
+      imports: [ScheduleModule.forRoot()],
+      providers: [RenewalScheduler, replica],
+    }).compile();
+    scheduler = await app.init().then(() => app.get(RenewalScheduler));
+  });
+  afterEach(async () => {
+    await app.close();
+    jest.useRealTimers();
+  });
+
+  it('has the replica do nothing before the start, however long that takes', async () => {
+    await jest.advanceTimersByTimeAsync(60_000);
+    scheduler.storeAnswers();
+    expect(calls).toEqual([]);
+  });
+
+  it('has it look at the start, and every second from then on', async () => {
+    await jest.advanceTimersByTimeAsync(1_500);
+    scheduler.start();
+    expect(calls).toEqual(['tick']);
+    await jest.advanceTimersByTimeAsync(3_000);
+    expect(calls).toHaveLength(4);
+  });
+
+  it('has it read everything anew when the store answers again', () => {
+    scheduler.start();
+    scheduler.storeAnswers();
+    expect(calls).toEqual(['tick', 'resync']);
+  });
+
+  it('leaves it alone when the app is closed', async () => {
+    scheduler.start();
+    await app.close();
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(calls).toEqual(['tick']);
+  });
+});
