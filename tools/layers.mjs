@@ -41,6 +41,7 @@ export const brokerFeatures = {
   http: ['platform', 'docs', 'configuration', 'auth', 'rate-limit', 'audit'],
   sessions: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http'],
   events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  rejections: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   payloads: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   management: ['platform', 'configuration', 'renewal', 'auth', 'http', 'sessions', 'events'],
   reload: ['platform', 'configuration', 'renewal', 'auth', 'audit', 'http', 'events', 'management'],

@@ -14,6 +14,10 @@ export class PolicyTable {
     this.#grants = configuration.derive((next) => new Grants(next));
   }
 
+  allows(caller: Caller, merchant: string, permission: Permission): boolean {
+    return this.#grants().allows(caller, merchant, permission);
+  }
+
   /**
    * A merchant outside the caller's policy and one that does not exist are refused alike, so that nobody can find out
    * which merchants there are. Only a caller that may see every merchant is told that one does not exist.

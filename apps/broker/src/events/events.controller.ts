@@ -8,7 +8,8 @@ import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { CLOCK } from '../platform/tokens.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { CAUTION } from '../http/edge-headers.js';
+import { edgeHeaders } from '../http/edge-headers.js';
+import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import type { SessionRoute } from '../sessions/session-lookup.service.js';
 import { retryFrame } from './event-frames.js';
 import { heldGeneration } from './last-event-id.js';
@@ -21,7 +22,7 @@ const RETRY_FRAME = retryFrame(2_000);
 
 @ApiTags('sessions')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class EventsController {
   constructor(
     private readonly watchers: SessionWatchers,
@@ -30,7 +31,7 @@ export class EventsController {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  @Get(':merchant/session/events')
+  @Get(`${SESSION_PATH}/events`)
   @Requires({ scope: 'merchant', permission: 'session:read' })
   @ApiOperation({
     summary: 'Follow the session of a merchant',
@@ -58,7 +59,7 @@ export class EventsController {
     const generation = heldGeneration(request.headers['last-event-id']);
     this.replica.reader.demand(merchant);
     const response = reply.hijack().raw;
-    response.writeHead(200, { 'x-request-id': request.id, ...CAUTION, ...HEADERS });
+    response.writeHead(200, { ...edgeHeaders(request.id), ...HEADERS });
     response.write(RETRY_FRAME);
     const { validUntil, name: caller = '' } = callerOf(request) ?? {};
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });

@@ -9,8 +9,12 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** Headers of caution that every answer of the API carries. */
-export const CAUTION = {
+const CAUTION = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
+
+/** What every answer of the API carries: the id of its request, and headers of caution. */
+export function edgeHeaders(requestId: string): { readonly 'x-request-id': string } & typeof CAUTION {
+  return { 'x-request-id': requestId, ...CAUTION };
+}

@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
-import { ConfiguredMerchants } from '../configuration/configured-merchants.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { CLOCK, JWE_WORK } from '../platform/tokens.js';
 import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';

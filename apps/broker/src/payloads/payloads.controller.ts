@@ -8,6 +8,7 @@ import { callerOf } from '../auth/caller.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../sessions/patience.js';
 import { RequestLife } from '../http/request-life.js';
+import { MERCHANTS_PATH } from '../http/routes.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 import { PayloadCipher } from './payload-cipher.service.js';
 import { DecryptionDocument, DecryptionRequest, EncryptionDocument, EncryptionRequest } from './payload-documents.js';
@@ -17,7 +18,7 @@ type PayloadRequest = FastifyRequest<{ Params: { merchant: string } }>;
 
 @ApiTags('payloads')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class PayloadsController {
   constructor(
     private readonly replica: SessionReplica,

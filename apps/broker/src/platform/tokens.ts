@@ -1,8 +1,7 @@
-/** Names under which Nest injects what is not a class of this app. */
-export const AUDIT_LOG = Symbol('audit log');
-export const JWE_WORK = Symbol('jwe work');
+/** Names under which Nest injects what the process gives. */
 export const CLOCK = Symbol('clock');
 export const LOGGER = Symbol('logger');
-export const STORE = Symbol('store');
-export const GATEWAY = Symbol('gateway');
-export const EVENTS = Symbol('events');
+/** Undefined where nothing is measured. */
+export const TELEMETRY = Symbol('telemetry');
+/** Where payloads are sealed and opened. */
+export const JWE_WORK = Symbol('jwe work');

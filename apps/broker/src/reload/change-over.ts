@@ -8,7 +8,7 @@ import type { ServerCertificate } from '../http/server-certificate.js';
 import { calledOtherwise, type ConfigurationChange, changeBetween } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { authoritiesShrank, lostAccess } from '../auth/lost-access.js';
-import type { RetiredKeys } from '../configuration/retired-keys.js';
+import type { RetiredKeys } from '../renewal/retired-keys.js';
 
 export interface ChangeOverParts {
   readonly configuration: ConfigurationInForce;

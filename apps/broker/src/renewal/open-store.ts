@@ -4,22 +4,22 @@ import type { ClientKey } from '#libs/jwe';
 import type { SessionStore } from '#libs/session';
 import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
-import type { StoreCondition } from './store-state.js';
+import type { StoreCondition, StoreState } from './store-state.js';
 
 export interface StoreParts {
   readonly store: StoreConfiguration;
   readonly keysOf: (merchant: string) => readonly ClientKey[];
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How the store is, and why: told once at the start and at each change. */
-  readonly onStateChange: (condition: StoreCondition, reason: string) => void;
+  /** Told how the store is, at the start and at each change. */
+  readonly state: StoreState;
 }
 
 /** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
 export async function openStore(parts: StoreParts): Promise<SessionStore> {
-  const { store, keysOf, clock, logger, onStateChange } = parts;
+  const { store, keysOf, clock, logger, state } = parts;
   if (store.type === 'memory') {
-    onStateChange('answers', 'the store is this process');
+    state.note('answers', 'the store is this process');
     return new MemorySessionStore({ clock });
   }
   return await RedisSessionStore.open({
@@ -29,7 +29,7 @@ export async function openStore(parts: StoreParts): Promise<SessionStore> {
     clock,
     onStateChange: (condition, reason) => {
       logStoreState(logger, condition, reason);
-      onStateChange(condition, reason);
+      state.note(condition, reason);
     },
   });
 }

@@ -1,4 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Instant } from '#libs/clock';
+import { CLOCK } from '../platform/tokens.js';
 
 /**
  * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to mend; or is `silent`.
@@ -14,13 +16,17 @@ export interface KnownStoreState {
   readonly reason: string;
 }
 
-/** How the store is, as this replica's connection to it finds out: for metrics, readiness and the status page. */
+export type StoreStateListener = (state: KnownStoreState) => void;
+
+/** How the store is, as this replica's connection to it finds out, for everybody who looks or listens. */
+@Injectable()
 export class StoreState {
   readonly #clock: Clock;
   #current: KnownStoreState | undefined;
   #wasReached = false;
+  readonly #listeners: StoreStateListener[] = [];
 
-  constructor(clock: Clock) {
+  constructor(@Inject(CLOCK) clock: Clock) {
     this.#clock = clock;
   }
 
@@ -38,5 +44,11 @@ export class StoreState {
     this.#wasReached ||= condition === 'answers';
     const since = this.#current?.condition === condition ? this.#current.since : this.#clock.now();
     this.#current = { condition, since, reason };
+    for (const tell of this.#listeners) tell(this.#current);
+  }
+
+  /** Told of every change from now on. */
+  onChange(listener: StoreStateListener): void {
+    this.#listeners.push(listener);
   }
 }

@@ -8,7 +8,8 @@ import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { ConfiguredMerchants } from '../configuration/configured-merchants.js';
+import { MERCHANTS_PATH } from '../http/routes.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
@@ -18,7 +19,7 @@ import {
 
 @ApiTags('merchants')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class MerchantsController {
   constructor(
     private readonly replica: SessionReplica,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConfiguredMerchants } from '../configuration/configured-merchants.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 
 /** For the last steps of an attempt after the gateway's own timeout. */
 const WAIT_BEYOND_TIMEOUT_MS = 2_000;

@@ -2,25 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
-import { AuditTrail } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
 import { matchesEtag } from '../http/conditional.js';
 import { Patience } from './patience.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
-import { ReadCounts } from './read-counts.js';
 import { RequestLife } from '../http/request-life.js';
-import { etagOf } from './session-headers.js';
+import { etagOf, type FoundSession } from './session-answer.js';
+import { SessionReads } from './session-reads.js';
 import { parseSessionQuery } from './session-query.js';
 
 export interface SessionRoute {
   Params: { merchant: string };
   Querystring: Record<string, unknown>;
 }
-
-/** `unchanged`: the caller already holds it. */
-export type FoundSession =
-  | { readonly kind: 'session'; readonly session: Session; readonly waitedFor?: number }
-  | { readonly kind: 'unchanged'; readonly session: Session; readonly waitedFor?: number };
 
 interface SessionWish {
   readonly merchant: string;
@@ -34,9 +28,8 @@ export class SessionLookup {
   constructor(
     @Inject(SessionReplica) private readonly replica: SessionReplica,
     @Inject(RequestLife) private readonly life: RequestLife,
-    @Inject(ReadCounts) private readonly reads: ReadCounts,
+    @Inject(SessionReads) private readonly reads: SessionReads,
     @Inject(Patience) private readonly patience: Patience,
-    @Inject(AuditTrail) private readonly audit: AuditTrail,
   ) {}
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
@@ -44,13 +37,11 @@ export class SessionLookup {
     const { merchant } = request.params;
     try {
       const found = await this.#find(request, reply);
-      this.reads.count(merchant, this.replica.reader.verdict(merchant).result);
-      const caller = callerOf(request)?.name ?? '';
-      this.audit.read({ caller, merchant, generation: found.session.generation });
+      const read = { caller: callerOf(request)?.name ?? '', merchant, generation: found.session.generation };
+      this.reads.served(read, this.replica.reader.verdict(merchant).result);
       return found;
     } catch (error) {
-      if (error instanceof BrokerError && error.code === 'session_unavailable')
-        this.reads.count(merchant, 'unavailable');
+      if (error instanceof BrokerError && error.code === 'session_unavailable') this.reads.unavailable(merchant);
       throw error;
     }
   }

@@ -2,12 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
-import type { AuditTrail } from '../audit/audit-trail.js';
-import { etagOf } from './session-headers.js';
+import { etagOf, type FoundSession } from './session-answer.js';
 import type { Patience } from './patience.js';
-import { ReadCounts } from './read-counts.js';
 import type { RequestLife } from '../http/request-life.js';
-import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.service.js';
+import type { SessionReads } from './session-reads.js';
+import { SessionLookup, type SessionRoute } from './session-lookup.service.js';
 
 const LIFETIME_MS = 60_000;
 
@@ -26,9 +25,8 @@ class Stage {
   readonly #lookup = new SessionLookup(
     this.replica,
     { signalFor: () => new AbortController().signal } as unknown as RequestLife,
-    new ReadCounts(),
+    { served: () => undefined, unavailable: () => undefined } as unknown as SessionReads,
     { waitMs: () => 7_000 } as unknown as Patience,
-    { read: () => undefined } as unknown as AuditTrail,
   );
 
   static async started(): Promise<Stage> {

@@ -3,21 +3,22 @@ import { ApiBearerAuth, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
+import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
-import { SessionDocument, sessionJson } from './session-document.js';
-import { SESSION_CONTENT_TYPE, sessionHeaders } from './session-headers.js';
-import { type FoundSession, SessionLookup, type SessionRoute } from './session-lookup.service.js';
+import { SessionDocument } from './session-document.js';
+import { sessionAnswer } from './session-answer.js';
+import { SessionLookup, type SessionRoute } from './session-lookup.service.js';
 
 @ApiTags('sessions')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class SessionController {
   constructor(
     private readonly lookup: SessionLookup,
     private readonly replica: SessionReplica,
   ) {}
 
-  @Get(':merchant/session')
+  @Get(SESSION_PATH)
   @Requires({ scope: 'merchant', permission: 'session:read' })
   @ApiOperation({ summary: 'The current session of a merchant', operationId: 'getSession' })
   @MerchantParameter()
@@ -38,14 +39,9 @@ export class SessionController {
   @ApiResponse({ status: 304, description: 'The session that you hold is the current one.', headers: ETAG })
   @Problems(400, 401, 403, 503)
   async getSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): Promise<void> {
-    this.#answer(reply, await this.lookup.find(request, reply));
-  }
-
-  #answer(reply: FastifyReply, found: FoundSession): void {
-    const { session } = found;
-    reply.headers(sessionHeaders(session, this.replica.held.untilRenewalMs(session.merchant)));
-    if (found.waitedFor !== undefined) reply.header('preference-applied', `wait=${found.waitedFor}`);
-    if (found.kind === 'unchanged') reply.code(304).send();
-    else reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
+    const found = await this.lookup.find(request, reply);
+    const untilRenewalMs = this.replica.held.untilRenewalMs(found.session.merchant);
+    const { status, headers, body } = sessionAnswer(found, untilRenewalMs);
+    reply.code(status).headers(headers).send(body);
   }
 }

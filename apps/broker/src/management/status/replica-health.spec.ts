@@ -1,26 +1,26 @@
 import { FakeClock } from '#libs/testing';
 import { EventLoopLag } from './event-loop-lag.js';
-import { StoreState } from '../../renewal/store-state.js';
+import type { StoreConnection } from './status-source.js';
 import { StoreHealth } from './store-health.js';
 
 describe('the health of the store', () => {
   it('is what its connection found out, with the reason where it does not answer', () => {
     const clock = new FakeClock();
-    const state = new StoreState(clock);
-    const health = new StoreHealth('redis', state, clock);
+    let connection: StoreConnection = { type: 'redis' };
+    const health = new StoreHealth(() => connection, clock);
     const since = clock.now();
     expect(health.describe()).toEqual({ type: 'redis' });
-    state.note('answers', 'the store answers');
+    connection = { type: 'redis', condition: 'answers', since, reason: 'the store answers' };
     expect(health.describe()).toEqual({ type: 'redis', condition: 'answers', since });
-    state.note('refuses', 'NOPERM');
+    connection = { type: 'redis', condition: 'refuses', since, reason: 'NOPERM' };
     expect(health.describe()).toEqual({ type: 'redis', condition: 'refuses', since, reason: 'NOPERM' });
-    state.note('silent', 'ECONNREFUSED');
+    connection = { type: 'redis', condition: 'silent', since, reason: 'ECONNREFUSED' };
     expect(health.describe()).toEqual({ type: 'redis', condition: 'silent', since, reason: 'ECONNREFUSED' });
   });
 
   it('names the operation that failed until one succeeds, and nothing that the store said', () => {
     const clock = new FakeClock();
-    const health = new StoreHealth('redis', new StoreState(clock), clock);
+    const health = new StoreHealth(() => ({ type: 'redis' }), clock);
     health.emit({ event: 'store_failed', operation: 'claim', error: new Error('secret') });
     expect(health.describe()).toMatchObject({ failing: { operation: 'claim', at: clock.now() } });
     expect(JSON.stringify(health.describe())).not.toContain('secret');

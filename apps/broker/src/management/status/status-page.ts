@@ -1,112 +1,77 @@
 import { hostname } from 'node:os';
-import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#libs/clock';
-import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
-import type { ConfigurationInForce } from '../../configuration/configuration-in-force.js';
-import type { ConfiguredMerchants } from '../../configuration/configured-merchants.js';
-import { VERSION } from '../../platform/version.js';
-import type { Readiness } from '../readiness.service.js';
-import type { StoreState } from '../../renewal/store-state.js';
+import type { SessionEvent, SessionEvents } from '#libs/session';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
-import { readPageFiles } from './page-files.js';
+import { type PageFile, readPageFiles } from './page-files.js';
 import { RenewalHistory } from './renewal-history.js';
-import { StatusReporter } from './status-reporter.js';
-import { serveStatus } from './status-routes.js';
+import type { StatusDocument } from './status-document.js';
+import { StatusReporter, type StatusSearch } from './status-reporter.js';
+import type { StatusSource } from './status-source.js';
 import { StatusViewers } from './status-viewers.js';
 import { StoreHealth } from './store-health.js';
 
-export interface StatusPageParts {
-  readonly configuration: ConfigurationInForce;
-  readonly merchants: ConfiguredMerchants;
-  readonly storeState: StoreState;
-  readonly clock: Clock;
-}
-
-/** What exists only once the app does. */
-export interface ServedParts {
-  readonly replica: SessionReplica;
-  readonly readiness: () => Readiness;
-  readonly watchers: () => number;
-}
-
-/** The status page of this replica, put together: it listens from the start on, and is served once there is a replica. */
+/** The status page of this replica, put together: its files, its document, and whoever has it open. */
 export class StatusPage implements SessionEvents {
-  readonly #parts: StatusPageParts;
-  readonly #startedAt: number;
+  readonly files: readonly PageFile[] = readPageFiles();
+  readonly viewers: StatusViewers;
   readonly #history: RenewalHistory;
   readonly #gateways: GatewayHealth;
   readonly #store: StoreHealth;
   readonly #lag: EventLoopLag;
-  #viewers: StatusViewers | undefined;
+  readonly #reporter: StatusReporter;
 
-  constructor(parts: StatusPageParts) {
-    const { configuration, storeState, clock } = parts;
-    this.#parts = parts;
-    this.#startedAt = clock.now();
+  /** Looks at the event loop from now on, until it is closed. */
+  constructor(source: StatusSource, clock: Clock) {
+    const hostOf = (id: string): string | undefined => source.merchant(id)?.gatewayHost;
     this.#history = new RenewalHistory(clock);
-    this.#gateways = new GatewayHealth((merchant) => this.#hostOf(merchant), clock);
-    this.#store = new StoreHealth(configuration.current.store.type, storeState, clock);
+    this.#gateways = new GatewayHealth(hostOf, clock);
+    this.#store = new StoreHealth(() => source.store(), clock);
     this.#lag = new EventLoopLag(clock);
-  }
-
-  emit(event: SessionEvent): void {
-    this.#history.emit(event);
-    this.#gateways.emit(event);
-    this.#store.emit(event);
-    this.#viewers?.noteNews();
-  }
-
-  /** Something has changed that is no event of the domain. */
-  noteNews(): void {
-    this.#viewers?.noteNews();
-  }
-
-  serve(server: FastifyInstance, served: ServedParts): void {
-    const reporter = this.#reporter(served);
-    const frame = (): Buffer => Buffer.from(`event: status\ndata: ${JSON.stringify(reporter.report())}\n\n`);
-    const viewers = new StatusViewers({ clock: this.#parts.clock, frame });
-    this.#viewers = viewers;
-    this.#lag.start();
-    serveStatus(server, { files: readPageFiles(), reporter, viewers });
-  }
-
-  /** Ends what is open, and takes nothing new. */
-  close(): void {
-    this.#viewers?.close();
-    this.#lag.close();
-  }
-
-  #reporter({ replica, readiness, watchers }: ServedParts): StatusReporter {
-    const { configuration, merchants, clock } = this.#parts;
-    const required = configuration.derive(
-      (next) => new Set(next.merchants.filter((merchant) => merchant.required).map(({ id }) => id)),
-    );
-    const hostOf = (merchant: string): string | undefined => this.#hostOf(merchant);
-    return new StatusReporter({
+    const { replica } = source;
+    this.#reporter = new StatusReporter({
       replica,
       clock,
       history: this.#history,
       gateways: this.#gateways,
       store: this.#store,
       lag: this.#lag,
-      survey: new MerchantSurvey({ replica, ids: () => merchants.ids(), hostOf, clock }),
-      isRequired: (merchant) => required().has(merchant),
-      environmentOf: (merchant) => merchants.connectionOf(merchant)?.environment ?? 'production',
+      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), hostOf, clock }),
+      isRequired: (id) => source.merchant(id)?.required === true,
+      environmentOf: (id) => source.merchant(id)?.environment ?? 'production',
       facts: {
         name: hostname(),
-        version: VERSION,
-        startedAt: this.#startedAt,
-        readiness,
-        watchers,
-        viewers: () => this.#viewers?.count ?? 0,
+        startedAt: clock.now(),
+        condition: () => source.condition(),
+        viewers: () => this.viewers.count,
         residentBytes: () => process.memoryUsage.rss(),
       },
     });
+    const frame = (): Buffer => Buffer.from(`event: status\ndata: ${JSON.stringify(this.report())}\n\n`);
+    this.viewers = new StatusViewers({ clock, frame });
+    this.#lag.start();
   }
 
-  #hostOf(merchant: string): string | undefined {
-    return this.#parts.merchants.connectionOf(merchant)?.baseUrl.host;
+  emit(event: SessionEvent): void {
+    this.#history.emit(event);
+    this.#gateways.emit(event);
+    this.#store.emit(event);
+    this.noteNews();
+  }
+
+  /** Something has changed that is no event of the domain. */
+  noteNews(): void {
+    this.viewers.noteNews();
+  }
+
+  report(search?: StatusSearch): StatusDocument {
+    return this.#reporter.report(search);
+  }
+
+  /** Ends what is open, and takes nothing new. */
+  close(): void {
+    this.viewers.close();
+    this.#lag.close();
   }
 }

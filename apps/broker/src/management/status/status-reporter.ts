@@ -1,10 +1,10 @@
 import type { Clock } from '#libs/clock';
-import type { Readiness } from '../readiness.service.js';
 import type { EventLoopLag } from './event-loop-lag.js';
 import { type GatewayHealth, MOST_GATEWAYS } from './gateway-health.js';
 import { merchantStatus, type MerchantStatusParts } from './merchant-status.js';
 import type { MerchantSurvey } from './merchant-survey.js';
 import type { StatusCondition, StatusDocument, StatusReplica } from './status-document.js';
+import type { ReplicaCondition } from './status-source.js';
 import type { StoreHealth } from './store-health.js';
 
 /** Merchants in one document: more than a person reads, and a bound of what every viewer is sent each second. */
@@ -13,10 +13,8 @@ export const MOST_LISTED = 100;
 /** What this replica says of itself without being asked. */
 export interface ReplicaFacts {
   readonly name: string;
-  readonly version: string;
   readonly startedAt: number;
-  readonly readiness: () => Readiness;
-  readonly watchers: () => number;
+  readonly condition: () => ReplicaCondition;
   readonly viewers: () => number;
   readonly residentBytes: () => number;
 }
@@ -68,16 +66,16 @@ export class StatusReporter {
 
   #replica(): StatusReplica {
     const { facts, lag, gateways } = this.#parts;
-    const { ready, storeReached, shuttingDown } = facts.readiness();
+    const { version, ready, storeReached, shuttingDown, watchers } = facts.condition();
     const clockSkewMs = gateways.largestSkewMs;
     return {
       name: facts.name,
-      version: facts.version,
+      version,
       startedAt: facts.startedAt,
       ready,
       storeReached,
       shuttingDown,
-      watchers: facts.watchers(),
+      watchers,
       viewers: facts.viewers(),
       residentBytes: facts.residentBytes(),
       eventLoopLagMs: { latest: inTenths(lag.latestMs), worst: inTenths(lag.worstMs) },

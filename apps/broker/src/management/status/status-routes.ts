@@ -4,8 +4,8 @@ import { matchesEtag } from '../../http/conditional.js';
 import { CONDITIONS } from './merchant-survey.js';
 import type { PageFile } from './page-files.js';
 import type { StatusCondition } from './status-document.js';
-import type { StatusReporter, StatusSearch } from './status-reporter.js';
-import type { StatusViewers } from './status-viewers.js';
+import type { StatusPage } from './status-page.js';
+import type { StatusSearch } from './status-reporter.js';
 
 /**
  * The page may load its own files and nothing else, from nowhere else, and no text ever becomes markup: what a gateway
@@ -38,25 +38,20 @@ const STREAM_HEADERS = { ...HEADERS, 'content-type': 'text/event-stream', 'cache
 
 const LONGEST_SEARCH = 64;
 
-export interface StatusRouteParts {
-  readonly files: readonly PageFile[];
-  readonly reporter: StatusReporter;
-  readonly viewers: StatusViewers;
-}
-
 interface SearchRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
 /** `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`. */
-export function serveStatus(server: FastifyInstance, { files, reporter, viewers }: StatusRouteParts): void {
-  for (const file of files) {
+export function serveStatus(server: FastifyInstance, page: StatusPage): void {
+  const { viewers } = page;
+  for (const file of page.files) {
     const path = file.name === 'index.html' ? '/' : `/status/${file.name}`;
     server.get(path, (request, reply) => sendFile(request, reply, file));
   }
   server.get<SearchRoute>('/status.json', (request, reply) => {
     assertOwnPage(request);
-    const document = reporter.report(searchOf(request.query));
+    const document = page.report(searchOf(request.query));
     return reply.headers(HEADERS).header('cache-control', 'no-store').send(document);
   });
   server.get('/status/events', { exposeHeadRoute: false }, (request, reply) => {

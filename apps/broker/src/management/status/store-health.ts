@@ -1,18 +1,16 @@
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
-import type { StoreState } from '../../renewal/store-state.js';
 import type { StatusStore } from './status-document.js';
+import type { StoreConnection } from './status-source.js';
 
 /** Whether the store can be used: by its connection, and by what became of the operations on it. */
 export class StoreHealth implements SessionEvents {
-  readonly #type: StatusStore['type'];
-  readonly #state: Pick<StoreState, 'current'>;
+  readonly #connection: () => StoreConnection;
   readonly #clock: Clock;
   #failing: StatusStore['failing'];
 
-  constructor(type: StatusStore['type'], state: Pick<StoreState, 'current'>, clock: Clock) {
-    this.#type = type;
-    this.#state = state;
+  constructor(connection: () => StoreConnection, clock: Clock) {
+    this.#connection = connection;
     this.#clock = clock;
   }
 
@@ -22,17 +20,14 @@ export class StoreHealth implements SessionEvents {
   }
 
   describe(): StatusStore {
+    const { type, condition, since, reason } = this.#connection();
     return {
-      type: this.#type,
-      ...this.#connection(),
+      type,
+      ...(condition === undefined ? {} : { condition }),
+      ...(since === undefined ? {} : { since }),
+      // Of a store that answers there is nothing to explain.
+      ...(reason === undefined || condition === 'answers' ? {} : { reason }),
       ...(this.#failing === undefined ? {} : { failing: this.#failing }),
     };
-  }
-
-  #connection(): Pick<StatusStore, 'condition' | 'since' | 'reason'> {
-    const { current } = this.#state;
-    if (current === undefined) return {};
-    const { condition, since, reason } = current;
-    return condition === 'answers' ? { condition, since } : { condition, since, reason };
   }
 }

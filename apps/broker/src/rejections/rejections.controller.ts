@@ -7,17 +7,18 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
-import { Patience } from './patience.js';
+import { Patience } from '../sessions/patience.js';
 import { RejectionRequest } from './rejection-request.js';
 import { RequestLife } from '../http/request-life.js';
-import { SessionDocument, sessionJson } from './session-document.js';
-import { etagOf, SESSION_CONTENT_TYPE } from './session-headers.js';
-import type { SessionRoute } from './session-lookup.service.js';
+import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
+import { SessionDocument, sessionJson } from '../sessions/session-document.js';
+import { etagOf, SESSION_CONTENT_TYPE } from '../sessions/session-answer.js';
+import type { SessionRoute } from '../sessions/session-lookup.service.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 
 @ApiTags('sessions')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class RejectionsController {
   constructor(
     private readonly replica: SessionReplica,
@@ -26,7 +27,7 @@ export class RejectionsController {
     private readonly audit: AuditTrail,
   ) {}
 
-  @Post(':merchant/session/rejections')
+  @Post(`${SESSION_PATH}/rejections`)
   @HttpCode(200)
   @Requires({ scope: 'merchant', permission: 'session:reject' })
   @ApiOperation({
