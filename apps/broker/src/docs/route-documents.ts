@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiParam, ApiResponse, type ApiResponseOptions, getSchemaPath } from '@nestjs/swagger';
+import { MERCHANT_ID } from '#libs/configuration';
 import { ProblemDocument } from './problem-document.js';
 
 type Headers = NonNullable<ApiResponseOptions['headers']>;
@@ -31,7 +32,7 @@ export function Problems(...statuses: readonly (keyof typeof PROBLEMS)[]): Metho
 
 /** A route below one merchant. */
 export function MerchantParameter(): MethodDecorator {
-  const schema = { type: 'string', pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$' } as const;
+  const schema = { type: 'string', pattern: MERCHANT_ID } as const;
   return ApiParam({
     name: 'merchant',
     example: 'shop',

@@ -9,8 +9,7 @@ import { callerOf } from '../auth/caller.js';
 import { CLOCK } from '../platform/tokens.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { edgeHeaders } from '../http/edge-headers.js';
-import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
-import type { SessionRoute } from '../sessions/session-lookup.service.js';
+import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
 import { heldGeneration } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
@@ -53,7 +52,7 @@ export class EventsController {
     content: { 'text/event-stream': { schema: { type: 'string' } } },
   })
   @Problems(401, 403, 503)
-  followSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): void {
+  followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
     const { merchant } = request.params;
     const generation = heldGeneration(request.headers['last-event-id']);

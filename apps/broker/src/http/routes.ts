@@ -3,3 +3,9 @@ export const MERCHANTS_PATH = 'v1/merchants';
 
 /** The current session of a merchant, below the merchants. */
 export const SESSION_PATH = ':merchant/session';
+
+/** A route below one merchant. */
+export interface MerchantRoute {
+  readonly Params: { readonly merchant: string };
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}

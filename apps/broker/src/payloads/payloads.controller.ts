@@ -8,13 +8,13 @@ import { callerOf } from '../auth/caller.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../sessions/patience.js';
 import { RequestLife } from '../http/request-life.js';
-import { MERCHANTS_PATH } from '../http/routes.js';
+import { type MerchantRoute, MERCHANTS_PATH } from '../http/routes.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 import { PayloadCipher } from './payload-cipher.service.js';
 import { DecryptionDocument, DecryptionRequest, EncryptionDocument, EncryptionRequest } from './payload-documents.js';
 import { bytesOf, textOf } from './payload-text.js';
 
-type PayloadRequest = FastifyRequest<{ Params: { merchant: string } }>;
+type PayloadRequest = FastifyRequest<MerchantRoute>;
 
 @ApiTags('payloads')
 @ApiBearerAuth()

@@ -10,10 +10,9 @@ import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../sessions/patience.js';
 import { RejectionRequest } from './rejection-request.js';
 import { RequestLife } from '../http/request-life.js';
-import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
+import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { SessionDocument, sessionJson } from '../sessions/session-document.js';
 import { etagOf, SESSION_CONTENT_TYPE } from '../sessions/session-answer.js';
-import type { SessionRoute } from '../sessions/session-lookup.service.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 
 @ApiTags('sessions')
@@ -45,7 +44,7 @@ export class RejectionsController {
   })
   @Problems(400, 401, 403, 413, 415, 429, 503)
   async rejectSession(
-    @Req() request: FastifyRequest<SessionRoute>,
+    @Req() request: FastifyRequest<MerchantRoute>,
     @Body(new StrictBody(RejectionRequest)) { generation, reason }: RejectionRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

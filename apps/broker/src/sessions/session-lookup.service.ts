@@ -4,17 +4,13 @@ import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
 import { callerOf } from '../auth/caller.js';
 import { matchesEtag } from '../http/conditional.js';
+import type { MerchantRoute } from '../http/routes.js';
 import { Patience } from './patience.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
 import { RequestLife } from '../http/request-life.js';
 import { etagOf, type FoundSession } from './session-answer.js';
 import { SessionReads } from './session-reads.js';
 import { parseSessionQuery } from './session-query.js';
-
-export interface SessionRoute {
-  Params: { merchant: string };
-  Querystring: Record<string, unknown>;
-}
 
 interface SessionWish {
   readonly merchant: string;
@@ -33,7 +29,7 @@ export class SessionLookup {
   ) {}
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
-  async find(request: FastifyRequest<SessionRoute>, reply: FastifyReply): Promise<FoundSession> {
+  async find(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
     const { merchant } = request.params;
     try {
       const found = await this.#find(request, reply);
@@ -46,7 +42,7 @@ export class SessionLookup {
     }
   }
 
-  async #find(request: FastifyRequest<SessionRoute>, reply: FastifyReply): Promise<FoundSession> {
+  async #find(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
     const { merchant } = request.params;
     const { minRemainingMs } = parseSessionQuery(request.query);
     const waitSeconds = preferredWaitSeconds(request.headers['prefer']);

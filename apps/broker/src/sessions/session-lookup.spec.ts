@@ -6,7 +6,8 @@ import { etagOf, type FoundSession } from './session-answer.js';
 import type { Patience } from './patience.js';
 import type { RequestLife } from '../http/request-life.js';
 import type { SessionReads } from './session-reads.js';
-import { SessionLookup, type SessionRoute } from './session-lookup.service.js';
+import type { MerchantRoute } from '../http/routes.js';
+import { SessionLookup } from './session-lookup.service.js';
 
 const LIFETIME_MS = 60_000;
 
@@ -43,7 +44,7 @@ class Stage {
   /** A caller that holds the present session and waits for the next one. */
   wait(seconds: number): Promise<FoundSession | Error> {
     const headers = { prefer: `wait=${seconds}`, 'if-none-match': etagOf(this.generation()) };
-    const request = { params: { merchant: 'shop' }, query: {}, headers } as unknown as FastifyRequest<SessionRoute>;
+    const request = { params: { merchant: 'shop' }, query: {}, headers } as unknown as FastifyRequest<MerchantRoute>;
     return this.#lookup.find(request, {} as FastifyReply).catch((error: unknown) => error as Error);
   }
 }

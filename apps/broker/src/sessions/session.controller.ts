@@ -3,11 +3,11 @@ import { ApiBearerAuth, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
-import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
+import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
 import { SessionDocument } from './session-document.js';
 import { sessionAnswer } from './session-answer.js';
-import { SessionLookup, type SessionRoute } from './session-lookup.service.js';
+import { SessionLookup } from './session-lookup.service.js';
 
 @ApiTags('sessions')
 @ApiBearerAuth()
@@ -38,7 +38,7 @@ export class SessionController {
   @ApiResponse({ status: 200, type: SessionDocument, description: 'The session to use now.', headers: ETAG })
   @ApiResponse({ status: 304, description: 'The session that you hold is the current one.', headers: ETAG })
   @Problems(400, 401, 403, 503)
-  async getSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): Promise<void> {
+  async getSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
     const found = await this.lookup.find(request, reply);
     const untilRenewalMs = this.replica.held.untilRenewalMs(found.session.merchant);
     const { status, headers, body } = sessionAnswer(found, untilRenewalMs);
