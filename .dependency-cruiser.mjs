@@ -178,8 +178,8 @@ const purityRules = [
     name: 'status-page-imports-only-itself',
     severity: 'error',
     comment: 'The browser is served the files of this folder and nothing else. Copy what is small, or send it as data.',
-    from: { path: '^apps/broker/src/management/status/page/.*\\.js$' },
-    to: { pathNot: '^apps/broker/src/management/status/page/' },
+    from: { path: '^libs/status-page/src/page/.*\\.js$' },
+    to: { pathNot: '^libs/status-page/src/page/' },
   },
   {
     name: 'not-resolvable',

@@ -97,7 +97,7 @@ export default defineConfig(
   { files: ['apps/cli/src/**/*.ts'], rules: { 'no-console': 'off' } },
   {
     // A browser's program: it asks its own server, types are in comments, and time has a home of its own there, too.
-    files: ['apps/broker/src/management/status/page/*.js'],
+    files: ['libs/status-page/src/page/*.js'],
     rules: {
       // The compiler knows better what a browser has.
       'no-undef': 'off',
@@ -106,7 +106,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['apps/broker/src/management/status/page/time.js'],
+    files: ['libs/status-page/src/page/time.js'],
     rules: { 'no-restricted-syntax': ['error', ...always] },
   },
   {

@@ -15,13 +15,14 @@ export const libLayers = {
   store: ['session', 'jwe', 'errors', 'clock'],
   telemetry: ['errors', 'clock'],
   configuration: ['session', 'jwe', 'errors', 'clock'],
+  'status-page': ['session', 'errors', 'clock'],
   testing: ['session', 'errors', 'clock'],
   client: [],
 };
 
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
-  broker: everyLib,
+  broker: [...everyLib, 'status-page'],
   cli: everyLib,
   sandbox: ['telemetry', 'errors', 'clock'],
 };
@@ -86,7 +87,15 @@ export const builtinHomes = {
   files: {
     modules: ['fs', 'fs/promises'],
     // The client reads the one file that holds its caller's token.
-    homes: ['libs/configuration', 'libs/telemetry', 'libs/client', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+    homes: [
+      'libs/configuration',
+      'libs/telemetry',
+      'libs/client',
+      'libs/status-page',
+      'apps/broker',
+      'apps/sandbox',
+      'apps/cli',
+    ],
   },
   processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli'] },
   threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },

@@ -139,7 +139,7 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
     sample('libs/store/src/dev-package.ts', 'typescript', 'production-imports-no-development-package'),
     sample('libs/store/src/undeclared.ts', 'swagger-ui-dist', 'packages-are-declared'),
     sample('test/e2e/undeclared.e2e-spec.ts', 'swagger-ui-dist', 'packages-are-declared'),
-    sample('apps/broker/src/management/status/page/out.js', '../../../main.js', 'status-page-imports-only-itself'),
+    sample('libs/status-page/src/page/out.js', '../index.js', 'status-page-imports-only-itself'),
     sample('libs/store/src/missing.ts', './nowhere.js', 'not-resolvable'),
     sample('libs/unlisted/src/index.ts', '#libs/errors', 'every-folder-of-libs-is-in-the-table'),
     sample('apps/unlisted/src/main.ts', '#libs/errors', 'every-folder-of-apps-is-in-the-table'),

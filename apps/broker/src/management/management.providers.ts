@@ -1,6 +1,7 @@
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { SessionReplica } from '#libs/session';
+import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
 import { AuthenticationFailures } from '../auth/authentication-failures.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
@@ -16,8 +17,7 @@ import { MerchantLabels } from './merchant-labels.js';
 import { ReadinessProbe } from './readiness.service.js';
 import { ReplicaStatus } from './replica-status.service.js';
 import { SessionMetrics, type WatchedParts } from './session-metrics.js';
-import { StatusPage } from './status/status-page.js';
-import { serveStatus } from './status/status-routes.js';
+import { serveStatus } from './status-routes.js';
 import { UnconfirmedRejections } from './unconfirmed-rejections.js';
 
 const WATCHED = Symbol('watched');

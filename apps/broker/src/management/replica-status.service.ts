@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { BrokerConfiguration } from '#libs/configuration';
 import { SessionReplica } from '#libs/session';
+import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from '#libs/status-page';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { SessionWatchers } from '../events/session-watchers.js';
 import { VERSION } from '../platform/version.js';
 import { StoreState } from '../renewal/store-state.js';
 import { ReadinessProbe } from './readiness.service.js';
-import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from './status/status-source.js';
 
 /** What the status page is told of this replica. */
 @Injectable()

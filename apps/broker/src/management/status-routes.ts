@@ -1,11 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { matchesEtag } from '../../http/conditional.js';
-import { CONDITIONS } from './merchant-survey.js';
-import type { PageFile } from './page-files.js';
-import type { StatusCondition } from './status-document.js';
-import type { StatusPage } from './status-page.js';
-import type { StatusSearch } from './status-reporter.js';
+import { CONDITIONS, type PageFile, type StatusCondition, type StatusPage, type StatusSearch } from '#libs/status-page';
+import { matchesEtag } from '../http/conditional.js';
 
 /**
  * The page may load its own files and nothing else, from nowhere else, and no text ever becomes markup: what a gateway
