@@ -1,4 +1,4 @@
-import { appLayers, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
+import { appLayers, brokerFeatures, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
 
 const SPEC = '\\.(int-|e2e-)?spec\\.ts$';
 const TEST_CODE = `(${SPEC})|(^test/)|(^libs/testing/)`;
@@ -27,6 +27,33 @@ const layerRules = (kind, layers, own) =>
 
 const libRules = layerRules('libs', libLayers, { label: '', reach: (lib) => [lib] });
 const appRules = layerRules('apps', appLayers, { label: 'app-', reach: () => [] });
+
+const BROKER = '^apps/broker/src/';
+const brokerFolders = (features) => features.map((feature) => `${BROKER}${feature}/`);
+
+const featureRules = [
+  ...Object.entries(brokerFeatures).map(([feature, below]) => ({
+    name: `broker-${feature}-imports-only-features-below`,
+    severity: 'error',
+    comment: `${feature}/ of the broker may import these of its folders: ${names(below)}. Move the code to the folder whose word it is.`,
+    from: { path: `${BROKER}${feature}/` },
+    to: { path: `${BROKER}[^/]+/`, pathNot: brokerFolders([feature, ...below]) },
+  })),
+  {
+    name: 'broker-features-not-to-what-puts-them-together',
+    severity: 'error',
+    comment: 'The files beside the folders of the broker know all of them. Move what a folder needs into a folder.',
+    from: { path: `${BROKER}[^/]+/` },
+    to: { path: `${BROKER}[^/]+$` },
+  },
+  {
+    name: 'every-folder-of-the-broker-is-in-the-table',
+    severity: 'error',
+    comment: 'A folder of the broker that tools/layers.mjs does not name has no rules. Add it to the table.',
+    from: { path: `${BROKER}(?!${anyOf(Object.keys(brokerFeatures))}/)[^/]+/` },
+    to: {},
+  },
+];
 
 const soleImporterRules = Object.entries(soleImporters).map(([library, homes]) => ({
   name: `${library.replace('@', 'scope-')}-only-in-its-home`,
@@ -151,8 +178,8 @@ const purityRules = [
     name: 'status-page-imports-only-itself',
     severity: 'error',
     comment: 'The browser is served the files of this folder and nothing else. Copy what is small, or send it as data.',
-    from: { path: '^apps/broker/src/management/status/page/.*\\.js$' },
-    to: { pathNot: '^apps/broker/src/management/status/page/' },
+    from: { path: '^libs/status-page/src/page/.*\\.js$' },
+    to: { pathNot: '^libs/status-page/src/page/' },
   },
   {
     name: 'not-resolvable',
@@ -171,6 +198,7 @@ export default {
     ...listRules,
     ...libRules,
     ...appRules,
+    ...featureRules,
     ...soleImporterRules,
     ...builtinRules,
   ],

@@ -77,8 +77,8 @@ export default defineConfig(
     },
   },
   {
-    // Nest injects by constructor, so constructors of providers are bounded by review, not by this rule.
-    files: ['apps/broker/src/**/*.{controller,service,guard,module,filter}.ts'],
+    // Nest injects by constructor and by factory: these take what they need from others, up to six.
+    files: ['apps/broker/src/**/*.{controller,service,guard,module,providers,filter}.ts'],
     rules: { 'max-params': ['error', 6], '@typescript-eslint/consistent-type-imports': 'off' },
   },
   {
@@ -97,7 +97,7 @@ export default defineConfig(
   { files: ['apps/cli/src/**/*.ts'], rules: { 'no-console': 'off' } },
   {
     // A browser's program: it asks its own server, types are in comments, and time has a home of its own there, too.
-    files: ['apps/broker/src/management/status/page/*.js'],
+    files: ['libs/status-page/src/page/*.js'],
     rules: {
       // The compiler knows better what a browser has.
       'no-undef': 'off',
@@ -106,7 +106,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['apps/broker/src/management/status/page/time.js'],
+    files: ['libs/status-page/src/page/time.js'],
     rules: { 'no-restricted-syntax': ['error', ...always] },
   },
   {

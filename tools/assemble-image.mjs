@@ -13,7 +13,7 @@ const programs = ['broker', 'cli', 'sandbox'].map((app) => `dist/apps/${app}/src
 /** What is read as a file and imported by nobody. */
 const assets = [
   'package.json',
-  ...filesBelow('dist/apps/broker/src/management/status/page', /\.(?:html|css|js|svg)$/),
+  ...filesBelow('dist/libs/status-page/src/page', /\.(?:html|css|js|svg)$/),
   ...filesBelow(
     'node_modules/swagger-ui-dist',
     /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,

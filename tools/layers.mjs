@@ -15,15 +15,37 @@ export const libLayers = {
   store: ['session', 'jwe', 'errors', 'clock'],
   telemetry: ['errors', 'clock'],
   configuration: ['session', 'jwe', 'errors', 'clock'],
+  'status-page': ['session', 'errors', 'clock'],
   testing: ['session', 'errors', 'clock'],
   client: [],
 };
 
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
-  broker: everyLib,
+  broker: [...everyLib, 'status-page'],
   cli: everyLib,
   sandbox: ['telemetry', 'errors', 'clock'],
+};
+
+/**
+ * Which folders of the broker a folder of the broker may import, from the ground up: each names only those above it in
+ * this list. The files beside the folders put everything together, and no folder imports them.
+ */
+export const brokerFeatures = {
+  platform: [],
+  docs: [],
+  configuration: ['platform'],
+  renewal: ['platform', 'configuration'],
+  auth: ['platform', 'configuration'],
+  'rate-limit': ['platform', 'configuration', 'auth'],
+  audit: ['platform', 'configuration', 'rate-limit'],
+  http: ['platform', 'docs', 'configuration', 'auth', 'rate-limit', 'audit'],
+  sessions: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http'],
+  events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  rejections: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  payloads: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  management: ['platform', 'configuration', 'renewal', 'auth', 'http', 'sessions', 'events'],
+  reload: ['platform', 'configuration', 'renewal', 'auth', 'audit', 'http', 'events', 'management'],
 };
 
 /** The only places that may import an outside library. A change of that library then touches one folder. */
@@ -66,7 +88,15 @@ export const builtinHomes = {
   files: {
     modules: ['fs', 'fs/promises'],
     // The client reads the one file that holds its caller's token.
-    homes: ['libs/configuration', 'libs/telemetry', 'libs/client', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+    homes: [
+      'libs/configuration',
+      'libs/telemetry',
+      'libs/client',
+      'libs/status-page',
+      'apps/broker',
+      'apps/sandbox',
+      'apps/cli',
+    ],
   },
   processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli'] },
   threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   builtinSamples,
+  featureSamples,
   formSamples,
   handWrittenSamples,
   type ImportSample,
@@ -14,6 +15,7 @@ import { refusalsOf } from './sample-tree.js';
 const tables = await loadRuleTables();
 const samples: readonly ImportSample[] = [
   ...layerSamples(tables),
+  ...featureSamples(tables),
   ...soleImporterSamples(tables),
   ...builtinSamples(tables),
   ...formSamples(),
@@ -28,7 +30,7 @@ describe('the import boundaries', () => {
   let refusals: Map<string, Set<string>>;
 
   beforeAll(() => {
-    refusals = refusalsOf(samples, Object.keys(tables.libLayers));
+    refusals = refusalsOf(samples, tables);
   }, 60_000);
 
   it.each(tables.rules.map(({ name }) => name))('%s: refuses each import that is wrong by it', (rule) => {
@@ -66,6 +68,15 @@ describe('the import boundaries', () => {
   it('know every folder of libs and apps', () => {
     expect(Object.keys(tables.libLayers)).toEqual(expect.arrayContaining(foldersOf('libs')));
     expect(Object.keys(tables.appLayers)).toEqual(expect.arrayContaining(foldersOf('apps')));
+  });
+
+  it('know every folder of the broker, from the ground up, so that no two of them can need each other', () => {
+    const features = Object.entries(tables.brokerFeatures);
+    expect(features.map(([feature]) => feature).toSorted()).toEqual(foldersOf('apps/broker/src').toSorted());
+    const upward = features.flatMap(([feature, below], index) =>
+      below.filter((other) => features.findIndex(([name]) => name === other) >= index).map((other) => [feature, other]),
+    );
+    expect(upward).toEqual([]);
   });
 
   it('name no app like a lib, so that a rule of one never binds the other', () => {

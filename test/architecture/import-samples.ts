@@ -38,6 +38,23 @@ export function layerSamples({ libLayers, appLayers }: RuleTables): ImportSample
   ];
 }
 
+/** Every pair of the broker's folders, and from each of them to what puts them together. */
+export function featureSamples({ brokerFeatures }: RuleTables): ImportSample[] {
+  const features = Object.keys(brokerFeatures);
+  return Object.entries(brokerFeatures).flatMap(([feature, below]) => [
+    ...features
+      .filter((target) => target !== feature)
+      .map((target) =>
+        sample(
+          `apps/broker/src/${feature}/to-${target}.ts`,
+          `../${target}/target.js`,
+          below.includes(target) ? undefined : `broker-${feature}-imports-only-features-below`,
+        ),
+      ),
+    sample(`apps/broker/src/${feature}/to-the-top.ts`, '../main.js', 'broker-features-not-to-what-puts-them-together'),
+  ]);
+}
+
 /** A scope is no package: one of its packages stands for it. */
 const packageOfScope: Readonly<Record<string, string>> = {
   '@nestjs': '@nestjs/common',
@@ -122,10 +139,11 @@ export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
     sample('libs/store/src/dev-package.ts', 'typescript', 'production-imports-no-development-package'),
     sample('libs/store/src/undeclared.ts', 'swagger-ui-dist', 'packages-are-declared'),
     sample('test/e2e/undeclared.e2e-spec.ts', 'swagger-ui-dist', 'packages-are-declared'),
-    sample('apps/broker/src/management/status/page/out.js', '../../../main.js', 'status-page-imports-only-itself'),
+    sample('libs/status-page/src/page/out.js', '../index.js', 'status-page-imports-only-itself'),
     sample('libs/store/src/missing.ts', './nowhere.js', 'not-resolvable'),
     sample('libs/unlisted/src/index.ts', '#libs/errors', 'every-folder-of-libs-is-in-the-table'),
     sample('apps/unlisted/src/main.ts', '#libs/errors', 'every-folder-of-apps-is-in-the-table'),
+    sample('apps/broker/src/unlisted/inner.ts', '#libs/errors', 'every-folder-of-the-broker-is-in-the-table'),
     ...domainLibs.flatMap((lib) => [
       sample(`libs/${lib}/src/package.ts`, 'yaml', 'domain-imports-no-package'),
       sample(`libs/${lib}/src/undeclared.ts`, 'swagger-ui-dist', 'domain-imports-no-package'),
@@ -152,5 +170,11 @@ export const targetFiles: Readonly<Record<string, string>> = {
   'dist/libs/jwe/src/index.js': empty,
 };
 
-export const indexFiles = (libs: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(libs.map((lib) => [`libs/${lib}/src/index.ts`, empty]));
+/** What each lib and each folder of the broker is imported by. */
+export const entryFiles = ({ libLayers, brokerFeatures }: RuleTables): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [
+      ...Object.keys(libLayers).map((lib) => `libs/${lib}/src/index.ts`),
+      ...Object.keys(brokerFeatures).map((feature) => `apps/broker/src/${feature}/target.ts`),
+    ].map((file) => [file, empty]),
+  );

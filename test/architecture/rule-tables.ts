@@ -11,6 +11,7 @@ export interface RuleTables {
   readonly rules: readonly BoundaryRule[];
   readonly libLayers: Readonly<Record<string, readonly string[]>>;
   readonly appLayers: Readonly<Record<string, readonly string[]>>;
+  readonly brokerFeatures: Readonly<Record<string, readonly string[]>>;
   readonly soleImporters: Readonly<Record<string, readonly string[]>>;
   readonly builtinHomes: Readonly<Record<string, { modules: readonly string[]; homes: readonly string[] }>>;
   readonly domainLibs: readonly string[];

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type ImportSample, indexFiles, targetFiles } from './import-samples.js';
-import { root } from './rule-tables.js';
+import { entryFiles, type ImportSample, targetFiles } from './import-samples.js';
+import { root, type RuleTables } from './rule-tables.js';
 
 interface CruiseResult {
   readonly summary: {
@@ -15,12 +15,12 @@ interface CruiseResult {
  * as they do for the real sources), and runs dependency-cruiser on it with the real configuration, as lint does.
  * @returns the names of the rules that refuse each file
  */
-export function refusalsOf(samples: readonly ImportSample[], libs: readonly string[]): Map<string, Set<string>> {
+export function refusalsOf(samples: readonly ImportSample[], tables: RuleTables): Map<string, Set<string>> {
   mkdirSync(join(root, 'dist'), { recursive: true });
   const tree = mkdtempSync(join(root, 'dist', 'architecture-'));
   try {
     for (const file of ['package.json', 'tsconfig.json']) cpSync(join(root, file), join(tree, file));
-    const targets = { ...indexFiles(libs), ...targetFiles };
+    const targets = { ...entryFiles(tables), ...targetFiles };
     for (const [file, source] of Object.entries(targets)) write(join(tree, file), source);
     for (const { file, source } of samples) write(join(tree, file), source);
     return cruise(tree);

@@ -23,12 +23,14 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
   const ids = Array.from({ length: MERCHANTS }, (_merchant, index) => `merchant-${index}`);
   const held = new HeldSessions(clock);
   const labels = new MerchantLabels(ids, SERIES);
-  const metrics = new SessionMetrics(createInstruments(telemetry.meter), clock, () => labels);
   const replica = { held, retryInMs: () => undefined } as unknown as SessionReplica;
   const reads = ids.flatMap((merchant) =>
     ['fresh', 'stale', 'unavailable'].map((result) => ({ merchant, result, count: 1 })),
   );
-  metrics.watch(replica, {
+  const metrics = new SessionMetrics(createInstruments(telemetry.meter), {
+    replica,
+    clock,
+    labels: () => labels,
     merchants: () => ids,
     reads: () => reads,
     unconfirmedRejections: () => [],

@@ -3,16 +3,15 @@ import { get, type IncomingMessage } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { MOST_VIEWERS, type StatusDocument } from '#libs/status-page';
 import { eventually } from '#libs/testing';
-import type { StatusDocument } from '../../apps/broker/src/management/status/status-document.js';
-import { MOST_VIEWERS } from '../../apps/broker/src/management/status/status-viewers.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
 import { LONG_ID, ShownBroker } from './shown-broker.js';
 
 /** A renewal is waited for, and a loaded machine takes its time. */
 const PATIENCE_MS = 30_000;
-const PAGE_FOLDER = 'apps/broker/src/management/status/page';
+const PAGE_FOLDER = 'libs/status-page/src/page';
 
 /** What somebody would try who could run something in the page, and what became of it. */
 const ATTACKS = `(async () => {

@@ -5,7 +5,7 @@ import { BrokerError, describeError } from '#libs/errors';
 import { JweThread } from '#libs/jwe';
 import { createLogger, startTelemetry } from '#libs/telemetry';
 import type { RunningBroker } from './broker.js';
-import { VERSION } from './version.js';
+import { VERSION } from './platform/version.js';
 
 /** Renewals in flight may end within this; then their calls are aborted and their leases freed. */
 const GRACE_MS = 10_000;

@@ -15,5 +15,5 @@ export { loadConfiguration, readConfiguration } from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
 export { parseConfiguration } from './parse-configuration.js';
 export type { ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
-export { isCallerName } from './value-rule.js';
+export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { EVERY_MERCHANT, type Permission, PERMISSIONS } from './settings/auth-settings.js';

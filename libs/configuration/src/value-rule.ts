@@ -22,10 +22,10 @@ export const hostName: TextRule = {
 
 export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID, as the bank assigned it');
 
-export const merchantId = matching(
-  /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
-  '1 to 63 lower-case letters, digits and inner hyphens',
-);
+/** What ids of merchants look like, as the source of a regular expression. */
+export const MERCHANT_ID = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
+
+export const merchantId = matching(new RegExp(MERCHANT_ID), '1 to 63 lower-case letters, digits and inner hyphens');
 
 /** Whether somebody else's name for a caller is one that a policy could have. */
 export function isCallerName(text: string): boolean {

@@ -30,6 +30,8 @@ export interface ReplicaPorts {
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly clock: Clock;
+  /** Where this replica keeps its sessions, for somebody who is there before it. Left out: in a place of its own. */
+  readonly held?: HeldSessions;
   /** In [0, 1). */
   readonly random: () => number;
   /** Left out: nobody looks. */
@@ -70,7 +72,7 @@ export class SessionReplica {
     const grace = new Grace(clock, ports.graceMs ?? 0);
     this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
     const store = this.#store;
-    this.held = new HeldSessions(clock);
+    this.held = ports.held ?? new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
     this.#unpublished = new UnpublishedSessions({

@@ -1,9 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import type { AuditLog, AuditRecord } from '#libs/telemetry';
-import { RateLimiter } from '../http/rate-limiter.js';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
-import { AUDIT_LOG, CLOCK } from '../tokens.js';
+import { RateLimiter } from '../rate-limit/rate-limiter.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { CLOCK } from '../platform/tokens.js';
+
+/** The name under which Nest injects the log that the trail is written to. */
+export const AUDIT_LOG = Symbol('audit log');
 
 export interface SessionRead {
   readonly caller: string;

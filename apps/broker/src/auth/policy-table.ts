@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Permission } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import type { Caller } from './caller.js';
 import { Grants } from './grants.js';
 
@@ -12,6 +12,10 @@ export class PolicyTable {
 
   constructor(configuration: ConfigurationInForce) {
     this.#grants = configuration.derive((next) => new Grants(next));
+  }
+
+  allows(caller: Caller, merchant: string, permission: Permission): boolean {
+    return this.#grants().allows(caller, merchant, permission);
   }
 
   /**

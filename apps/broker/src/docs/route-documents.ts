@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiParam, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { MERCHANT_ID } from '#libs/configuration';
 import { CHALLENGE, type Headers, NO_STORE, RETRY_AFTER, SCOPE_CHALLENGE } from './answer-headers.js';
 import { ProblemDocument } from './problem-document.js';
 
@@ -35,7 +36,7 @@ export function Problems(...statuses: readonly (keyof typeof PROBLEMS)[]): Metho
 
 /** A route below one merchant. */
 export function MerchantParameter(): MethodDecorator {
-  const schema = { type: 'string', pattern: '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$' } as const;
+  const schema = { type: 'string', pattern: MERCHANT_ID } as const;
   return ApiParam({
     name: 'merchant',
     example: 'shop',

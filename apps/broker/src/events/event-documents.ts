@@ -1,6 +1,6 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { GenerationProperty } from '../docs/generation-property.js';
-import { SessionDocument } from '../http/session-document.js';
+import { SessionDocument } from '../sessions/session-document.js';
 
 /** One event, by the names of its fields. */
 export class SessionEventDocument {

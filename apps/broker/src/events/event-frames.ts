@@ -1,5 +1,5 @@
 import type { Session } from '#libs/session';
-import { sessionJson } from '../http/session-document.js';
+import { sessionJson } from '../sessions/session-document.js';
 
 /** A comment: it tells both ends, and what is between them, that the stream lives. */
 export const HEARTBEAT = Buffer.from(':\n\n');

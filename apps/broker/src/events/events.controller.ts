@@ -6,11 +6,11 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { type Clock, msBetween } from '#libs/clock';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
-import { CLOCK } from '../tokens.js';
+import { CLOCK } from '../platform/tokens.js';
 import { STREAM_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { CAUTION } from '../http/edge-headers.js';
-import type { SessionRoute } from '../http/session-lookup.service.js';
+import { edgeHeaders } from '../http/edge-headers.js';
+import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
 import { EVENT_STREAM, SessionEventDocument } from './event-documents.js';
 import { heldGeneration } from './last-event-id.js';
@@ -23,7 +23,7 @@ const RETRY_FRAME = retryFrame(2_000);
 
 @ApiTags('sessions')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class EventsController {
   constructor(
     private readonly watchers: SessionWatchers,
@@ -32,7 +32,7 @@ export class EventsController {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  @Get(':merchant/session/events')
+  @Get(`${SESSION_PATH}/events`)
   @Requires({ scope: 'merchant', permission: 'session:read' })
   @ApiOperation({
     summary: 'Follow the session of a merchant',
@@ -56,13 +56,13 @@ export class EventsController {
   })
   @ApiExtraModels(SessionEventDocument)
   @Problems(401, 403, 404, 503)
-  followSession(@Req() request: FastifyRequest<SessionRoute>, @Res() reply: FastifyReply): void {
+  followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
     const { merchant } = request.params;
     const generation = heldGeneration(request.headers['last-event-id']);
     this.replica.reader.demand(merchant);
     const response = reply.hijack().raw;
-    response.writeHead(200, { 'x-request-id': request.id, ...CAUTION, ...HEADERS });
+    response.writeHead(200, { ...edgeHeaders(request.id), ...HEADERS });
     response.write(RETRY_FRAME);
     const { validUntil, name: caller = '' } = callerOf(request) ?? {};
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });

@@ -2,9 +2,9 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
-import type { AccessTest } from '../reload/lost-access.js';
-import { CLOCK } from '../tokens.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import type { AccessTest } from '../auth/lost-access.js';
+import { CLOCK } from '../platform/tokens.js';
 import { WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
 

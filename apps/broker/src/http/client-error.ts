@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError, type ErrorCode } from '#libs/errors';
-import { CAUTION } from './edge-headers.js';
+import { edgeHeaders } from './edge-headers.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 import { toBrokerError } from './to-broker-error.js';
 
@@ -15,7 +15,7 @@ const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
 /** Answers what the router itself refuses, before any hook: a path that cannot be decoded, or with a part too long. */
 export function answerRouterError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const problem = problemOf(toBrokerError(error), request.id);
-  reply.code(problem.status).headers({ ...CAUTION, 'x-request-id': request.id, 'cache-control': 'no-store' });
+  reply.code(problem.status).headers({ ...edgeHeaders(request.id), 'cache-control': 'no-store' });
   reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
 }
 

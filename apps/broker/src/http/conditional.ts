@@ -1,8 +1,3 @@
-/** The entity tag of a session: its generation, strong (RFC 9110 section 8.8.3). */
-export function etagOf(generation: number): string {
-  return `"${generation}"`;
-}
-
 /** Whether `If-None-Match` names the tag, by weak comparison (RFC 9110 section 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;

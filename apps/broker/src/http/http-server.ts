@@ -9,7 +9,7 @@ import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
 import { answerClientError, answerRouterError } from './client-error.js';
 import { isEnding, watchConnections } from './drain.js';
 import { tlsOptions } from './tls-options.js';
-import { CAUTION, requestIdOf } from './edge-headers.js';
+import { edgeHeaders, requestIdOf } from './edge-headers.js';
 import type { RouteMethods } from './route-methods.js';
 
 /** The pages bring their own scripts and styles, from this origin; their styles are partly inline. */
@@ -23,13 +23,15 @@ const LARGEST_HEADERS = 16_384;
 /** A payload of 64 KiB as text whose every character has to be escaped, and the JSON around it. */
 const LARGEST_BODY = 135_168;
 
+/** The name under which Nest injects the server that the app answers by. */
+export const HTTP_SERVER = Symbol('http server');
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What may answer a request before the framework is entered; false hands it on. */
+/** What may answer a request before the framework is entered; false hands it on, with nothing written. */
 export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** @param early looked up at each request: the app that makes it is built on this adapter */
-export function createHttpAdapter(early: () => EarlyAnswer | undefined, tls: HttpTls | undefined): FastifyAdapter {
+export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: LARGEST_BODY,
     routerOptions: { maxParamLength: 100 },
@@ -38,25 +40,32 @@ export function createHttpAdapter(early: () => EarlyAnswer | undefined, tls: Htt
     genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
     frameworkErrors: answerRouterError,
-    serverFactory: (handler: Handler) => createHttpServer(early, tls, handler),
+    serverFactory: (handler: Handler) => createHttpServer(tls, handler),
   });
 }
 
-function createHttpServer(early: () => EarlyAnswer | undefined, tls: HttpTls | undefined, handler: Handler): Server {
+function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
     maxHeaderSize: LARGEST_HEADERS,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  const listener: Handler = (request, response) => {
-    if (isEnding(request.socket)) response.shouldKeepAlive = false;
-    if (early()?.(request, response) !== true) handler(request, response);
-  };
-  const server =
-    tls === undefined ? createServer(limits, listener) : createTlsServer({ ...limits, ...tlsOptions(tls) }, listener);
+  const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
   watchConnections(server);
-  return server;
+  return server.on('request', endAfterAnswer).on('request', handler);
+}
+
+const endAfterAnswer: Handler = (request, response) => {
+  if (isEnding(request.socket)) response.shouldKeepAlive = false;
+};
+
+/** Asks `early` first; what it does not answer goes the framework's way. */
+export function answerFirst(server: Server, early: EarlyAnswer): void {
+  const framework = server.listeners('request').at(-1) as Handler;
+  server.off('request', framework).on('request', (request, response) => {
+    if (!early(request, response)) framework(request, response);
+  });
 }
 
 export interface EdgeParts {
@@ -71,7 +80,7 @@ export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
     parts.routes.note(route);
   });
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id).headers(CAUTION);
+    reply.headers(edgeHeaders(request.id));
     if (isDocumentation(pathOf(request))) reply.header('content-security-policy', DOCS_CONTENT_SECURITY);
     else return identify(request, parts.authenticator, done);
     done();

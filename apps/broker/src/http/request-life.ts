@@ -10,6 +10,11 @@ export class RequestLife {
     return this.#shutdown.signal.aborted;
   }
 
+  /** Calls the listener once, when this replica shuts down. */
+  onShutDown(listener: () => void): void {
+    this.#shutdown.signal.addEventListener('abort', listener, { once: true });
+  }
+
   /** Lets every held request be answered at once, so that its caller can turn to another replica. */
   shutDown(): void {
     this.#shutdown.abort();

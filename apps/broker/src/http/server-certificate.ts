@@ -1,15 +1,18 @@
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import type { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { HTTP_SERVER } from './http-server.js';
 import { tlsOptions } from './tls-options.js';
 
 /** What the API shows of itself to those who connect, and by which authorities it knows them. */
+@Injectable()
 export class ServerCertificate {
   readonly #server: Server;
   readonly #configuration: ConfigurationInForce;
 
-  constructor(server: Server, configuration: ConfigurationInForce) {
+  constructor(@Inject(HTTP_SERVER) server: Server, @Inject(ConfigurationInForce) configuration: ConfigurationInForce) {
     this.#server = server;
     this.#configuration = configuration;
     // Made for nothing but to find out that it can be: a certificate that OpenSSL refuses must not be in force.

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { SessionReplica } from '#libs/session';
 import { RequestLife } from '../http/request-life.js';
-import { type StoreCondition, StoreState } from './store-state.js';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { type StoreCondition, StoreState } from '../renewal/store-state.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 
 export interface Readiness {
   readonly ready: boolean;

@@ -2,9 +2,9 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import type { SessionReplica } from '#libs/session';
 import { FakeClock } from '#libs/testing';
 import { RequestLife } from '../http/request-life.js';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { ReadinessProbe } from './readiness.service.js';
-import { StoreState } from './store-state.js';
+import { StoreState } from '../renewal/store-state.js';
 
 class Stage {
   readonly store = new StoreState(new FakeClock());

@@ -9,7 +9,7 @@ import type {
   MerchantGauges,
 } from '#libs/telemetry';
 import type { MerchantLabels } from './merchant-labels.js';
-import type { StoreCondition } from './store-state.js';
+import type { StoreCondition } from '../renewal/store-state.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
@@ -17,6 +17,9 @@ const MS_PER_S = 1_000;
 
 /** What is looked at when somebody scrapes. */
 export interface WatchedParts {
+  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs'>;
+  readonly clock: Clock;
+  readonly labels: () => MerchantLabels;
   readonly merchants: () => readonly string[];
   readonly reads: () => Iterable<CountedRead>;
   readonly unconfirmedRejections: () => Iterable<CountedRejection>;
@@ -29,58 +32,41 @@ export interface WatchedParts {
 /** Counts what happens in the domain, and tells at a scrape what the replica holds. */
 export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #instruments: Instruments;
-  readonly #clock: Clock;
-  readonly #labels: () => MerchantLabels;
+  readonly #watched: WatchedParts;
   readonly #lastSuccess = new Map<string, number>();
   readonly #skew = new Map<string, number>();
-  #replica: SessionReplica | undefined;
-  #watched: WatchedParts = {
-    merchants: () => [],
-    reads: () => [],
-    unconfirmedRejections: () => [],
-    store: () => undefined,
-    watchers: () => 0,
-    authenticationFailures: () => [],
-  };
   #configuration: ConfigurationGauges;
 
-  constructor(instruments: Instruments, clock: Clock, labels: () => MerchantLabels) {
+  constructor(instruments: Instruments, watched: WatchedParts) {
     this.#instruments = instruments;
-    this.#labels = labels;
-    this.#clock = clock;
-    this.#configuration = { loadedSeconds: clock.now() / MS_PER_S, isTaken: true };
-    instruments.observe(this);
-  }
-
-  /** The replica is made after its events: from here on gauges have something to tell. */
-  watch(replica: SessionReplica, watched: WatchedParts): void {
-    this.#replica = replica;
     this.#watched = watched;
+    this.#configuration = { loadedSeconds: watched.clock.now() / MS_PER_S, isTaken: true };
+    instruments.observe(this);
   }
 
   /** The files of the configuration were read again. */
   noteReload(isTaken: boolean): void {
     const { loadedSeconds } = this.#configuration;
-    this.#configuration = { loadedSeconds: isTaken ? this.#clock.now() / MS_PER_S : loadedSeconds, isTaken };
+    this.#configuration = { loadedSeconds: isTaken ? this.#watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
     if (!isTaken) this.#instruments.configReloadFailures({});
   }
 
   emit(event: SessionEvent): void {
-    this.#count('merchant' in event ? { ...event, merchant: this.#labels().of(event.merchant) } : event);
-    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#clock.now() / MS_PER_S);
+    this.#count('merchant' in event ? { ...event, merchant: this.#watched.labels().of(event.merchant) } : event);
+    if (event.event === 'session_adopted') this.#lastSuccess.set(event.merchant, this.#watched.clock.now() / MS_PER_S);
     if (event.event === 'clock_skew') this.#skew.set(event.merchant, event.skewMs / MS_PER_S);
   }
 
   merchants(): Iterable<MerchantGauges> {
-    return this.#labels().merged(this.#watched.merchants().map((merchant) => this.#gaugesOf(merchant)));
+    return this.#watched.labels().merged(this.#watched.merchants().map((merchant) => this.#gaugesOf(merchant)));
   }
 
   reads(): Iterable<CountedRead> {
-    return summed(this.#watched.reads(), this.#labels(), ({ result }) => result);
+    return summed(this.#watched.reads(), this.#watched.labels(), ({ result }) => result);
   }
 
   unconfirmedRejections(): Iterable<CountedRejection> {
-    return summed(this.#watched.unconfirmedRejections(), this.#labels(), ({ consumer }) => consumer);
+    return summed(this.#watched.unconfirmedRejections(), this.#watched.labels(), ({ consumer }) => consumer);
   }
 
   store(): StoreCondition | undefined {
@@ -149,9 +135,10 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   #gaugesOf(merchant: string): MerchantGauges {
-    const session = this.#replica?.held.get(merchant);
-    const retryInMs = this.#replica?.retryInMs(merchant);
-    const nextAttempt = retryInMs === undefined ? session?.renewAt : this.#clock.now() + retryInMs;
+    const { replica, clock } = this.#watched;
+    const session = replica.held.get(merchant);
+    const retryInMs = replica.retryInMs(merchant);
+    const nextAttempt = retryInMs === undefined ? session?.renewAt : clock.now() + retryInMs;
     return {
       merchant,
       ...present('generation', session?.generation),

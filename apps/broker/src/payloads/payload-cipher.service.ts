@@ -4,7 +4,7 @@ import type { Clock } from '#libs/clock';
 import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } from '#libs/jwe';
 import type { Session } from '#libs/session';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
-import { CLOCK, JWE_WORK } from '../tokens.js';
+import { CLOCK, JWE_WORK } from '../platform/tokens.js';
 import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';
 

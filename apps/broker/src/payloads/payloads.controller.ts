@@ -7,18 +7,19 @@ import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { Patience } from '../http/patience.js';
+import { Patience } from '../sessions/patience.js';
 import { RequestLife } from '../http/request-life.js';
+import { type MerchantRoute, MERCHANTS_PATH } from '../http/routes.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
 import { PayloadCipher } from './payload-cipher.service.js';
 import { DecryptionDocument, DecryptionRequest, EncryptionDocument, EncryptionRequest } from './payload-documents.js';
 import { bytesOf, textOf } from './payload-text.js';
 
-type PayloadRequest = FastifyRequest<{ Params: { merchant: string } }>;
+type PayloadRequest = FastifyRequest<MerchantRoute>;
 
 @ApiTags('payloads')
 @ApiBearerAuth()
-@Controller('v1/merchants')
+@Controller(MERCHANTS_PATH)
 export class PayloadsController {
   constructor(
     private readonly replica: SessionReplica,

@@ -6,9 +6,9 @@ import type { SessionWatchers } from '../events/session-watchers.js';
 import { endConnections } from '../http/drain.js';
 import type { ServerCertificate } from '../http/server-certificate.js';
 import { calledOtherwise, type ConfigurationChange, changeBetween } from './configuration-change.js';
-import type { ConfigurationInForce } from './configuration-in-force.js';
-import { authoritiesShrank, lostAccess } from './lost-access.js';
-import type { RetiredKeys } from './retired-keys.js';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { authoritiesShrank, lostAccess } from '../auth/lost-access.js';
+import type { RetiredKeys } from '../renewal/retired-keys.js';
 
 export interface ChangeOverParts {
   readonly configuration: ConfigurationInForce;

@@ -1,17 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { BrokerConfiguration } from '#libs/configuration';
 import type { MerchantsChange } from '#libs/session';
+import { isSame } from '../configuration/is-same.js';
 
 export interface ConfigurationChange {
   /** By id. `changed`: any setting or key of theirs. */
   readonly merchants: MerchantsChange;
   /** Other settings that differ, such as `auth.policies`. Never a value. */
   readonly settings: readonly string[];
-}
-
-/** Whether two parts of a configuration say the same. Keys are compared by their public halves. */
-export function isSame(one: unknown, other: unknown): boolean {
-  return isDeepStrictEqual(one, other);
 }
 
 export function changeBetween(before: BrokerConfiguration, after: BrokerConfiguration): ConfigurationChange {

@@ -2,7 +2,7 @@ import { type BrokerConfiguration, ConfigurationError } from '#libs/configuratio
 import type { AuditRecord, Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
 import { type ConfigurationChange, changeBetween } from './configuration-change.js';
-import { ConfigurationInForce } from './configuration-in-force.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { Reloader } from './reloader.js';
 
 interface Says {

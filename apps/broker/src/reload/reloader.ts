@@ -3,7 +3,7 @@ import { ConfigurationError, type ConfigurationSource } from '#libs/configuratio
 import type { AuditLog, Logger } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
 import { type ConfigurationChange, isEmpty } from './configuration-change.js';
-import type { ConfigurationInForce } from './configuration-in-force.js';
+import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { withFixedSettings } from './fixed-settings.js';
 
 export interface ReloaderParts {

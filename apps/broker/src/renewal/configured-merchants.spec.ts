@@ -1,6 +1,6 @@
 import type { BrokerConfiguration } from '#libs/configuration';
 import { someSettings } from '#libs/testing';
-import { ConfigurationInForce } from '../reload/configuration-in-force.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { ConfiguredMerchants } from './configured-merchants.js';
 
 const at = (id: string, baseUrl: string) => ({ id, session: someSettings(), gateway: { baseUrl: new URL(baseUrl) } });

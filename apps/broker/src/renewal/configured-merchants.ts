@@ -1,9 +1,10 @@
+import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantConfiguration } from '#libs/configuration';
 import type { MerchantGateway } from '#libs/gateway';
 import type { ClientKey } from '#libs/jwe';
 import type { Merchants, SessionSettings } from '#libs/session';
-import type { ConfigurationInForce } from '../reload/configuration-in-force.js';
-import type { RetiredKeys } from '../reload/retired-keys.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { RetiredKeys } from './retired-keys.js';
 
 interface Configured {
   readonly session: SessionSettings;
@@ -11,11 +12,15 @@ interface Configured {
 }
 
 /** The configured merchants, as the domain, the gateway and the store ask for them. */
+@Injectable()
 export class ConfiguredMerchants implements Merchants {
   readonly #byId: () => ReadonlyMap<string, Configured>;
   readonly #retired: Pick<RetiredKeys, 'of'>;
 
-  constructor(configuration: ConfigurationInForce, retired: Pick<RetiredKeys, 'of'>) {
+  constructor(
+    @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
+    @Inject(RetiredKeys) retired: Pick<RetiredKeys, 'of'>,
+  ) {
     this.#byId = configuration.derive(
       ({ merchants }) => new Map(merchants.map((merchant) => [merchant.id, configured(merchant)])),
     );

@@ -1,11 +1,16 @@
 import type { SessionEvent, SessionEvents } from '#libs/session';
 
-/** Tells several listeners of each event, in order. */
+/** Tells each event of the domain to everybody who listens, in the order in which they came. */
 export class EventFanOut implements SessionEvents {
-  readonly #listeners: readonly SessionEvents[];
+  readonly #listeners: SessionEvents[];
 
   constructor(...listeners: readonly SessionEvents[]) {
-    this.#listeners = listeners;
+    this.#listeners = [...listeners];
+  }
+
+  /** Told of every event from now on. */
+  listen(listener: SessionEvents): void {
+    this.#listeners.push(listener);
   }
 
   emit(event: SessionEvent): void {

@@ -2,21 +2,25 @@ import { jest } from '@jest/globals';
 import { ScheduleModule } from '@nestjs/schedule';
 import { Test, type TestingModule } from '@nestjs/testing';
 import { SessionReplica } from '#libs/session';
+import { FakeClock } from '#libs/testing';
 import { RenewalScheduler } from './renewal-scheduler.js';
+import { StoreState } from './store-state.js';
 
 describe('the scheduler of renewals', () => {
   let calls: string[];
   let app: TestingModule;
   let scheduler: RenewalScheduler;
+  let store: StoreState;
 
   beforeEach(async () => {
     jest.useFakeTimers();
     calls = [];
+    store = new StoreState(new FakeClock());
     const note = (call: string) => (): Promise<void> => Promise.resolve(void calls.push(call));
     const replica = { provide: SessionReplica, useValue: { tick: note('tick'), resync: note('resync') } };
     app = await Test.createTestingModule({
       imports: [ScheduleModule.forRoot()],
-      providers: [RenewalScheduler, replica],
+      providers: [RenewalScheduler, replica, { provide: StoreState, useValue: store }],
     }).compile();
     scheduler = await app.init().then(() => app.get(RenewalScheduler));
   });
@@ -27,7 +31,7 @@ describe('the scheduler of renewals', () => {
 
   it('has the replica do nothing before the start, however long that takes', async () => {
     await jest.advanceTimersByTimeAsync(60_000);
-    scheduler.storeAnswers();
+    store.note('answers', 'the store answers');
     expect(calls).toEqual([]);
   });
 
@@ -41,7 +45,8 @@ describe('the scheduler of renewals', () => {
 
   it('has it read everything anew when the store answers again', () => {
     scheduler.start();
-    scheduler.storeAnswers();
+    store.note('silent', 'ECONNREFUSED');
+    store.note('answers', 'the store answers');
     expect(calls).toEqual(['tick', 'resync']);
   });
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { SessionReplica } from '#libs/session';
+import { StoreState } from './store-state.js';
 
 /** The steady pace. Between two ticks the replica wakes itself when the next merchant falls due. */
 const TICK_MS = 1_000;
@@ -10,7 +11,12 @@ const TICK_MS = 1_000;
 export class RenewalScheduler {
   #hasStarted = false;
 
-  constructor(private readonly replica: SessionReplica) {}
+  constructor(
+    private readonly replica: SessionReplica,
+    store: StoreState,
+  ) {
+    store.onChange(({ condition }) => condition === 'answers' && this.#storeAnswers());
+  }
 
   /** To be called when everything else of the start has succeeded. */
   start(): void {
@@ -18,13 +24,18 @@ export class RenewalScheduler {
     void this.replica.tick();
   }
 
-  /** The store answers again, or for the first time. What the replica has not yet asked for comes with its first tick. */
-  storeAnswers(): void {
-    if (this.#hasStarted) void this.replica.resync();
+  /** Nothing is claimed any more, and what is under way ends within the grace period. */
+  async stop(graceMs: number): Promise<void> {
+    await this.replica.stop(graceMs);
   }
 
   @Interval('renewal-tick', TICK_MS)
   async tick(): Promise<void> {
     if (this.#hasStarted) await this.replica.tick();
+  }
+
+  /** Again, or for the first time. What the replica has not yet asked for comes with its first tick. */
+  #storeAnswers(): void {
+    if (this.#hasStarted) void this.replica.resync();
   }
 }

@@ -1,0 +1,11 @@
+/** Below this lies everything that the API has of merchants. */
+export const MERCHANTS_PATH = 'v1/merchants';
+
+/** The current session of a merchant, below the merchants. */
+export const SESSION_PATH = ':merchant/session';
+
+/** A route below one merchant. */
+export interface MerchantRoute {
+  readonly Params: { readonly merchant: string };
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import type { BrokerConfiguration } from '#libs/configuration';
+import type { StatusPage } from '#libs/status-page';
+import { listen } from '../http/listen.js';
+
+export interface ManagementPortParts {
+  readonly server: FastifyInstance;
+  readonly status: StatusPage | undefined;
+  readonly address: BrokerConfiguration['management'];
+}
+
+/** The port that those who run the broker look at. */
+export class ManagementPort {
+  readonly #parts: ManagementPortParts;
+
+  constructor(parts: ManagementPortParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @returns its URL
+   * @throws BrokerError `address_in_use`
+   */
+  open(): Promise<string> {
+    const { server, address } = this.#parts;
+    return listen(address, (free) => server.listen(free));
+  }
+
+  async close(): Promise<void> {
+    this.#parts.status?.close();
+    await this.#parts.server.close();
+  }
+}

@@ -1,0 +1,120 @@
+import type { FactoryProvider, Provider } from '@nestjs/common';
+import type { Clock } from '#libs/clock';
+import { SessionReplica } from '#libs/session';
+import { StatusPage } from '#libs/status-page';
+import { createInstruments, type Telemetry } from '#libs/telemetry';
+import { AuthenticationFailures } from '../auth/authentication-failures.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { SessionWatchers } from '../events/session-watchers.js';
+import { CLOCK, TELEMETRY } from '../platform/tokens.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
+import { EventFanOut } from '../renewal/event-fan-out.js';
+import { StoreState } from '../renewal/store-state.js';
+import { ReadCounts } from '../sessions/read-counts.js';
+import { ManagementPort } from './management-port.js';
+import { createManagementServer } from './management-server.js';
+import { MerchantLabels } from './merchant-labels.js';
+import { ReadinessProbe } from './readiness.service.js';
+import { ReplicaStatus } from './replica-status.service.js';
+import { SessionMetrics, type WatchedParts } from './session-metrics.js';
+import { serveStatus } from './status-routes.js';
+import { UnconfirmedRejections } from './unconfirmed-rejections.js';
+
+const WATCHED = Symbol('watched');
+type Counts = Omit<WatchedParts, 'replica' | 'clock' | 'labels'>;
+
+const unconfirmedRejections: FactoryProvider<UnconfirmedRejections> = {
+  provide: UnconfirmedRejections,
+  inject: [ConfigurationInForce, EventFanOut, CLOCK],
+  useFactory: (configuration: ConfigurationInForce, events: EventFanOut, clock: Clock) => {
+    const callers = configuration.derive(({ auth }) => new Set(auth.policies.map(({ caller }) => caller)));
+    const rejections = new UnconfirmedRejections(clock, callers);
+    events.listen(rejections);
+    return rejections;
+  },
+};
+
+const watched: FactoryProvider<Counts> = {
+  provide: WATCHED,
+  inject: [ConfiguredMerchants, ReadCounts, UnconfirmedRejections, StoreState, SessionWatchers, AuthenticationFailures],
+  useFactory: (
+    merchants: ConfiguredMerchants,
+    reads: ReadCounts,
+    rejections: UnconfirmedRejections,
+    store: StoreState,
+    watchers: SessionWatchers,
+    failures: AuthenticationFailures,
+  ) => ({
+    merchants: () => merchants.ids(),
+    reads: () => reads.all(),
+    unconfirmedRejections: () => rejections.all(),
+    store: () => store.current?.condition,
+    watchers: () => watchers.count,
+    authenticationFailures: () => failures.all(),
+  }),
+};
+
+const metrics: FactoryProvider<SessionMetrics | undefined> = {
+  provide: SessionMetrics,
+  inject: [WATCHED, SessionReplica, ConfigurationInForce, EventFanOut, CLOCK, TELEMETRY],
+  useFactory: (
+    counts: Counts,
+    replica: SessionReplica,
+    configuration: ConfigurationInForce,
+    events: EventFanOut,
+    clock: Clock,
+    telemetry?: Telemetry,
+  ) => {
+    if (telemetry === undefined) return undefined;
+    const labels = configuration.derive(({ merchants, management }) => {
+      const ids = merchants.map(({ id }) => id);
+      return new MerchantLabels(ids, management.merchantSeries);
+    });
+    const made = new SessionMetrics(createInstruments(telemetry.meter), { ...counts, replica, clock, labels });
+    events.listen(made);
+    return made;
+  },
+};
+
+const statusPage: FactoryProvider<StatusPage | undefined> = {
+  provide: StatusPage,
+  inject: [ReplicaStatus, ConfigurationInForce, EventFanOut, StoreState, CLOCK],
+  useFactory: (
+    source: ReplicaStatus,
+    configuration: ConfigurationInForce,
+    events: EventFanOut,
+    store: StoreState,
+    clock: Clock,
+  ) => {
+    if (!configuration.current.management.statusPage) return undefined;
+    const page = new StatusPage(source, clock);
+    events.listen(page);
+    store.onChange(() => page.noteNews());
+    return page;
+  },
+};
+
+const port: FactoryProvider<ManagementPort> = {
+  provide: ManagementPort,
+  inject: [ConfigurationInForce, ReadinessProbe, StatusPage, TELEMETRY],
+  useFactory: (
+    configuration: ConfigurationInForce,
+    readiness: ReadinessProbe,
+    status?: StatusPage,
+    telemetry?: Telemetry,
+  ) => {
+    const server = createManagementServer(() => readiness.check(), telemetry);
+    if (status !== undefined) serveStatus(server, status);
+    return new ManagementPort({ server, status, address: configuration.current.management });
+  },
+};
+
+export const managementProviders: Provider[] = [
+  ReadinessProbe,
+  ReplicaStatus,
+  unconfirmedRejections,
+  watched,
+  metrics,
+  statusPage,
+  port,
+];

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import type { BrokerConfiguration } from '#libs/configuration';
+import { SessionReplica } from '#libs/session';
+import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from '#libs/status-page';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import { SessionWatchers } from '../events/session-watchers.js';
+import { VERSION } from '../platform/version.js';
+import { StoreState } from '../renewal/store-state.js';
+import { ReadinessProbe } from './readiness.service.js';
+
+/** What the status page is told of this replica. */
+@Injectable()
+export class ReplicaStatus implements StatusSource {
+  readonly #merchants: () => ReadonlyMap<string, ConfiguredMerchant>;
+  readonly #configuration: ConfigurationInForce;
+
+  constructor(
+    configuration: ConfigurationInForce,
+    readonly replica: SessionReplica,
+    private readonly readiness: ReadinessProbe,
+    private readonly watchers: SessionWatchers,
+    private readonly storeState: StoreState,
+  ) {
+    this.#configuration = configuration;
+    this.#merchants = configuration.derive(({ merchants }) => new Map(merchants.map((one) => [one.id, shown(one)])));
+  }
+
+  merchants(): readonly string[] {
+    return [...this.#merchants().keys()];
+  }
+
+  merchant(id: string): ConfiguredMerchant | undefined {
+    return this.#merchants().get(id);
+  }
+
+  store(): StoreConnection {
+    return { type: this.#configuration.current.store.type, ...this.storeState.current };
+  }
+
+  condition(): ReplicaCondition {
+    const { ready, storeReached, shuttingDown } = this.readiness.check();
+    return { version: VERSION, ready, storeReached, shuttingDown, watchers: this.watchers.count };
+  }
+}
+
+function shown({ required, gateway }: BrokerConfiguration['merchants'][number]): ConfiguredMerchant {
+  return { required, environment: gateway.environment, gatewayHost: gateway.baseUrl.host };
+}

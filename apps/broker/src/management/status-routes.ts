@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerError } from '#libs/errors';
+import { CONDITIONS, type PageFile, type StatusCondition, type StatusPage, type StatusSearch } from '#libs/status-page';
+import { matchesEtag } from '../http/conditional.js';
+
+/**
+ * The page may load its own files and nothing else, from nowhere else, and no text ever becomes markup: what a gateway
+ * says can be shown and cannot act.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+} as const;
+
+/** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
+const STREAM_HEADERS = { ...HEADERS, 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
+
+const LONGEST_SEARCH = 64;
+
+interface SearchRoute {
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}
+
+/** `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`. */
+export function serveStatus(server: FastifyInstance, page: StatusPage): void {
+  const { viewers } = page;
+  for (const file of page.files) {
+    const path = file.name === 'index.html' ? '/' : `/status/${file.name}`;
+    server.get(path, (request, reply) => sendFile(request, reply, file));
+  }
+  server.get<SearchRoute>('/status.json', (request, reply) => {
+    assertOwnPage(request);
+    const document = page.report(searchOf(request.query));
+    return reply.headers(HEADERS).header('cache-control', 'no-store').send(document);
+  });
+  server.get('/status/events', { exposeHeadRoute: false }, (request, reply) => {
+    assertOwnPage(request);
+    viewers.assertRoom();
+    const response = reply.hijack().raw;
+    response.writeHead(200, { ...STREAM_HEADERS, 'x-accel-buffering': 'no' });
+    const remove = viewers.add(response);
+    // A connection that breaks while it is written to says so by both; closing is what counts.
+    response.once('close', remove).on('error', remove);
+  });
+}
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+  void reply.headers(HEADERS).header('cache-control', 'no-cache').header('etag', file.etag);
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) return reply.code(304).send();
+  return reply.type(file.contentType).send(file.content);
+}
+
+/**
+ * A page of somebody else's can make a browser inside the network ask here, and use the viewers' places up. Browsers
+ * say so (Fetch Metadata, `Sec-Fetch-Site`); everything that is no browser says nothing.
+ * @throws BrokerError `forbidden`
+ */
+function assertOwnPage(request: FastifyRequest): void {
+  const site = request.headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new BrokerError('forbidden', { publicDetail: 'asked for by a page of another origin' });
+}
+
+/** @throws BrokerError `invalid_request` */
+function searchOf(query: Readonly<Record<string, unknown>>): StatusSearch {
+  const { search = '', condition = '' } = query;
+  if (typeof search !== 'string' || search.length > LONGEST_SEARCH) {
+    throw new BrokerError('invalid_request', {
+      publicDetail: `search takes one text of at most ${LONGEST_SEARCH} characters`,
+    });
+  }
+  if (condition !== '' && !isCondition(condition)) {
+    throw new BrokerError('invalid_request', { publicDetail: `condition takes one of: ${CONDITIONS.join(', ')}` });
+  }
+  return { text: search.toLowerCase(), ...(condition === '' ? {} : { condition }) };
+}
+
+function isCondition(value: unknown): value is StatusCondition {
+  return CONDITIONS.some((condition) => condition === value);
+}

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { HttpModule } from '../http/http.module.js';
+import { RenewalModule } from '../renewal/renewal.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { PayloadCipher } from './payload-cipher.service.js';
+import { PayloadsController } from './payloads.controller.js';
+
+/** Payloads that are sealed and opened with keys that stay here. */
+@Module({
+  imports: [RenewalModule, AuditModule, HttpModule, SessionsModule],
+  controllers: [PayloadsController],
+  providers: [PayloadCipher],
+})
+export class PayloadsModule {}

@@ -1,0 +1,32 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import type { Clock } from '#libs/clock';
+import { inThisThread, type JweWork } from '#libs/jwe';
+import type { Logger, Telemetry } from '#libs/telemetry';
+import { CLOCK, JWE_WORK, LOGGER, TELEMETRY } from './tokens.js';
+
+export interface Platform {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Without it nothing is counted and there is no /metrics. */
+  readonly telemetry?: Telemetry;
+  /** Where payloads are sealed and opened; left out: in this thread. */
+  readonly jweWork?: JweWork;
+}
+
+/** What the process gives to everybody. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot({ clock, logger, telemetry, jweWork = inThisThread }: Platform): DynamicModule {
+    return {
+      module: PlatformModule,
+      providers: [
+        { provide: CLOCK, useValue: clock },
+        { provide: LOGGER, useValue: logger },
+        { provide: TELEMETRY, useValue: telemetry },
+        { provide: JWE_WORK, useValue: jweWork },
+      ],
+      exports: [CLOCK, LOGGER, TELEMETRY, JWE_WORK],
+    };
+  }
+}

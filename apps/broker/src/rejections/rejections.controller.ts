@@ -1,0 +1,78 @@
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerError } from '#libs/errors';
+import { SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
+import { NEWER_SESSION_HEADERS } from '../docs/answer-headers.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
+import { Patience } from '../sessions/patience.js';
+import { RejectionRequest } from './rejection-request.js';
+import { RequestLife } from '../http/request-life.js';
+import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
+import { SessionDocument, sessionJson } from '../sessions/session-document.js';
+import { etagOf, SESSION_CONTENT_TYPE } from '../sessions/session-answer.js';
+import { StrictBody } from '../http/strict-body.pipe.js';
+
+@ApiTags('sessions')
+@ApiBearerAuth()
+@Controller(MERCHANTS_PATH)
+export class RejectionsController {
+  constructor(
+    private readonly replica: SessionReplica,
+    private readonly life: RequestLife,
+    private readonly patience: Patience,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  @Post(`${SESSION_PATH}/rejections`)
+  @HttpCode(200)
+  @Requires({ scope: 'merchant', permission: 'session:reject' })
+  @ApiOperation({
+    summary: 'Report that the gateway refuses a session, and get a newer one',
+    description: 'However many report the same generation, one session is created, and at most one in ten seconds.',
+    operationId: 'rejectSession',
+  })
+  @MerchantParameter()
+  @ApiBody({ type: RejectionRequest })
+  @ApiResponse({
+    status: 200,
+    type: SessionDocument,
+    description: 'A session newer than the rejected one.',
+    headers: NEWER_SESSION_HEADERS,
+  })
+  @Problems(400, 401, 403, 404, 413, 415, 429, 503)
+  async rejectSession(
+    @Req() request: FastifyRequest<MerchantRoute>,
+    @Body(new StrictBody(RejectionRequest)) { generation, reason }: RejectionRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { merchant } = request.params;
+    const answer = await this.replica.rejections.reject({
+      merchant,
+      generation,
+      waitMs: this.patience.waitMs(merchant),
+      signal: this.life.signalFor(reply),
+      ...(reason === undefined ? {} : { reason }),
+      ...consumerOf(request),
+    });
+    const { name: caller } = callerOf(request) ?? {};
+    this.audit.done({ action: 'session.reject', caller, merchant, generation, reason, requestId: request.id });
+    if (answer.kind === 'cooled_down') {
+      throw new BrokerError('session_unavailable', {
+        detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
+        retryAfterMs: answer.retryInMs,
+      });
+    }
+    this.audit.read({ caller: caller ?? '', merchant, generation: answer.session.generation });
+    reply.headers({ etag: etagOf(answer.session.generation), 'cache-control': 'no-store' });
+    reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(answer.session));
+  }
+}
+
+function consumerOf(request: FastifyRequest): { consumer?: string } {
+  const caller = callerOf(request);
+  return caller === undefined ? {} : { consumer: caller.name };
+}

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { HttpModule } from '../http/http.module.js';
+import { RenewalModule } from '../renewal/renewal.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { RejectionsController } from './rejections.controller.js';
+
+/** Sessions that consumers report as dead. */
+@Module({
+  imports: [RenewalModule, AuditModule, HttpModule, SessionsModule],
+  controllers: [RejectionsController],
+})
+export class RejectionsModule {}

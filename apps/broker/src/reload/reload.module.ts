@@ -1,0 +1,28 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { HttpModule } from '../http/http.module.js';
+import { RequestLife } from '../http/request-life.js';
+import { ManagementModule } from '../management/management.module.js';
+import { RenewalModule } from '../renewal/renewal.module.js';
+import { type ReloadOptions, reloadProviders } from './reload.providers.js';
+import { Reloader } from './reloader.js';
+
+export type { ReloadOptions };
+
+/** Changed files are taken without a restart: it knows everybody who has to follow, and nobody knows it. */
+@Module({})
+export class ReloadModule {
+  static forRoot(options: ReloadOptions): DynamicModule {
+    return {
+      module: ReloadModule,
+      imports: [AuditModule, RenewalModule, HttpModule, EventsModule, ManagementModule],
+      providers: reloadProviders(options),
+      exports: [Reloader],
+    };
+  }
+
+  constructor(life: RequestLife, reloader: Reloader) {
+    life.onShutDown(() => reloader.close());
+  }
+}

@@ -1,0 +1,24 @@
+import type { Logger } from '#libs/telemetry';
+import type { StoreCondition } from './store-state.js';
+import { logStoreState } from './open-store.js';
+
+describe('the log of the store', () => {
+  const told = (condition: StoreCondition, detail: string): readonly unknown[] => {
+    const lines: unknown[] = [];
+    const at = (level: string) => (fields: object, message: string) => lines.push([level, fields, message]);
+    logStoreState({ info: at('info'), warn: at('warn'), error: at('error') } as unknown as Logger, condition, detail);
+    return lines;
+  };
+
+  it('tells an outage, which passes, from a refusal, which a person has to mend, with its reason', () => {
+    expect(told('silent', 'ECONNREFUSED')).toEqual([
+      ['warn', { detail: 'ECONNREFUSED' }, 'the store does not answer; sessions in memory go on being served'],
+    ]);
+    expect(told('refuses', 'NOPERM')).toEqual([
+      ['error', { detail: 'NOPERM' }, expect.stringMatching(/^the store refuses: NOPERM; /)],
+    ]);
+    expect(told('answers', 'again, after 20 ms')).toEqual([
+      ['info', { detail: 'again, after 20 ms' }, 'the store answers'],
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Clock } from '#libs/clock';
+import type { StoreConfiguration } from '#libs/configuration';
+import type { ClientKey } from '#libs/jwe';
+import type { SessionStore } from '#libs/session';
+import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
+import type { Logger } from '#libs/telemetry';
+import type { StoreCondition, StoreState } from './store-state.js';
+
+export interface StoreParts {
+  readonly store: StoreConfiguration;
+  readonly keysOf: (merchant: string) => readonly ClientKey[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told how the store is, at the start and at each change. */
+  readonly state: StoreState;
+}
+
+/** The store that the configuration names. A Redis that is down does not stop the start: it is reconnected. */
+export async function openStore(parts: StoreParts): Promise<SessionStore> {
+  const { store, keysOf, clock, logger, state } = parts;
+  if (store.type === 'memory') {
+    state.note('answers', 'the store is this process');
+    return new MemorySessionStore({ clock });
+  }
+  return await RedisSessionStore.open({
+    connection: redisConnection(store),
+    keyPrefix: store.keyPrefix,
+    keysOf,
+    clock,
+    onStateChange: (condition, reason) => {
+      logStoreState(logger, condition, reason);
+      state.note(condition, reason);
+    },
+  });
+}
+
+/** One line per change, not per operation that fails or retry that is made. */
+export function logStoreState(logger: Logger, condition: StoreCondition, detail: string): void {
+  switch (condition) {
+    case 'answers':
+      return logger.info({ detail }, 'the store answers');
+    case 'refuses':
+      return logger.error(
+        { detail },
+        `the store refuses: ${detail}; it will not pass by itself, and no session is created`,
+      );
+    case 'silent':
+      return logger.warn({ detail }, 'the store does not answer; sessions in memory go on being served');
+  }
+}

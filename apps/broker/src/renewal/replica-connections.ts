@@ -1,0 +1,22 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { GatewayConnections } from '#libs/gateway';
+import type { SessionStore } from '#libs/session';
+import { RetiredKeys } from './retired-keys.js';
+
+/** The name under which Nest injects the store that the configuration names. */
+export const STORE = Symbol('store');
+
+/** What the replica has open, and is done with once nothing is asked of it any more. */
+@Injectable()
+export class ReplicaConnections {
+  constructor(
+    @Inject(STORE) private readonly store: SessionStore,
+    private readonly gateways: GatewayConnections,
+    private readonly retired: RetiredKeys,
+  ) {}
+
+  async close(): Promise<void> {
+    this.retired.close();
+    await Promise.all([this.gateways.close(), this.store.close()]);
+  }
+}

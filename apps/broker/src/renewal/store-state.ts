@@ -1,0 +1,54 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Clock, Instant } from '#libs/clock';
+import { CLOCK } from '../platform/tokens.js';
+
+/**
+ * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to mend; or is `silent`.
+ * Only silence is an outage in which replicas may go on alone.
+ */
+export type StoreCondition = 'answers' | 'refuses' | 'silent';
+
+export interface KnownStoreState {
+  readonly condition: StoreCondition;
+  /** Since when it is in this condition. */
+  readonly since: Instant;
+  /** One line without secrets: of a refusal the reply's code, such as `NOPERM`. */
+  readonly reason: string;
+}
+
+export type StoreStateListener = (state: KnownStoreState) => void;
+
+/** How the store is, as this replica's connection to it finds out, for everybody who looks or listens. */
+@Injectable()
+export class StoreState {
+  readonly #clock: Clock;
+  #current: KnownStoreState | undefined;
+  #wasReached = false;
+  readonly #listeners: StoreStateListener[] = [];
+
+  constructor(@Inject(CLOCK) clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Undefined until the first connection has succeeded or failed. */
+  get current(): KnownStoreState | undefined {
+    return this.#current;
+  }
+
+  /** Whether it has ever answered: a replica that never reached its store knows nothing of what others made. */
+  get wasReached(): boolean {
+    return this.#wasReached;
+  }
+
+  note(condition: StoreCondition, reason: string): void {
+    this.#wasReached ||= condition === 'answers';
+    const since = this.#current?.condition === condition ? this.#current.since : this.#clock.now();
+    this.#current = { condition, since, reason };
+    for (const tell of this.#listeners) tell(this.#current);
+  }
+
+  /** Told of every change from now on. */
+  onChange(listener: StoreStateListener): void {
+    this.#listeners.push(listener);
+  }
+}

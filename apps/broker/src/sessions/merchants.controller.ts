@@ -1,0 +1,90 @@
+import { Controller, Get, Param, Req } from '@nestjs/common';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { toRfc3339 } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { type RecordedFailure, SessionReplica } from '#libs/session';
+import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
+import { PolicyTable } from '../auth/policy-table.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
+import { MERCHANTS_PATH } from '../http/routes.js';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
+import {
+  ClientKeyDocument,
+  type FailureDocument,
+  type MerchantDocument,
+  MerchantListDocument,
+} from './merchant-documents.js';
+
+@ApiTags('merchants')
+@ApiBearerAuth()
+@Controller(MERCHANTS_PATH)
+export class MerchantsController {
+  constructor(
+    private readonly replica: SessionReplica,
+    private readonly policies: PolicyTable,
+    private readonly merchants: ConfiguredMerchants,
+  ) {}
+
+  @Get()
+  @Requires({ scope: 'caller' })
+  @ApiOperation({
+    summary: 'The merchants that you may read, and how they are',
+    description: 'In the order of the configuration, as the replica sees them that answers, and without any secret.',
+    operationId: 'listMerchants',
+  })
+  @ApiResponse({ status: 200, type: MerchantListDocument, description: 'With their ids.' })
+  @Problems(401, 503)
+  listMerchants(@Req() request: FastifyRequest): MerchantListDocument {
+    const caller = callerOf(request);
+    if (caller === undefined) throw new BrokerError('unauthenticated');
+    const readable = this.policies.merchantsFor(caller, 'session:read');
+    return { merchants: readable.map((merchant) => this.#describe(merchant)) };
+  }
+
+  @Get(':merchant/client-key')
+  @Requires({ scope: 'merchant', permission: 'session:read' })
+  @ApiOperation({
+    summary: 'The public client key to hand to the bank',
+    description: 'The first of `clientKeyFiles`, as a JSON Web Key, and its thumbprint to compare.',
+    operationId: 'getClientKey',
+  })
+  @MerchantParameter()
+  @ApiResponse({ status: 200, type: ClientKeyDocument, description: 'The newest key, without its private part.' })
+  @Problems(401, 403, 404, 503)
+  getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
+    const key = this.merchants.connectionOf(merchant)?.clientKeys[0];
+    if (key === undefined) throw new BrokerError('merchant_not_found');
+    const { kty, crv, x, y } = key.publicJwk;
+    return { merchant, jwk: { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y }, thumbprint: key.thumbprint };
+  }
+
+  #describe(merchant: string): MerchantDocument {
+    const session = this.replica.held.get(merchant);
+    const failure = this.replica.failures.get(merchant);
+    const verdict = this.replica.reader.verdict(merchant);
+    return {
+      id: merchant,
+      state: verdict.result,
+      reason: verdict.reason,
+      renewing: this.replica.isRenewing(merchant),
+      ...(session === undefined
+        ? {}
+        : {
+            generation: session.generation,
+            expiresAt: toRfc3339(session.expiresAt),
+            renewAt: toRfc3339(session.renewAt),
+          }),
+      ...(failure === undefined ? {} : { lastFailure: failureDocument(failure) }),
+    };
+  }
+}
+
+function failureDocument(failure: RecordedFailure): FailureDocument {
+  return {
+    kind: failure.kind,
+    ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }),
+    at: toRfc3339(failure.at),
+  };
+}

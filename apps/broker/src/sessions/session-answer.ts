@@ -1,0 +1,39 @@
+import type { Session } from '#libs/session';
+import { sessionJson } from './session-document.js';
+
+/** `unchanged`: the caller already holds it. */
+export interface FoundSession {
+  readonly kind: 'session' | 'unchanged';
+  readonly session: Session;
+  /** The wait that was asked for and granted, in seconds. */
+  readonly waitedFor?: number;
+}
+
+export interface SessionAnswer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent when the caller holds it. */
+  readonly body?: string;
+}
+
+export const SESSION_CONTENT_TYPE = 'application/json; charset=utf-8';
+
+/** The entity tag of a session: its generation, strong (RFC 9110 section 8.8.3). */
+export function etagOf(generation: number): string {
+  return `"${generation}"`;
+}
+
+/**
+ * The one answer with a session, whichever way the request took. The session may be kept, by this caller only, until it
+ * is renewed.
+ */
+export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilRenewalMs: number): SessionAnswer {
+  const maxAge = Math.max(0, Math.floor(untilRenewalMs / 1_000));
+  const headers = {
+    etag: etagOf(session.generation),
+    'cache-control': `private, max-age=${maxAge}`,
+    ...(waitedFor === undefined ? {} : { 'preference-applied': `wait=${waitedFor}` }),
+  };
+  if (kind === 'unchanged') return { status: 304, headers };
+  return { status: 200, headers: { ...headers, 'content-type': SESSION_CONTENT_TYPE }, body: sessionJson(session) };
+}

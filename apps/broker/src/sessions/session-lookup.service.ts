@@ -1,0 +1,81 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerError } from '#libs/errors';
+import { type Session, SessionReplica } from '#libs/session';
+import { callerOf } from '../auth/caller.js';
+import { matchesEtag } from '../http/conditional.js';
+import type { MerchantRoute } from '../http/routes.js';
+import { Patience } from './patience.js';
+import { preferredWaitSeconds } from './prefer-wait.js';
+import { RequestLife } from '../http/request-life.js';
+import { etagOf, type FoundSession } from './session-answer.js';
+import { SessionReads } from './session-reads.js';
+import { parseSessionQuery } from './session-query.js';
+
+interface SessionWish {
+  readonly merchant: string;
+  readonly minRemainingMs: number;
+  readonly waitSeconds: number | undefined;
+}
+
+/** Finds the session that answers a request: at once from memory, or after the wait that the request asks for. */
+@Injectable()
+export class SessionLookup {
+  constructor(
+    @Inject(SessionReplica) private readonly replica: SessionReplica,
+    @Inject(RequestLife) private readonly life: RequestLife,
+    @Inject(SessionReads) private readonly reads: SessionReads,
+    @Inject(Patience) private readonly patience: Patience,
+  ) {}
+
+  /** @throws BrokerError `invalid_request` or `session_unavailable` */
+  async find(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
+    const { merchant } = request.params;
+    try {
+      const found = await this.#find(request, reply);
+      const read = { caller: callerOf(request)?.name ?? '', merchant, generation: found.session.generation };
+      this.reads.served(read, this.replica.reader.verdict(merchant).result);
+      return found;
+    } catch (error) {
+      if (error instanceof BrokerError && error.code === 'session_unavailable') this.reads.unavailable(merchant);
+      throw error;
+    }
+  }
+
+  async #find(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
+    const { merchant } = request.params;
+    const { minRemainingMs } = parseSessionQuery(request.query);
+    const waitSeconds = preferredWaitSeconds(request.headers['prefer']);
+    const session = await this.#current({ merchant, minRemainingMs, waitSeconds }, reply);
+    if (!matchesEtag(request.headers['if-none-match'], etagOf(session.generation))) {
+      return { kind: 'session', session, ...(waitSeconds === undefined ? {} : { waitedFor: waitSeconds }) };
+    }
+    if (waitSeconds === undefined) return { kind: 'unchanged', session };
+    const wait = { merchant, waitMs: waitSeconds * 1_000, signal: this.life.signalFor(reply) };
+    const newer = await this.replica.reader.newerThan(session.generation, wait);
+    if (newer !== undefined) return { kind: 'session', session: newer, waitedFor: waitSeconds };
+    // The caller's session may have ended while it waited: what is not served is not confirmed either.
+    const { session: served } = await this.replica.reader.read({
+      ...wait,
+      waitMs: 0,
+      minRemainingMs: 0,
+      patient: false,
+    });
+    const kind = served.generation === session.generation ? 'unchanged' : 'session';
+    return { kind, session: served, waitedFor: waitSeconds };
+  }
+
+  async #current(wish: SessionWish, reply: FastifyReply): Promise<Session> {
+    const { merchant, minRemainingMs, waitSeconds } = wish;
+    const { reader } = this.replica;
+    if (minRemainingMs === 0) {
+      const served = reader.peek(merchant);
+      if (served?.verdict.result === 'fresh') return served.session;
+    }
+    const signal = this.life.signalFor(reply);
+    const patient = waitSeconds !== undefined;
+    const waitMs = patient ? waitSeconds * 1_000 : this.patience.waitMs(merchant);
+    const { session } = await reader.read({ merchant, minRemainingMs, waitMs, patient, signal });
+    return session;
+  }
+}

@@ -1,0 +1,7 @@
+export { CONDITIONS } from './merchant-survey.js';
+export type { PageFile } from './page-files.js';
+export type { StatusCondition, StatusDocument } from './status-document.js';
+export { StatusPage } from './status-page.js';
+export type { StatusSearch } from './status-reporter.js';
+export type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from './status-source.js';
+export { MOST_VIEWERS } from './status-viewers.js';

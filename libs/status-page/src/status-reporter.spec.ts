@@ -1,0 +1,167 @@
+import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { FailureBoard, HeldSessions, type Session, SessionReader, type SessionReplica } from '#libs/session';
+import { aRecordedFailure, aServerPublicKey, aSession, FakeClock } from '#libs/testing';
+import { EventLoopLag } from './event-loop-lag.js';
+import { GatewayHealth } from './gateway-health.js';
+import { MerchantSurvey } from './merchant-survey.js';
+import { RenewalHistory } from './renewal-history.js';
+import type { StatusDocument } from './status-document.js';
+import { MOST_LISTED, StatusReporter, type StatusSearch } from './status-reporter.js';
+import { StoreHealth } from './store-health.js';
+
+/** A replica as far as the page looks at it, with sessions put into its memory by hand. */
+class Rig {
+  readonly clock = new FakeClock();
+  readonly held = new HeldSessions(this.clock);
+  readonly failures = new FailureBoard();
+  readonly history = new RenewalHistory(this.clock);
+  readonly renewing = new Set<string>();
+  readonly reporter: StatusReporter;
+
+  constructor(ids: readonly string[]) {
+    const { clock, held, failures, history } = this;
+    const reader = new SessionReader({ held, failures, clock } as never);
+    const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
+    const replica = { held, failures, reader, isRenewing, retryInMs: () => undefined } as unknown as SessionReplica;
+    const hostOf = (): string => 'gateway.example';
+    this.reporter = new StatusReporter({
+      replica,
+      clock,
+      history,
+      gateways: new GatewayHealth(hostOf, clock),
+      store: new StoreHealth(() => ({ type: 'memory' }), clock),
+      lag: new EventLoopLag(clock),
+      survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, clock }),
+      isRequired: () => true,
+      environmentOf: () => 'production',
+      facts: {
+        name: 'broker-0',
+        startedAt: clock.now(),
+        condition: () => ({
+          version: '0.1.0',
+          ready: true,
+          shuttingDown: false,
+          storeReached: true,
+          watchers: 3,
+        }),
+        viewers: () => 1,
+        residentBytes: () => 1_000,
+      },
+    });
+  }
+
+  hold(merchant: string, overrides: Partial<Session> = {}): void {
+    this.held.adopt(aSession({ merchant, ...overrides }), 0);
+  }
+
+  async report(search?: StatusSearch): Promise<StatusDocument> {
+    await this.clock.advance(1_000);
+    return this.reporter.report(search);
+  }
+
+  async listed(search?: StatusSearch): Promise<string[]> {
+    return (await this.report(search)).merchants.map(({ id, condition }) => `${id} ${condition}`);
+  }
+}
+
+const endsIn = (minutes: number): Partial<Session> => {
+  const createdAt = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
+  const at = (share: number): ReturnType<typeof plusMs> => plusMs(createdAt, share * minutes * 60_000);
+  return { createdAt, expiresAt: at(1), mustRenewAt: at(0.95), renewAt: at(0.8) };
+};
+
+describe('the status document', () => {
+  it('lists the worst first: by condition, by expiry, and the rest as configured', async () => {
+    const rig = new Rig(['fresh', 'late', 'failing', 'stale', 'none', 'sooner', 'expired', 'due', 'busy']);
+    rig.hold('fresh', endsIn(60));
+    rig.hold('late', endsIn(60));
+    rig.hold('failing', endsIn(60));
+    rig.hold('sooner', endsIn(50));
+    rig.hold('stale', endsIn(10));
+    rig.hold('expired', endsIn(5));
+    rig.hold('due', endsIn(11));
+    rig.hold('busy', endsIn(60));
+    rig.renewing.add('busy');
+    for (const merchant of ['failing', 'sooner']) rig.failures.note(merchant, aRecordedFailure());
+    await rig.clock.advance(9.6 * 60_000);
+    expect(await rig.listed()).toEqual([
+      'none unavailable',
+      'expired unavailable',
+      'stale stale',
+      'sooner failing',
+      'failing failing',
+      'fresh fresh',
+      'late fresh',
+      'due renewing',
+      'busy renewing',
+    ]);
+    expect((await rig.report()).counts).toEqual({ unavailable: 2, stale: 1, failing: 2, renewing: 2, fresh: 2 });
+  });
+
+  it('finds by a part of the id, by condition, and by both', async () => {
+    const rig = new Rig(['shop-a', 'shop-b', 'kiosk']);
+    rig.hold('shop-a');
+    rig.hold('kiosk');
+    expect(await rig.listed({ text: 'shop' })).toEqual(['shop-b unavailable', 'shop-a fresh']);
+    expect(await rig.listed({ condition: 'fresh' })).toEqual(['shop-a fresh', 'kiosk fresh']);
+    expect(await rig.listed({ text: 'shop', condition: 'fresh' })).toEqual(['shop-a fresh']);
+    expect(await rig.report({ text: 'nobody' })).toMatchObject({ matching: 0, merchants: [], counts: { fresh: 2 } });
+  });
+
+  it('says of a merchant what the page shows', async () => {
+    const rig = new Rig(['shop']);
+    rig.hold('shop', { generation: 7 });
+    rig.failures.note('shop', aRecordedFailure({ kind: 'timeout', msgCode: 'b_slow' }));
+    const { merchants, replica, at } = await rig.report();
+    const { createdAt, renewAt, mustRenewAt, expiresAt } = aSession();
+    expect(merchants).toEqual([
+      {
+        id: 'shop',
+        required: true,
+        environment: 'production',
+        condition: 'failing',
+        reason: 'current',
+        session: { generation: 7, createdAt, renewAt, mustRenewAt, expiresAt },
+        renewing: false,
+        budgetSpent: false,
+        failure: { kind: 'timeout', code: 'b_slow', at: createdAt },
+        renewals: [],
+      },
+    ]);
+    expect(replica).toMatchObject({ name: 'broker-0', ready: true, watchers: 3, viewers: 1 });
+    expect(at).toBe(rig.clock.now());
+  });
+
+  it('carries no secret of a session, whatever a session may come to hold', async () => {
+    const rig = new Rig(['shop']);
+    const canaries = {
+      authToken: 'canary-1',
+      deviceId: 'canary-2',
+      refreshToken: 'canary-3',
+      clientKeyThumbprint: 'canary-4',
+    };
+    const further = { serviceCode: 'canary-5', serverPublic: { ...aServerPublicKey(), x: 'canary-6', y: 'canary-7' } };
+    rig.hold('shop', { ...canaries, ...further });
+    rig.failures.note('shop', { ...aRecordedFailure(), detail: 'canary-8' } as never);
+    const text = JSON.stringify(await rig.report());
+    expect(text).toContain('"generation":1');
+    expect(text).not.toContain('canary');
+  });
+
+  it('stays small with ten thousand merchants, each with as much to tell as there can be', async () => {
+    const ids = Array.from({ length: 10_000 }, (_, index) => `${'m'.repeat(58)}${String(index).padStart(5, '0')}`);
+    const rig = new Rig(ids);
+    const outcome = { event: 'renewal_finished', outcome: 'invalid_response', trigger: 'rejection' } as const;
+    for (const merchant of ids) {
+      rig.hold(merchant, { generation: 1_795_212_001_234 });
+      rig.failures.note(merchant, aRecordedFailure({ msgCode: 'b'.repeat(64) }));
+      for (let round = 0; round < 12; round += 1) {
+        rig.history.emit({ ...outcome, merchant, durationMs: 5_000, generation: 1_795_212_001_234 });
+      }
+    }
+    const report = await rig.report();
+    expect(report).toMatchObject({ matching: 10_000, counts: { failing: 10_000 } });
+    expect(report.merchants).toHaveLength(MOST_LISTED);
+    expect(JSON.stringify(report).length).toBeLessThan(250_000);
+  });
+});

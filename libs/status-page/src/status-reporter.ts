@@ -1,0 +1,89 @@
+import type { Clock } from '#libs/clock';
+import type { EventLoopLag } from './event-loop-lag.js';
+import { type GatewayHealth, MOST_GATEWAYS } from './gateway-health.js';
+import { merchantStatus, type MerchantStatusParts } from './merchant-status.js';
+import type { MerchantSurvey } from './merchant-survey.js';
+import type { StatusCondition, StatusDocument, StatusReplica } from './status-document.js';
+import type { ReplicaCondition } from './status-source.js';
+import type { StoreHealth } from './store-health.js';
+
+/** Merchants in one document: more than a person reads, and a bound of what every viewer is sent each second. */
+export const MOST_LISTED = 100;
+
+/** What this replica says of itself without being asked. */
+export interface ReplicaFacts {
+  readonly name: string;
+  readonly startedAt: number;
+  readonly condition: () => ReplicaCondition;
+  readonly viewers: () => number;
+  readonly residentBytes: () => number;
+}
+
+export interface ReporterParts extends MerchantStatusParts {
+  readonly clock: Clock;
+  readonly survey: MerchantSurvey;
+  readonly gateways: GatewayHealth;
+  readonly store: StoreHealth;
+  readonly lag: EventLoopLag;
+  readonly facts: ReplicaFacts;
+}
+
+/** What a viewer looks for; without a member, everything. */
+export interface StatusSearch {
+  /** A part of the merchant's id. */
+  readonly text?: string;
+  readonly condition?: StatusCondition;
+}
+
+/** Writes the state of this replica down, as far as everyone who reaches the management port may know it. */
+export class StatusReporter {
+  readonly #parts: ReporterParts;
+
+  constructor(parts: ReporterParts) {
+    this.#parts = parts;
+  }
+
+  report({ text = '', condition }: StatusSearch = {}): StatusDocument {
+    const { clock, survey, gateways, store } = this.#parts;
+    const { merchants, counts, hosts } = survey.look();
+    const matching = merchants.filter(
+      (merchant) => merchant.id.includes(text) && (condition === undefined || merchant.condition === condition),
+    );
+    const judged = gateways.describe(hosts);
+    return {
+      at: clock.now(),
+      replica: this.#replica(),
+      store: store.describe(),
+      gateways: judged.slice(0, MOST_GATEWAYS),
+      furtherGateways: Math.max(0, judged.length - MOST_GATEWAYS),
+      counts,
+      matching: matching.length,
+      merchants: matching
+        .slice(0, MOST_LISTED)
+        .map(({ id }) => merchantStatus(this.#parts, id, survey.conditionOf(id))),
+    };
+  }
+
+  #replica(): StatusReplica {
+    const { facts, lag, gateways } = this.#parts;
+    const { version, ready, storeReached, shuttingDown, watchers } = facts.condition();
+    const clockSkewMs = gateways.largestSkewMs;
+    return {
+      name: facts.name,
+      version,
+      startedAt: facts.startedAt,
+      ready,
+      storeReached,
+      shuttingDown,
+      watchers,
+      viewers: facts.viewers(),
+      residentBytes: facts.residentBytes(),
+      eventLoopLagMs: { latest: inTenths(lag.latestMs), worst: inTenths(lag.worstMs) },
+      ...(clockSkewMs === undefined ? {} : { clockSkewMs: Math.round(clockSkewMs) }),
+    };
+  }
+}
+
+function inTenths(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}

@@ -1,0 +1,26 @@
+import type { SessionReplica } from '#libs/session';
+import type { StatusMerchant, StatusReplica, StatusStore } from './status-document.js';
+
+/** A merchant as it is configured. */
+export interface ConfiguredMerchant {
+  readonly required: boolean;
+  readonly environment: StatusMerchant['environment'];
+  readonly gatewayHost: string;
+}
+
+/** What this replica says of itself. */
+export type ReplicaCondition = Pick<StatusReplica, 'version' | 'ready' | 'storeReached' | 'shuttingDown' | 'watchers'>;
+
+/** How the store is, as far as its connection knows. */
+export type StoreConnection = Omit<StatusStore, 'failing'>;
+
+/** All that the page is written from: whoever shows a page answers this. */
+export interface StatusSource {
+  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs'>;
+  /** The ids of all merchants, in the order of the configuration. */
+  merchants(): readonly string[];
+  /** Undefined for one that is not configured any more. */
+  merchant(id: string): ConfiguredMerchant | undefined;
+  store(): StoreConnection;
+  condition(): ReplicaCondition;
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '#libs/clock';
+import type { SessionEvent, SessionEvents } from '#libs/session';
+import type { StatusStore } from './status-document.js';
+import type { StoreConnection } from './status-source.js';
+
+/** Whether the store can be used: by its connection, and by what became of the operations on it. */
+export class StoreHealth implements SessionEvents {
+  readonly #connection: () => StoreConnection;
+  readonly #clock: Clock;
+  #failing: StatusStore['failing'];
+
+  constructor(connection: () => StoreConnection, clock: Clock) {
+    this.#connection = connection;
+    this.#clock = clock;
+  }
+
+  emit(event: SessionEvent): void {
+    if (event.event === 'store_failed') this.#failing = { operation: event.operation, at: this.#clock.now() };
+    if (event.event === 'store_recovered') this.#failing = undefined;
+  }
+
+  describe(): StatusStore {
+    const { type, condition, since, reason } = this.#connection();
+    return {
+      type,
+      ...(condition === undefined ? {} : { condition }),
+      ...(since === undefined ? {} : { since }),
+      // Of a store that answers there is nothing to explain.
+      ...(reason === undefined || condition === 'answers' ? {} : { reason }),
+      ...(this.#failing === undefined ? {} : { failing: this.#failing }),
+    };
+  }
+}
