@@ -1,5 +1,5 @@
 import type { ClaimRequest, Lease, SessionStore, StoredState } from '#libs/session';
-import { aClaim, anOffer, aPublication, aSession, RedisProcess } from '#libs/testing';
+import { aClaim, anOffer, aPublication, aSession, lease as leaseIn, RedisProcess } from '#libs/testing';
 import { KeysInRedis } from './redis-keys-fixture.js';
 import { openedByTests } from './redis-store-fixture.js';
 
@@ -32,11 +32,7 @@ beforeEach(async () => {
 const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
   aClaim({ owner: 'replica-2', newerThan: Number.MAX_SAFE_INTEGER, ...overrides });
 
-async function lease(overrides: Partial<ClaimRequest> = {}): Promise<Lease> {
-  const result = await store.claim(byOther({ owner: 'replica-1', mode: 'now', leaseMs: MINUTE_MS, ...overrides }));
-  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
-  return result.lease;
-}
+const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
 
 async function stateOf(merchant = 'shop'): Promise<StoredState> {
   const [state] = (await store.read([{ merchant, known: 0 }])).states;

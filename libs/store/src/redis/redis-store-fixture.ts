@@ -11,6 +11,8 @@ export interface OpenedStore {
   /** The changes in short: `answers`, or another state and why. */
   readonly said: () => readonly string[];
   readonly isUp: () => boolean;
+  /** Resolves at the next report of that state, or at once when it was the last one. */
+  readonly becomes: (state: StoreHealthState) => Promise<void>;
   readonly heard: readonly Announcement[];
 }
 
@@ -51,10 +53,15 @@ export function openedByTests(): OpenedByTests {
 async function openStore(choices: Choices & Pick<RedisSessionStoreOptions, 'keysOf'>): Promise<OpenedStore> {
   const changes: { readonly state: StoreHealthState; readonly detail: string }[] = [];
   const heard: Announcement[] = [];
+  const waiting = new Set<() => void>();
   const store = await RedisSessionStore.open({
     keyPrefix: 'broker',
     clock: new SystemClock(),
-    onStateChange: (state, detail) => changes.push({ state, detail }),
+    onStateChange: (state, detail) => {
+      changes.push({ state, detail });
+      for (const resolve of waiting) resolve();
+      waiting.clear();
+    },
     ...choices,
   });
   store.onAnnouncement((announcement) => heard.push(announcement));
@@ -63,6 +70,9 @@ async function openStore(choices: Choices & Pick<RedisSessionStoreOptions, 'keys
     changes,
     said: () => changes.map(({ state, detail }) => (state === 'answers' ? state : `${state}: ${detail}`)),
     isUp: () => changes.at(-1)?.state === 'answers',
+    becomes: async (wanted) => {
+      while (changes.at(-1)?.state !== wanted) await new Promise<void>((resolve) => waiting.add(resolve));
+    },
     heard,
   };
 }

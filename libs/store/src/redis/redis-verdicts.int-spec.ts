@@ -1,48 +1,11 @@
-import { SystemClock } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Announcement } from '#libs/session';
 import { eventually, RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
-import { RedisSessionStore } from './redis-session-store.js';
+import { openedByTests } from './redis-store-fixture.js';
 
 const PASSWORD = 'canary-password';
 
-let key: ClientKey;
-const closers: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  key = await importClientKey((await generateClientKey()).privateJwk);
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
-  const fixture = await starting;
-  closers.push(() => fixture.stop());
-  return fixture;
-}
-
-interface Opened {
-  readonly store: RedisSessionStore;
-  readonly changes: string[];
-  readonly heard: Announcement[];
-}
-
-async function open(connection: RedisConnection): Promise<Opened> {
-  const [changes, heard]: [string[], Announcement[]] = [[], []];
-  const store = await RedisSessionStore.open({
-    connection,
-    keyPrefix: 'broker',
-    keysOf: () => [key],
-    clock: new SystemClock(),
-    onStateChange: (state, detail) => changes.push(state === 'answers' ? state : `${state}: ${detail}`),
-  });
-  closers.push(() => store.close());
-  store.onAnnouncement((announcement) => heard.push(announcement));
-  return { store, changes, heard };
-}
+const { open, started } = openedByTests();
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
 const asUser = (redis: RedisProcess): RedisConnection => ({
@@ -74,11 +37,11 @@ describe('a user that lacks one right', () => {
         redis,
         documentedRights().filter((granted) => granted !== right),
       );
-      const { changes } = await open(asUser(redis));
-      expect(changes).toEqual(['refuses: NOPERM']);
+      const { said } = await open({ connection: asUser(redis) });
+      expect(said()).toEqual(['refuses: NOPERM']);
       setUser(redis, documentedRights());
-      await eventually(() => changes.length > 1);
-      expect(changes).toEqual(['refuses: NOPERM', 'answers']);
+      await eventually(() => said().length > 1);
+      expect(said()).toEqual(['refuses: NOPERM', 'answers']);
     },
   );
 });
@@ -88,7 +51,7 @@ describe('an announcement connection that was lost', () => {
 
   it('tells of a gap once it is back', async () => {
     const redis = await started(RedisProcess.start());
-    const { heard } = await open(single(redis));
+    const { heard } = await open({ connection: single(redis) });
     expect(heard).toEqual([]);
     killListeners(redis);
     await eventually(() => heard.length > 0);
@@ -100,7 +63,7 @@ describe('an announcement connection that was lost', () => {
   it('tells of a gap once it is back, by Sentinel', async () => {
     const { name, primary, sentinels } = await started(startRedisSentinel());
     const addresses = sentinels.map(({ address }) => address);
-    const { heard } = await open({ kind: 'sentinel', sentinels: addresses, name, database: 0 });
+    const { heard } = await open({ connection: { kind: 'sentinel', sentinels: addresses, name, database: 0 } });
     killListeners(primary);
     await eventually(() => heard.length > 0);
     expect(heard).toEqual([{ kind: 'gap' }]);
@@ -108,7 +71,7 @@ describe('an announcement connection that was lost', () => {
 
   it('tells of a gap once it is back, in a cluster, and soon', async () => {
     const { nodes } = await started(startRedisCluster());
-    const { heard } = await open({ kind: 'cluster', nodes: nodes.map(({ address }) => address) });
+    const { heard } = await open({ connection: { kind: 'cluster', nodes: nodes.map(({ address }) => address) } });
     for (let lost = 1; lost <= 3; lost += 1) {
       const killedAtMs = performance.now();
       for (const node of nodes) killListeners(node);

@@ -1,9 +1,19 @@
 import type { ClaimRequest, Lease, SessionStore } from '#libs/session';
-import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import {
+  aBudget,
+  aClaim,
+  anOffer,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  lease as leaseIn,
+  RedisProcess,
+} from '#libs/testing';
 import { encodeFailure } from './announcement-codec.js';
 import { KeysInRedis } from './redis-keys-fixture.js';
 import { openedByTests } from './redis-store-fixture.js';
 
+/** That of a lease which is taken by the way. */
 const LEASE_MS = 60_000;
 const { open, closeAfterTest } = openedByTests();
 
@@ -24,12 +34,7 @@ beforeEach(async () => {
   ({ store } = await open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } }));
 });
 
-async function lease(overrides: Partial<ClaimRequest> = {}): Promise<Lease> {
-  const request = aClaim({ mode: 'now', leaseMs: LEASE_MS, newerThan: Number.MAX_SAFE_INTEGER, ...overrides });
-  const result = await store.claim(request);
-  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
-  return result.lease;
-}
+const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
 
 /** Everything that a merchant's hash can have, once: a failure, a cool-down that stands, a contested session. */
 async function withHistory(): Promise<Lease> {
