@@ -12,6 +12,7 @@ const folder = join(root, 'libs/store/src/redis/scripts');
 const SPECS = [
   { file: 'redis-writes.int-spec' },
   { file: 'redis-index.int-spec' },
+  { file: 'redis-belief.int-spec' },
   { file: 'redis-probe.int-spec' },
   { file: 'redis-session-store.int-spec', testNamePattern: '^on a single server(?!.*1024)' },
   // A thousand seats, records of 60 MB and sets of 200 000 take more time than all the others.

@@ -2,6 +2,8 @@ import type { ClaimRequest, Lease, SessionStore, StoredState } from '#libs/sessi
 import { aClaim, anOffer, aPublication, aSession, lease as leaseIn, RedisProcess } from '#libs/testing';
 import { KeysInRedis } from './redis-keys-fixture.js';
 import { openedByTests } from './redis-store-fixture.js';
+import { dueScript } from './scripts/due.lua.js';
+import { settleScript } from './scripts/settle.lua.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -181,7 +183,9 @@ describe('what is listed as due', () => {
     await keys.client.zadd(keys.due, Date.now() - HOUR_MS + MINUTE_MS, 'shop');
     expect((await stranger.due(5)).merchants).toEqual(['shop']);
     await keys.client.zadd(keys.due, Date.now() - HOUR_MS - 1_000, 'shop');
-    expect((await store.due(5)).merchants).toEqual(['shop']);
+    await store.enrol(['second']);
+    await keys.client.zadd(keys.due, Date.now() - HOUR_MS - 9_000, 'second');
+    expect((await store.due(5)).merchants).toEqual(['second', 'shop']);
     expect((await stranger.due(5)).merchants).toEqual([]);
     expect((await keys.of('shop')).dueAtMs).toBeUndefined();
   });
@@ -204,6 +208,23 @@ describe('what is listed as due', () => {
     await keys.client.zadd(keys.due, 0, tooLong);
     expect((await store.due(5)).merchants).toEqual([longest]);
     expect(await keys.client.zrange(keys.due, '0', '-1')).toEqual([longest]);
+  });
+
+  it('is told as it stands in the index, with the size of that, and without a name that is none of ours', async () => {
+    const tooLong = 'y'.repeat(513);
+    await keys.client.zadd(keys.due, '-inf', 'a', 1, tooLong, '+inf', 'z');
+    const [size, first, firstMs, second, ...others] = (await keys.client.eval(
+      dueScript.lua,
+      1,
+      keys.due,
+      2,
+    )) as unknown[];
+    expect([size, first, firstMs, second]).toEqual([3, 'a', '-315576000000', '']);
+    expect(others).toEqual([expect.stringMatching(/^-3155760{5}0$/)]);
+    expect(await keys.client.eval(dueScript.lua, 1, keys.due, 5)).toEqual([2, 'a', '-315576000000', 'z', '86400000']);
+    await keys.client.del(keys.due);
+    await keys.client.set(keys.due, 'x');
+    expect(await keys.client.eval(settleScript.lua, 2, keys.due, keys.hashOf('shop'), 'shop', '1')).toEqual([1]);
   });
 
   it('is so many at most, and how soon the next is due is told up to a day', async () => {

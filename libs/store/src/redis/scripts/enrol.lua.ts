@@ -10,7 +10,7 @@ export const enrolScript = defineScript(
 present(KEYS[1], 'zset')
 for i = 2, #KEYS do
   local merchant = ARGV[i]
-  local record = record_of(KEYS[i], merchant, KEYS[1])
+  local record = record_of(KEYS[i], nil, { set = KEYS[1], merchant = merchant })
   local due = record.due
   if not due and ARGV[1] == '1' then
     fall_due(KEYS[i], KEYS[1], merchant, 0, record.fence_text)
