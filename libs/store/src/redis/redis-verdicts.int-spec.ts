@@ -1,11 +1,12 @@
 import { eventually, RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
+import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
 import { openedByTests } from './redis-store-fixture.js';
 
 const PASSWORD = 'canary-password';
 
-const { open, started } = openedByTests();
+const { open, started, closeAfterTest } = openedByTests();
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
 const asUser = (redis: RedisProcess): RedisConnection => ({
@@ -44,6 +45,63 @@ describe('a user that lacks one right', () => {
       expect(said()).toEqual(['refuses: NOPERM', 'answers']);
     },
   );
+});
+
+describe('a server that is there and takes no commands', () => {
+  /** Beside the store, and connected before it. */
+  async function operator(redis: RedisProcess): Promise<Redis> {
+    const client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
+    closeAfterTest(() => client.disconnect());
+    await client.ping();
+    return client;
+  }
+
+  it('refuses with the reason while it has as many clients as it may have', async () => {
+    const redis = await started(RedisProcess.start());
+    const client = await operator(redis);
+    await client.config('SET', 'maxclients', 1);
+    const { store, said } = await open({ connection: single(redis) });
+    expect(said()).toEqual(['refuses: MAXCLIENTS']);
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: MAXCLIENTS' });
+    await client.config('SET', 'maxclients', 100);
+    await eventually(() => said().length > 1);
+    expect(said()).toEqual(['refuses: MAXCLIENTS', 'answers']);
+  });
+
+  it('refuses with the reason while somebody else’s script does not end', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--busy-reply-threshold', '20'] }));
+    const [client, killer] = [await operator(redis), await operator(redis)];
+    const { store, said, becomes } = await open({ connection: single(redis) });
+    const endless = client.eval('while true do end', 0);
+    const ended = expect(endless).rejects.toThrow(/killed by user/);
+    await becomes('refuses');
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: BUSY' });
+    await killer.script('KILL');
+    await ended;
+    await becomes('answers');
+    expect(said()).toEqual(['answers', 'refuses: BUSY', 'answers']);
+  });
+
+  it('refuses with the reason while it reads its data back', async () => {
+    const args = (): string[] => ['--enable-debug-command', 'yes', '--loading-process-events-interval-bytes', '1024'];
+    const redis = await started(RedisProcess.start({ args }));
+    const client = await operator(redis);
+    for (let index = 0; index < 300; index += 1) await client.set(`key-${index}`, 'x'.repeat(100));
+    const { store, said, becomes } = await open({ connection: single(redis), timeouts: { commandMs: 5_000 } });
+    await client.config('SET', 'key-load-delay', 10_000);
+    const reloaded = client.call('DEBUG', 'RELOAD');
+    const isRefused = (): Promise<boolean> =>
+      store.enrol(['shop']).then(
+        () => false,
+        () => true,
+      );
+    await eventually(isRefused);
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: LOADING' });
+    await becomes('refuses');
+    await reloaded;
+    await becomes('answers');
+    expect(said()).toEqual(['answers', 'refuses: LOADING', 'answers']);
+  });
 });
 
 describe('an announcement connection that was lost', () => {
