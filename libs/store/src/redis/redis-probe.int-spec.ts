@@ -62,7 +62,11 @@ describe('the probe', () => {
     expect(await keys.client.keys('*')).toEqual([]);
   });
 
-  it('is one script, of those of all operations', () => {
-    for (const { body } of operationScripts) expect(probeScript.lua).toContain(body);
+  it('is one script, of those of all operations, each of which it runs', () => {
+    const ownPart = probeScript.lua.slice(probeScript.lua.indexOf('local answers'));
+    for (const { name, body } of operationScripts) {
+      expect(probeScript.lua).toContain(body);
+      expect(ownPart).toContain(`${name}({ `);
+    }
   });
 });
