@@ -83,12 +83,15 @@ describe('a server that is there and takes no commands', () => {
   });
 
   it('refuses with the reason while it reads its data back', async () => {
-    const args = (): string[] => ['--enable-debug-command', 'yes', '--loading-process-events-interval-bytes', '1024'];
+    const args = (): string[] => [
+      ...['--enable-debug-command', 'yes', '--rdbcompression', 'no'],
+      ...['--loading-process-events-interval-bytes', '1024'],
+    ];
     const redis = await started(RedisProcess.start({ args }));
-    const client = await operator(redis);
+    const [client, hastener] = [await operator(redis), await operator(redis)];
     for (let index = 0; index < 300; index += 1) await client.set(`key-${index}`, 'x'.repeat(100));
     const { store, said, becomes } = await open({ connection: single(redis), timeouts: { commandMs: 5_000 } });
-    await client.config('SET', 'key-load-delay', 10_000);
+    await client.config('SET', 'key-load-delay', 50_000);
     const reloaded = client.call('DEBUG', 'RELOAD');
     const isRefused = (): Promise<boolean> =>
       store.enrol(['shop']).then(
@@ -98,6 +101,7 @@ describe('a server that is there and takes no commands', () => {
     await eventually(isRefused);
     await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: LOADING' });
     await becomes('refuses');
+    await hastener.config('SET', 'key-load-delay', 0);
     await reloaded;
     await becomes('answers');
     expect(said()).toEqual(['answers', 'refuses: LOADING', 'answers']);
