@@ -91,6 +91,11 @@ describe('a merchant whose due moment only the index has', () => {
     expect(await store.due(5)).toEqual({ merchants: ['shop'] });
   });
 
+  it('is listed when the index says so, for every replica', async () => {
+    await leftByOlderVersion(-MINUTE_MS, ofOlderFence);
+    expect((await stranger.due(5)).merchants).toEqual(['shop']);
+  });
+
   it('is not due for a replica that looks at its hash, before the index says so', async () => {
     await leftByOlderVersion(-MINUTE_MS, ofOlderFence);
     await keys.client.zadd(keys.due, Date.now() + MINUTE_MS, 'shop');
