@@ -31,6 +31,9 @@ const FIRST_RECONNECT_MS = 50;
 /** Replies of a server that cannot do what we need but may hand over to one that can: a new connection finds it. */
 const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 
+/** Whether a reply, or its code, is one after which the connection is made anew. */
+export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
+
 /** Full jitter under an exponential ceiling, so that the replicas do not come back all at once. */
 export function reconnectDelayMs(attempt: number, longestMs: number, random: () => number): number {
   const ceilingMs = Math.min(longestMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
@@ -59,7 +62,7 @@ function sharedOptions(timeouts: RedisTimeouts): ServerOptions {
     autoResubscribe: false,
     disableClientInfo: true,
     // 1: reconnect and fail the command; 2 would send it again.
-    reconnectOnError: (error) => (WRONG_SERVER.test(error.message) ? 1 : false),
+    reconnectOnError: (error) => (comesFromWrongServer(error.message) ? 1 : false),
   };
 }
 

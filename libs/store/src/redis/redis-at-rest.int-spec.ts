@@ -155,6 +155,17 @@ describe('a session at rest', () => {
     expect(await stored(store)).toMatchObject({ kind: 'unopenable' });
   });
 
+  it('is read back whole when it is as long as one may be, and not written at all when it is longer', async () => {
+    const prefix = nextPrefix();
+    const store = await open(prefix, [(await aKey()).key]);
+    const { length } = JSON.stringify({ layout: 1, session: { ...(await publish(store)), deviceId: '' } });
+    const longest = await publish(store, { deviceId: 'x'.repeat(32_768 - length) });
+    expect(await stored(store)).toMatchObject({ kind: 'session', session: longest });
+    const tooLong = publish(store, { deviceId: `${longest.deviceId}x` });
+    await expect(tooLong).rejects.toMatchObject({ code: 'jwe_too_large' });
+    expect(await stored(store)).toMatchObject({ kind: 'session', session: longest });
+  });
+
   it('cannot be stored for a merchant without a key', async () => {
     const store = await open(nextPrefix(), []);
     await expect(publish(store)).rejects.toMatchObject({ code: 'internal_error' });

@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease, StoredState } from '#libs/session';
-import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession, lease, RedisProcess } from '#libs/testing';
 import { Redis } from 'ioredis';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -52,15 +52,10 @@ const hashOf = (merchant: string): string => `${prefix}:{0}:merchant:${merchant}
 const callsOf = (merchant: string): string => `${prefix}:{0}:calls:${merchant}`;
 const dueKey = (): string => `${prefix}:{0}:due`;
 
-async function lease(merchant: string, floor = 0): Promise<Lease> {
-  const request = aClaim({ merchant, mode: 'now', leaseMs: 60_000, newerThan: Number.MAX_SAFE_INTEGER, floor });
-  const result = await store.claim(request);
-  if (result.kind !== 'claimed') throw new Error(`the claim of ${merchant} was answered ${result.kind}`);
-  return result.lease;
-}
+const leaseOf = (merchant: string, floor = 0): Promise<Lease> => lease(store, { merchant, floor });
 
 async function published(merchant: string, nextDueInMs = 60_000): Promise<number> {
-  const held = await lease(merchant);
+  const held = await leaseOf(merchant);
   const session = aSession({ merchant, generation: held.fence });
   expect(await store.publish(held, aPublication(session, { nextDueInMs }))).toBe('published');
   return held.fence;
@@ -128,7 +123,7 @@ describe.each(Object.entries(damages))('when %s', (_name, damage) => {
     const other = await store.claim(aClaim({ merchant: 'well', newerThan: generation }));
     expect(other.kind).toBe('claimed');
 
-    const held = await lease('hurt', 9);
+    const held = await leaseOf('hurt', 9);
     expect(held.fence % 2).toBe(0);
     expect(held.fence).toBeLessThan(Date.now() + HOUR_MS);
     expect(await store.release(held, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
@@ -242,7 +237,7 @@ describe('when the clock of the store was set back by an hour', () => {
     store.claim(aClaim({ owner: 'replica-2', newerThan: Number.MAX_SAFE_INTEGER, leaseMs: 10_000, ...overrides }));
 
   it('a lease holds no longer than it is long, and not for whoever has watched it for that time', async () => {
-    await lease('shop');
+    await leaseOf('shop');
     await ahead('shop', 'leaseEndsAt', 'dueAt');
     const refused = await again({ mode: 'when_due' });
     expect(refused).toMatchObject({
@@ -267,7 +262,7 @@ describe('when the clock of the store was set back by an hour', () => {
   });
 
   it('a back-off is over for whoever has watched it, and for whoever knows its reason gone', async () => {
-    await store.release(await lease('shop'), { called: true, nextDueInMs: 20_000, failure: aRecordedFailure() });
+    await store.release(await leaseOf('shop'), { called: true, nextDueInMs: 20_000, failure: aRecordedFailure() });
     await ahead('shop', 'dueAt');
     expect(await again({ mode: 'now' })).toMatchObject({ kind: 'backing_off', retryInMs: 20_000 });
     expect(await again({ mode: 'now', ignoresBackOff: true })).toMatchObject({ kind: 'claimed' });
@@ -295,9 +290,9 @@ describe('when the clock of the store was set back by an hour', () => {
 describe('calls', () => {
   it('are two when two are made under one number, in a store that forgot the first', async () => {
     const floor = Date.now() + HOUR_MS;
-    const first = await lease('shop', floor);
+    const first = await leaseOf('shop', floor);
     await client.del(hashOf('shop'));
-    const second = await lease('shop', floor);
+    const second = await leaseOf('shop', floor);
     expect(second.fence).toBe(first.fence);
     expect(await client.zcard(callsOf('shop'))).toBe(2);
     expect(await store.release(second, { called: false, nextDueInMs: 0 })).toBe(true);
@@ -311,7 +306,7 @@ describe('calls', () => {
       callsOf('shop'),
       String(Date.now()),
     );
-    expect(await lease('shop')).toMatchObject({ merchant: 'shop' });
+    expect(await leaseOf('shop')).toMatchObject({ merchant: 'shop' });
   });
 });
 

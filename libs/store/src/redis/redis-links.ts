@@ -1,6 +1,12 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { Cluster, Redis } from 'ioredis';
-import { clusterOptions, reconnectDelayMs, type RedisTimeouts, serverOptions } from './connection-profile.js';
+import {
+  clusterOptions,
+  comesFromWrongServer,
+  reconnectDelayMs,
+  type RedisTimeouts,
+  serverOptions,
+} from './connection-profile.js';
 import type { RedisConnection } from './redis-connection.js';
 import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import type { RedisClient } from './redis-script.js';
@@ -66,6 +72,7 @@ export class RedisLinks {
   /** What an operation's failure means: when it had no connection because that was turned down, it is a refusal. */
   judge(error: unknown): RedisVerdict {
     const verdict = judgeRedisError(error);
+    if (verdict.kind === 'refused') this.#noteTurnedAway(verdict);
     if (verdict.kind === 'refused' || !WITHOUT_CONNECTION.has(verdict.reason)) return verdict;
     return this.#lastFailures.get(this.commands) ?? this.#lastFailures.get(this.subscriber) ?? verdict;
   }
@@ -128,6 +135,13 @@ export class RedisLinks {
     const isEcho = CLOSED.has(verdict.reason) && this.#lastFailures.get(client)?.kind === 'refused';
     if (!isEcho) this.#lastFailures.set(client, verdict);
     this.#lost();
+  }
+
+  /** That there is no connection after such a reply is our own doing: until there is, the reply is why. */
+  #noteTurnedAway(verdict: RedisVerdict): void {
+    // A cluster does not tell when one of its nodes is connected again.
+    if (this.commands instanceof Redis && comesFromWrongServer(verdict.reason))
+      this.#lastFailures.set(this.commands, verdict);
   }
 
   #lost(): void {

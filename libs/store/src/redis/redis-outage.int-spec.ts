@@ -1,83 +1,44 @@
 import { inspect } from 'node:util';
-import { SystemClock } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Announcement, Lease, SessionStore } from '#libs/session';
-import { aClaim, anOffer, aPublication, aSession, eventually, freePort, RedisProcess, TcpProxy } from '#libs/testing';
+import type { Lease, SessionStore } from '#libs/session';
+import {
+  aClaim,
+  anOffer,
+  aPublication,
+  aSession,
+  eventually,
+  freePort,
+  lease,
+  nextOf,
+  RedisProcess,
+  TcpProxy,
+} from '#libs/testing';
 import type { RedisTimeouts } from './connection-profile.js';
 import type { RedisAddress } from './redis-connection.js';
-import type { StoreHealthState } from './redis-health.js';
-import { RedisSessionStore } from './redis-session-store.js';
+import { openedByTests, type OpenedStore } from './redis-store-fixture.js';
 
 /** One operation: the command's own time-out, a second command when the script was unknown, and a busy machine. */
 const OPERATION_WITHIN_MS = 2_000;
 const HEALED_WITHIN_MS = 2_000;
 
-let key: ClientKey;
-const closers: (() => Promise<unknown>)[] = [];
+const { open, started, closeAfterTest } = openedByTests();
 
-beforeAll(async () => {
-  key = await importClientKey((await generateClientKey()).privateJwk);
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-interface Replica {
-  readonly store: RedisSessionStore;
-  readonly changes: { readonly state: StoreHealthState; readonly detail: string }[];
+interface Replica extends OpenedStore {
   /** Resolves at the next report that the store answers, or at once when the last one said so. */
   readonly up: () => Promise<void>;
   readonly silent: () => Promise<void>;
   readonly refuses: () => Promise<void>;
 }
 
-async function startRedis(): Promise<RedisProcess> {
-  const redis = await RedisProcess.start();
-  closers.push(() => redis.stop());
-  return redis;
-}
+const startRedis = (): Promise<RedisProcess> => started(RedisProcess.start());
 
 async function openReplica(address: RedisAddress, timeouts: Partial<RedisTimeouts> = {}): Promise<Replica> {
-  const changes: Replica['changes'] = [];
-  const waiting = new Set<() => void>();
-  const changed = async (wanted: StoreHealthState): Promise<void> => {
-    while (changes.at(-1)?.state !== wanted) await new Promise<void>((resolve) => waiting.add(resolve));
-  };
-  const store = await RedisSessionStore.open({
-    connection: { kind: 'single', address, database: 0 },
-    keyPrefix: 'broker',
-    keysOf: () => [key],
-    clock: new SystemClock(),
-    timeouts,
-    onStateChange: (state, detail) => {
-      changes.push({ state, detail });
-      for (const resolve of waiting) resolve();
-      waiting.clear();
-    },
-  });
-  closers.push(() => store.close());
+  const opened = await open({ connection: { kind: 'single', address, database: 0 }, timeouts });
   return {
-    store,
-    changes,
-    up: () => changed('answers'),
-    silent: () => changed('silent'),
-    refuses: () => changed('refuses'),
+    ...opened,
+    up: () => opened.becomes('answers'),
+    silent: () => opened.becomes('silent'),
+    refuses: () => opened.becomes('refuses'),
   };
-}
-
-/** The next announcement that is about a merchant: what was lost meanwhile is announced as well. */
-function nextChange(store: SessionStore): Promise<Announcement> {
-  return new Promise((resolve) => {
-    store.onAnnouncement((announcement) => {
-      if (announcement.kind === 'changed') resolve(announcement);
-    });
-  });
-}
-
-async function lease(store: SessionStore, floor = 0): Promise<Lease> {
-  const result = await store.claim(aClaim({ mode: 'now', leaseMs: 60_000, newerThan: Number.MAX_SAFE_INTEGER, floor }));
-  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
-  return result.lease;
 }
 
 async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
@@ -134,7 +95,7 @@ describe('when Redis is killed and comes back empty', () => {
     await silent();
     await redis.start();
     await up();
-    const heard = nextChange(store);
+    const heard = nextOf(store, 'shop');
     expect(await store.publish(held, aPublication(aSession({ generation: held.fence })))).toBe('published');
     expect(await heard).toEqual({ kind: 'changed', merchant: 'shop', generation: held.fence });
   });
@@ -154,7 +115,7 @@ describe('when Redis is not there at the start', () => {
 
   it('opens in time even when nothing ever answers', async () => {
     const blackHole = await TcpProxy.to(await freePort());
-    closers.push(() => blackHole.close());
+    closeAfterTest(() => blackHole.close());
     blackHole.passage = 'cut';
     expect(await elapsedMs(() => openReplica(blackHole.address))).toBeLessThan(4_000);
   });
@@ -190,7 +151,7 @@ describe('when the network is cut', () => {
   async function throughProxy(): Promise<{ redis: RedisProcess; proxy: TcpProxy; replica: Replica }> {
     const redis = await startRedis();
     const proxy = await TcpProxy.to(redis.port);
-    closers.push(() => proxy.close());
+    closeAfterTest(() => proxy.close());
     return { redis, proxy, replica: await openReplica(proxy.address) };
   }
 
@@ -202,7 +163,7 @@ describe('when the network is cut', () => {
     await expectUnavailable(replica.store);
     proxy.passage = 'open';
     expect(await elapsedMs(replica.up)).toBeLessThan(HEALED_WITHIN_MS);
-    const heard = nextChange(replica.store);
+    const heard = nextOf(replica.store, 'shop');
     const held = await lease(replica.store);
     await replica.store.publish(held, aPublication(aSession({ generation: held.fence })));
     expect(await heard).toMatchObject({ generation: held.fence });
@@ -218,7 +179,7 @@ describe('when the network is cut', () => {
     proxy.reset();
     proxy.passage = 'open';
     await replica.up();
-    const held = await lease(replica.store, warmUp.fence);
+    const held = await lease(replica.store, { floor: warmUp.fence });
     expect(held.fence).toBeGreaterThan(warmUp.fence);
     expect(redis.cli('hget', 'broker:{0}:merchant:shop', 'fence').trim()).toBe(String(held.fence));
     expect(redis.cli('zcard', 'broker:{0}:calls:shop').trim()).toBe('2');

@@ -2,7 +2,7 @@ import { type Clock, Deadline } from '#libs/clock';
 import { PROBE_MERCHANT, type RedisKeys } from './redis-keys.js';
 import type { RedisLinks } from './redis-links.js';
 import { runScript } from './redis-script.js';
-import { probeScript } from './scripts/probe.lua.js';
+import { PROBE_ANSWER, probeScript } from './scripts/probe.lua.js';
 
 /** No announcement: replicas of every version pass over what they do not know. */
 const PROBE_MESSAGE = '{}';
@@ -60,11 +60,11 @@ export class RedisProbe {
     const { merchant, calls, due } = keys.probe(shard);
     // Every node of a cluster passes announcements on to all: one shard at a time is enough.
     const message = this.#round % keys.shards().length === shard ? PROBE_MESSAGE : '';
-    const outcome = await runScript(links.commands, probeScript, {
+    const answer = await runScript(links.commands, probeScript, {
       keys: [merchant, calls, due],
       args: [PROBE_MERCHANT, keys.channel, message],
     });
-    if (outcome !== 'ok') throw new UnexpectedReply();
+    if (answer !== PROBE_ANSWER) throw new UnexpectedReply();
   }
 
   async #subscribe(): Promise<void> {

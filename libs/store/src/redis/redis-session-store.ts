@@ -139,7 +139,7 @@ export class RedisSessionStore implements SessionStore {
         ...[this.#keys.channel, encodePublished(merchant, fence)],
       ],
     });
-    return outcome === 'fenced' ? 'fenced' : 'published';
+    return outcome as 'published' | 'fenced';
   }
 
   async offer({ session, ageMs, nextDueInMs, basis }: Offer): Promise<OfferResult> {

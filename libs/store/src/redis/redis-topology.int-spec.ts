@@ -1,11 +1,9 @@
-import { SystemClock } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Announcement, Lease, SessionStore } from '#libs/session';
 import {
-  aClaim,
   aPublication,
   aSession,
   eventually,
+  lease,
+  nextOf,
   RedisProcess,
   startRedisCluster,
   startRedisSentinel,
@@ -15,65 +13,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { RedisConnection } from './redis-connection.js';
-import { RedisSessionStore } from './redis-session-store.js';
+import { openedByTests, type OpenedStore } from './redis-store-fixture.js';
 
-let key: ClientKey;
-const closers: (() => Promise<unknown>)[] = [];
+const { open: openWith, started } = openedByTests();
 
-beforeAll(async () => {
-  key = await importClientKey((await generateClientKey()).privateJwk);
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-interface Opened {
-  readonly store: RedisSessionStore;
-  readonly changes: string[];
-  readonly isUp: () => boolean;
-}
-
-async function open(connection: RedisConnection, keyPrefix = 'broker'): Promise<Opened> {
-  const changes: string[] = [];
-  const store = await RedisSessionStore.open({
-    connection,
-    keyPrefix,
-    keysOf: () => [key],
-    clock: new SystemClock(),
-    onStateChange: (state, detail) => changes.push(state === 'answers' ? state : `${state}: ${detail}`),
-  });
-  closers.push(() => store.close());
-  return { store, changes, isUp: () => changes.at(-1) === 'answers' };
-}
-
-async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
-  const fixture = await starting;
-  closers.push(() => fixture.stop());
-  return fixture;
-}
-
-async function lease(store: SessionStore, floor = 0): Promise<Lease> {
-  const result = await store.claim(aClaim({ mode: 'now', leaseMs: 60_000, newerThan: Number.MAX_SAFE_INTEGER, floor }));
-  if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
-  return result.lease;
-}
-
-/** The next announcement that is about a merchant: what was lost meanwhile is announced as well. */
-function nextChange(store: SessionStore): Promise<Announcement> {
-  return new Promise((resolve) => {
-    store.onAnnouncement((announcement) => {
-      if (announcement.kind === 'changed') resolve(announcement);
-    });
-  });
-}
+const open = (connection: RedisConnection, keyPrefix = 'broker'): Promise<OpenedStore> =>
+  openWith({ connection, keyPrefix });
 
 /** Everything the store does, once, between two replicas. */
 async function expectToWork(connection: RedisConnection): Promise<void> {
-  const [{ store, changes }, { store: other }] = [await open(connection), await open(connection)];
-  expect(changes).toEqual(['answers']);
+  const [{ store, said }, { store: other }] = [await open(connection), await open(connection)];
+  expect(said()).toEqual(['answers']);
   await store.enrol(['shop']);
   expect((await other.due(1)).merchants).toEqual(['shop']);
-  const heard = nextChange(other);
+  const heard = nextOf(other, 'shop');
   const held = await lease(store);
   const session = aSession({ generation: held.fence });
   expect(await store.publish(held, aPublication(session))).toBe('published');
@@ -101,7 +54,7 @@ describe('Sentinel', () => {
     await eventually(() => changes.length === 2);
     await eventually(() => replica.cli('info', 'replication').includes('role:master'));
     await eventually(isUp);
-    expect((await lease(store, before.fence)).fence).toBeGreaterThanOrEqual(before.fence);
+    expect((await lease(store, { floor: before.fence })).fence).toBeGreaterThanOrEqual(before.fence);
     expect(changes).toHaveLength(3);
   }, 60_000);
 });
@@ -136,7 +89,7 @@ describe('Cluster', () => {
       await eventually(() => changes.length > changesBefore);
       node.thaw();
       await eventually(isUp, 30_000);
-      const heard = nextChange(store);
+      const heard = nextOf(store, 'shop');
       const held = await lease(store);
       await store.publish(held, aPublication(aSession({ generation: held.fence })));
       expect(await heard).toMatchObject({ generation: held.fence });
@@ -169,18 +122,18 @@ describe('access', () => {
   it('refuses with the reason while the password is wrong, and the password is in no message', async () => {
     const redis = await withUser();
     const credentials = { username: 'broker', password: 'canary-wrong' };
-    const { store, changes } = await open({ kind: 'single', address: redis.address, database: 0, credentials });
-    expect(changes).toEqual(['refuses: WRONGPASS']);
+    const { store, said } = await open({ kind: 'single', address: redis.address, database: 0, credentials });
+    expect(said()).toEqual(['refuses: WRONGPASS']);
     const refusal = await store.due(1).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: WRONGPASS' });
-    expect(inspect([refusal, changes], { depth: Infinity, showHidden: true })).not.toContain('canary');
+    expect(inspect([refusal, said()], { depth: Infinity, showHidden: true })).not.toContain('canary');
   });
 
   it('refuses with the reason when the user may not use the key prefix', async () => {
     const redis = await withUser();
     const credentials = { username: 'broker', password: 'canary-password' };
-    const { changes } = await open({ kind: 'single', address: redis.address, database: 0, credentials }, 'other');
-    expect(changes).toEqual(['refuses: NOPERM']);
+    const { said } = await open({ kind: 'single', address: redis.address, database: 0, credentials }, 'other');
+    expect(said()).toEqual(['refuses: NOPERM']);
   });
 });
 
@@ -216,9 +169,9 @@ describe('TLS', () => {
   ])('refuses a server when there is %s', async (_name, tlsFor) => {
     const authority = new TestAuthority();
     const redis = await encrypted(authority);
-    const { changes } = await open({ kind: 'single', address: redis.address, database: 0, tls: tlsFor(authority) });
-    expect(changes).toHaveLength(1);
-    expect(changes[0]).toMatch(
+    const { said } = await open({ kind: 'single', address: redis.address, database: 0, tls: tlsFor(authority) });
+    expect(said()).toHaveLength(1);
+    expect(said()[0]).toMatch(
       /^refuses: (ERR_TLS_CERT_ALTNAME_INVALID|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_SIGNATURE_FAILURE|SELF_SIGNED.*)$/,
     );
   });

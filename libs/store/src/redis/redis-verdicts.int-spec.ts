@@ -1,48 +1,12 @@
-import { SystemClock } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Announcement } from '#libs/session';
 import { eventually, RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
+import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
-import { RedisSessionStore } from './redis-session-store.js';
+import { openedByTests } from './redis-store-fixture.js';
 
 const PASSWORD = 'canary-password';
 
-let key: ClientKey;
-const closers: (() => Promise<unknown>)[] = [];
-
-beforeAll(async () => {
-  key = await importClientKey((await generateClientKey()).privateJwk);
-});
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function started<Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>): Promise<Fixture> {
-  const fixture = await starting;
-  closers.push(() => fixture.stop());
-  return fixture;
-}
-
-interface Opened {
-  readonly store: RedisSessionStore;
-  readonly changes: string[];
-  readonly heard: Announcement[];
-}
-
-async function open(connection: RedisConnection): Promise<Opened> {
-  const [changes, heard]: [string[], Announcement[]] = [[], []];
-  const store = await RedisSessionStore.open({
-    connection,
-    keyPrefix: 'broker',
-    keysOf: () => [key],
-    clock: new SystemClock(),
-    onStateChange: (state, detail) => changes.push(state === 'answers' ? state : `${state}: ${detail}`),
-  });
-  closers.push(() => store.close());
-  store.onAnnouncement((announcement) => heard.push(announcement));
-  return { store, changes, heard };
-}
+const { open, started, closeAfterTest } = openedByTests();
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
 const asUser = (redis: RedisProcess): RedisConnection => ({
@@ -74,13 +38,74 @@ describe('a user that lacks one right', () => {
         redis,
         documentedRights().filter((granted) => granted !== right),
       );
-      const { changes } = await open(asUser(redis));
-      expect(changes).toEqual(['refuses: NOPERM']);
+      const { said } = await open({ connection: asUser(redis) });
+      expect(said()).toEqual(['refuses: NOPERM']);
       setUser(redis, documentedRights());
-      await eventually(() => changes.length > 1);
-      expect(changes).toEqual(['refuses: NOPERM', 'answers']);
+      await eventually(() => said().length > 1);
+      expect(said()).toEqual(['refuses: NOPERM', 'answers']);
     },
   );
+});
+
+describe('a server that is there and takes no commands', () => {
+  /** Beside the store, and connected before it. */
+  async function operator(redis: RedisProcess): Promise<Redis> {
+    const client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
+    closeAfterTest(() => client.disconnect());
+    await client.ping();
+    return client;
+  }
+
+  it('refuses with the reason while it has as many clients as it may have', async () => {
+    const redis = await started(RedisProcess.start());
+    const client = await operator(redis);
+    await client.config('SET', 'maxclients', 1);
+    const { store, said } = await open({ connection: single(redis) });
+    expect(said()).toEqual(['refuses: MAXCLIENTS']);
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: MAXCLIENTS' });
+    await client.config('SET', 'maxclients', 100);
+    await eventually(() => said().length > 1);
+    expect(said()).toEqual(['refuses: MAXCLIENTS', 'answers']);
+  });
+
+  it('refuses with the reason while somebody else’s script does not end', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--busy-reply-threshold', '20'] }));
+    const [client, killer] = [await operator(redis), await operator(redis)];
+    const { store, said, becomes } = await open({ connection: single(redis) });
+    const endless = client.eval('while true do end', 0);
+    const ended = expect(endless).rejects.toThrow(/killed by user/);
+    await becomes('refuses');
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: BUSY' });
+    await killer.script('KILL');
+    await ended;
+    await becomes('answers');
+    expect(said()).toEqual(['answers', 'refuses: BUSY', 'answers']);
+  });
+
+  it('refuses with the reason while it reads its data back', async () => {
+    const args = (): string[] => [
+      ...['--enable-debug-command', 'yes', '--rdbcompression', 'no'],
+      ...['--loading-process-events-interval-bytes', '1024'],
+    ];
+    const redis = await started(RedisProcess.start({ args }));
+    const [client, hastener] = [await operator(redis), await operator(redis)];
+    for (let index = 0; index < 300; index += 1) await client.set(`key-${index}`, 'x'.repeat(100));
+    const { store, said, becomes } = await open({ connection: single(redis), timeouts: { commandMs: 5_000 } });
+    await client.config('SET', 'key-load-delay', 50_000);
+    const reloaded = client.call('DEBUG', 'RELOAD');
+    const isRefused = (): Promise<boolean> =>
+      store.enrol(['shop']).then(
+        () => false,
+        () => true,
+      );
+    await eventually(isRefused);
+    await expect(store.enrol(['shop'])).rejects.toMatchObject({ code: 'store_refused', detail: 'enrol: LOADING' });
+    await becomes('refuses');
+    await hastener.config('SET', 'key-load-delay', 0);
+    await reloaded;
+    await becomes('answers');
+    expect(said()).toEqual(['answers', 'refuses: LOADING', 'answers']);
+  });
 });
 
 describe('an announcement connection that was lost', () => {
@@ -88,7 +113,7 @@ describe('an announcement connection that was lost', () => {
 
   it('tells of a gap once it is back', async () => {
     const redis = await started(RedisProcess.start());
-    const { heard } = await open(single(redis));
+    const { heard } = await open({ connection: single(redis) });
     expect(heard).toEqual([]);
     killListeners(redis);
     await eventually(() => heard.length > 0);
@@ -100,7 +125,7 @@ describe('an announcement connection that was lost', () => {
   it('tells of a gap once it is back, by Sentinel', async () => {
     const { name, primary, sentinels } = await started(startRedisSentinel());
     const addresses = sentinels.map(({ address }) => address);
-    const { heard } = await open({ kind: 'sentinel', sentinels: addresses, name, database: 0 });
+    const { heard } = await open({ connection: { kind: 'sentinel', sentinels: addresses, name, database: 0 } });
     killListeners(primary);
     await eventually(() => heard.length > 0);
     expect(heard).toEqual([{ kind: 'gap' }]);
@@ -108,7 +133,7 @@ describe('an announcement connection that was lost', () => {
 
   it('tells of a gap once it is back, in a cluster, and soon', async () => {
     const { nodes } = await started(startRedisCluster());
-    const { heard } = await open({ kind: 'cluster', nodes: nodes.map(({ address }) => address) });
+    const { heard } = await open({ connection: { kind: 'cluster', nodes: nodes.map(({ address }) => address) } });
     for (let lost = 1; lost <= 3; lost += 1) {
       const killedAtMs = performance.now();
       for (const node of nodes) killListeners(node);

@@ -6,7 +6,7 @@ const isOf = (announcement: Announcement, merchant: string): boolean =>
   announcement.kind === 'changed' && announcement.merchant === merchant;
 
 /** The next announcement of this merchant, whatever it takes to get here. */
-function nextOf(store: SessionStore, merchant: string): Promise<Announcement> {
+export function nextOf(store: SessionStore, merchant: string): Promise<Announcement> {
   return new Promise((resolve) => {
     const end = store.onAnnouncement((announcement) => {
       if (!isOf(announcement, merchant)) return;

@@ -137,6 +137,16 @@ export function describeOffer(bench: Bench): void {
       expect(await other.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
+    it('is contested also when it comes again after that lease has ended', async () => {
+      const [store, other] = bench().replicas;
+      const held = await lease(other, { owner: 'replica-2' });
+      const offer = madeAlone(held.fence);
+      const taken = await store.offer(offer);
+      await other.release(held, { called: true, nextDueInMs: 0 });
+      expect(await store.offer(offer)).toEqual(taken);
+      expect(taken.isContested).toBe(true);
+    });
+
     it('fences the session that was being made, which is then refused as an offer, too', async () => {
       const [store, other] = bench().replicas;
       const held = await lease(other, { owner: 'replica-2' });

@@ -42,9 +42,10 @@ export function expectAbout(actualMs: number | undefined, expectedMs: number): v
   expect(actualMs).toBeGreaterThan(expectedMs - SLACK_MS);
 }
 
-/** Claims at once and fails the test unless the lease is granted. */
+/** Claims at once, whatever is stored, and fails the test unless the lease is granted. */
 export async function lease(store: SessionStore, overrides: Partial<ClaimRequest> = {}): Promise<Lease> {
-  const result = await store.claim(aClaim({ mode: 'now', leaseMs: LONG_MS, ...overrides }));
+  const whateverIsStored = { newerThan: Number.MAX_SAFE_INTEGER };
+  const result = await store.claim(aClaim({ mode: 'now', leaseMs: LONG_MS, ...whateverIsStored, ...overrides }));
   if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}, the test needs the lease`);
   return result.lease;
 }
@@ -63,7 +64,7 @@ export function publicationOf(held: Lease, overrides: Partial<Publication> = {})
 
 /** Claims, publishes and lets the merchant rest; the generation that is then stored. */
 export async function publishOnce(store: SessionStore, merchant = 'shop'): Promise<number> {
-  const held = await lease(store, { merchant, newerThan: Number.MAX_SAFE_INTEGER });
+  const held = await lease(store, { merchant });
   await store.publish(held, publicationOf(held));
   return held.fence;
 }

@@ -17,7 +17,7 @@ local length, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of
 local calls, window, cool_down = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 
 present(KEYS[3], 'zset')
-local record = record_of(KEYS[1], merchant, KEYS[3], floor, length)
+local record = record_of(KEYS[1], floor, { set = KEYS[3], merchant = merchant }, length)
 local lease, due = record.lease, record.due
 
 local function wait(kind, moment)

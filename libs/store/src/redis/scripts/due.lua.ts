@@ -13,7 +13,7 @@ local DAY, LONGEST_NAME = 86400000, 512
 local entries = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')
 local listed = { redis.call('ZCARD', KEYS[1]) }
 for i = 1, #entries, 2 do
-  local merchant, at = entries[i], tonumber(entries[i + 1]) or 0
+  local merchant, at = entries[i], tonumber(entries[i + 1])
   if #merchant > LONGEST_NAME then
     redis.call('ZREM', KEYS[1], merchant)
     merchant = ''

@@ -7,25 +7,19 @@ export const enrolScript = defineScript(
 -- KEYS[1]    due moments (sorted set: merchant -> ms)
 -- KEYS[i+1]  the i-th merchant (hash)
 -- ARGV       1 whether merchants without a due moment fall due (1 | 0: they are left alone), then the merchants
--- returns    how many were new
 present(KEYS[1], 'zset')
-local added = 0
 for i = 2, #KEYS do
   local merchant = ARGV[i]
-  local record = record_of(KEYS[i], merchant, KEYS[1])
+  local record = record_of(KEYS[i], nil, { set = KEYS[1], merchant = merchant })
   local due = record.due
   if not due and ARGV[1] == '1' then
     fall_due(KEYS[i], KEYS[1], merchant, 0, record.fence_text)
-    added = added + 1
   elseif due and due.is_own then
-    local at = now + left_of(due)
-    local indexed = believed(redis.call('ZSCORE', KEYS[1], merchant))
-    if not indexed or indexed > at then redis.call('ZADD', KEYS[1], whole(at), merchant) end
-  elseif due and ARGV[1] == '1' then
+    redis.call('ZADD', KEYS[1], whole(now + left_of(due)), merchant)
+  elseif due then
     redis.call('HSET', KEYS[i], 'dueAt', whole(due.at), 'dueMs', whole(math.max(0, due.at - now)),
       'dueFence', record.fence_text)
   end
 end
-return added
 `,
 );

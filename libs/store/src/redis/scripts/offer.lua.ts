@@ -11,7 +11,7 @@ export const offerScript = defineScript(
 -- returns  { 'taken' | 'refused', the generation that counts, contested (1 | 0) }
 local generation, basis = tonumber(ARGV[2]), tonumber(ARGV[6])
 present(KEYS[2], 'zset')
-local record = record_of(KEYS[1], ARGV[1], nil, generation)
+local record = record_of(KEYS[1], generation)
 
 local function is_unknown(number) return number > basis and number ~= generation end
 local is_repeated = record.generation == generation

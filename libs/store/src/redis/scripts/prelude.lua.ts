@@ -11,15 +11,15 @@ export const prelude = String.raw`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local TEN_YEARS, LARGEST = 315576000000, 9007199253692416
-local NUMBER_BYTES, NAME_BYTES, TEXT_BYTES = 64, 1024, 65536
+local NAME_BYTES, TEXT_BYTES = 1024, 65536
 
 local function whole(number) return string.format('%.0f', number) end
 
 -- The number that a text is, unless this store cannot have written it: far ahead of its clock and of what is known.
 local function believed(text, known)
-  if type(text) ~= 'string' or #text > NUMBER_BYTES or not string.find(text, '^%d+$') then return nil end
+  if type(text) ~= 'string' or not string.find(text, '^%d+$') then return nil end
   local number = tonumber(text)
-  if number > LARGEST or number > math.max(now, known or 0) + TEN_YEARS then return nil end
+  if number > LARGEST or number > math.max(now, known or now) + TEN_YEARS then return nil end
   return number
 end
 
@@ -31,16 +31,16 @@ end
 -- Whether the key is there. One of another type is none of ours: it makes way.
 local function present(key, kind)
   local found = redis.call('TYPE', key).ok
-  if found ~= kind and found ~= 'none' then redis.call('UNLINK', key) end
-  return found == kind, found ~= kind and found ~= 'none'
+  local is_foreign = found ~= kind and found ~= 'none'
+  if is_foreign then redis.call('UNLINK', key) end
+  return found == kind, is_foreign
 end
 
--- The named fields of a hash, but for those that are longer than anything that is written here.
+-- The named fields of a hash; false for those that it has not, nothing for those that are too long to be ours.
 local function short_fields(key, names, longest)
   local short, found = {}, {}
   for _, name in ipairs(names) do
-    local bytes = redis.call('HSTRLEN', key, name)
-    if bytes > 0 and bytes <= longest then short[#short + 1] = name end
+    if redis.call('HSTRLEN', key, name) <= longest then short[#short + 1] = name end
   end
   if #short == 0 then return found end
   for i, value in ipairs(redis.call('HMGET', key, unpack(short))) do found[short[i]] = value end
@@ -68,11 +68,11 @@ local function lease_in(fields, fence, usual_length)
 end
 
 -- The due moment: that of the hash, or else that of the index (absent when the index is not asked).
-local function due_in(fields, lease, index, merchant)
+local function due_in(fields, lease, indexed)
   local at, length = believed(fields.dueAt), believed(fields.dueMs)
   local is_own = at and (fields.dueFence or '') == (fields.fence or '')
   if not is_own then
-    at, length = index and believed(redis.call('ZSCORE', index, merchant)), nil
+    at, length = indexed and believed(redis.call('ZSCORE', indexed.set, indexed.merchant)), nil
     if not at then return nil end
   end
   local mark = 'due:' .. whole(at) .. ':' .. (fields.dueFence or '')
@@ -81,17 +81,18 @@ local function due_in(fields, lease, index, merchant)
   return { at = at, length = length, mark = mark, is_own = is_own }
 end
 
--- A merchant as its hash tells it. index: the due set, if that is to be asked where the hash has no due moment.
-local function record_of(key, merchant, index, known, usual_length)
+-- A merchant as its hash tells it. known: a number that was seen, so those about it are believed. indexed: the due set
+-- and the merchant's name there, if that is to be asked where the hash has no due moment.
+local function record_of(key, known, indexed, usual_length)
   local is_there, was_damaged = present(key, 'hash')
-  local fields = is_there and short_fields(key, NAMES, NAME_BYTES) or {}
+  local fields = short_fields(key, NAMES, NAME_BYTES)
   local fence, generation = believed(fields.fence, known) or 0, believed(fields.generation, known) or 0
   local lease = lease_in(fields, fence, usual_length)
   return {
     is_there = is_there, was_damaged = was_damaged,
     fence = fence, fence_text = fields.fence or '', generation = generation,
     lease = lease, is_leased = lease ~= nil and lease.at > now,
-    due = due_in(fields, lease, index, merchant),
+    due = due_in(fields, lease, indexed),
     published_at = believed(fields.publishedAt), contested = fields.contested == '1',
     failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
   }

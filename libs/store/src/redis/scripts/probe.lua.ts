@@ -35,42 +35,39 @@ export const probeScript = defineScript(
 -- KEYS     1 merchant (hash; for a moment seats, since those of the replicas are no more than there are), 2 its create
 --          calls, 3 due moments
 -- ARGV     1 merchant, 2 channel, 3 announcement (empty: none)
--- returns  'ok', or which operation did not do what it should
+-- returns  what the operations answered, in one line
 local merchant, channel, announcement = ARGV[1], ARGV[2], ARGV[3]
 local record, calls, index = KEYS[1], KEYS[2], KEYS[3]
+local answers = {}
 
 local function claimed()
   local anything, cooled = whole(LARGEST), 'cool:' .. whole(now)
-  return claim({ record, calls, index }, { merchant, 'probe', '1000', 'now', anything, '0', '100', '1000', '1', cooled, '1' })
+  local args = { merchant, 'probe', '1000', 'now', anything, '0', '100', '1000', '1', cooled, '1' }
+  local answer = claim({ record, calls, index }, args)
+  table.insert(answers, answer[1])
+  return answer[2]
 end
 
-local function went_wrong()
-  enrol({ index, record }, { '1', merchant })
-  -- Given back, then not, then published: so all that a claim looks at is there once.
-  for called = 0, 1 do
-    local lease = claimed()
-    if lease[1] ~= 'claimed' then return 'claim' end
-    local args = { merchant, 'probe', lease[2], '0', whole(called), 'failed', channel, announcement }
-    if release({ record, calls, index }, args) ~= 1 then return 'release' end
-    announcement = ''
-  end
-  local last = claimed()
-  if last[1] ~= 'claimed' then return 'claim' end
-  local published = publish({ record, index }, { merchant, 'probe', last[2], 'sealed', '0', '0', channel, '' })
-  if published ~= 'published' then return 'publish' end
-  local newer = whole(last[2] + 1)
-  if offer({ record, index }, { merchant, newer, 'sealed', '0', '0', last[2], channel, '' })[1] ~= 'taken' then return 'offer' end
-  if read({ index, record }, { merchant, '0' })[2][1] ~= 'session' then return 'read' end
-  due({ index }, { '1' })
-  settle({ index, record }, { merchant, '1' })
-  redis.call('UNLINK', record)
-  seat({ record }, { 'probe', '0' })
-  return nil
+enrol({ index, record }, { '1', merchant })
+-- Given back, then not, then published: so all that a claim looks at is there once.
+for called = 0, 1 do
+  local args = { merchant, 'probe', claimed(), '0', whole(called), 'failed', channel, announcement }
+  table.insert(answers, release({ record, calls, index }, args))
+  announcement = ''
 end
-
-local failed = went_wrong()
+local fence = claimed()
+table.insert(answers, publish({ record, index }, { merchant, 'probe', fence, 'sealed', '0', '0', channel, '' }))
+local offered = offer({ record, index }, { merchant, whole(fence + 1), 'sealed', '0', '0', fence, channel, '' })
+table.insert(answers, offered[1])
+table.insert(answers, read({ index, record }, { merchant, '0' })[2][1])
+due({ index }, { '1' })
+table.insert(answers, settle({ index, record }, { merchant, '1' })[1])
+table.insert(answers, seat({ record }, { 'probe', '0' }))
 redis.call('UNLINK', record, calls)
 redis.call('ZREM', index, merchant)
-return failed or 'ok'
+return table.concat(answers, ' ')
 `,
 );
+
+/** What the probe returns where every operation did what it should. */
+export const PROBE_ANSWER = 'claimed 1 claimed 1 claimed published taken session 1 0';

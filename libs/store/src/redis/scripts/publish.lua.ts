@@ -8,12 +8,13 @@ export const publishScript = defineScript(
 -- KEYS[2]  due moments (sorted set: merchant -> ms)
 -- ARGV     1 merchant, 2 owner, 3 fence (the session's generation), 4 sealed session, 5 age ms, 6 next due in ms,
 --          7 channel, 8 announcement
--- returns  'published' | 'unchanged' (the same again: nothing was done) | 'fenced'
+-- returns  'published' | 'fenced'
 local fence = tonumber(ARGV[3])
 present(KEYS[2], 'zset')
-local record = record_of(KEYS[1], ARGV[1], nil, fence)
-if record.generation == fence then return 'unchanged' end
-if record.fence > fence or record.generation > fence then return 'fenced' end
+local record = record_of(KEYS[1], fence)
+-- The same again: nothing is done.
+if record.generation == fence then return 'published' end
+if math.max(record.fence, record.generation) > fence then return 'fenced' end
 
 redis.call('HSET', KEYS[1], 'generation', whole(fence), 'sealed', ARGV[4],
   'publishedAt', whole(math.max(0, now - ARGV[5])))

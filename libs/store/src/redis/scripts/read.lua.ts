@@ -9,15 +9,14 @@ export const readScript = defineScript(
 -- ARGV       per merchant: name, generation that the reader has (0: none)
 -- returns    { now in ms, per merchant { kind (absent | session | unchanged | unopenable), generation, sealed session,
 --            age ms, failure, due in ms, due mark } }; what is absent is empty
-local has_index = present(KEYS[1], 'zset')
+present(KEYS[1], 'zset')
 local states = { whole(now) }
 
 local function stored(key, record, known)
-  local texts = record.is_there and short_fields(key, { 'sealed', 'failure' }, TEXT_BYTES) or {}
+  local texts = short_fields(key, { 'sealed', 'failure' }, TEXT_BYTES)
   local failure = texts.failure or ''
   if record.generation == 0 then
-    local is_something = record.was_damaged or texts.sealed
-      or (record.is_there and redis.call('HSTRLEN', key, 'generation') > 0)
+    local is_something = record.was_damaged or texts.sealed or redis.call('HSTRLEN', key, 'generation') > 0
     return { is_something and 'unopenable' or 'absent', '0', '', '', failure }
   end
   if not texts.sealed or not record.published_at then
@@ -30,7 +29,7 @@ end
 
 for i = 1, #KEYS - 1 do
   local merchant, known = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
-  local record = record_of(KEYS[i + 1], merchant, has_index and KEYS[1] or nil, known)
+  local record = record_of(KEYS[i + 1], known, { set = KEYS[1], merchant = merchant })
   local state = stored(KEYS[i + 1], record, known)
   state[6], state[7] = '', ''
   if record.due then state[6], state[7] = whole(left_of(record.due)), record.due.mark end

@@ -12,7 +12,7 @@ export const releaseScript = defineScript(
 -- returns  1: released; 0: the lease had ended or is somebody else's
 local fence = tonumber(ARGV[3])
 present(KEYS[3], 'zset')
-local record = record_of(KEYS[1], ARGV[1], nil, fence)
+local record = record_of(KEYS[1], fence)
 if not record.is_leased or record.lease.owner ~= ARGV[2] or record.fence ~= fence then return 0 end
 
 if ARGV[5] == '0' then

@@ -21,7 +21,7 @@ end
 
 for i = 1, #KEYS - 1 do
   local merchant = ARGV[2 * i - 1]
-  local record = record_of(KEYS[i + 1], merchant, KEYS[1])
+  local record = record_of(KEYS[i + 1], nil, { set = KEYS[1], merchant = merchant })
   verdicts[i] = 1
   if ARGV[2 * i] ~= '1' and is_foreign(record, merchant) then
     redis.call('ZREM', KEYS[1], merchant)

@@ -1,0 +1,228 @@
+import type { ClaimRequest, SessionStore, StoredState } from '#libs/session';
+import { aBudget, aClaim, lease, RedisProcess } from '#libs/testing';
+import { encodeFailure } from './announcement-codec.js';
+import { KeysInRedis } from './redis-keys-fixture.js';
+import { defineScript } from './redis-script.js';
+import { openedByTests } from './redis-store-fixture.js';
+import { claimScript } from './scripts/claim.lua.js';
+import { readScript } from './scripts/read.lua.js';
+
+const TEN_YEARS_MS = 315_576_000_000;
+/** The highest number that leaves room for those to come. */
+const LARGEST = 2 ** 53 - 2 ** 20;
+const { open, closeAfterTest } = openedByTests();
+
+let redis: RedisProcess;
+let keys: KeysInRedis;
+let store: SessionStore;
+let prefixes = 0;
+
+beforeAll(async () => {
+  redis = await RedisProcess.start();
+}, 60_000);
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  const keyPrefix = `belief-${(prefixes += 1)}`;
+  keys = new KeysInRedis(redis.port, keyPrefix);
+  closeAfterTest(() => keys.close());
+  const connection = { kind: 'single', address: redis.address, database: 0 } as const;
+  ({ store } = await open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } }));
+});
+
+const write = (fields: Record<string, string | number>): Promise<number> =>
+  keys.client.hset(keys.hashOf('shop'), fields);
+
+const claim = (overrides: Partial<ClaimRequest> = {}): ReturnType<SessionStore['claim']> =>
+  store.claim(aClaim({ owner: 'replica-2', mode: 'now', newerThan: Number.MAX_SAFE_INTEGER, ...overrides }));
+
+async function stateOf(known = 0): Promise<StoredState> {
+  const [state] = (await store.read([{ merchant: 'shop', known }])).states;
+  if (state === undefined) throw new Error('a state for each question');
+  return state;
+}
+
+/** What read.lua says itself: what the store makes of it hides differences. */
+async function reply(known: number): Promise<unknown> {
+  const wanted = [keys.due, keys.hashOf('shop'), 'shop', known];
+  const [, state] = (await keys.client.eval(readScript.lua, 2, ...wanted)) as unknown[];
+  return state;
+}
+
+describe('a number', () => {
+  it.each<[known: number, generation: number, isBelieved: boolean]>([
+    [4e15, 4e15 + TEN_YEARS_MS, true],
+    [4e15, 4e15 + TEN_YEARS_MS + 1, false],
+    [LARGEST - 2, LARGEST, true],
+    [LARGEST - 2, LARGEST + 1, false],
+    [Number.MAX_SAFE_INTEGER, LARGEST, true],
+    [Number.MAX_SAFE_INTEGER, LARGEST + 1, false],
+  ])('is believed up to ten years ahead of what is known, and to a last one: of %d, %d: %s', async (...row) => {
+    const [known, generation, isBelieved] = row;
+    await write({ generation });
+    expect((await stateOf(known)).stored).toEqual({ kind: 'unopenable', generation: isBelieved ? generation : 0 });
+  });
+
+  it.each(['', '-5', '+5', '5.0', '1e3', '0x10', ' 5', '5 ', '5\n5', 'five', '5'.repeat(1_025)])(
+    'is written in digits and nothing else, and not in: %j',
+    async (text) => {
+      await write({ generation: text, sealed: 'x' });
+      expect((await stateOf()).stored).toEqual({ kind: 'unopenable', generation: 0 });
+    },
+  );
+
+  it('as a floor is one up to the last, and beyond it none', async () => {
+    expect(await lease(store, { merchant: 'last', floor: LARGEST })).toMatchObject({ fence: LARGEST + 2 });
+    const { fence } = await lease(store, { merchant: 'beyond', floor: LARGEST + 1 });
+    expect(Math.abs(fence - Date.now())).toBeLessThan(60_000);
+  });
+});
+
+describe('a text', () => {
+  const failureOf = (bytes: number): string => {
+    const failure = encodeFailure({ kind: 'refused', at: Date.now() as never });
+    return `${failure}${' '.repeat(bytes - failure.length)}`;
+  };
+
+  it('is looked at up to 64 KiB', async () => {
+    await write({ failure: failureOf(65_536) });
+    expect((await stateOf()).failure).toMatchObject({ kind: 'refused' });
+    await write({ failure: failureOf(65_537) });
+    expect((await stateOf()).failure).toBeUndefined();
+  });
+
+  it('that names somebody is looked at up to 1 KiB', async () => {
+    const held = { fence: 4, leaseEndsAt: Date.now() + 60_000 };
+    await write({ ...held, owner: 'x'.repeat(1_024) });
+    expect((await claim()).kind).toBe('held');
+    await write({ ...held, owner: 'x'.repeat(1_025) });
+    expect((await claim()).kind).toBe('claimed');
+  });
+});
+
+describe('a lease', () => {
+  it.each<[string, Record<string, string>]>([
+    ['an owner', { leaseEndsAt: String(Date.now() + 60_000) }],
+    ['an end', { owner: 'replica-1' }],
+    ['an end that is a number', { owner: 'replica-1', leaseEndsAt: 'soon' }],
+  ])('is none without %s', async (_name, fields) => {
+    await write({ fence: 4, ...fields });
+    expect((await claim()).kind).toBe('claimed');
+  });
+
+  it('is given back also where its call is not known, or the calls are no calls', async () => {
+    const held = { merchant: 'shop', owner: 'replica-1', fence: 4, remainingMs: 1, failures: 0 };
+    const fields = { fence: 4, owner: 'replica-1', leaseEndsAt: Date.now() + 60_000 };
+    await write(fields);
+    await keys.client.zadd(keys.callsOf('shop'), Date.now(), 'of another');
+    expect(await store.release(held, { called: false, nextDueInMs: 0 })).toBe(true);
+    expect(await keys.client.zcard(keys.callsOf('shop'))).toBe(1);
+    await write({ ...fields, leaseCall: 'of this one' });
+    await keys.client.set(keys.callsOf('shop'), 'x');
+    expect(await store.release(held, { called: false, nextDueInMs: 0 })).toBe(true);
+    expect(await keys.client.exists(keys.callsOf('shop'))).toBe(0);
+  });
+
+  it('is named by fence and end, and lasts no longer than it says or than is claimed', async () => {
+    const leaseEndsAt = Date.now() + 3_600_000;
+    await write({ fence: 4, owner: 'replica-1', leaseEndsAt });
+    const mark = `lease:4:${leaseEndsAt}`;
+    expect(await claim({ leaseMs: 7_000 })).toEqual({ kind: 'held', retryInMs: 7_000, mark });
+    await write({ leaseMs: 9_000 });
+    expect(await claim({ leaseMs: 7_000 })).toEqual({ kind: 'held', retryInMs: 9_000, mark });
+  });
+});
+
+describe('a cool-down of the future, since the clock was set back', () => {
+  it('holds up whoever carries one, however short, and nobody else', async () => {
+    const cooledDownAt = Date.now() + 3_600_000;
+    await write({ cooledDownAt });
+    const mark = `cool:${cooledDownAt}`;
+    expect(await claim({ coolDownMs: 1 })).toEqual({ kind: 'cooled_down', retryInMs: 1, mark });
+    expect((await claim({ coolDownMs: 0 })).kind).toBe('claimed');
+  });
+
+  it('is set by a claim that carries one, however short', async () => {
+    await claim({ coolDownMs: 1 });
+    expect((await keys.of('shop')).hash).toMatchObject({ leaseCools: '1', cooledDownAt: expect.any(String) as string });
+  });
+});
+
+describe('calls', () => {
+  const made = async (...agoMs: number[]): Promise<number[]> => {
+    const nowMs = Date.now();
+    for (const ago of agoMs) await keys.client.zadd(keys.callsOf('shop'), nowMs - ago, `call-${ago}`);
+    return agoMs.map((ago) => nowMs - ago);
+  };
+
+  it('beyond the budget are waited for until so many have left as there are too many', async () => {
+    const [, second, newest] = await made(30_000, 20_000, 10_000);
+    for (const [calls, last] of [
+      [1, newest],
+      [2, second],
+    ] as const) {
+      const refused = await claim({ budget: aBudget({ calls, windowMs: 60_000 }) });
+      expect(refused).toMatchObject({ kind: 'budget_exhausted', mark: `budget:${last}` });
+      const endsInMs = Number(last) + 60_000 - Date.now();
+      const { retryInMs } = refused as { retryInMs: number };
+      expect(retryInMs >= endsInMs && retryInMs <= endsInMs + 5_000).toBe(true);
+    }
+  });
+
+  it('are waited for a whole window where there may be none', async () => {
+    const refused = await claim({ budget: aBudget({ calls: 0, windowMs: 60_000 }) });
+    expect(refused).toMatchObject({ kind: 'budget_exhausted', retryInMs: 60_000 });
+  });
+
+  it('are one more even where the call of this number, owner and millisecond is there already', async () => {
+    // In one script, and so in one millisecond of the store: two calls like the one that the claim is about to count.
+    const twice = `for turn = 0, 1 do
+      redis.call('ZADD', KEYS[2], whole(now), whole(ARGV[6] + 2) .. ':' .. ARGV[2] .. ':' .. whole(now) .. ':' .. turn)
+    end
+    `;
+    const { lua } = defineScript('again', twice + claimScript.body);
+    const floor = 2 * Math.ceil(Date.now() / 2) + 3_600_000;
+    const wanted = [keys.hashOf('shop'), keys.callsOf('shop'), keys.due];
+    const request = ['shop', 'replica-2', 60_000, 'now', 0, floor, 20, 60_000, 0, '', 0];
+    const [kind, fence] = (await keys.client.eval(lua, 3, ...wanted, ...request)) as unknown[];
+    expect([kind, fence]).toEqual(['claimed', String(floor + 2)]);
+    const { hash, calls } = await keys.of('shop');
+    expect(calls).toHaveLength(3);
+    expect(hash['leaseCall']).toMatch(new RegExp(`^${floor + 2}:replica-2:\\d+:2$`));
+  });
+});
+
+describe('what a read is answered', () => {
+  const nothing = ['', ''];
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a session without a generation', () => write({ sealed: 'x' })],
+    ['a generation that is no number', () => write({ generation: 'x' })],
+    ['a key of another type', () => keys.client.set(keys.hashOf('shop'), 'x')],
+  ])('tells that there is something, where it finds %s', async (_name, damage) => {
+    await damage();
+    expect(await reply(0)).toEqual(['unopenable', '0', '', '', '', ...nothing]);
+  });
+
+  it('tells that there is nothing, and why not', async () => {
+    expect(await reply(0)).toEqual(['absent', '0', '', '', '', ...nothing]);
+    await write({ failure: 'why' });
+    expect(await reply(7)).toEqual(['absent', '0', '', '', 'why', ...nothing]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['sealed text', { publishedAt: '5' }],
+    ['moment of its answer', { sealed: 'text' }],
+    ['moment of its answer that is a number', { sealed: 'text', publishedAt: 'soon' }],
+  ])('tells the generation of a session without a %s', async (_name, fields) => {
+    await write({ generation: 7, ...fields });
+    for (const known of [0, 7]) expect(await reply(known)).toEqual(['unopenable', '7', '', '', '', ...nothing]);
+  });
+
+  it('is the session, or that it is the one that is known, with its age and its due moment', async () => {
+    await write({ generation: 7, sealed: 'text', publishedAt: 5, failure: 'why', dueAt: 9, dueMs: 0, dueFence: '' });
+    const age = expect.stringMatching(/^1[789]\d{11}$/) as string;
+    const due = [expect.stringMatching(/^-1[789]\d{11}$/), 'due:9:'];
+    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due]);
+    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due]);
+  });
+});

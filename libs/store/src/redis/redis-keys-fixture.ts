@@ -1,0 +1,66 @@
+import { Redis } from 'ioredis';
+
+/** One merchant's part of a store, as somebody finds it who looks into Redis. */
+export interface StoredKeys {
+  readonly hash: Readonly<Record<string, string>>;
+  readonly calls: readonly (readonly [member: string, atMs: number])[];
+  /** Until the calls are forgotten; below 0 without calls. */
+  readonly callsEndInMs: number;
+  readonly dueAtMs: number | undefined;
+}
+
+/** For the specs of this folder: a plain connection to the keys of one store on a single server. */
+export class KeysInRedis {
+  readonly client: Redis;
+  readonly #prefix: string;
+
+  constructor(port: number, prefix: string) {
+    this.client = new Redis(port, '127.0.0.1', { disableClientInfo: true });
+    this.#prefix = prefix;
+  }
+
+  get due(): string {
+    return `${this.#prefix}:{0}:due`;
+  }
+
+  get seats(): string {
+    return `${this.#prefix}:{0}:seats`;
+  }
+
+  hashOf(merchant: string): string {
+    return `${this.#prefix}:{0}:merchant:${merchant}`;
+  }
+
+  callsOf(merchant: string): string {
+    return `${this.#prefix}:{0}:calls:${merchant}`;
+  }
+
+  async of(merchant: string): Promise<StoredKeys> {
+    const calls = await this.client.zrange(this.callsOf(merchant), '0', '-1');
+    const score = await this.client.zscore(this.due, merchant);
+    return {
+      hash: await this.client.hgetall(this.hashOf(merchant)),
+      calls: await Promise.all(
+        calls.map(async (call) => [call, Number(await this.client.zscore(this.callsOf(merchant), call))] as const),
+      ),
+      callsEndInMs: await this.client.pttl(this.callsOf(merchant)),
+      dueAtMs: score === null ? undefined : Number(score),
+    };
+  }
+
+  /** The clock of the server before and after what is done, in whole milliseconds as scripts read it. */
+  async during(act: () => Promise<unknown>): Promise<readonly [beganMs: number, endedMs: number]> {
+    const beganMs = await this.#now();
+    await act();
+    return [beganMs, await this.#now()];
+  }
+
+  close(): void {
+    this.client.disconnect();
+  }
+
+  async #now(): Promise<number> {
+    const [seconds, micros] = await this.client.time();
+    return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+  }
+}
