@@ -25,6 +25,8 @@ export interface ClusterOptions {
   /** A slower pace than the app's makes weeks affordable, and shows that replicas wake by themselves. */
   readonly tickMs?: number;
   readonly random?: () => number;
+  /** How long a replica that has come to the store lets others speak first; not at all, if left out. */
+  readonly graceMs?: number;
   /** Puts something between the replicas and the shared store. */
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
   /** Where each merchant's calls go; all to one gateway, if left out. */
@@ -90,6 +92,7 @@ export class Cluster {
       events,
       clock: this.clockOf(index),
       random: this.#options.random ?? (() => 0.5),
+      ...(this.#options.graceMs === undefined ? {} : { graceMs: this.#options.graceMs }),
     });
     let ticking = true;
     const tick = (): void => {
