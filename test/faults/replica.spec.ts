@@ -78,6 +78,24 @@ describe('a replica with something that the store has not', () => {
   });
 });
 
+describe('a bug that an offer meets', () => {
+  it('is reported, and the session is offered again when the store is next seen to be without it', async () => {
+    let bugs = 1;
+    const once = altered('offer', (store) => (offer) => (bugs-- > 0 ? Promise.reject(bug) : store.offer(offer)));
+    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' }, wrapStore: once });
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(15 * MINUTE);
+    const { generation } = cluster.session();
+    for (const store of cluster.stores) store.down = false;
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.first.events.of('broken')).toEqual([{ event: 'broken', activity: 'offer', error: bug }]);
+    cluster.addReplica();
+    await cluster.clock.advance(SECOND);
+    expect(cluster.session(1).generation).toBe(generation);
+  });
+});
+
 describe('a store of which somebody has shown that it does everything', () => {
   it('is well, whatever it had refused before', async () => {
     const cluster = new Cluster({ latencyMs: 300 });
