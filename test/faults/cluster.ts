@@ -25,10 +25,10 @@ export interface ClusterOptions {
   /** A slower pace than the app's makes weeks affordable, and shows that replicas wake by themselves. */
   readonly tickMs?: number;
   readonly random?: () => number;
+  /** How long a replica that has come to the store lets others speak first; not at all, if left out. */
+  readonly graceMs?: number;
   /** Puts something between the replicas and the shared store. */
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
-  /** How long a replica that comes to the store lets others tell it what it has lost; 0, if left out. */
-  readonly graceMs?: number;
   /** Where each merchant's calls go; all to one gateway, if left out. */
   readonly gatewayOf?: (merchant: string) => string;
 }
@@ -92,7 +92,7 @@ export class Cluster {
       events,
       clock: this.clockOf(index),
       random: this.#options.random ?? (() => 0.5),
-      graceMs: this.#options.graceMs ?? 0,
+      ...(this.#options.graceMs === undefined ? {} : { graceMs: this.#options.graceMs }),
     });
     let ticking = true;
     const tick = (): void => {

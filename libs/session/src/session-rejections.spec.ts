@@ -161,12 +161,17 @@ describe('a rejection that is being answered', () => {
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });
   });
 
-  it('follows up an attempt that was made for less, once', async () => {
+  it.each<RenewalResult>([
+    { kind: 'already_newer' },
+    { kind: 'renewed' },
+    { kind: 'lost', retryInMs: 0 },
+    { kind: 'not_due', retryInMs: 0 },
+  ])('follows up an attempt that was made for less, once: %j', async (result) => {
     const rejecting = new Rejecting().holding(12);
-    rejecting.results = [() => ({ kind: 'already_newer' }), () => (rejecting.holding(14), { kind: 'renewed' })];
+    rejecting.results = [() => result, () => (rejecting.holding(14), { kind: 'renewed' })];
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });
     const vain = new Rejecting().holding(12);
-    vain.results = Array.from({ length: 5 }, () => () => ({ kind: 'already_newer' }));
+    vain.results = Array.from({ length: 5 }, () => () => result);
     expect(await vain.reject(12)).toMatchObject({ code: 'session_unavailable' });
     expect(vain.renewals).toHaveLength(2);
   });
@@ -240,14 +245,14 @@ describe('what is told of a report', () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.results = [() => (rejecting.holding(14), { kind: 'renewed' })];
     await rejecting.reject(12, { reason: 'b_expired_token', consumer: 'checkout' });
-    await rejecting.reject(12);
     await rejecting.reject(11);
+    await rejecting.reject(12);
     await rejecting.reject(13);
     const told = { event: 'session_rejected', merchant: 'shop' };
-    expect(rejecting.events.all).toEqual([
+    expect(rejecting.events.all).toStrictEqual([
       { ...told, generation: 12, result: 'renewed', isFirst: true, reason: 'b_expired_token', consumer: 'checkout' },
-      { ...told, generation: 12, result: 'already_newer', isFirst: false },
       { ...told, generation: 11, result: 'already_newer', isFirst: false },
+      { ...told, generation: 12, result: 'already_newer', isFirst: false },
       { ...told, generation: 13, result: 'already_newer', isFirst: true },
     ]);
   });

@@ -62,11 +62,9 @@ export class SessionRejections {
    *   came in time, `store_unavailable` when it cannot be told which of the two it is
    */
   async reject(rejection: Rejection): Promise<RejectionAnswer> {
+    await this.#assertPlausible(rejection);
     const known = this.#newer(rejection);
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
-    await this.#assertPlausible(rejection);
-    const stored = this.#newer(rejection);
-    if (stored !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: stored });
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
     // Whoever has made it: it came while this report waited for it.

@@ -108,7 +108,7 @@ class Syncing {
   #store(): SessionStore {
     const store = {
       seat: async () => 7,
-      enrol: async (merchants: readonly string[]) => void this.done.push(`enrol ${merchants.length}`),
+      enrol: async (merchants: readonly string[]) => void this.done.push(`enrol ${merchants.length}: ${merchants[0]}`),
       read: async (wanted: readonly WantedState[]) => {
         this.reads.push({ atMs: this.clock.monotonicMs(), wanted });
         await this.whileReading();
@@ -136,7 +136,13 @@ describe('a replica that comes to the store', () => {
     syncing.configured = many(1_001);
     expect(syncing.sync.isComplete).toBe(false);
     await syncing.sync.syncAll();
-    expect(syncing.done).toEqual(['seat 7', 'enrol 500', 'enrol 500', 'enrol 1', 'others']);
+    expect(syncing.done).toEqual([
+      'seat 7',
+      'enrol 500: shop-0',
+      'enrol 500: shop-500',
+      'enrol 1: shop-1000',
+      'others',
+    ]);
     expect(syncing.reads.map(({ wanted }) => wanted.length)).toEqual([500, 500, 1]);
     expect(syncing.sync.isComplete).toBe(true);
   });
@@ -173,7 +179,7 @@ describe('a replica that comes to the store', () => {
     const syncing = new Syncing();
     await syncing.sync.syncAll();
     await syncing.sync.add(['shop']);
-    expect([syncing.done.at(-1), syncing.sync.isComplete]).toEqual(['enrol 1', true]);
+    expect([syncing.done.at(-1), syncing.sync.isComplete]).toEqual(['enrol 1: shop', true]);
     syncing.whileReading = () => Promise.reject(silent);
     await syncing.sync.add(['shop']);
     expect(syncing.sync.isComplete).toBe(false);
@@ -190,13 +196,14 @@ describe('a replica that comes to the store', () => {
     await syncing.sync.refresh('another');
     expect(syncing.done).toEqual([]);
     await syncing.sync.refresh('shop');
-    expect(syncing.done).toEqual(['enrol 1']);
+    expect(syncing.done).toEqual(['enrol 1: shop']);
   });
 });
 
 describe('a session that is read', () => {
   it('is adopted, with the age that the way of the answer may have added, and told', async () => {
     const syncing = new Syncing().holding(12).stored(session(14, 60_000));
+    syncing.clock.freeze(5_000);
     syncing.whileReading = () => syncing.clock.freeze(300);
     await syncing.sync.refresh('shop');
     expect(syncing.held.ageMs('shop')).toBe(60_300);

@@ -1,0 +1,214 @@
+import type { SessionStore } from '#libs/session';
+import { Cluster, patience } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+const bug = new TypeError('not a function');
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+const refused = { kind: 'refused', detail: 'no such merchant' } as const;
+
+/** A store of which one operation is what the test makes of it. */
+function altered<Name extends keyof SessionStore>(name: Name, make: (store: SessionStore) => SessionStore[Name]) {
+  return (store: SessionStore): SessionStore =>
+    new Proxy(store, {
+      get: (target, asked) => {
+        const member: unknown = asked === name ? make(target) : Reflect.get(target, asked);
+        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
+      },
+    });
+}
+
+describe('a replica that comes to its store', () => {
+  it('creates nothing before others had the time to tell the store what they hold', async () => {
+    const cluster = new Cluster({ graceMs: 1_500 });
+    await cluster.clock.advance(1_499);
+    expect(cluster.gateway.calls).toEqual([]);
+    await cluster.clock.advance(SECOND);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('after an outage does the same', async () => {
+    const cluster = new Cluster({ graceMs: 1_500 });
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(HOUR);
+    for (const store of cluster.stores) store.down = false;
+    await cluster.clock.advance(1_400);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    await cluster.clock.advance(2 * SECOND);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a replica with something that the store has not', () => {
+  it('offers it at once, without waiting for its next tick', async () => {
+    const cluster = new Cluster({ tickMs: HOUR });
+    await cluster.clock.advance(MINUTE);
+    cluster.emptyStore();
+    for (const store of cluster.stores) store.announce({ kind: 'gap' });
+    await cluster.clock.advance(10);
+    cluster.addReplica();
+    await cluster.clock.advance(10);
+    expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('offers it as its last deed, where the store comes back just then', async () => {
+    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' } });
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(15 * MINUTE);
+    const { generation } = cluster.session();
+    for (const store of cluster.stores) store.down = false;
+    await cluster.first.stop();
+    cluster.addReplica();
+    await cluster.clock.advance(SECOND);
+    expect(cluster.session(1).generation).toBe(generation);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('ends all the same where the store does not', async () => {
+    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' } });
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(15 * MINUTE);
+    await expect(cluster.first.stop()).resolves.toBeUndefined();
+  });
+});
+
+describe('a bug that an offer meets', () => {
+  it('is reported, and the session is offered again when the store is next seen to be without it', async () => {
+    let bugs = 1;
+    const once = altered('offer', (store) => (offer) => (bugs-- > 0 ? Promise.reject(bug) : store.offer(offer)));
+    const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' }, wrapStore: once });
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(15 * MINUTE);
+    const { generation } = cluster.session();
+    for (const store of cluster.stores) store.down = false;
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.first.events.of('broken')).toEqual([{ event: 'broken', activity: 'offer', error: bug }]);
+    cluster.addReplica();
+    await cluster.clock.advance(SECOND);
+    expect(cluster.session(1).generation).toBe(generation);
+  });
+});
+
+describe('a store of which somebody has shown that it does everything', () => {
+  it('is well, whatever it had refused before', async () => {
+    const cluster = new Cluster({ latencyMs: 300 });
+    cluster.gateway.answerAlways(refused);
+    await cluster.clock.advance(100);
+    const [store] = cluster.stores;
+    if (store !== undefined) store.state = 'refuses';
+    await cluster.clock.advance(300);
+    if (store !== undefined) store.state = 'answers';
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.first.events.of('store_recovered')).toEqual([]);
+    await cluster.first.replica.resync();
+    expect(cluster.first.events.of('store_recovered')).toHaveLength(1);
+  });
+});
+
+describe('a merchant that was removed', () => {
+  it('is asked about no more, and nothing is kept of its failures and back-offs', async () => {
+    const cluster = new Cluster({ merchants: ['shop', 'tickets'] });
+    cluster.gateway.answerAlways(refused);
+    await cluster.clock.advance(MINUTE);
+    const { replica } = cluster.first;
+    expect(replica.retryInMs('tickets')).toBeGreaterThan(0);
+    cluster.merchants = ['shop'];
+    const told = replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
+    await cluster.clock.advance(0);
+    await told;
+    expect([replica.retryInMs('tickets'), replica.failures.get('tickets')]).toEqual([undefined, undefined]);
+    const [store] = cluster.stores;
+    if (store !== undefined) store.asked.length = 0;
+    await cluster.clock.advance(HOUR);
+    const aboutIt = store?.asked.filter((question) => JSON.stringify(question.arguments).includes('tickets'));
+    expect(aboutIt).toEqual([]);
+  });
+
+  it('has what was made for it alone offered to nobody', async () => {
+    const cluster = new Cluster({ merchants: ['shop', 'tickets'], settings: { onStoreOutage: 'authorize' } });
+    await cluster.clock.advance(MINUTE);
+    for (const store of cluster.stores) store.down = true;
+    await cluster.clock.advance(15 * MINUTE);
+    cluster.merchants = ['shop'];
+    const told = cluster.first.replica.merchantsChanged({ added: [], removed: ['tickets'], changed: [] });
+    await cluster.clock.advance(0);
+    await told;
+    for (const store of cluster.stores) {
+      store.asked.length = 0;
+      store.down = false;
+    }
+    await cluster.clock.advance(5 * SECOND);
+    const offers = cluster.stores[0]?.asked.filter(({ operation }) => operation === 'offer');
+    expect(JSON.stringify(offers)).toContain('shop');
+    expect(JSON.stringify(offers)).not.toContain('tickets');
+  });
+});
+
+describe('a merchant whose configuration was changed', () => {
+  const change = { added: [], removed: [], changed: ['shop'] };
+
+  it('is tried at once after a failure, though it has a session that is fresh', async () => {
+    const cluster = new Cluster();
+    await cluster.clock.advance(MINUTE);
+    cluster.gateway.answerNext(refused);
+    const { generation } = cluster.session();
+    const rejected = cluster.first.replica.rejections.reject({ ...read, generation });
+    const settled = Promise.allSettled([rejected]);
+    await cluster.clock.advance(2 * SECOND);
+    await settled;
+    const told = cluster.first.replica.merchantsChanged(change);
+    await cluster.clock.advance(SECOND);
+    await told;
+    expect(cluster.session().generation).toBeGreaterThan(generation);
+    expect(cluster.gateway.calls).toHaveLength(3);
+  });
+
+  it('costs no call where it lets a session be opened that could not be before', async () => {
+    const closed = new Set<number>();
+    const hide = (store: SessionStore, replica: number): SessionStore =>
+      altered('read', (target) => async (wanted) => {
+        const { states, now } = await target.read(wanted);
+        if (!closed.has(replica)) return { states, now };
+        const unopenable = states.map((state) =>
+          state.stored.kind === 'session'
+            ? { ...state, stored: { kind: 'unopenable' as const, generation: state.stored.session.generation } }
+            : state,
+        );
+        return { states: unopenable, now };
+      })(store);
+    const cluster = new Cluster({ wrapStore: hide });
+    await cluster.clock.advance(MINUTE);
+    closed.add(1);
+    const { replica } = cluster.addReplica();
+    await cluster.clock.advance(5 * SECOND);
+    expect(cluster.served()[1]).toBeUndefined();
+    closed.delete(1);
+    const told = replica.merchantsChanged(change);
+    await cluster.clock.advance(SECOND);
+    await told;
+    expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
+    expect(cluster.gateway.calls).toHaveLength(1);
+  });
+
+  it('that shows a bug has it reported, and is never rejected', async () => {
+    let isBroken = false;
+    const wrapStore = altered(
+      'enrol',
+      (store) => (merchants) => (isBroken ? Promise.reject(bug) : store.enrol(merchants)),
+    );
+    const cluster = new Cluster({ wrapStore });
+    await cluster.clock.advance(MINUTE);
+    isBroken = true;
+    await cluster.first.replica.merchantsChanged({ ...change, added: ['kiosk'] });
+    expect(cluster.first.events.of('broken')).toEqual([
+      { event: 'broken', activity: 'change of merchants', error: bug },
+    ]);
+  });
+});
