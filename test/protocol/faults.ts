@@ -1,9 +1,11 @@
 import { enrol, generationOf, liveLease, unknownMerchant } from './store-rules.js';
 import {
   type Action,
+  type Call,
   changed,
   clockOf,
   type FaultKind,
+  type Moment,
   type Replica,
   phases,
   type Rules,
@@ -14,10 +16,16 @@ const CLOCK_JUMP = 100;
 /** An implausible number, as whoever can write to the channel could send it. */
 const FORGED_GENERATION = 1_000_000;
 
-export function isCalm(world: World): boolean {
-  const stored = generationOf(world.store);
-  const agree = world.replicas.every(({ held, work }) => held?.generation === stored && work.kind === 'idle');
-  return agree && liveLease(world.store, clockOf(world)) === undefined;
+export function momentOf(world: World): Moment {
+  const { replicas, calls, store } = world;
+  const mayCall = replicas.some(
+    ({ work, state }) =>
+      state !== 'crashed' &&
+      (work.kind === 'claimed' || (work.kind === 'calling' && calls[work.call]?.state !== 'carried out')),
+  );
+  if (mayCall || liveLease(store, clockOf(world)) !== undefined) return 'lease';
+  const stored = generationOf(store);
+  return replicas.every(({ held, work }) => held?.generation === stored && work.kind === 'idle') ? 'rest' : 'news';
 }
 
 export function isHealed(world: World): boolean {
@@ -32,13 +40,13 @@ export function faultSteps(world: World, rules: Rules): readonly Action[] {
   return [
     ...storeFaults(world, rules),
     ...gatewayFaults(world),
-    ...world.replicas.flatMap((_, at) => replicaFaults(world, at)),
+    ...world.replicas.flatMap((_, at) => replicaFaults(world, at, rules)),
   ];
 }
 
 const struck = (before: World, kind: FaultKind, world: World): World => ({
   ...world,
-  faults: [...before.faults, { kind, isCalm: isCalm(before) }],
+  faults: [...before.faults, { kind, into: momentOf(before) }],
   faultsLeft: before.faultsLeft - 1,
 });
 
@@ -50,6 +58,13 @@ function gap(world: World, rules: Rules): World {
 
 function toldOfGap(replica: Replica, rules: Rules): Replica {
   return { ...replica, isHinted: replica.isHinted || rules.replica.readsAfterGap };
+}
+
+/** What becomes of a replica to which a new session is announced: it has something to read. */
+export function hearing(replica: Replica, generation: number, rules: Rules): Replica {
+  if (replica.state === 'crashed' || replica.isDeaf) return replica;
+  const isHinted = replica.isHinted || rules.replica.keepsHint(replica);
+  return { ...replica, isHinted, floor: rules.replica.floorAfterHint(replica.floor, generation) };
 }
 
 function storeFaults(world: World, rules: Rules): readonly Action[] {
@@ -78,24 +93,23 @@ function gatewayFaults(world: World): readonly Action[] {
   const down = world.isGatewayDown ? [] : [action(world, 'gateway down', { ...world, isGatewayDown: true })];
   const late = world.calls.flatMap((call, index) => {
     if (call.state !== 'sent') return [];
-    const calls = world.calls.map((one, at) => (at === index ? { ...one, state: 'late' as const } : one));
-    return [action(world, 'late call', { ...world, calls })];
+    return [action(world, 'late call', { ...world, calls: withCall(world, index, { state: 'late' }) })];
   });
   return [...down, ...late];
 }
 
-function replicaFaults(world: World, at: number): readonly Action[] {
+function replicaFaults(world: World, at: number, rules: Rules): readonly Action[] {
   const replica = world.replicas[at];
   if (replica?.state !== 'up') return [];
   const named = (kind: FaultKind, after: World): Action => ({
     label: `FAULT ${kind} of ${at}`,
     world: struck(world, kind, after),
   });
-  const deaf = replica.isDeaf ? [] : [named('announcements lost', changed(world, at, { isDeaf: true, announced: 0 }))];
+  const deaf = replica.isDeaf ? [] : [named('announcements lost', changed(world, at, { isDeaf: true }))];
   return [
     named('crash', crashed(world, at)),
     named('pause', changed(world, at, { state: 'paused' })),
-    named('forged hint', changed(world, at, { announced: FORGED_GENERATION })),
+    named('forged hint', changed(world, at, hearing(replica, FORGED_GENERATION, rules))),
     ...deaf,
   ];
 }
@@ -108,11 +122,12 @@ function crashed(world: World, at: number): World {
     epoch,
     work: { kind: 'idle' },
     floor: 0,
+    seat: 'none',
     settles: 0,
     isHinted: true,
-    announced: 0,
     isDeaf: false,
     hasAsked: false,
+    letsOthersOffer: true,
   };
   return { ...world, replicas: world.replicas.map((replica, index) => (index === at ? empty : replica)) };
 }
@@ -138,15 +153,29 @@ function answering(world: World, rules: Rules): World {
   return { ...answers, replicas };
 }
 
+export const withCall = (world: World, index: number, by: Partial<Call>): readonly Call[] =>
+  world.calls.map((call, at) => (at === index ? { ...call, ...by } : call));
+
+export const isLiveDue = ({ live, calls, time }: World): boolean =>
+  time >= (calls[live]?.answeredAt ?? 0) + phases.renewAfter;
+
+/** What was made alone, and ended a session that was not due, was made beside it. */
+export function carriedOut(world: World, index: number): World {
+  const calls = withCall(world, index, { state: 'carried out', answeredAt: world.time });
+  const isBeside = world.calls[index]?.isAlone === true && !isLiveDue(world);
+  const { extraCalls } = world;
+  return { ...world, calls, live: index, extraCalls: { ...extraCalls, alone: extraCalls.alone + (isBeside ? 1 : 0) } };
+}
+
 function lateCalls(world: World): readonly Action[] {
   return world.calls.flatMap((call, index) => {
     if (call.state !== 'late') return [];
-    const become = (by: Partial<typeof call>): World['calls'] =>
-      world.calls.map((one, at) => (at === index ? { ...one, ...by } : one));
-    const carried = { ...world, live: index, calls: become({ state: 'carried out', answeredAt: world.time }) };
     return [
-      { label: `the gateway carries out call ${index}, late`, world: carried },
-      { label: `the gateway drops call ${index}`, world: { ...world, calls: become({ state: 'dropped' }) } },
+      { label: `the gateway carries out call ${index}, late`, world: carriedOut(world, index) },
+      {
+        label: `the gateway drops call ${index}`,
+        world: { ...world, calls: withCall(world, index, { state: 'dropped' }) },
+      },
     ];
   });
 }

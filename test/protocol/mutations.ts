@@ -82,6 +82,15 @@ export const mutations: readonly Mutation[] = [
     replica: { aloneGeneration: (floor) => floor + 1 + (floor % 2) },
     onStoreOutage: 'authorize',
   }),
+  mutation('the floor of a claim is no number of the seat', 'one call per fence', {
+    replica: { floorOfSeat: (floor) => floor },
+    faults: 2,
+    kinds: ['clock back', 'emptied'],
+  }),
+  mutation('nobody waits for what others have to offer after an outage', 'few extra calls', {
+    replica: { letsOthersOffer: false },
+    onStoreOutage: 'authorize',
+  }),
   mutation('two sessions made beside each other are left in doubt', 'few extra calls', {
     replica: { settlesContested: false },
     onStoreOutage: 'authorize',

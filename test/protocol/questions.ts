@@ -9,9 +9,11 @@ import {
   read,
   type ReadMerchant,
   release,
+  remaining,
   type Step,
 } from './store-rules.js';
 import {
+  beyondSeats,
   CALLS_PER_WINDOW,
   changed,
   clockOf,
@@ -22,6 +24,8 @@ import {
   phases,
   type Replica,
   type Rules,
+  seated,
+  seatsFor,
   type Unconfirmed,
   type World,
 } from './world.js';
@@ -29,6 +33,8 @@ import {
 /** An operation of the store as one replica uses it: what the store does, and what the replica makes of the answer. */
 export interface Question {
   readonly name: string;
+  /** What is settled by its being asked. */
+  readonly begun?: (world: World) => World;
   /** The store after it, and the replica's answer to that. */
   readonly ask: () => readonly [Merchant, (world: World) => World];
   /** It cannot be known whether it was applied. */
@@ -85,7 +91,18 @@ export function isOrphaned({ live, replicas, store, calls }: World): boolean {
   return !known && store.session?.identity !== String(live);
 }
 
-export function claimQuestion(actor: Actor): Question {
+/** As many as there are orders of seats that make a difference. */
+export function claimQuestions(actor: Actor): readonly Question[] {
+  const { world, replica, self, rules } = actor;
+  const floor = rules.replica.floorOf(self);
+  if (self.seat === 'none' || beyondSeats(floor) <= millisecondsOf(world)) return [claimQuestion(actor, floor)];
+  return seatsFor(world, self.seat).map((seat) => ({
+    ...claimQuestion(actor, rules.replica.floorOfSeat(floor, seat)),
+    begun: (before) => seated(before, replica, seat),
+  }));
+}
+
+function claimQuestion(actor: Actor, floor: number): Question {
   const { world, replica, self, rules } = actor;
   const reason = claimReason(actor);
   const isWatchOver = self.watched !== undefined && self.watched.until <= world.time;
@@ -95,7 +112,7 @@ export function claimQuestion(actor: Actor): Question {
     leaseMs: phases.lease,
     mode: reason === 'due' ? ('when_due' as const) : ('now' as const),
     newerThan: Math.max(self.settles, self.held?.generation ?? 0),
-    floor: rules.replica.floorOf(self),
+    floor,
     budget: { calls: CALLS_PER_WINDOW, windowMs: phases.budgetWindow },
     coolDownMs: reason === 'rejection' ? phases.coolDown : 0,
     clock: clockOf(world),
@@ -113,10 +130,14 @@ function claimAnswered(self: Replica, result: ClaimResult, time: number): Partia
     const { fence, remainingMs } = result.lease;
     return { work: { kind: 'claimed', fence, endsAt: time + remainingMs } };
   }
-  if (result.kind === 'already_newer') return { isHinted: true, hasAsked: true, settles: 0 };
+  if (result.kind === 'already_newer') return { isHinted: true, settles: 0 };
   const { mark, retryInMs } = result;
-  if (mark === undefined || mark === self.watched?.mark) return { hasAsked: true };
-  return { hasAsked: true, watched: { mark, until: time + retryInMs } };
+  return { hasAsked: true, ...(mark === undefined ? {} : watches(self, mark, time + retryInMs)) };
+}
+
+/** Seen again unchanged, a moment keeps the end that it had when it was first seen. */
+function watches({ watched }: Replica, mark: string, until: number): Partial<Replica> {
+  return watched?.mark === mark ? {} : { watched: { mark, until } };
 }
 
 function madeOf({ world }: Actor, { generation, session, answeredAt }: Held): Made {
@@ -124,12 +145,9 @@ function madeOf({ world }: Actor, { generation, session, answeredAt }: Held): Ma
   return { generation, identity: String(session), age, nextDueIn: Math.max(0, phases.renewAfter - age) };
 }
 
-/** After its own session came into the store it knows the next due moment, as it would by reading. */
-function watchesDue(world: World): Partial<Replica> {
-  const due = world.store.due;
-  if (due === undefined) return {};
-  const left = Math.max(0, Math.min(due.endsAt - clockOf(world), due.length));
-  return { watched: { mark: due.mark, until: world.time + left } };
+/** From a read, or because its own session came into the store, it knows the next due moment. */
+function watchesDue(self: Replica, { store: { due }, time, clockOffset }: World): Partial<Replica> {
+  return due === undefined ? {} : watches(self, due.mark, time + remaining(due, time + clockOffset));
 }
 
 export function publishQuestion(actor: Actor, made: Unconfirmed): Question {
@@ -141,7 +159,7 @@ export function publishQuestion(actor: Actor, made: Unconfirmed): Question {
     answered: (after, result) =>
       result === 'fenced'
         ? changed(after, replica, { ...idle, isHinted: true })
-        : changed(after, replica, { ...idle, held: newest(self.held, made), ...watchesDue(after) }),
+        : changed(after, replica, { ...idle, held: newest(self.held, made), ...watchesDue(self, after) }),
     unanswered: (after) =>
       changed(after, replica, { ...idle, ...(rules.replica.offersUnconfirmed ? { unconfirmed: made } : {}) }),
   });
@@ -160,7 +178,11 @@ export function offerQuestion(actor: Actor, made: Unconfirmed): Question {
       const inDoubt = isContested && made.generation % 2 === 1 && rules.replica.settlesContested;
       const { unconfirmed: _offered, ...rest } = after.replicas[replica] ?? actor.self;
       const settles = inDoubt ? generation : rest.settles;
-      const next: Replica = { ...rest, settles, ...(kind === 'refused' ? { isHinted: true } : watchesDue(after)) };
+      const next: Replica = {
+        ...rest,
+        settles,
+        ...(kind === 'refused' ? { isHinted: true } : watchesDue(actor.self, after)),
+      };
       return { ...after, replicas: after.replicas.map((one, index) => (index === replica ? next : one)) };
     },
     unanswered: (after) => after,
@@ -172,7 +194,11 @@ export function readQuestion(actor: Actor): Question {
   const known = self.held?.generation ?? 0;
   return question<ReadMerchant>('reads', () => [read(world.store, known, clockOf(world)), world.store], {
     answered: (after, result) => {
-      const dueKnown = { isHinted: false, ...(self.work.kind === 'idle' ? watchesDue(after) : {}) };
+      const seat = self.seat === 'none' ? 'open' : self.seat;
+      const due = self.work.kind === 'idle' ? watchesDue(self, after) : {};
+      // Another moment than the one that it was told to wait for: it may ask again.
+      const hasAsked = self.hasAsked && due.watched === undefined;
+      const dueKnown = { isHinted: false, seat, hasAsked, ...due };
       if (result.stored.kind === 'unchanged') return changed(after, replica, dueKnown);
       const stored = generationOf(after.store);
       if (result.stored.kind === 'session' && stored > known) {

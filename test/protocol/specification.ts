@@ -1,6 +1,6 @@
 import {
   type Actor,
-  claimQuestion,
+  claimQuestions,
   claimReason,
   offerQuestion,
   publishQuestion,
@@ -8,7 +8,7 @@ import {
   readQuestion,
   releaseQuestion,
 } from './questions.js';
-import { faultSteps, healingSteps, isHealed } from './faults.js';
+import { carriedOut, faultSteps, healingSteps, hearing, isHealed, isLiveDue, momentOf, withCall } from './faults.js';
 import { generationOf, liveLease, type Merchant } from './store-rules.js';
 import {
   type Action,
@@ -20,6 +20,8 @@ import {
   MILLISECONDS,
   type Replica,
   type Rules,
+  seated,
+  seatsFor,
   type Unconfirmed,
   type World,
 } from './world.js';
@@ -52,7 +54,10 @@ export function isQuiet(world: World, rules: Rules): boolean {
 }
 
 function nextPhase(world: World): Action {
-  const replicas = world.replicas.map((replica) => ({ ...replica, hasAsked: false }));
+  const isOut = world.storeState !== 'answers';
+  const replicas = world.replicas.map((replica) => {
+    return { ...replica, hasAsked: false, letsOthersOffer: isOut && replica.letsOthersOffer };
+  });
   return { label: 'time passes', world: { ...world, time: world.time + 1, replicas } };
 }
 
@@ -66,34 +71,13 @@ function gatewaySteps(world: World): readonly Action[] {
   });
 }
 
-export const withCall = (world: World, index: number, by: Partial<Call>): readonly Call[] =>
-  world.calls.map((call, at) => (at === index ? { ...call, ...by } : call));
-
-export const carriedOut = (world: World, index: number): World => ({
-  ...world,
-  calls: withCall(world, index, { state: 'carried out', answeredAt: world.time }),
-  live: index,
-});
-
 function replicaSteps(world: World, replica: number, rules: Rules): readonly Action[] {
   const self = world.replicas[replica];
   if (self?.state !== 'up') return [];
   const actor: Actor = { world, replica, self, rules };
   const asked = questionsOf(actor).flatMap((question) => answersTo(question, actor));
-  const alone = mayCreateAlone(actor) ? [createsAlone(actor)] : [];
-  return [...hears(actor), ...workSteps(actor), ...asked, ...alone];
-}
-
-function hears({ world, replica, self, rules }: Actor): readonly Action[] {
-  if (self.announced === 0 || self.isDeaf) return [];
-  const isHinted = self.isHinted || rules.replica.keepsHint(self);
-  const floor = rules.replica.floorAfterHint(self.floor, self.announced);
-  return [
-    {
-      label: `${replica} hears of ${self.announced}`,
-      world: changed(world, replica, { announced: 0, isHinted, floor }),
-    },
-  ];
+  const alone = mayCreateAlone(actor) ? seatsFor(world, self.seat).map((seat) => createsAlone(actor, seat)) : [];
+  return [...workSteps(actor), ...asked, ...alone];
 }
 
 /** What a replica does without the store: call, and take the answer. */
@@ -131,25 +115,22 @@ interface NewCall {
 }
 
 function calls({ world, replica, self }: Actor, { generation, endsAt, isAlone }: NewCall): Action {
-  const call: Call = { replica, generation, isAlone, sentAt: world.time, state: 'sent', answeredAt: world.time };
+  const at = { sentAt: world.time, grantedAt: endsAt - phases.lease, answeredAt: world.time };
+  const call: Call = { generation, isAlone, state: 'sent', ...at };
   const basis = isAlone ? self.floor : generation;
   const after = changed(world, replica, {
     work: { kind: 'calling', call: world.calls.length, endsAt, basis },
     floor: Math.max(self.floor, generation),
   });
-  const extraCalls = isNeeded(world) ? world.extraCalls : counted(world, isAlone, self.settles > 0);
+  const extraCalls = isAlone || isNeeded(world) ? world.extraCalls : counted(world, self.settles > 0);
   const label = `${replica} calls ${isAlone ? 'alone ' : ''}for ${generation}`;
   return { label, world: { ...after, calls: [...world.calls, call], extraCalls } };
 }
 
 /** A call is needed when the live session is due, and no other call is about to end it. */
-function isNeeded({ live, calls: sent, time }: World): boolean {
-  const answeredAt = sent[live]?.answeredAt ?? 0;
-  return time >= answeredAt + phases.renewAfter && sent.every(({ state }) => state !== 'sent');
-}
+const isNeeded = (world: World): boolean => isLiveDue(world) && world.calls.every(({ state }) => state !== 'sent');
 
-function counted({ extraCalls }: World, isAlone: boolean, settles: boolean): World['extraCalls'] {
-  if (isAlone) return { ...extraCalls, alone: extraCalls.alone + 1 };
+function counted({ extraCalls }: World, settles: boolean): World['extraCalls'] {
   if (settles) return { ...extraCalls, settling: extraCalls.settling + 1 };
   return { ...extraCalls, leased: extraCalls.leased + 1 };
 }
@@ -158,14 +139,15 @@ function counted({ extraCalls }: World, isAlone: boolean, settles: boolean): Wor
 function mayCreateAlone({ world, self, rules }: Actor): boolean {
   if (rules.onStoreOutage === 'fail' || self.work.kind !== 'idle' || self.unconfirmed !== undefined) return false;
   const isLasting = self.silentSince !== undefined && self.silentSince < world.time;
-  if (!isLasting || self.seat === undefined) return false;
+  if (!isLasting || self.seat === 'none') return false;
   return self.held === undefined || world.time >= self.held.answeredAt + phases.margin;
 }
 
-function createsAlone(actor: Actor): Action {
-  const { self, rules, world } = actor;
-  const generation = rules.replica.aloneGeneration(Math.max(self.floor, world.time * MILLISECONDS), self.seat ?? 0);
-  return calls(actor, { generation, endsAt: world.time + phases.lease, isAlone: true });
+function createsAlone(actor: Actor, seat: number): Action {
+  const { self, rules, world, replica } = actor;
+  const generation = rules.replica.aloneGeneration(Math.max(self.floor, world.time * MILLISECONDS), seat);
+  const after = { ...actor, world: seated(world, replica, seat) };
+  return calls(after, { generation, endsAt: world.time + phases.lease, isAlone: true });
 }
 
 /** What a replica asks the store next; once in a phase while it gets no answer. */
@@ -189,23 +171,40 @@ function workQuestions(actor: Actor): readonly Question[] {
     const isOver = call !== undefined && call.state !== 'sent' && call.state !== 'carried out';
     return isOver ? [releaseQuestion(actor, call.generation, true)] : [];
   }
-  const wants = work.kind === 'idle' && !self.hasAsked && self.unconfirmed === undefined;
-  return wants && claimReason(actor) !== undefined ? [claimQuestion(actor)] : [];
+  return mayClaim(actor) ? claimQuestions(actor) : [];
+}
+
+/** Whoever was refused by the gateway waits for nobody. */
+function mayClaim(actor: Actor): boolean {
+  const { work, hasAsked, unconfirmed } = actor.self;
+  if (work.kind !== 'idle' || hasAsked || unconfirmed !== undefined) return false;
+  const reason = claimReason(actor);
+  return reason !== undefined && (reason === 'rejection' || !waitsForOthers(actor));
+}
+
+/** Reading and offering take everybody a moment; a call, or a process that is stopped, is not waited for. */
+function waitsForOthers({ world, replica, self, rules }: Actor): boolean {
+  if (!self.letsOthersOffer || !rules.replica.letsOthersOffer || world.storeState !== 'answers') return false;
+  return world.replicas.some(
+    ({ state, isHinted, unconfirmed, work }, at) =>
+      at !== replica && state === 'up' && (isHinted || unconfirmed !== undefined || work.kind === 'made'),
+  );
 }
 
 /** The answer, or what becomes of the question while the store refuses or is silent, or when a message is lost. */
-function answersTo(question: Question, actor: Actor): readonly Action[] {
-  const { world, replica, rules } = actor;
+function answersTo(question: Question, { world: before, ...actor }: Actor): readonly Action[] {
+  const { replica, rules } = actor;
+  const world = question.begun?.(before) ?? before;
   const label = `${replica} ${question.name}`;
   if (world.storeState !== 'answers') {
     const silent = rules.replica.takesForSilence(world.storeState);
     const silentSince = silent ? (actor.self.silentSince ?? world.time) : undefined;
-    const unanswered = changed(question.unanswered(world), replica, { hasAsked: true });
+    const unanswered = changed(question.unanswered(world), replica, { hasAsked: true, letsOthersOffer: true });
     const noted = silentSince === undefined ? unanswered : changed(unanswered, replica, { silentSince });
     return [{ label: `${label}, the store ${world.storeState}`, world: noted }];
   }
   const [store, answered] = question.ask();
-  const applied = written(world, store);
+  const applied = written(world, store, rules);
   const answer: Action = { label, world: answered(applied) };
   if (world.faultsLeft === 0) return [answer];
   return [answer, ...lostMessages(question, { world, applied, label })];
@@ -220,7 +219,7 @@ function lostMessages(
     label: `${label}, ${kind}`,
     world: {
       ...question.unanswered(after),
-      faults: [...world.faults, { kind, isCalm: false }],
+      faults: [...world.faults, { kind, into: momentOf(world) }],
       faultsLeft: world.faultsLeft - 1,
     },
   });
@@ -228,13 +227,11 @@ function lostMessages(
 }
 
 /** The world with another store, which announces a new session to everybody. */
-function written(world: World, store: Merchant): World {
+function written(world: World, store: Merchant, rules: Rules): World {
   if (store === world.store) return world;
   const generation = generationOf(store);
   const isNew = generation !== generationOf(world.store);
-  const replicas = isNew
-    ? world.replicas.map((one) => (one.state === 'crashed' || one.isDeaf ? one : { ...one, announced: generation }))
-    : world.replicas;
+  const replicas = isNew ? world.replicas.map((one) => hearing(one, generation, rules)) : world.replicas;
   const { lagging: _older, ...rest } = world;
   const isGrant = store.lease !== undefined && store.lease.end.mark !== world.store.lease?.end.mark;
   const grants = world.grants + (isGrant ? 1 : 0);

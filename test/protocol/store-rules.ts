@@ -98,7 +98,7 @@ const waitFor = (moment: Moment, { clock }: Asked): { retryInMs: number; mark: s
   mark: moment.mark,
 });
 
-/** In this order, the first that answers counts; when none does, the lease is granted. */
+/** In this order, the first that answers counts; when none does, the budget decides. */
 const claimChecks: readonly ((merchant: Merchant, asked: Asked) => ClaimResult | undefined)[] = [
   function alreadyNewer(merchant, { newerThan }) {
     const generation = generationOf(merchant);
@@ -127,15 +127,25 @@ const claimChecks: readonly ((merchant: Merchant, asked: Asked) => ClaimResult |
       ? undefined
       : { kind: 'cooled_down', ...waitFor(end, asked) };
   },
-  function budgetSpent({ calls }, asked) {
-    const { calls: allowed, windowMs } = asked.budget;
-    const inWindow = calls.filter((at) => at + windowMs > asked.clock);
-    const leavesLast = inWindow[inWindow.length - Math.max(1, allowed)];
-    if (leavesLast === undefined) return undefined;
-    const retryInMs = Math.min(leavesLast + windowMs - asked.clock, windowMs);
-    return { kind: 'budget_exhausted', retryInMs, mark: `call:${leavesLast}` };
-  },
 ];
+
+function budgetSpent(
+  { calls }: Merchant,
+  { clock, budget: { calls: allowed, windowMs } }: Asked,
+): ClaimResult | undefined {
+  const leavesLast = calls[calls.length - Math.max(1, allowed)];
+  if (leavesLast === undefined) return undefined;
+  return { kind: 'budget_exhausted', retryInMs: leavesLast + windowMs - clock, mark: `call:${leavesLast}` };
+}
+
+/** With the calls of the window and no others. Those of the future were made before the clock was set back: from now on. */
+function withCallsOfWindow(merchant: Merchant, { clock, budget: { windowMs } }: Asked): Merchant {
+  const { lease, calls } = merchant;
+  const inWindow = calls.filter((at) => at + windowMs > clock);
+  if (inWindow.length === calls.length && calls.every((at) => at <= clock)) return merchant;
+  const counted = { ...merchant, calls: inWindow.map((at) => Math.min(at, clock)) };
+  return lease === undefined ? counted : { ...counted, lease: { ...lease, calledAt: Math.min(lease.calledAt, clock) } };
+}
 
 function asLease(merchant: Merchant, asked: Asked, { fence, end }: GrantedLease): Lease {
   const remainingMs = remaining(end, asked.clock);
@@ -154,10 +164,16 @@ export function claim(merchant: Merchant, asked: Asked, seed: FenceSeed): Step<C
     const answer = check(merchant, asked);
     if (answer !== undefined) return [answer, merchant];
   }
+  const counted = withCallsOfWindow(merchant, asked);
+  const refusal = budgetSpent(counted, asked);
+  return refusal === undefined ? grant(counted, asked, seed) : [refusal, counted];
+}
+
+function grant(merchant: Merchant, asked: Asked, seed: FenceSeed): Step<ClaimResult> {
   const { owner, clock, leaseMs, floor } = asked;
   const known = Math.max(merchant.fence, generationOf(merchant), floor);
   const fence = seed.fence ?? asked.rules.nextFence(known, seed.wall);
-  const end: Moment = { mark: `lease:${owner}:${fence}:${clock}`, endsAt: clock + leaseMs, length: leaseMs };
+  const end: Moment = { mark: `lease:${fence}:${clock}`, endsAt: clock + leaseMs, length: leaseMs };
   const coolsDown = asked.coolDownMs > 0;
   const lease: GrantedLease = { owner, fence, end, coolsDown, calledAt: clock };
   const cooledDown = coolsDown ? { cooledDown: { mark: `cool:${fence}:${clock}`, from: clock } } : {};

@@ -17,7 +17,7 @@ export const phases = {
 export const CALLS_PER_WINDOW = 3;
 /** In one phase. */
 export const MILLISECONDS = 10_000;
-const RESIDUE_CLASSES = 2_048;
+const SEATS = 1_024;
 
 export type FaultKind =
   | 'request lost'
@@ -35,18 +35,24 @@ export type FaultKind =
   | 'gateway down'
   | 'late call';
 
+/**
+ * What a fault strikes into: a lease under which a call may still be made or carried out; a session that was made and is
+ * not yet the store's and everybody's; or rest.
+ */
+export type Moment = 'lease' | 'news' | 'rest';
+
 export interface Fault {
   readonly kind: FaultKind;
-  /** It struck while every replica held the store's session and nobody had a lease. */
-  readonly isCalm: boolean;
+  readonly into: Moment;
 }
 
 /** A create call; the session that it makes is named by its place in the list. */
 export interface Call {
-  readonly replica: number;
   readonly generation: number;
   readonly isAlone: boolean;
   readonly sentAt: number;
+  /** When its lease was granted, and the call taken from the budget: a lease earlier at most. */
+  readonly grantedAt: number;
   readonly state: 'sent' | 'carried out' | 'failed' | 'late' | 'dropped';
   readonly answeredAt: number;
 }
@@ -69,6 +75,12 @@ export type Work =
   | { readonly kind: 'calling'; readonly call: number; readonly endsAt: number; readonly basis: number }
   | { readonly kind: 'made'; readonly made: Unconfirmed; readonly endsAt: number };
 
+/**
+ * Nothing depends on which seat a replica has but the order of numbers that are drawn by seat. So it is open until the
+ * first such number is drawn, and then each order of seats is tried: replicas are alike for as long as can be.
+ */
+export type Seat = number | 'open' | 'none';
+
 export interface Replica {
   readonly state: 'up' | 'paused' | 'crashed';
   /** A process that starts again is another owner. */
@@ -77,18 +89,19 @@ export interface Replica {
   readonly held?: Held;
   /** The highest generation that it has made, opened or called for. */
   readonly floor: number;
-  readonly seat?: number;
+  /** What keeps its numbers apart from those of others; a process has none before it was answered for the first time. */
+  readonly seat: Seat;
   readonly unconfirmed?: Unconfirmed;
   /** Its session was made beside another one, and one newer than this settles which of them counts. */
   readonly settles: number;
-  /** There is something to read. */
+  /** There is something to read. An announcement that is on its way is no other state than a read that has not begun. */
   readonly isHinted: boolean;
-  /** The generation of an announcement that is on its way; 0: none. */
-  readonly announced: number;
   /** Its connection for announcements is down. */
   readonly isDeaf: boolean;
   /** It was told to wait, or nothing at all, in this phase. */
   readonly hasAsked: boolean;
+  /** It has just come to the store: whoever else has something to tell it goes first. */
+  readonly letsOthersOffer: boolean;
   readonly silentSince?: number;
   readonly watched?: { readonly mark: string; readonly until: number };
 }
@@ -101,6 +114,8 @@ export interface World {
   readonly lagging?: Merchant;
   /** How many leases were ever granted. */
   readonly grants: number;
+  /** The seats that are known, of the dead as well, in order. */
+  readonly seats: readonly number[];
   readonly storeState: 'answers' | 'refuses' | 'silent';
   readonly isGatewayDown: boolean;
   readonly calls: readonly Call[];
@@ -134,6 +149,9 @@ export interface ReplicaRules {
   readonly takesForSilence: (state: World['storeState']) => boolean;
   readonly settlesContested: boolean;
   readonly aloneGeneration: (floor: number, seat: number) => number;
+  /** What a claim names as its floor, so that a fence which follows from it is one of the seat's own. */
+  readonly floorOfSeat: (floor: number, seat: number) => number;
+  readonly letsOthersOffer: boolean;
   /** When the gateway answered, from the session itself and from the age that the store told. */
   readonly answeredAt: (times: { created: number; time: number; age: number }) => number;
   readonly mayCallAt: (time: number, leaseEndsAt: number) => boolean;
@@ -145,6 +163,17 @@ export interface Rules {
   /** What a replica does when the store stays silent beyond its margin. */
   readonly onStoreOutage: 'fail' | 'authorize';
 }
+
+/** Of either kind, each seat has every so many-th number for its own. */
+const STEP = 2 * SEATS;
+
+function firstAbove(above: number, residue: number): number {
+  const least = above + 1;
+  return least + ((((residue - least) % STEP) + STEP) % STEP);
+}
+
+/** A fence that is seeded from a clock at or beyond this is the same for every seat. */
+export const beyondSeats = (floor: number): number => floor + STEP + 2;
 
 export const replicaRules: ReplicaRules = {
   floorOf: ({ floor }) => floor,
@@ -158,11 +187,9 @@ export const replicaRules: ReplicaRules = {
   saysThatItCalled: true,
   takesForSilence: (state) => state === 'silent',
   settlesContested: true,
-  aloneGeneration: (floor, seat) => {
-    const residue = 2 * seat + 1;
-    const least = floor + 1;
-    return least + ((((residue - least) % RESIDUE_CLASSES) + RESIDUE_CLASSES) % RESIDUE_CLASSES);
-  },
+  aloneGeneration: (floor, seat) => firstAbove(floor, 2 * seat + 1),
+  floorOfSeat: (floor, seat) => firstAbove(floor, 2 * seat) - 1,
+  letsOthersOffer: true,
   answeredAt: ({ created, time, age }) => Math.min(created, time - age),
   mayCallAt: (time, leaseEndsAt) => time < leaseEndsAt,
 };
@@ -185,6 +212,20 @@ export const ownerOf = (world: World, replica: number): string => `${replica}.${
 export const isServed = (held: Held | undefined, time: number): held is Held =>
   held !== undefined && time < held.answeredAt + phases.lifetime;
 
+/** A seat for whoever has none yet that counts: one before, between or after those that are known. */
+export function seatsFor({ seats }: World, seat: Seat): readonly number[] {
+  if (typeof seat === 'number') return [seat];
+  const bounds = [-1, ...seats, SEATS];
+  return bounds.slice(1).map((above, at) => Math.floor(((bounds[at] ?? 0) + above) / 2));
+}
+
+/** The world in which the replica has this seat. */
+export function seated(world: World, replica: number, seat: number): World {
+  if (world.seats.includes(seat)) return world;
+  const seats = [...world.seats, seat].sort((a, b) => a - b);
+  return { ...changed(world, replica, { seat }), seats };
+}
+
 export function changed(world: World, replica: number, by: Partial<Replica>): World {
   return { ...world, replicas: world.replicas.map((one, index) => (index === replica ? { ...one, ...by } : one)) };
 }
@@ -196,20 +237,20 @@ export function newWorld(replicas: number, faults: number): World {
   const held: Held = { generation: FIRST_GENERATION, session: 0, answeredAt: 0 };
   const length = phases.renewAfter;
   const due = { mark: 'due:2:0', endsAt: length, length };
-  const replica = (seat: number): Replica => ({
+  const replica: Replica = {
     state: 'up',
     epoch: 0,
     work: { kind: 'idle' },
     held,
     floor: FIRST_GENERATION,
-    seat,
+    seat: 'open',
     settles: 0,
     isHinted: false,
-    announced: 0,
     isDeaf: false,
     hasAsked: false,
+    letsOthersOffer: false,
     watched: { mark: due.mark, until: length },
-  });
+  };
   return {
     time: 0,
     clockOffset: 0,
@@ -221,13 +262,14 @@ export function newWorld(replicas: number, faults: number): World {
       calls: [0],
     },
     grants: 2,
+    seats: [],
     storeState: 'answers',
     isGatewayDown: false,
     calls: [
-      { replica: 0, generation: FIRST_GENERATION, isAlone: false, sentAt: 0, state: 'carried out', answeredAt: 0 },
+      { generation: FIRST_GENERATION, isAlone: false, sentAt: 0, grantedAt: 0, state: 'carried out', answeredAt: 0 },
     ],
     live: 0,
-    replicas: Array.from({ length: replicas }, (_, seat) => replica(seat)),
+    replicas: Array.from({ length: replicas }, () => replica),
     faults: [],
     faultsLeft: faults,
     extraCalls: { leased: 0, alone: 0, settling: 0 },

@@ -39,6 +39,16 @@ describe('CallWindow', () => {
     expect(window.wait(50, budget)?.retryInMs).toBe(90);
   });
 
+  it('lets a call of the future count from now, once, and forgets it when it is given back', () => {
+    const window = new CallWindow();
+    const budget = { calls: 1, windowMs: 100 };
+    const taken = window.take(5_000);
+    expect(window.wait(40, budget)?.retryInMs).toBe(100);
+    expect(window.wait(90, budget)?.retryInMs).toBe(50);
+    window.giveBack(taken);
+    expect(window.wait(90, budget)).toBeUndefined();
+  });
+
   it('names what is waited for by another mark once another call has to leave first', () => {
     const window = new CallWindow();
     const budget = { calls: 1, windowMs: 100 };

@@ -11,12 +11,26 @@ import {
 } from '#libs/testing';
 import { MemorySessionStore } from './memory-session-store.js';
 
+/** The clock of a store, which somebody can set: its moments are counted by that one alone. */
+class StoreClock extends FakeClock {
+  aheadMs = 0;
+
+  override monotonicMs(): number {
+    return super.monotonicMs() + this.aheadMs;
+  }
+}
+
 describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderTest> => {
-  const clock = new FakeClock();
+  const clock = new StoreClock();
   const store = new MemorySessionStore({ clock, onListenerError: () => undefined });
   return {
     replicas: [store, store],
     advance: (durationMs) => clock.advance(durationMs),
+    setBack: (byMs) => {
+      clock.aheadMs -= byMs;
+      clock.jumpWall(-byMs);
+      return Promise.resolve();
+    },
     dispose: () => store.close(),
   };
 });

@@ -1,6 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import { describeSessionStoreContract, RedisProcess, startRedisCluster, type StoreUnderTest } from '#libs/testing';
+import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -8,13 +9,38 @@ const key = await importClientKey((await generateClientKey()).privateJwk);
 
 let tests = 0;
 
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Fields of a merchant's hash that are moments. */
+const MOMENTS = ['leaseEndsAt', 'publishedAt', 'cooledDownAt', 'dueAt'];
+
+/** What a clock that was set back finds: every moment that was kept lies so much further ahead. */
+async function keptAhead({ host, port }: Address, prefix: string, byMs: number): Promise<void> {
+  const plain = new Redis(port, host);
+  for (const key of await plain.keys(`${prefix}:*`)) {
+    const expiresInMs = await plain.pttl(key);
+    if (expiresInMs > 0) await plain.pexpire(key, expiresInMs + byMs);
+    const kind = await plain.type(key);
+    const moments = kind === 'hash' ? await plain.hkeys(key) : await plain.zrange(key, '0', '-1');
+    for (const name of moments) {
+      if (kind === 'zset') await plain.zincrby(key, byMs, name);
+      else if (MOMENTS.includes(name)) await plain.hincrby(key, name, byMs);
+    }
+  }
+  plain.disconnect();
+}
+
 /** Each test has a prefix of its own, so it begins with nothing. */
-async function underTest(connection: RedisConnection): Promise<StoreUnderTest> {
+async function underTest(connection: RedisConnection, nodes: readonly Address[]): Promise<StoreUnderTest> {
   tests += 1;
+  const keyPrefix = `test-${tests}`;
   const open = (): Promise<RedisSessionStore> =>
     RedisSessionStore.open({
       connection,
-      keyPrefix: `test-${tests}`,
+      keyPrefix,
       keysOf: () => [key],
       clock: new SystemClock(),
       onStateChange: () => undefined,
@@ -26,6 +52,9 @@ async function underTest(connection: RedisConnection): Promise<StoreUnderTest> {
   return {
     replicas,
     advance: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
+    setBack: async (byMs) => {
+      for (const node of nodes) await keptAhead(node, keyPrefix, byMs);
+    },
     dispose: async () => {
       await Promise.all(replicas.map((replica) => replica.close()));
     },
@@ -40,7 +69,7 @@ describe('on a single server', () => {
   afterAll(() => redis.stop());
 
   describeSessionStoreContract('RedisSessionStore', () =>
-    underTest({ kind: 'single', address: redis.address, database: 0 }),
+    underTest({ kind: 'single', address: redis.address, database: 0 }, [redis.address]),
   );
 });
 
@@ -51,7 +80,8 @@ describe('on a cluster', () => {
   }, 60_000);
   afterAll(() => cluster.stop());
 
-  describeSessionStoreContract('RedisSessionStore', () =>
-    underTest({ kind: 'cluster', nodes: cluster.nodes.map(({ address }) => address) }),
-  );
+  describeSessionStoreContract('RedisSessionStore', () => {
+    const nodes = cluster.nodes.map(({ address }) => address);
+    return underTest({ kind: 'cluster', nodes }, nodes);
+  });
 });

@@ -11,6 +11,8 @@ import {
   SHORT_MS,
 } from './store-under-test.js';
 
+const HOUR_MS = 3_600_000;
+
 export function describeBudget(bench: Bench): void {
   describe('the budget of create calls', () => {
     const budget = aBudget({ calls: 2, windowMs: SHORT_MS });
@@ -85,6 +87,44 @@ export function describeBudget(bench: Bench): void {
       );
       const again = await store.claim(aClaim({ mode: 'now', budget: single, watched }));
       expect(expectRefusal(again, 'budget_exhausted', LONG_MS)).toBe(watched);
+    });
+
+    it('has no call that counts for longer than a window, though the clock was set back', async () => {
+      const { replicas, advance, setBack } = bench();
+      const [store, other] = replicas;
+      await giveUp(store, { budget });
+      await giveUp(store, { budget });
+      await setBack(HOUR_MS);
+      const watched = expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', SHORT_MS);
+      await advance(SHORT_MS / 2);
+      const again = await other.claim(byOther({ budget }));
+      expect(expectRefusal(again, 'budget_exhausted', SHORT_MS / 2)).toBe(watched);
+      await advance(SHORT_MS / 2 + 20);
+      expect(await other.claim(byOther({ budget }))).toMatchObject({ kind: 'claimed' });
+    });
+
+    it('counts a call that was made before the clock was set back from the next question on', async () => {
+      const { replicas, advance, setBack } = bench();
+      const [store] = replicas;
+      const single = aBudget({ calls: 1, windowMs: SHORT_MS });
+      await giveUp(store, { budget: single });
+      await setBack(HOUR_MS);
+      await advance(SHORT_MS + 20);
+      expectRefusal(await store.claim(aClaim({ mode: 'now', budget: single })), 'budget_exhausted', SHORT_MS);
+    });
+
+    it('is given back a call that was made before the clock was set back', async () => {
+      const { replicas, setBack } = bench();
+      const [store] = replicas;
+      const single = aBudget({ calls: 1, windowMs: LONG_MS });
+      const spent = await lease(store, { budget: single });
+      await setBack(HOUR_MS);
+      const { fence: floor } = spent;
+      expect(await store.claim(aClaim({ mode: 'now', budget: single, floor }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
+      expect(await store.release(spent, { called: false, nextDueInMs: 0 })).toBe(true);
+      expect(await store.claim(aClaim({ mode: 'now', budget: single }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('tells when the first call is free again after it was lowered', async () => {

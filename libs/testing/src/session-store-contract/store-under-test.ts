@@ -17,6 +17,8 @@ export interface StoreUnderTest {
   readonly replicas: readonly [SessionStore, SessionStore];
   /** Lets the store's clock run: virtual time, or a real wait. */
   readonly advance: (durationMs: number) => Promise<void>;
+  /** Somebody sets the store's clock back: from then on, whatever moment it has kept lies further ahead. */
+  readonly setBack: (byMs: number) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
 
