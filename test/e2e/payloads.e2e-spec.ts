@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { Test } from 'supertest';
 import { generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
-import { RunningBroker, TOKENS } from './running-broker.js';
+import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const ENCRYPT = '/v1/merchants/shop/payloads/encrypt';
@@ -17,7 +18,9 @@ interface Opened {
   readonly encoding: string;
 }
 
-const json = async <Body>(response: Response): Promise<Body> => (await response.json()) as Body;
+const ask = (broker: RunningBroker, path: string, body: object | string): Test =>
+  broker.as(TOKENS.payments).post(path).type('json').send(body);
+const bodyOf = <Body>({ body }: { readonly body: unknown }): Body => body as Body;
 
 describe('payloads', () => {
   let broker: RunningBroker;
@@ -28,20 +31,25 @@ describe('payloads', () => {
   });
   afterAll(() => broker.close());
 
-  const encrypt = async (body: object): Promise<Sealed> => {
-    const response = await broker.post(ENCRYPT, body);
-    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    return json<Sealed>(response);
-  };
-  const decrypt = async (body: object): Promise<Opened> => {
-    const response = await broker.post(DECRYPT, body);
-    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    return json<Opened>(response);
-  };
+  const read = <Body>(path: string): Promise<Body> =>
+    broker
+      .as(TOKENS.payments)
+      .get(path)
+      .then(bodyOf<Body>);
+  const encrypt = (body: object): Promise<Sealed> =>
+    ask(broker, ENCRYPT, body)
+      .expect(200)
+      .expect('cache-control', 'no-store')
+      .then(bodyOf<Sealed>);
+  const decrypt = (body: object): Promise<Opened> =>
+    ask(broker, DECRYPT, body)
+      .expect(200)
+      .expect('cache-control', 'no-store')
+      .then(bodyOf<Opened>);
 
   /** The gateway opens with its own key and code, and seals the same bytes to the client key. */
   async function throughTheGateway(jwe: string): Promise<string> {
-    const session = await json<Record<string, string>>(await broker.get(SESSION));
+    const session = await read<Record<string, string>>(SESSION);
     const response = await fetch(`${broker.sandboxUrl}/api-gateway/echo`, {
       method: 'POST',
       headers: {
@@ -53,20 +61,19 @@ describe('payloads', () => {
       },
       body: jwe,
     });
-    return (await json<Sealed>(response)).jwe;
+    return ((await response.json()) as Sealed).jwe;
   }
 
   /** Sealed to the present client key by whoever has its public half. */
   async function sealedToClient(plaintext: Uint8Array, jwk?: object): Promise<string> {
-    const known = await json<{ jwk: object }>(await broker.get('/v1/merchants/shop/client-key'));
+    const known = await read<{ jwk: object }>('/v1/merchants/shop/client-key');
     return sealJwe(plaintext, await importPaymentKey(jwk ?? known.jwk));
   }
 
   it('go to the gateway and come back as they were', async () => {
     const plaintext = '{"сума":"100.00 ₴","note":"🙂\\u0000"}';
     const { jwe, generation } = await encrypt({ plaintext });
-    const session = await json<{ generation: number }>(await broker.get(SESSION));
-    expect(generation).toBe(session.generation);
+    expect(generation).toBe((await read<Sealed>(SESSION)).generation);
     expect(await decrypt({ jwe: await throughTheGateway(jwe) })).toEqual({ plaintext, encoding: 'utf8' });
   });
 
@@ -90,12 +97,12 @@ describe('payloads', () => {
   });
 
   it('are refused beyond 64 KiB', async () => {
-    const sealing = await broker.post(ENCRYPT, { plaintext: 'a'.repeat(LARGEST + 1) });
-    expect([sealing.status, (await json<{ code: string }>(sealing)).code]).toEqual([413, 'jwe_too_large']);
-    const huge = await broker.post(ENCRYPT, { plaintext: 'a'.repeat(200_000) });
-    expect([huge.status, (await json<{ code: string }>(huge)).code]).toEqual([413, 'payload_too_large']);
-    const opening = await broker.post(DECRYPT, { jwe: `${'a'.repeat(LARGEST * 1.5)}....` });
-    expect([opening.status, (await json<{ code: string }>(opening)).code]).toEqual([413, 'jwe_too_large']);
+    const plaintext = 'a'.repeat(LARGEST + 1);
+    await ask(broker, ENCRYPT, { plaintext }).expect(413).expect(problem('jwe_too_large'));
+    const huge = { plaintext: 'a'.repeat(200_000) };
+    await ask(broker, ENCRYPT, huge).expect(413).expect(problem('payload_too_large'));
+    const jwe = `${'a'.repeat(LARGEST * 1.5)}....`;
+    await ask(broker, DECRYPT, { jwe }).expect(413).expect(problem('jwe_too_large'));
   });
 
   it('are sealed to another recipient when one is given, and say no generation then', async () => {
@@ -116,20 +123,18 @@ describe('payloads', () => {
     expect(await decrypt({ jwe, encoding: 'base64' })).toEqual({ plaintext: 'e30=', encoding: 'base64' });
     const binary = await sealedToClient(Uint8Array.of(0xff));
     expect(await decrypt({ jwe: binary })).toEqual({ plaintext: '/w==', encoding: 'base64' });
-    const asText = await broker.post(DECRYPT, { jwe: binary, encoding: 'utf8' });
-    expect(asText.status).toBe(400);
+    await ask(broker, DECRYPT, { jwe: binary, encoding: 'utf8' }).expect(400);
   });
 
   it('want a permission each', async () => {
-    const as = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
     const body = { plaintext: 'a', jwe: 'a....' };
-    expect((await broker.post(DECRYPT, body, as(TOKENS.reporting))).status).toBe(403);
-    expect((await broker.post(ENCRYPT, body, as(TOKENS.checkout))).status).toBe(403);
-    expect((await broker.post(ENCRYPT, { plaintext: 'a' }, as(TOKENS.reporting))).status).toBe(200);
-    expect((await broker.post('/v1/merchants/hidden/payloads/decrypt', body)).status).toBe(403);
+    await broker.as(TOKENS.reporting).post(DECRYPT).send(body).expect(403);
+    await broker.as(TOKENS.checkout).post(ENCRYPT).send(body).expect(403);
+    await broker.as(TOKENS.reporting).post(ENCRYPT).send({ plaintext: 'a' }).expect(200);
+    await ask(broker, '/v1/merchants/hidden/payloads/decrypt', body).expect(403);
   });
 
-  const refusals: Record<string, [path: string, body: unknown, status: number, code: string]> = {
+  const refusals: Record<string, [path: string, body: object | string, status: number, code: string]> = {
     'no plaintext': [ENCRYPT, {}, 400, 'invalid_request'],
     'a plaintext that is no text': [ENCRYPT, { plaintext: { amount: 1 } }, 400, 'invalid_request'],
     'an encoding that nobody knows': [ENCRYPT, { plaintext: 'a', encoding: 'hex' }, 400, 'invalid_request'],
@@ -157,15 +162,12 @@ describe('payloads', () => {
   };
 
   it.each(Object.entries(refusals))('are refused with %s', async (_name, [path, body, status, code]) => {
-    const response = await broker.post(path, body);
-    expect([response.status, (await json<{ code: string }>(response)).code]).toEqual([status, code]);
+    await ask(broker, path, body).expect(status).expect(problem(code));
   });
 
   it('are not sealed to a private key, and the answer does not repeat it', async () => {
     const { privateJwk } = await generateClientKey();
-    const response = await broker.post(ENCRYPT, { plaintext: 'a', recipient: privateJwk });
-    const text = await response.text();
-    expect(response.status).toBe(400);
+    const { text } = await ask(broker, ENCRYPT, { plaintext: 'a', recipient: privateJwk }).expect(400);
     expect(text).toContain('jwk_invalid');
     expect(text).not.toContain(privateJwk['d']);
   });
@@ -180,11 +182,10 @@ describe('payloads', () => {
     );
     const bodies = await Promise.all(
       [foreign, damaged].map(async (jwe) => {
-        const response = await broker.post(DECRYPT, { jwe }, { 'x-request-id': 'same' });
-        return [response.status, await response.text()];
+        const { text } = await ask(broker, DECRYPT, { jwe }).set('x-request-id', 'same').expect(422);
+        return text;
       }),
     );
-    expect(bodies[0]?.[0]).toBe(422);
     expect(bodies[1]).toEqual(bodies[0]);
   });
 
@@ -199,13 +200,13 @@ describe('payloads without a session', () => {
   it('cannot be sealed to one, but can be opened and sealed to others', async () => {
     const broker = await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop' }] });
     try {
-      const refused = await broker.post(ENCRYPT, { plaintext: 'a' });
-      expect([refused.status, (await json<{ code: string }>(refused)).code]).toEqual([503, 'session_unavailable']);
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      const refused = ask(broker, ENCRYPT, { plaintext: 'a' });
+      const { headers } = await refused.expect(503).expect(problem('session_unavailable'));
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
       const { publicJwk } = await generateClientKey();
-      expect((await broker.post(ENCRYPT, { plaintext: 'a', recipient: publicJwk })).status).toBe(200);
+      await ask(broker, ENCRYPT, { plaintext: 'a', recipient: publicJwk }).expect(200);
       const jwe = await sealJwe(Buffer.from('a'), await importPaymentKey(broker.olderPublicJwk));
-      expect(await json(await broker.post(DECRYPT, { jwe }))).toEqual({ plaintext: 'a', encoding: 'utf8' });
+      await ask(broker, DECRYPT, { jwe }).expect(200, { plaintext: 'a', encoding: 'utf8' });
     } finally {
       await broker.close();
     }
@@ -223,7 +224,7 @@ describe('more payloads than a replica can take', () => {
       expect(statuses).toContain(200);
       for (const answer of answers.filter(({ status }) => status !== 200)) {
         expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-        expect(await json(answer)).toMatchObject({ code: 'overloaded' });
+        expect(await answer.json()).toMatchObject({ code: 'overloaded' });
       }
       expect((await broker.get(SESSION)).status).toBe(200);
     } finally {

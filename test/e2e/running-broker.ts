@@ -21,6 +21,11 @@ export const TOKENS = {
 export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const OTHER_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120003';
 
+/** For `expect` of a plain request: the answer is the problem of this code. */
+export function problem(code: string): (answer: { readonly body: unknown }) => void {
+  return ({ body }) => expect(body).toMatchObject({ code });
+}
+
 export interface BrokerSetUp {
   /** Members of the sandbox's merchant. */
   readonly merchant?: object;
