@@ -39,14 +39,18 @@ describe('loadConfiguration', () => {
   const merchant = (changes: Raw = {}): Raw => ({
     id: 'shop',
     serviceCode: CODE,
+    // Not written, but it has its place before the keys when a test gives it.
+    serviceCodeFile: undefined,
     clientKeyFiles: ['shop.jwk.json'],
     gateway: { baseUrl: 'https://gateway.example' },
     ...changes,
   });
-  const load = async (...merchants: Raw[]): ReturnType<typeof loadConfiguration> => {
-    await put('broker.yaml', JSON.stringify({ auth: { disabled: true }, merchants }));
+  const loadText = async (raw: Raw): ReturnType<typeof loadConfiguration> => {
+    await put('broker.yaml', JSON.stringify(raw));
     return loadConfiguration(join(folder, 'broker.yaml'), {});
   };
+  const load = (...merchants: Raw[]): ReturnType<typeof loadConfiguration> =>
+    loadText({ auth: { disabled: true }, merchants });
   const faultsOf = async (loading: Promise<unknown>): Promise<readonly Fault[]> => {
     const error: unknown = await loading.then(
       () => undefined,
@@ -164,10 +168,8 @@ describe('loadConfiguration', () => {
     const own = authority.issue({ names: ['broker.internal'] });
     const publicKey = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'one' };
     const issuer = { issuer: 'https://issuer.example', audience: 'session-broker' };
-    const loadWith = async (access: Raw): ReturnType<typeof loadConfiguration> => {
-      await put('broker.yaml', JSON.stringify({ ...access, merchants: [merchant()] }));
-      return loadConfiguration(join(folder, 'broker.yaml'), {});
-    };
+    const loadWith = (access: Raw): ReturnType<typeof loadConfiguration> =>
+      loadText({ ...access, merchants: [merchant()] });
     const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'ca.pem' };
 
     beforeEach(async () => {
