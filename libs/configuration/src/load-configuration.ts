@@ -43,7 +43,6 @@ export async function examineFile(file: string, environment: Environment): Promi
  * @throws ConfigurationError with the faults of all of them and of the configuration, in the order of its file
  */
 export async function loadExamined(examined: Examined, folder: string): Promise<BrokerConfiguration> {
-  if (examined.faults.length > 0) throw new ConfigurationError(inOrderOf(examined.places, examined.faults));
   const { contents, faults: faultsOfFiles, warnings } = await readFiles(examined.files, folder);
   const settings = withContents(examined.settings, contents);
   const after = notCausedBy(examined.faults, [...faultsOfFiles, ...faultsBetweenFiles(settings, examined.settings)]);
