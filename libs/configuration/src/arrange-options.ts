@@ -1,9 +1,17 @@
 import type { SessionSettings } from '#libs/session';
-import type { BrokerConfiguration, JwtConfiguration, ParsedConfiguration, Store } from './broker-configuration.js';
+import type {
+  BrokerConfiguration,
+  JwtConfiguration,
+  MerchantConfiguration,
+  ParsedConfiguration,
+  ParsedJwt,
+  ParsedMerchant,
+  Store,
+} from './broker-configuration.js';
 import type { Loaded } from './named-files.js';
 import type { JwtSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
-import type { GatewaySettings, MerchantSettings } from './settings/merchant-settings.js';
+import type { MerchantSettings } from './settings/merchant-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
 type Without<Configuration> = Omit<Configuration, 'files' | 'warnings'>;
@@ -33,13 +41,8 @@ export function toConfiguration(settings: Loaded<BrokerSettings>): Without<Broke
   };
 }
 
-type Parsed<Part extends 'jwt' | 'merchant'> = {
-  jwt: NonNullable<ParsedConfiguration['auth']['jwt']>;
-  merchant: ParsedConfiguration['merchants'][number];
-}[Part];
-
-function parsedJwt({ jwksUri, jwksFile, jwksTokenFile, jwksCaFile, ...claims }: JwtSettings): Parsed<'jwt'> {
-  const keys: Parsed<'jwt'>['keys'] =
+function parsedJwt({ jwksUri, jwksFile, jwksTokenFile, jwksCaFile, ...claims }: JwtSettings): ParsedJwt {
+  const keys: ParsedJwt['keys'] =
     jwksUri === undefined
       ? { kind: 'file', file: assertSet(jwksFile) }
       : { kind: 'uri', uri: jwksUri, ...given({ tokenFile: jwksTokenFile, caFile: jwksCaFile }) };
@@ -54,14 +57,15 @@ function jwtConfiguration({ jwksUri, jwks, jwksToken, jwksCa, ...claims }: Loade
   return { ...claims, keys };
 }
 
-function parsedMerchant(merchant: MerchantSettings, store: StoreSettings): Parsed<'merchant'> {
-  const { serviceCode, serviceCodeFile: file, gateway, ...rest } = merchant;
-  const { attach, name, recipientKeyFile } = gateway.requestData;
+function parsedMerchant(merchant: MerchantSettings, store: StoreSettings): ParsedMerchant {
+  const { serviceCode, serviceCodeFile: file, ...rest } = merchant;
+  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
+  const { attach, name, recipientKeyFile } = requestData;
   return {
     ...rest,
     serviceCode: file === undefined ? { kind: 'value', value: assertSet(serviceCode) } : { kind: 'file', file },
     gateway: {
-      ...gatewayOptions(gateway),
+      ...gateway,
       requestData:
         attach === 'none'
           ? { attach }
@@ -74,14 +78,14 @@ function parsedMerchant(merchant: MerchantSettings, store: StoreSettings): Parse
 function merchantConfiguration(
   merchant: Loaded<MerchantSettings>,
   store: Loaded<StoreSettings>,
-): BrokerConfiguration['merchants'][number] {
-  const { serviceCode, gateway, ...rest } = merchant;
-  const { attach, name, recipientKey } = gateway.requestData;
+): MerchantConfiguration {
+  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
+  const { attach, name, recipientKey } = requestData;
   return {
-    ...rest,
-    serviceCode: assertSet(serviceCode),
+    ...merchant,
+    serviceCode: assertSet(merchant.serviceCode),
     gateway: {
-      ...gatewayOptions(gateway),
+      ...gateway,
       requestData:
         attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
     },
@@ -96,13 +100,6 @@ function storeOptions<Settings extends Either<StoreSettings>>(store: Settings): 
   return sentinels.length > 0
     ? { ...rest, type, place: { kind: 'sentinel', sentinels, name: assertSet(name) } }
     : { ...rest, type, place: { kind: 'cluster', nodes: cluster } };
-}
-
-function gatewayOptions<Settings extends Either<GatewaySettings>>(
-  gateway: Settings,
-): Omit<Settings, 'requestData' | 'largestClockSkewMs'> {
-  const { requestData: _arranged, largestClockSkewMs: _ofTheSession, ...rest } = gateway;
-  return rest;
 }
 
 function sessionOptions(

@@ -39,7 +39,7 @@ export type HttpTls = Loaded<HttpTlsSettings>;
 
 type Jwt<Keys> = Pick<JwtSettings, 'issuer' | 'audience' | 'clockToleranceMs'> & { readonly keys: Keys };
 
-type ParsedJwt = Jwt<
+export type ParsedJwt = Jwt<
   | { readonly kind: 'file'; readonly file: string }
   | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly caFile?: string }
 >;
@@ -77,7 +77,7 @@ type Merchant<Settings, Code, Gateway, Recipient> = Omit<
   readonly session: SessionSettings;
 };
 
-type ParsedMerchant = Merchant<
+export type ParsedMerchant = Merchant<
   MerchantSettings,
   { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly file: string },
   GatewaySettings,

@@ -9,13 +9,6 @@ import { isLoopback } from './value-rule.js';
 
 type BrokerRule = Rule<BrokerSettings>;
 
-const portsDiffer: BrokerRule = ({ http, management }) =>
-  faultIf(
-    http?.port !== undefined && http.port !== 0 && http.port === management?.port,
-    'management.port',
-    'must differ from http.port',
-  );
-
 function isOpenToNetwork(http: Loose<BrokerSettings>['http']): boolean {
   return http?.host !== undefined && !isLoopback(http.host);
 }
@@ -25,141 +18,12 @@ function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
   return jwt !== undefined || mtls !== false;
 }
 
-const disabledOnlyOnLoopback: BrokerRule = ({ http, auth }) =>
-  faultIf(
-    auth?.disabled === true && isOpenToNetwork(http),
-    'auth.disabled',
-    'is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1',
-  );
-
-const disabledWithoutRules: BrokerRule = ({ auth: { disabled, tokens = [], policies = [], jwt, mtls } = {} }) =>
-  faultIf(
-    disabled === true && (tokens.length > 0 || policies.length > 0 || jwt !== undefined || mtls === true),
-    'auth.disabled',
-    'makes tokens, jwt, mtls and policies ineffective; remove either it or them',
-  );
-
-const tokensBeyondLoopback: BrokerRule = ({ http, auth = {} }) =>
-  faultIf(
-    auth.tokens?.length === 0 && auth.disabled !== true && !hasCallersFromOutside(auth) && isOpenToNetwork(http),
-    'auth.tokens',
-    'must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
-  );
-
-const tokensDiffer: BrokerRule = ({ auth }) =>
-  repeats(
-    auth?.tokens,
-    (token) => token?.sha256,
-    (index, first) => ({
-      path: `auth.tokens[${index}].sha256`,
-      problem: `is the same token as auth.tokens[${first}]; every token must belong to one caller`,
-    }),
-  );
-
-const policiesNameCallers: BrokerRule = ({ auth = {} }) => {
-  const callers = new Set(auth.tokens?.map((token) => token?.caller));
-  // An issuer or an authority names callers that are not in this file.
-  if (hasCallersFromOutside(auth)) return [];
-  // A caller that could not be read may be the very one that a policy names.
-  if (auth.disabled === true || auth.tokens === undefined || callers.has(undefined)) return [];
-  return (auth.policies ?? []).flatMap((policy, index) =>
-    faultIf(
-      policy?.caller !== undefined && !callers.has(policy.caller),
-      `auth.policies[${index}].caller`,
-      'names a caller that has no token in auth.tokens',
-    ),
-  );
-};
-
-const policiesNameMerchants: BrokerRule = ({ auth, merchants }) => {
-  const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
-  if (ids.includes(undefined)) return [];
-  const known = new Set<string | undefined>([...ids, EVERY_MERCHANT, undefined]);
-  return (auth?.policies ?? []).flatMap((policy, index) =>
-    (policy?.merchants ?? []).flatMap((merchant, item) =>
-      faultIf(
-        !known.has(merchant),
-        `auth.policies[${index}].merchants[${item}]`,
-        'names a merchant that is not configured',
-      ),
-    ),
-  );
-};
-
-const keysHaveOnePlace: BrokerRule = ({ auth }) => {
-  if (auth?.jwt === undefined) return [];
-  const { jwksUri, jwksFile } = auth.jwt;
-  return [
-    ...faultIf(
-      jwksUri === undefined && jwksFile === undefined,
-      'auth.jwt.jwksUri',
-      'is missing: the keys of the issuer come from jwksUri or jwksFile',
-    ),
-    ...faultIf(
-      jwksUri !== undefined && jwksFile !== undefined,
-      'auth.jwt.jwksFile',
-      'stands beside auth.jwt.jwksUri; give one of them',
-    ),
-  ];
-};
-
-const fetchSettingsNeedUri: BrokerRule = ({ auth: { jwt = {} } = {} }) =>
-  (['jwksTokenFile', 'jwksCaFile'] as const).flatMap((setting) =>
-    faultIf(
-      jwt.jwksFile !== undefined && jwt[setting] !== undefined,
-      `auth.jwt.${setting}`,
-      'has no effect with jwksFile; remove it',
-    ),
-  );
-
-const caNeedsHttps: BrokerRule = ({ auth: { jwt = {} } = {} }) =>
-  faultIf(
-    jwt.jwksCaFile !== undefined && jwt.jwksUri?.protocol === 'http:',
-    'auth.jwt.jwksCaFile',
-    'has no effect on an http jwksUri; use https, or remove it',
-  );
-
-const certificatesNeedAuthority: BrokerRule = ({ auth, http }) =>
-  faultIf(
-    auth?.mtls === true && http !== undefined && http.tls?.clientCaFile === undefined,
-    http?.tls === undefined ? 'http.tls' : 'http.tls.clientCaFile',
-    'is missing: auth.mtls needs certFile, keyFile and clientCaFile',
-  );
-
-const authorityNeedsUse: BrokerRule = ({ auth, http }) =>
-  faultIf(
-    auth?.mtls === false && http?.tls?.clientCaFile !== undefined,
-    'http.tls.clientCaFile',
-    'has no effect without auth.mtls; set that, or remove this',
-  );
-
-const merchantIdsDiffer: BrokerRule = ({ merchants }) =>
-  repeats(
-    merchants,
-    (merchant) => merchant?.id,
-    (index, first) => ({
-      path: `merchants[${index}].id`,
-      problem: `is the id of merchants[${first}] already; ids must be unique`,
-    }),
-  );
-
-const serviceCodesDiffer: BrokerRule = ({ merchants }) =>
-  repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase(), serviceCodeRepeated);
-
 export function serviceCodeRepeated(index: number, first: number): Fault {
   return {
     path: `merchants[${index}].serviceCode`,
     problem: `is the serviceCode of merchants[${first}] already; their sessions would end each other`,
   };
 }
-
-const keyFilesNotShared: BrokerRule = ({ merchants = [] }) =>
-  keysSharedWithTest(
-    merchants.map((merchant) => ({
-      environment: merchant?.gateway?.environment,
-      keys: merchant?.clientKeyFiles ?? [],
-    })),
-  );
 
 /** The client keys of a merchant: by their files' names before these are read, by their thumbprints after. */
 export interface KeysInUse {
@@ -187,25 +51,131 @@ export function keysSharedWithTest(merchants: readonly KeysInUse[]): readonly Fa
   );
 }
 
-const rules: readonly BrokerRule[] = [
-  portsDiffer,
-  disabledOnlyOnLoopback,
-  disabledWithoutRules,
-  tokensBeyondLoopback,
-  tokensDiffer,
-  policiesNameCallers,
-  policiesNameMerchants,
-  merchantIdsDiffer,
-  serviceCodesDiffer,
-  keysHaveOnePlace,
-  fetchSettingsNeedUri,
-  caNeedsHttps,
-  certificatesNeedAuthority,
-  authorityNeedsUse,
+const rules: Readonly<Record<string, BrokerRule>> = {
+  portsDiffer: ({ http, management }) =>
+    faultIf(
+      http?.port !== undefined && http.port !== 0 && http.port === management?.port,
+      'management.port',
+      'must differ from http.port',
+    ),
+  disabledOnlyOnLoopback: ({ http, auth }) =>
+    faultIf(
+      auth?.disabled === true && isOpenToNetwork(http),
+      'auth.disabled',
+      'is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1',
+    ),
+  disabledWithoutRules: ({ auth: { disabled, tokens = [], policies = [], jwt, mtls } = {} }) =>
+    faultIf(
+      disabled === true && (tokens.length > 0 || policies.length > 0 || jwt !== undefined || mtls === true),
+      'auth.disabled',
+      'makes tokens, jwt, mtls and policies ineffective; remove either it or them',
+    ),
+  tokensBeyondLoopback: ({ http, auth = {} }) =>
+    faultIf(
+      auth.tokens?.length === 0 && auth.disabled !== true && !hasCallersFromOutside(auth) && isOpenToNetwork(http),
+      'auth.tokens',
+      'must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
+    ),
+  tokensDiffer: ({ auth }) =>
+    repeats(
+      auth?.tokens,
+      (token) => token?.sha256,
+      (index, first) => ({
+        path: `auth.tokens[${index}].sha256`,
+        problem: `is the same token as auth.tokens[${first}]; every token must belong to one caller`,
+      }),
+    ),
+  policiesNameCallers: ({ auth = {} }) => {
+    const callers = new Set(auth.tokens?.map((token) => token?.caller));
+    // An issuer or an authority names callers that are not in this file.
+    if (hasCallersFromOutside(auth)) return [];
+    // A caller that could not be read may be the very one that a policy names.
+    if (auth.disabled === true || auth.tokens === undefined || callers.has(undefined)) return [];
+    return (auth.policies ?? []).flatMap((policy, index) =>
+      faultIf(
+        policy?.caller !== undefined && !callers.has(policy.caller),
+        `auth.policies[${index}].caller`,
+        'names a caller that has no token in auth.tokens',
+      ),
+    );
+  },
+  policiesNameMerchants: ({ auth, merchants }) => {
+    const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
+    if (ids.includes(undefined)) return [];
+    const known = new Set<string | undefined>([...ids, EVERY_MERCHANT, undefined]);
+    return (auth?.policies ?? []).flatMap((policy, index) =>
+      (policy?.merchants ?? []).flatMap((merchant, item) =>
+        faultIf(
+          !known.has(merchant),
+          `auth.policies[${index}].merchants[${item}]`,
+          'names a merchant that is not configured',
+        ),
+      ),
+    );
+  },
+  keysHaveOnePlace: ({ auth }) => {
+    if (auth?.jwt === undefined) return [];
+    const { jwksUri, jwksFile } = auth.jwt;
+    return [
+      ...faultIf(
+        jwksUri === undefined && jwksFile === undefined,
+        'auth.jwt.jwksUri',
+        'is missing: the keys of the issuer come from jwksUri or jwksFile',
+      ),
+      ...faultIf(
+        jwksUri !== undefined && jwksFile !== undefined,
+        'auth.jwt.jwksFile',
+        'stands beside auth.jwt.jwksUri; give one of them',
+      ),
+    ];
+  },
+  fetchSettingsNeedUri: ({ auth: { jwt = {} } = {} }) =>
+    (['jwksTokenFile', 'jwksCaFile'] as const).flatMap((setting) =>
+      faultIf(
+        jwt.jwksFile !== undefined && jwt[setting] !== undefined,
+        `auth.jwt.${setting}`,
+        'has no effect with jwksFile; remove it',
+      ),
+    ),
+  caNeedsHttps: ({ auth: { jwt = {} } = {} }) =>
+    faultIf(
+      jwt.jwksCaFile !== undefined && jwt.jwksUri?.protocol === 'http:',
+      'auth.jwt.jwksCaFile',
+      'has no effect on an http jwksUri; use https, or remove it',
+    ),
+  certificatesNeedAuthority: ({ auth, http }) =>
+    faultIf(
+      auth?.mtls === true && http !== undefined && http.tls?.clientCaFile === undefined,
+      http?.tls === undefined ? 'http.tls' : 'http.tls.clientCaFile',
+      'is missing: auth.mtls needs certFile, keyFile and clientCaFile',
+    ),
+  authorityNeedsUse: ({ auth, http }) =>
+    faultIf(
+      auth?.mtls === false && http?.tls?.clientCaFile !== undefined,
+      'http.tls.clientCaFile',
+      'has no effect without auth.mtls; set that, or remove this',
+    ),
+  merchantIdsDiffer: ({ merchants }) =>
+    repeats(
+      merchants,
+      (merchant) => merchant?.id,
+      (index, first) => ({
+        path: `merchants[${index}].id`,
+        problem: `is the id of merchants[${first}] already; ids must be unique`,
+      }),
+    ),
+  serviceCodesDiffer: ({ merchants }) =>
+    repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase(), serviceCodeRepeated),
+  keyFilesNotShared: ({ merchants = [] }) =>
+    keysSharedWithTest(
+      merchants.map((merchant) => ({
+        environment: merchant?.gateway?.environment,
+        keys: merchant?.clientKeyFiles ?? [],
+      })),
+    ),
   storeRule,
   merchantFaults,
-  keyFilesNotShared,
-];
+};
 
 /** What settings that are right by themselves say against each other. */
-export const crossFaults: BrokerRule = (settings) => rules.flatMap((rule) => rule(settings));
+export const crossFaults: BrokerRule = (settings) => Object.values(rules).flatMap((rule) => rule(settings));

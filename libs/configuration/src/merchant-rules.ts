@@ -7,63 +7,6 @@ import type { MerchantSettings } from './settings/merchant-settings.js';
 /** A rule between the settings of one merchant; paths are relative to the merchant. */
 type MerchantRule = Rule<MerchantSettings>;
 
-const oneServiceCode: MerchantRule = ({ serviceCode, serviceCodeFile }) => [
-  ...faultIf(
-    serviceCode !== undefined && serviceCodeFile !== undefined,
-    'serviceCodeFile',
-    'stands beside serviceCode; give exactly one of them',
-  ),
-  ...faultIf(
-    serviceCode === undefined && serviceCodeFile === undefined,
-    'serviceCode',
-    'is missing: give the UUID that the bank assigned, or serviceCodeFile',
-  ),
-];
-
-const keyFilesDiffer: MerchantRule = ({ clientKeyFiles }) =>
-  repeats(
-    clientKeyFiles,
-    (file) => file,
-    (index, first) => ({
-      path: `clientKeyFiles[${index}]`,
-      problem: `is the same file as clientKeyFiles[${first}]; remove one`,
-    }),
-  );
-
-const httpsInProduction: MerchantRule = ({ gateway }) =>
-  faultIf(
-    gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:',
-    'gateway.baseUrl',
-    'must be https, because gateway.environment is production',
-  );
-
-const helpersOnlyInTest: MerchantRule = ({ gateway }) =>
-  faultIf(
-    gateway?.environment === 'production' && gateway.testBaseUrl !== undefined,
-    'gateway.testBaseUrl',
-    'is accepted only with environment: test; remove it',
-  );
-
-const trustOnlyWithTls: MerchantRule = ({ gateway: { baseUrl, tls: { caFile, pins = [] } = {} } = {} }) =>
-  faultIf(
-    baseUrl?.protocol === 'http:' && (caFile !== undefined || pins.length > 0),
-    'gateway.tls',
-    'has no effect on an http baseUrl; use https, or remove it',
-  );
-
-const requestDataComplete: MerchantRule = ({ gateway }) => {
-  const { attach, name, recipientKeyFile } = gateway?.requestData ?? {};
-  return Object.entries({ name, recipientKeyFile }).flatMap(([setting, value]) =>
-    faultIf(
-      attach !== undefined && (attach === 'none') === (value !== undefined),
-      `gateway.requestData.${setting}`,
-      attach === 'none'
-        ? 'has no effect with attach: none; remove it, or set attach to body or header'
-        : `is missing: attach: ${attach} needs it`,
-    ),
-  );
-};
-
 /** Names that the create-session call uses itself (interface description, "Create a technical session"). */
 const TAKEN_NAMES = {
   none: /^$/,
@@ -71,15 +14,6 @@ const TAKEN_NAMES = {
   header:
     /^(?:x-api_version|content-(?:type|length|encoding)|host|connection|transfer-encoding|accept|accept-encoding|expect|upgrade|te|trailer|keep-alive|user-agent)$/i,
 } as const;
-
-const requestDataNameFree: MerchantRule = ({ gateway }) => {
-  const { attach = 'none', name } = gateway?.requestData ?? {};
-  return faultIf(
-    name !== undefined && TAKEN_NAMES[attach].test(name),
-    'gateway.requestData.name',
-    'is a name that the request uses itself; choose another',
-  );
-};
 
 /** The defaults as the renewer applies them: `renewBefore` 20 %, `safetyMargin` at most 5 %. */
 const DEFAULT_RENEW_BEFORE: LeadTime = { kind: 'share', share: 0.2 };
@@ -92,49 +26,95 @@ function isLonger(margin: LeadTime, lead: LeadTime): boolean {
   return false;
 }
 
-const marginInsideLeadTime: MerchantRule = ({ session: { renewBefore, safetyMargin } = {} }) => {
-  if (!isLonger(safetyMargin ?? DEFAULT_SAFETY_MARGIN, renewBefore ?? DEFAULT_RENEW_BEFORE)) return [];
-  return safetyMargin === undefined
-    ? [{ path: 'session.renewBefore', problem: 'must be more than safetyMargin (5% by default)' }]
-    : [{ path: 'session.safetyMargin', problem: 'must be less than renewBefore (20% by default)' }];
-};
-
-/** Otherwise a session that names no expiry would be due for renewal, or not servable, from its first moment. */
-const leadTimesInsideFallback: MerchantRule = ({ session = {} }) =>
-  (['renewBefore', 'safetyMargin'] as const).flatMap((setting) => {
-    const lead = session[setting];
-    return faultIf(
-      lead?.kind === 'duration' && lead.durationMs >= (session.fallbackLifetimeMs ?? Infinity),
-      `session.${setting}`,
-      'must be shorter than session.fallbackLifetime; shorten it, or raise that',
+const rules: Readonly<Record<string, MerchantRule>> = {
+  oneServiceCode: ({ serviceCode, serviceCodeFile }) => [
+    ...faultIf(
+      serviceCode !== undefined && serviceCodeFile !== undefined,
+      'serviceCodeFile',
+      'stands beside serviceCode; give exactly one of them',
+    ),
+    ...faultIf(
+      serviceCode === undefined && serviceCodeFile === undefined,
+      'serviceCode',
+      'is missing: give the UUID that the bank assigned, or serviceCodeFile',
+    ),
+  ],
+  keyFilesDiffer: ({ clientKeyFiles }) =>
+    repeats(
+      clientKeyFiles,
+      (file) => file,
+      (index, first) => ({
+        path: `clientKeyFiles[${index}]`,
+        problem: `is the same file as clientKeyFiles[${first}]; remove one`,
+      }),
+    ),
+  httpsInProduction: ({ gateway }) =>
+    faultIf(
+      gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:',
+      'gateway.baseUrl',
+      'must be https, because gateway.environment is production',
+    ),
+  helpersOnlyInTest: ({ gateway }) =>
+    faultIf(
+      gateway?.environment === 'production' && gateway.testBaseUrl !== undefined,
+      'gateway.testBaseUrl',
+      'is accepted only with environment: test; remove it',
+    ),
+  trustOnlyWithTls: ({ gateway: { baseUrl, tls: { caFile, pins = [] } = {} } = {} }) =>
+    faultIf(
+      baseUrl?.protocol === 'http:' && (caFile !== undefined || pins.length > 0),
+      'gateway.tls',
+      'has no effect on an http baseUrl; use https, or remove it',
+    ),
+  requestDataComplete: ({ gateway }) => {
+    const { attach, name, recipientKeyFile } = gateway?.requestData ?? {};
+    return Object.entries({ name, recipientKeyFile }).flatMap(([setting, value]) =>
+      faultIf(
+        attach !== undefined && (attach === 'none') === (value !== undefined),
+        `gateway.requestData.${setting}`,
+        attach === 'none'
+          ? 'has no effect with attach: none; remove it, or set attach to body or header'
+          : `is missing: attach: ${attach} needs it`,
+      ),
     );
-  });
-
-/** A session that names no expiry would be cut to less than what was configured for it. */
-const fallbackInsideLongest: MerchantRule = ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
-  faultIf(
-    fallbackLifetimeMs > (longestLifetimeMs ?? Infinity),
-    'session.longestLifetime',
-    'must be at least session.fallbackLifetime; raise it, or shorten that',
-  );
-
-const rules: readonly MerchantRule[] = [
-  oneServiceCode,
-  keyFilesDiffer,
-  httpsInProduction,
-  helpersOnlyInTest,
-  trustOnlyWithTls,
-  requestDataComplete,
-  requestDataNameFree,
-  marginInsideLeadTime,
-  leadTimesInsideFallback,
-  fallbackInsideLongest,
-];
+  },
+  requestDataNameFree: ({ gateway }) => {
+    const { attach = 'none', name } = gateway?.requestData ?? {};
+    return faultIf(
+      name !== undefined && TAKEN_NAMES[attach].test(name),
+      'gateway.requestData.name',
+      'is a name that the request uses itself; choose another',
+    );
+  },
+  marginInsideLeadTime: ({ session: { renewBefore, safetyMargin } = {} }) => {
+    if (!isLonger(safetyMargin ?? DEFAULT_SAFETY_MARGIN, renewBefore ?? DEFAULT_RENEW_BEFORE)) return [];
+    return safetyMargin === undefined
+      ? [{ path: 'session.renewBefore', problem: 'must be more than safetyMargin (5% by default)' }]
+      : [{ path: 'session.safetyMargin', problem: 'must be less than renewBefore (20% by default)' }];
+  },
+  /** Otherwise a session that names no expiry would be due for renewal, or not servable, from its first moment. */
+  leadTimesInsideFallback: ({ session = {} }) =>
+    (['renewBefore', 'safetyMargin'] as const).flatMap((setting) => {
+      const lead = session[setting];
+      return faultIf(
+        lead?.kind === 'duration' && lead.durationMs >= (session.fallbackLifetimeMs ?? Infinity),
+        `session.${setting}`,
+        'must be shorter than session.fallbackLifetime; shorten it, or raise that',
+      );
+    }),
+  /** A session that names no expiry would be cut to less than what was configured for it. */
+  fallbackInsideLongest: ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
+    faultIf(
+      fallbackLifetimeMs > (longestLifetimeMs ?? Infinity),
+      'session.longestLifetime',
+      'must be at least session.fallbackLifetime; raise it, or shorten that',
+    ),
+};
 
 /** The faults of each merchant by itself, with full paths. */
 export const merchantFaults: Rule<BrokerSettings> = ({ merchants = [] }) =>
   merchants.flatMap((merchant, index) =>
-    rules.flatMap((rule) => rule(merchant ?? {}).map((fault) => inMerchant(fault, index))),
+    Object.values(rules).flatMap((rule) => rule(merchant ?? {}).map((fault) => inMerchant(fault, index))),
   );
 
 function inMerchant({ path, problem }: Fault, index: number): Fault {

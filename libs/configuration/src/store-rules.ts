@@ -20,61 +20,57 @@ const memoryNeedsNothing: StoreRule = (store) =>
     problem: 'has no effect with store.type memory; remove it, or set store.type to redis',
   }));
 
-const redisHasOneAddress: StoreRule = (store) => {
-  const [first, ...others] = addressesOf(store);
-  return [
-    ...faultIf(
-      first === undefined,
-      'store.url',
-      'is missing: store.type redis needs url, or sentinels with name, or cluster',
+const redisRules: Readonly<Record<string, StoreRule>> = {
+  redisHasOneAddress: (store) => {
+    const [first, ...others] = addressesOf(store);
+    return [
+      ...faultIf(
+        first === undefined,
+        'store.url',
+        'is missing: store.type redis needs url, or sentinels with name, or cluster',
+      ),
+      ...others.map((setting) => ({
+        path: `store.${setting}`,
+        problem: `stands beside store.${first}; give exactly one of url, sentinels and cluster`,
+      })),
+    ];
+  },
+  sentinelsHaveName: ({ sentinels = [], name }) =>
+    faultIf(
+      sentinels.length > 0 !== (name !== undefined),
+      'store.name',
+      sentinels.length > 0
+        ? 'is missing: it is the name under which the sentinels watch the primary'
+        : 'has no effect without store.sentinels; remove it',
     ),
-    ...others.map((setting) => ({
-      path: `store.${setting}`,
-      problem: `stands beside store.${first}; give exactly one of url, sentinels and cluster`,
-    })),
-  ];
+  /** One place for each credential, and none that would be sent in clear without anybody having said so. */
+  credentialsFit: ({ url = '', username, passwordFile, tls }) => [
+    ...faultIf(
+      username !== undefined && passwordFile === undefined,
+      'store.passwordFile',
+      'is missing: store.username needs it',
+    ),
+    ...faultIf(
+      /^rediss?:\/\/[^/]*@/.test(url) && (username !== undefined || passwordFile !== undefined),
+      'store.url',
+      'has a user or password beside username or passwordFile; remove it there',
+    ),
+    ...faultIf(
+      tls !== undefined && url.startsWith('redis:'),
+      'store.tls',
+      'has no effect on a redis: URL; use rediss:, or remove it',
+    ),
+  ],
+  tlsIdentityIsWhole: ({ tls: { certFile, keyFile } = {} }) =>
+    faultIf(
+      (certFile === undefined) !== (keyFile === undefined),
+      `store.tls.${certFile === undefined ? 'certFile' : 'keyFile'}`,
+      'is missing: certFile and keyFile belong together',
+    ),
 };
 
-const sentinelsHaveName: StoreRule = ({ sentinels = [], name }) =>
-  faultIf(
-    sentinels.length > 0 !== (name !== undefined),
-    'store.name',
-    sentinels.length > 0
-      ? 'is missing: it is the name under which the sentinels watch the primary'
-      : 'has no effect without store.sentinels; remove it',
-  );
-
-/** One place for each credential, and none that would be sent in clear without anybody having said so. */
-const credentialsFit: StoreRule = ({ url = '', username, passwordFile, tls }) => [
-  ...faultIf(
-    username !== undefined && passwordFile === undefined,
-    'store.passwordFile',
-    'is missing: store.username needs it',
-  ),
-  ...faultIf(
-    /^rediss?:\/\/[^/]*@/.test(url) && (username !== undefined || passwordFile !== undefined),
-    'store.url',
-    'has a user or password beside username or passwordFile; remove it there',
-  ),
-  ...faultIf(
-    tls !== undefined && url.startsWith('redis:'),
-    'store.tls',
-    'has no effect on a redis: URL; use rediss:, or remove it',
-  ),
-];
-
-const tlsIdentityIsWhole: StoreRule = ({ tls: { certFile, keyFile } = {} }) =>
-  faultIf(
-    (certFile === undefined) !== (keyFile === undefined),
-    `store.tls.${certFile === undefined ? 'certFile' : 'keyFile'}`,
-    'is missing: certFile and keyFile belong together',
-  );
-
-const rules = {
-  memory: [memoryNeedsNothing],
-  redis: [redisHasOneAddress, sentinelsHaveName, credentialsFit, tlsIdentityIsWhole],
-} as const;
-
 /** The rules between the settings of the store. */
-export const storeRule: Rule<BrokerSettings> = ({ store }) =>
-  store?.type === undefined ? [] : rules[store.type].flatMap((rule) => rule(store));
+export const storeRule: Rule<BrokerSettings> = ({ store }) => {
+  if (store?.type === 'memory') return memoryNeedsNothing(store);
+  return store?.type === 'redis' ? Object.values(redisRules).flatMap((rule) => rule(store)) : [];
+};
