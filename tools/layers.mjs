@@ -57,14 +57,14 @@ export const soleImporters = {
   pino: ['libs/telemetry'],
   '@opentelemetry': ['libs/telemetry'],
   yaml: ['libs/configuration'],
-  'class-validator': ['libs/configuration', 'apps/broker'],
-  'class-transformer': ['libs/configuration', 'apps/broker'],
+  'class-validator': ['apps/broker'],
+  'class-transformer': ['apps/broker'],
   commander: ['apps/cli'],
   '@nestjs': ['apps/broker'],
   fastify: ['apps/broker', 'apps/sandbox'],
   '@fastify': ['apps/broker', 'apps/sandbox'],
   rxjs: ['apps/broker'],
-  'reflect-metadata': ['apps/broker', 'libs/configuration'],
+  'reflect-metadata': ['apps/broker'],
 };
 
 /** Libs that get time, randomness, store, gateway and events through ports: no package and no built-in module. */

@@ -33,6 +33,14 @@ describe('doctor: the configuration', () => {
     expect(messagesOf(check('configuration'), 'fault').join()).toContain('does not exist');
   });
 
+  it('is told with all that is wrong in it and in the files that it names', async () => {
+    await examined.configure([DEAD_GATEWAY, { ...DEAD_GATEWAY, keyFile: 'missing.json' }], '{ type: radish }');
+    const { check } = await examined.doctor();
+    const told = messagesOf(check('configuration'), 'fault').join();
+    expect(told).toContain('store.type');
+    expect(told).toContain('merchants[1].clientKeyFiles[0] names a file that does not exist');
+  });
+
   it('is looked at as far as its own files go when one of those is damaged', async () => {
     await examined.write('client.json', '{}', 0o644);
     const { check } = await examined.doctor();

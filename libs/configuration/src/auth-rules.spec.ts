@@ -1,6 +1,6 @@
 import { ConfigurationError } from './fault.js';
 import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedConfiguration } from './parsed-configuration.js';
+import type { ParsedConfiguration } from './broker-configuration.js';
 
 const token = { caller: 'checkout', sha256: 'ab'.repeat(32) };
 const jwt = { issuer: 'https://issuer.example', audience: 'session-broker', jwksUri: 'https://issuer.example/jwks' };

@@ -1,69 +1,93 @@
-import type { ClientKey, RecipientKey } from '#libs/jwe';
+import type { RecipientKey } from '#libs/jwe';
+import type { SessionSettings } from '#libs/session';
 import type { Warning } from './fault.js';
-import type {
-  BaseAuth,
-  BaseConfiguration,
-  BaseGateway,
-  BaseHttp,
-  BaseJwt,
-  BaseMerchant,
-  BaseRedis,
-  MemoryStore,
-} from './parsed-configuration.js';
+import type { JsonWebKeySet } from './file-contents.js';
+import type { Loaded, NamedFile } from './named-files.js';
+import type { AuthSettings, HttpTlsSettings, JwtSettings } from './settings/auth-settings.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
+import type { GatewaySettings, MerchantSettings } from './settings/merchant-settings.js';
+import type { StoreSettings } from './settings/store-settings.js';
+import type { HostAndPort } from './value-rule.js';
 
-export type RequestDataConfiguration =
-  | { readonly attach: 'none' }
-  | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
-
-export interface GatewayConfiguration extends BaseGateway {
-  readonly requestData: RequestDataConfiguration;
-  /** `ca`: PEM certificates that replace the built-in authorities. */
-  readonly tls: { readonly ca?: string; readonly pins: readonly string[] };
-}
-
-/** PEM texts; present: every connection to the store is encrypted. */
-export interface StoreTls {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly servername?: string;
-}
-
-export type StoreConfiguration = MemoryStore | (BaseRedis & { readonly password?: string; readonly tls?: StoreTls });
-
-/** PEM texts. `clientCa`: who signs certificates of callers. */
-export interface HttpTls {
-  readonly cert: string;
-  readonly key: string;
-  readonly clientCa?: string;
-}
-
-/** `tokenFile`: an absolute path, to be read at each request, because its content is rotated. */
-export type JwtConfiguration = BaseJwt & {
-  readonly keys:
-    | { readonly kind: 'set'; readonly set: JsonWebKeySet }
-    | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly ca?: string };
-};
-
-/** RFC 7517 section 5. What its keys are is for the user of each to judge. */
-export interface JsonWebKeySet {
-  readonly keys: readonly object[];
-}
-
-/** One merchant, ready for use: every file that it names has been read and checked. */
-export interface MerchantConfiguration extends BaseMerchant {
-  readonly serviceCode: string;
-  /** Newest first; at least one. */
-  readonly clientKeys: readonly ClientKey[];
-  readonly gateway: GatewayConfiguration;
-}
-
-/** Everything that the broker and the command line need to know before they start. Frozen. */
-export interface BrokerConfiguration extends BaseConfiguration {
-  readonly http: BaseHttp & { readonly tls?: HttpTls };
-  readonly auth: BaseAuth & { readonly jwt?: JwtConfiguration };
-  readonly store: StoreConfiguration;
-  readonly merchants: readonly MerchantConfiguration[];
+/** What is known besides the settings themselves. */
+interface Findings {
+  /** Every file that is named anywhere in the configuration. */
+  readonly files: readonly NamedFile[];
   /** What does not stop the start but should be mended, e.g. a key file that others can read. */
   readonly warnings: readonly Warning[];
 }
+
+/** These have another form than in the file, because what they hold depends on each other; the rest is as declared. */
+type Arranged = 'auth' | 'store' | 'merchants';
+
+/** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
+export interface ParsedConfiguration extends Omit<BrokerSettings, Arranged>, Findings {
+  readonly auth: Omit<AuthSettings, 'jwt'> & { readonly jwt?: ParsedJwt };
+  readonly store: ParsedStore;
+  readonly merchants: readonly ParsedMerchant[];
+}
+
+/** Everything that the broker and the command line need to know before they start. Frozen. */
+export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, Arranged>, Findings {
+  readonly auth: Omit<AuthSettings, 'jwt'> & { readonly jwt?: JwtConfiguration };
+  readonly store: StoreConfiguration;
+  readonly merchants: readonly MerchantConfiguration[];
+}
+
+/** PEM texts. `clientCa`: who signs certificates of callers. */
+export type HttpTls = Loaded<HttpTlsSettings>;
+
+type Jwt<Keys> = Pick<JwtSettings, 'issuer' | 'audience' | 'clockToleranceMs'> & { readonly keys: Keys };
+
+export type ParsedJwt = Jwt<
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly caFile?: string }
+>;
+
+/** `tokenFile`: an absolute path, to be read at each request, because its content is rotated. */
+export type JwtConfiguration = Jwt<
+  | { readonly kind: 'set'; readonly set: JsonWebKeySet }
+  | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly ca?: string }
+>;
+
+/** Where Redis is. */
+type RedisPlace =
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 'sentinel'; readonly sentinels: readonly HostAndPort[]; readonly name: string }
+  | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
+
+type PlaceSetting = 'url' | 'sentinels' | 'name' | 'cluster';
+
+export type Store<Settings> =
+  | { readonly type: 'memory'; readonly keyPrefix: string }
+  | (Omit<Settings, PlaceSetting | 'type' | 'onStoreOutage'> & { readonly type: 'redis'; readonly place: RedisPlace });
+
+export type ParsedStore = Store<StoreSettings>;
+export type StoreConfiguration = Store<Loaded<StoreSettings>>;
+
+type Merchant<Settings, Code, Gateway, Recipient> = Omit<
+  Settings,
+  'serviceCode' | 'serviceCodeFile' | 'gateway' | 'session'
+> & {
+  readonly serviceCode: Code;
+  readonly gateway: Omit<Gateway, 'requestData' | 'largestClockSkewMs'> & {
+    readonly requestData:
+      { readonly attach: 'none' } | ({ readonly attach: 'body' | 'header'; readonly name: string } & Recipient);
+  };
+  readonly session: SessionSettings;
+};
+
+export type ParsedMerchant = Merchant<
+  MerchantSettings,
+  { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly file: string },
+  GatewaySettings,
+  { readonly recipientKeyFile: string }
+>;
+
+/** One merchant, ready for use: every file that it names has been read and checked. */
+export type MerchantConfiguration = Merchant<
+  Loaded<MerchantSettings>,
+  string,
+  Loaded<GatewaySettings>,
+  { readonly recipient: RecipientKey }
+>;

@@ -1,113 +1,181 @@
-import type { BrokerRule } from './broker-rule.js';
-import { EVERY_MERCHANT } from './settings/auth-settings.js';
-import { authRules, hasCallersFromOutside } from './auth-rules.js';
+import type { Loose } from './check-settings.js';
+import type { Fault } from './fault.js';
+import { merchantFaults } from './merchant-rules.js';
+import { faultIf, repeats, type Rule } from './rule.js';
+import { type AuthSettings, EVERY_MERCHANT } from './settings/auth-settings.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
+import { storeRule } from './store-rules.js';
 import { isLoopback } from './value-rule.js';
 
-const portsDiffer: BrokerRule = ({ http, management }) =>
-  http?.port !== undefined && http.port !== 0 && http.port === management?.port
-    ? [{ path: 'management.port', problem: 'must differ from http.port' }]
-    : [];
+type BrokerRule = Rule<BrokerSettings>;
 
-const disabledOnlyOnLoopback: BrokerRule = ({ http, auth }) =>
-  auth?.disabled === true && http?.host !== undefined && !isLoopback(http.host)
-    ? [
-        {
-          path: 'auth.disabled',
-          problem: 'is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1',
-        },
-      ]
-    : [];
+function isOpenToNetwork(http: Loose<BrokerSettings>['http']): boolean {
+  return http?.host !== undefined && !isLoopback(http.host);
+}
 
-const disabledWithoutRules: BrokerRule = ({ auth }) =>
-  auth?.disabled === true &&
-  (auth.tokens?.length || auth.policies?.length || auth.jwt !== undefined || auth.mtls === true)
-    ? [{ path: 'auth.disabled', problem: 'makes tokens, jwt, mtls and policies ineffective; remove either it or them' }]
-    : [];
+/** Whether somebody else than this file names callers. What could not be read counts: its own fault is told already. */
+function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
+  return jwt !== undefined || mtls !== false;
+}
 
-const tokensBeyondLoopback: BrokerRule = ({ http, auth }) =>
-  auth?.tokens?.length === 0 &&
-  auth.disabled !== true &&
-  !hasCallersFromOutside(auth) &&
-  http?.host !== undefined &&
-  !isLoopback(http.host)
-    ? [
-        {
-          path: 'auth.tokens',
-          problem: 'must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
-        },
-      ]
-    : [];
-
-const tokensDiffer: BrokerRule = ({ auth }) =>
-  repeats(auth?.tokens ?? [], (token) => token?.sha256?.toLowerCase()).map(({ index, first }) => ({
-    path: `auth.tokens[${index}].sha256`,
-    problem: `is the same token as auth.tokens[${first}]; every token must belong to one caller`,
-  }));
-
-const policiesNameCallers: BrokerRule = ({ auth }) => {
-  const callers = new Set(auth?.tokens?.map((token) => token?.caller));
-  // An issuer or an authority names callers that are not in this file.
-  if (auth !== undefined && hasCallersFromOutside(auth)) return [];
-  // A caller that could not be read may be the very one that a policy names.
-  if (auth?.disabled === true || auth?.tokens === undefined || callers.has(undefined)) return [];
-  return (auth.policies ?? []).flatMap((policy, index) =>
-    policy?.caller === undefined || callers.has(policy.caller)
-      ? []
-      : [{ path: `auth.policies[${index}].caller`, problem: 'names a caller that has no token in auth.tokens' }],
-  );
-};
-
-const policiesNameMerchants: BrokerRule = ({ auth, merchants }) => {
-  const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
-  if (ids.includes(undefined)) return [];
-  const known = new Set<string | undefined>([...ids, EVERY_MERCHANT, undefined]);
-  return (auth?.policies ?? []).flatMap((policy, index) =>
-    (policy?.merchants ?? []).flatMap((merchant, item) =>
-      known.has(merchant)
-        ? []
-        : [{ path: `auth.policies[${index}].merchants[${item}]`, problem: 'names a merchant that is not configured' }],
-    ),
-  );
-};
-
-const merchantIdsDiffer: BrokerRule = ({ merchants = [] }) =>
-  repeats(merchants, (merchant) => merchant?.id).map(({ index, first }) => ({
-    path: `merchants[${index}].id`,
-    problem: `is the id of merchants[${first}] already; ids must be unique`,
-  }));
-
-const serviceCodesDiffer: BrokerRule = ({ merchants = [] }) =>
-  repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase()).map(({ index, first }) => ({
+export function serviceCodeRepeated(index: number, first: number): Fault {
+  return {
     path: `merchants[${index}].serviceCode`,
     problem: `is the serviceCode of merchants[${first}] already; their sessions would end each other`,
-  }));
-
-export interface Repeat {
-  readonly index: number;
-  readonly first: number;
+  };
 }
 
-/** Items whose key was there before, with the index of its first appearance; items without a key are passed over. */
-export function repeats<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Repeat[] {
-  const firstOf = new Map<string, number>();
-  return items.flatMap((item, index) => {
-    const key = keyOf(item);
-    if (key === undefined) return [];
-    const first = firstOf.get(key);
-    if (first === undefined) firstOf.set(key, index);
-    return first === undefined ? [] : [{ index, first }];
-  });
+/** The client keys of a merchant: by their files' names before these are read, by their thumbprints after. */
+export interface KeysInUse {
+  readonly environment: 'production' | 'test' | undefined;
+  readonly keys: readonly (string | undefined)[];
 }
 
-export const brokerRules: readonly BrokerRule[] = [
-  portsDiffer,
-  disabledOnlyOnLoopback,
-  disabledWithoutRules,
-  tokensBeyondLoopback,
-  tokensDiffer,
-  policiesNameCallers,
-  policiesNameMerchants,
-  merchantIdsDiffer,
-  serviceCodesDiffer,
-  ...authRules,
-];
+/**
+ * A key of a production merchant must not be a test merchant's too: the test-only helper requests send the private key
+ * away (interface description, "Test-only helper requests").
+ */
+export function keysSharedWithTest(merchants: readonly KeysInUse[]): readonly Fault[] {
+  const uses = merchants.flatMap(({ environment, keys }, index) =>
+    keys.map((key, item) => ({ key, environment, path: `merchants[${index}].clientKeyFiles[${item}]` })),
+  );
+  const production = new Map(
+    uses.filter(({ environment }) => environment === 'production').map((use) => [use.key, use.path]),
+  );
+  return uses.flatMap(({ key, environment, path }) =>
+    faultIf(
+      key !== undefined && environment === 'test' && production.has(key),
+      path,
+      `is also a production key (${production.get(key)}); a test merchant needs a key of its own`,
+    ),
+  );
+}
+
+const rules: Readonly<Record<string, BrokerRule>> = {
+  portsDiffer: ({ http, management }) =>
+    faultIf(
+      http?.port !== undefined && http.port !== 0 && http.port === management?.port,
+      'management.port',
+      'must differ from http.port',
+    ),
+  disabledOnlyOnLoopback: ({ http, auth }) =>
+    faultIf(
+      auth?.disabled === true && isOpenToNetwork(http),
+      'auth.disabled',
+      'is accepted only while http.host is a loopback address; remove it, or set http.host to 127.0.0.1',
+    ),
+  disabledWithoutRules: ({ auth: { disabled, tokens = [], policies = [], jwt, mtls } = {} }) =>
+    faultIf(
+      disabled === true && (tokens.length > 0 || policies.length > 0 || jwt !== undefined || mtls === true),
+      'auth.disabled',
+      'makes tokens, jwt, mtls and policies ineffective; remove either it or them',
+    ),
+  tokensBeyondLoopback: ({ http, auth = {} }) =>
+    faultIf(
+      auth.tokens?.length === 0 && auth.disabled !== true && !hasCallersFromOutside(auth) && isOpenToNetwork(http),
+      'auth.tokens',
+      'must have at least one token, or auth jwt or mtls, because http.host is not a loopback address',
+    ),
+  tokensDiffer: ({ auth }) =>
+    repeats(
+      auth?.tokens,
+      (token) => token?.sha256,
+      (index, first) => ({
+        path: `auth.tokens[${index}].sha256`,
+        problem: `is the same token as auth.tokens[${first}]; every token must belong to one caller`,
+      }),
+    ),
+  policiesNameCallers: ({ auth = {} }) => {
+    const callers = new Set(auth.tokens?.map((token) => token?.caller));
+    // An issuer or an authority names callers that are not in this file.
+    if (hasCallersFromOutside(auth)) return [];
+    // A caller that could not be read may be the very one that a policy names.
+    if (auth.disabled === true || auth.tokens === undefined || callers.has(undefined)) return [];
+    return (auth.policies ?? []).flatMap((policy, index) =>
+      faultIf(
+        policy?.caller !== undefined && !callers.has(policy.caller),
+        `auth.policies[${index}].caller`,
+        'names a caller that has no token in auth.tokens',
+      ),
+    );
+  },
+  policiesNameMerchants: ({ auth, merchants }) => {
+    const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
+    if (ids.includes(undefined)) return [];
+    const known = new Set<string | undefined>([...ids, EVERY_MERCHANT, undefined]);
+    return (auth?.policies ?? []).flatMap((policy, index) =>
+      (policy?.merchants ?? []).flatMap((merchant, item) =>
+        faultIf(
+          !known.has(merchant),
+          `auth.policies[${index}].merchants[${item}]`,
+          'names a merchant that is not configured',
+        ),
+      ),
+    );
+  },
+  keysHaveOnePlace: ({ auth }) => {
+    if (auth?.jwt === undefined) return [];
+    const { jwksUri, jwksFile } = auth.jwt;
+    return [
+      ...faultIf(
+        jwksUri === undefined && jwksFile === undefined,
+        'auth.jwt.jwksUri',
+        'is missing: the keys of the issuer come from jwksUri or jwksFile',
+      ),
+      ...faultIf(
+        jwksUri !== undefined && jwksFile !== undefined,
+        'auth.jwt.jwksFile',
+        'stands beside auth.jwt.jwksUri; give one of them',
+      ),
+    ];
+  },
+  fetchSettingsNeedUri: ({ auth: { jwt = {} } = {} }) =>
+    (['jwksTokenFile', 'jwksCaFile'] as const).flatMap((setting) =>
+      faultIf(
+        jwt.jwksFile !== undefined && jwt[setting] !== undefined,
+        `auth.jwt.${setting}`,
+        'has no effect with jwksFile; remove it',
+      ),
+    ),
+  caNeedsHttps: ({ auth: { jwt = {} } = {} }) =>
+    faultIf(
+      jwt.jwksCaFile !== undefined && jwt.jwksUri?.protocol === 'http:',
+      'auth.jwt.jwksCaFile',
+      'has no effect on an http jwksUri; use https, or remove it',
+    ),
+  certificatesNeedAuthority: ({ auth, http }) =>
+    faultIf(
+      auth?.mtls === true && http !== undefined && http.tls?.clientCaFile === undefined,
+      http?.tls === undefined ? 'http.tls' : 'http.tls.clientCaFile',
+      'is missing: auth.mtls needs certFile, keyFile and clientCaFile',
+    ),
+  authorityNeedsUse: ({ auth, http }) =>
+    faultIf(
+      auth?.mtls === false && http?.tls?.clientCaFile !== undefined,
+      'http.tls.clientCaFile',
+      'has no effect without auth.mtls; set that, or remove this',
+    ),
+  merchantIdsDiffer: ({ merchants }) =>
+    repeats(
+      merchants,
+      (merchant) => merchant?.id,
+      (index, first) => ({
+        path: `merchants[${index}].id`,
+        problem: `is the id of merchants[${first}] already; ids must be unique`,
+      }),
+    ),
+  serviceCodesDiffer: ({ merchants }) =>
+    repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase(), serviceCodeRepeated),
+  keyFilesNotShared: ({ merchants = [] }) =>
+    keysSharedWithTest(
+      merchants.map((merchant) => ({
+        environment: merchant?.gateway?.environment,
+        keys: merchant?.clientKeyFiles ?? [],
+      })),
+    ),
+  storeRule,
+  merchantFaults,
+};
+
+/** What settings that are right by themselves say against each other. */
+export const crossFaults: BrokerRule = (settings) => Object.values(rules).flatMap((rule) => rule(settings));

@@ -78,6 +78,16 @@ describe('a configuration that is read again', () => {
     expect(await thumbprint()).toBe(next.thumbprint);
   });
 
+  it('shows that a file came into being which was missing beside another fault', async () => {
+    await source.load();
+    await put('broker.yaml', `${configuration('next.jwk.json').slice(0, -1)}, "log": { "level": "loud" } }`);
+    await expect(source.load()).rejects.toThrow(/clientKeyFiles\[0\].*log\.level/);
+    expect(await hasChanged()).toBe(false);
+    await put('next.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
+    expect(await hasChanged()).toBe(true);
+    await expect(source.load()).rejects.toThrow(/: log\.level/);
+  });
+
   it('shows that a text was mended which could not be understood', async () => {
     await source.load();
     await put('broker.yaml', 'merchants: [');

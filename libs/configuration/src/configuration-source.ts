@@ -1,8 +1,13 @@
+import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { BrokerConfiguration } from './broker-configuration.js';
-import { stampOf } from './file-stamps.js';
+import { inBatches } from './in-batches.js';
 import type { Environment } from './interpolate.js';
-import { loadNamedFiles, readConfiguration } from './load-configuration.js';
+import { examineFile, loadExamined } from './load-configuration.js';
+
+/** So many files are looked at at a time. */
+const BATCH = 64;
 
 /** Equal to no stamp: whatever is found next counts as changed. */
 const NOTHING = '';
@@ -39,12 +44,34 @@ export class ConfigurationSource {
   async load(): Promise<BrokerConfiguration> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
-    const parsed = await readConfiguration(this.#file, this.#environment);
+    const examined = await examineFile(this.#file, this.#environment);
     const folder = dirname(this.#file);
-    this.#files = [this.#file, ...new Set(parsed.files.map(({ file }) => resolve(folder, file)))];
+    this.#files = [this.#file, ...new Set(examined.files.map(({ file }) => resolve(folder, file)))];
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    return await loadNamedFiles(parsed, folder);
+    return await loadExamined(examined, folder);
+  }
+}
+
+/**
+ * What can be told of files without reading them, in one text that differs when any of them does: replaced, written
+ * to, made readable, gone. Links are followed, so that Kubernetes' exchange of a volume's `..data` link shows at each
+ * file below it.
+ */
+async function stampOf(files: readonly string[]): Promise<string> {
+  const stamp = createHash('sha256');
+  for (const line of await inBatches(files, BATCH, lineOf)) stamp.update(line);
+  return stamp.digest('hex');
+}
+
+async function lineOf(file: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+    return `${file}\0${dev}\0${ino}\0${size}\0${mtimeNs}\0${ctimeNs}\n`;
+  } catch (error) {
+    // A file that is not there, or not to be had, is a state like any other: reading it says what is wrong with it.
+    if (typeof error === 'object' && error !== null && 'code' in error) return `${file}\0${String(error.code)}\n`;
+    throw error;
   }
 }

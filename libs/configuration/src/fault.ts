@@ -52,12 +52,15 @@ function notBelow(faults: readonly Fault[], causes: readonly Fault[]): Fault[] {
 }
 
 /** Sorts by where the paths stand in the file; what is missing there stands where the section begins that misses it. */
-export function inOrderOf(places: ReadonlyMap<string, number>, faults: readonly Fault[]): Fault[] {
+export function inOrderOf<Item extends { readonly path: string }>(
+  places: ReadonlyMap<string, number>,
+  items: readonly Item[],
+): Item[] {
   const placeOf = (path: string): number => {
     const known = [path, ...ancestorsOf(path).reverse()].find((each) => places.has(each));
     return known === undefined ? -1 : (places.get(known) ?? -1);
   };
-  return [...faults].sort((a, b) => placeOf(a.path) - placeOf(b.path));
+  return [...items].sort((a, b) => placeOf(a.path) - placeOf(b.path));
 }
 
 function ancestorsOf(path: string): string[] {

@@ -1,19 +1,16 @@
 export type {
   BrokerConfiguration,
-  GatewayConfiguration,
   HttpTls,
-  JsonWebKeySet,
   JwtConfiguration,
   MerchantConfiguration,
-  RequestDataConfiguration,
+  ParsedConfiguration,
   StoreConfiguration,
 } from './broker-configuration.js';
 export { ConfigurationSource } from './configuration-source.js';
-export { ConfigurationError, type Fault, type Warning } from './fault.js';
+export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { loadConfiguration, readConfiguration } from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
 export { parseConfiguration } from './parse-configuration.js';
-export type { ParsedConfiguration, ParsedMerchant } from './parsed-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
-export { EVERY_MERCHANT, type Permission, PERMISSIONS } from './settings/auth-settings.js';
+export { EVERY_MERCHANT, type Permission } from './settings/auth-settings.js';

@@ -39,14 +39,18 @@ describe('loadConfiguration', () => {
   const merchant = (changes: Raw = {}): Raw => ({
     id: 'shop',
     serviceCode: CODE,
+    // Not written, but it has its place before the keys when a test gives it.
+    serviceCodeFile: undefined,
     clientKeyFiles: ['shop.jwk.json'],
     gateway: { baseUrl: 'https://gateway.example' },
     ...changes,
   });
-  const load = async (...merchants: Raw[]): ReturnType<typeof loadConfiguration> => {
-    await put('broker.yaml', JSON.stringify({ auth: { disabled: true }, merchants }));
+  const loadText = async (raw: Raw): ReturnType<typeof loadConfiguration> => {
+    await put('broker.yaml', JSON.stringify(raw));
     return loadConfiguration(join(folder, 'broker.yaml'), {});
   };
+  const load = (...merchants: Raw[]): ReturnType<typeof loadConfiguration> =>
+    loadText({ auth: { disabled: true }, merchants });
   const faultsOf = async (loading: Promise<unknown>): Promise<readonly Fault[]> => {
     const error: unknown = await loading.then(
       () => undefined,
@@ -159,15 +163,75 @@ describe('loadConfiguration', () => {
     expect(said).not.toContain(key.privateJwk['d']);
   });
 
+  it('lists what is wrong in the file and in all files that it names together, each once, in the order of the file', async () => {
+    await put('public.json', JSON.stringify(key.publicJwk));
+    await put('tls.crt', 'no certificate');
+    const loading = loadText({
+      http: { port: '80', tls: { certFile: 'tls.crt', keyFile: 'missing.key' } },
+      auth: { disabled: true, mtls: 5, jwt: { issuer: 'https://issuer.example', jwksFile: 'missing.json' } },
+      store: { passwordFile: 'missing' },
+      merchants: [
+        merchant({ id: 'Shop', clientKeyFiles: ['missing.json', 5, 'public.json', 'missing.json'] }),
+        withGateway({ timeout: '1h', tls: { caFile: 'missing.pem', pins: ['x'] } }),
+        5,
+      ],
+      log: { level: 'loud' },
+    });
+    expect((await faultsOf(loading)).map(({ path, problem }) => `${path} ${problem}`)).toEqual([
+      'http.port must be a whole number from 0 to 65535, without quotes',
+      'http.tls.certFile names a file without a PEM certificate',
+      expect.stringContaining('http.tls.keyFile names a file that does not exist'),
+      expect.stringContaining('auth.disabled makes tokens, jwt, mtls and policies ineffective'),
+      'auth.mtls must be true or false, without quotes',
+      expect.stringContaining('auth.jwt.audience is missing'),
+      expect.stringContaining('auth.jwt.jwksFile names a file that does not exist'),
+      expect.stringContaining('store.passwordFile has no effect with store.type memory'),
+      expect.stringContaining('merchants[0].id must be 1 to 63 lower-case letters'),
+      expect.stringContaining('merchants[0].clientKeyFiles[0] names a file that does not exist'),
+      expect.stringContaining('merchants[0].clientKeyFiles[1] must be text'),
+      expect.stringMatching(/clientKeyFiles\[2\] names a key that is not acceptable: .*"d"/),
+      expect.stringContaining('merchants[0].clientKeyFiles[3] is the same file as clientKeyFiles[0]'),
+      expect.stringContaining('merchants[1].serviceCode is the serviceCode of merchants[0] already'),
+      expect.stringContaining('merchants[1].gateway.timeout must be a duration'),
+      expect.stringContaining('merchants[1].gateway.tls.caFile names a file that does not exist'),
+      expect.stringContaining('merchants[1].gateway.tls.pins[0] must be sha256/'),
+      'merchants[2] must be a mapping of settings',
+      'log.level must be one of debug, info, warn, error',
+    ]);
+  });
+
+  it('holds the contents of files against each other also beside other faults', async () => {
+    await put('copy.json', JSON.stringify(key.privateJwk));
+    const demo = {
+      id: 'demo',
+      serviceCodeFile: 'code',
+      clientKeyFiles: ['copy.json'],
+      gateway: { baseUrl: 'http://a', environment: 'test', timeout: '1h' },
+    };
+    expect((await faultsOf(load(merchant(), demo))).map(({ path }) => path)).toEqual([
+      'merchants[1].serviceCodeFile',
+      'merchants[1].clientKeyFiles[0]',
+      'merchants[1].gateway.timeout',
+    ]);
+  });
+
+  it('says of a serviceCode that the code is in the file of a merchant above, under the setting that holds it', async () => {
+    const above = merchant({ id: 'b', serviceCode: undefined, serviceCodeFile: 'code' });
+    expect(await faultsOf(load(above, merchant()))).toEqual([
+      {
+        path: 'merchants[1].serviceCode',
+        problem: 'is the serviceCode of merchants[0] already; their sessions would end each other',
+      },
+    ]);
+  });
+
   describe('the access to the API', () => {
     const authority = new TestAuthority();
     const own = authority.issue({ names: ['broker.internal'] });
     const publicKey = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'one' };
     const issuer = { issuer: 'https://issuer.example', audience: 'session-broker' };
-    const loadWith = async (access: Raw): ReturnType<typeof loadConfiguration> => {
-      await put('broker.yaml', JSON.stringify({ ...access, merchants: [merchant()] }));
-      return loadConfiguration(join(folder, 'broker.yaml'), {});
-    };
+    const loadWith = (access: Raw): ReturnType<typeof loadConfiguration> =>
+      loadText({ ...access, merchants: [merchant()] });
     const tls = { certFile: 'tls.crt', keyFile: 'tls.key', clientCaFile: 'ca.pem' };
 
     beforeEach(async () => {

@@ -1,104 +1,94 @@
 import { dirname, resolve } from 'node:path';
-import type { BrokerConfiguration, MerchantConfiguration } from './broker-configuration.js';
-import { repeats } from './broker-rules.js';
-import { ConfiguredFiles } from './configured-files.js';
+import { toConfiguration } from './arrange-options.js';
+import type { BrokerConfiguration, ParsedConfiguration } from './broker-configuration.js';
+import { keysSharedWithTest, serviceCodeRepeated } from './broker-rules.js';
+import type { Loose } from './check-settings.js';
 import { deepFreeze } from './deep-freeze.js';
-import { keysSharedWithTest, type KeyUse } from './environment-rules.js';
-import { childPath, ConfigurationError, type Fault, WHOLE_FILE } from './fault.js';
+import { ConfigurationError, type Fault, inOrderOf, notCausedBy, WHOLE_FILE } from './fault.js';
+import { isPair } from './file-contents.js';
 import type { Environment } from './interpolate.js';
-import { loadAccess } from './load-access.js';
-import { loadMerchant } from './load-merchant.js';
-import { loadStore } from './load-store.js';
-import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedConfiguration } from './parsed-configuration.js';
+import { type Loaded, readFiles, withContents } from './named-files.js';
+import { type Examined, examine, parseConfiguration, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
 import { MAX_FILE_BYTES } from './read-yaml.js';
-
-/** So many merchants are loaded at a time: each holds a file open. */
-const BATCH = 32;
-
-type Loaded = readonly (MerchantConfiguration | undefined)[];
+import { faultIf, repeats } from './rule.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
 
 /**
  * Reads the configuration file alone; the files that it names are not looked at.
  * @throws ConfigurationError with every fault of the file at once
  */
 export async function readConfiguration(file: string, environment: Environment): Promise<ParsedConfiguration> {
-  const content = await readTextFile(file, MAX_FILE_BYTES);
-  if (content.kind === 'fault') throw new ConfigurationError([{ path: WHOLE_FILE, problem: content.problem }]);
-  return parseConfiguration(content.text, environment);
+  return parseConfiguration(await textOf(file), environment);
 }
 
 /**
  * Reads the configuration file and every file that it names; relative paths start at the folder of the file.
  * @param file path of the YAML file
  * @param environment where `${NAME}` is taken from
- * @throws ConfigurationError with every fault at once: those of the file, or else those of all files that it names
+ * @throws ConfigurationError with every fault at once: those of the file, and those of all files that it names
  */
 export async function loadConfiguration(file: string, environment: Environment): Promise<BrokerConfiguration> {
-  return await loadNamedFiles(await readConfiguration(file, environment), dirname(resolve(file)));
+  return await loadExamined(await examineFile(file, environment), dirname(resolve(file)));
+}
+
+/** @throws ConfigurationError when the file cannot be read; what is wrong in it is not thrown yet */
+export async function examineFile(file: string, environment: Environment): Promise<Examined> {
+  return examine(await textOf(file), environment);
 }
 
 /**
- * Reads every file that a checked configuration names.
+ * Reads every file that an examined configuration names, also when there are faults in it already.
  * @param folder where relative paths start
- * @throws ConfigurationError with the faults of all of them
+ * @throws ConfigurationError with the faults of all of them and of the configuration, in the order of its file
  */
-export async function loadNamedFiles(parsed: ParsedConfiguration, folder: string): Promise<BrokerConfiguration> {
-  const files = parsed.merchants.map(() => new ConfiguredFiles(folder));
-  const storeFiles = new ConfiguredFiles(folder);
-  const accessFiles = new ConfiguredFiles(folder);
-  const access = await loadAccess(parsed, accessFiles);
-  const store = await loadStore(parsed.store, storeFiles);
-  const loaded = await loadMerchants(parsed, files);
-  const faults = [
-    ...accessFiles.faults,
-    ...storeFiles.faults,
-    ...files.flatMap((each) => each.faults),
-    ...repeatedServiceCodes(loaded),
-    ...keysSharedWithTest(loaded.flatMap(keyUses)),
+export async function loadExamined(examined: Examined, folder: string): Promise<BrokerConfiguration> {
+  const { contents, faults: faultsOfFiles, warnings } = await readFiles(examined.files, folder);
+  const settings = withContents(examined.settings, contents);
+  const after = notCausedBy(examined.faults, [...faultsOfFiles, ...faultsBetweenFiles(settings, examined.settings)]);
+  const faults = [...examined.faults, ...after];
+  if (faults.length > 0) throw new ConfigurationError(inOrderOf(examined.places, faults));
+  const parsed = parsedOf(examined);
+  const configuration = toConfiguration(settings as Loaded<BrokerSettings>);
+  return deepFreeze({ ...configuration, files: parsed.files, warnings: [...parsed.warnings, ...warnings] });
+}
+
+async function textOf(file: string): Promise<string> {
+  const content = await readTextFile(file, MAX_FILE_BYTES);
+  if (content.kind === 'fault') throw new ConfigurationError([{ path: WHOLE_FILE, problem: content.problem }]);
+  return content.text;
+}
+
+/** What the contents of files say against each other, as far as they could be read. */
+function faultsBetweenFiles(
+  { http, merchants = [] }: Loaded<Loose<BrokerSettings>>,
+  { merchants: named = [] }: Loose<BrokerSettings>,
+): readonly Fault[] {
+  const { cert, key } = http?.tls ?? {};
+  return [
+    ...faultIf(
+      cert !== undefined && key !== undefined && !isPair(cert, key),
+      'http.tls.keyFile',
+      'names a key that does not belong to the certificate',
+    ),
+    // The check of the file alone cannot see what stands in a `serviceCodeFile`.
+    ...repeats(
+      merchants,
+      (merchant) => merchant?.serviceCode?.toLowerCase(),
+      (index, first) =>
+        named[index]?.serviceCodeFile === undefined
+          ? serviceCodeRepeated(index, first)
+          : {
+              path: `merchants[${index}].serviceCodeFile`,
+              problem: `holds the serviceCode of merchants[${first}]; their sessions would end each other`,
+            },
+    ),
+    // The same key under two file names is still the same key.
+    ...keysSharedWithTest(
+      merchants.map((merchant) => ({
+        environment: merchant?.gateway?.environment,
+        keys: merchant?.clientKeys?.map((clientKey) => clientKey?.thumbprint) ?? [],
+      })),
+    ),
   ];
-  if (faults.length > 0 || store === undefined || access === undefined) throw new ConfigurationError(faults);
-  const merchants = loaded.filter((merchant) => merchant !== undefined);
-  const warnings = [
-    ...parsed.warnings,
-    ...accessFiles.warnings,
-    ...storeFiles.warnings,
-    ...files.flatMap((each) => each.warnings),
-  ];
-  return deepFreeze({ ...parsed, ...access, store, merchants, warnings });
-}
-
-/** Each merchant gathers faults of its own, so that they are listed in the order of the file. */
-async function loadMerchants(
-  { merchants }: ParsedConfiguration,
-  files: readonly ConfiguredFiles[],
-): Promise<(MerchantConfiguration | undefined)[]> {
-  const loaded: (MerchantConfiguration | undefined)[] = [];
-  for (let start = 0; start < merchants.length; start += BATCH) {
-    const batch = files.slice(start, start + BATCH).flatMap((own, offset) => {
-      const index = start + offset;
-      const merchant = merchants[index];
-      return merchant === undefined ? [] : [loadMerchant(merchant, childPath('merchants', index), own)];
-    });
-    loaded.push(...(await Promise.all(batch)));
-  }
-  return loaded;
-}
-
-/** The check of the file alone cannot see what stands in a `serviceCodeFile`. */
-function repeatedServiceCodes(loaded: Loaded): Fault[] {
-  return repeats(loaded, (merchant) => merchant?.serviceCode.toLowerCase()).map(({ index, first }) => ({
-    path: `merchants[${index}].serviceCodeFile`,
-    problem: `holds the serviceCode of merchants[${first}]; their sessions would end each other`,
-  }));
-}
-
-/** The same key under two file names is still the same key. */
-function keyUses(merchant: MerchantConfiguration | undefined, index: number): KeyUse[] {
-  return (merchant?.clientKeys ?? []).map((key, file) => ({
-    key: key.thumbprint,
-    environment: merchant?.gateway.environment ?? 'production',
-    path: `merchants[${index}].clientKeyFiles[${file}]`,
-  }));
 }

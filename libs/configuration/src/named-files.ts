@@ -1,4 +1,13 @@
-import { childPath } from './fault.js';
+import { resolve } from 'node:path';
+import { childPath, type Fault, type Warning } from './fault.js';
+import type { FileName } from './file-contents.js';
+import { inBatches } from './in-batches.js';
+import { otherReaders } from './other-readers.js';
+import { readTextFile } from './read-file.js';
+import type { ContentRule, Single } from './value-rule.js';
+
+/** So many files are open at a time. */
+const BATCH = 32;
 
 /** A file that a configuration names. */
 export interface NamedFile {
@@ -7,43 +16,75 @@ export interface NamedFile {
   /** As written: a relative one starts at the folder of the configuration file. */
   readonly file: string;
   /** `secret`: nobody else should read it. */
-  readonly content: 'secret' | 'certificates' | 'public';
+  readonly content: ContentRule<unknown>['kind'];
 }
 
-const CERTIFICATES = /(?:ca|cert)File$/i;
-const PUBLIC = /^(?:recipientKeyFile|jwksFile)$/;
+/** A file with what it must hold. */
+export interface FileSetting extends Omit<NamedFile, 'content'> {
+  readonly content: ContentRule<unknown>;
+}
+
+export interface ReadFiles {
+  /** What is in each file, by the path of its setting; undefined where there is a fault. */
+  readonly contents: ReadonlyMap<string, unknown>;
+  readonly faults: readonly Fault[];
+  readonly warnings: readonly Warning[];
+}
 
 /**
- * Every file that the settings name, in their order. Settings whose names end in `File` or `Files` name files; one that
- * is not known to be public counts as secret.
+ * Settings with what their files hold in place of the files' names: `certFile` has become `cert`, `clientKeyFiles`
+ * `clientKeys`.
  */
-export function namedFiles(settings: object): readonly NamedFile[] {
-  return [...filesIn(settings, { path: '', name: '' })].map(({ path, name, file }) => ({
-    path,
-    file,
-    content: contentOf(name),
-  }));
+export type Loaded<T> =
+  T extends FileName<infer Content>
+    ? Content
+    : T extends Single | undefined
+      ? T
+      : T extends readonly (infer Item)[]
+        ? readonly Loaded<Item>[]
+        : { readonly [Key in keyof T as LoadedKey<Key>]: Loaded<T[Key]> };
+
+type LoadedKey<Key> = Key extends `${infer Name}File` ? Name : Key extends `${infer Name}Files` ? `${Name}s` : Key;
+
+/** @param folder where relative names start */
+export async function readFiles(files: readonly FileSetting[], folder: string): Promise<ReadFiles> {
+  const results = await inBatches(files, BATCH, (file) => readOne(file, folder));
+  return {
+    contents: new Map(results.map(({ path, content }) => [path, content])),
+    faults: results.flatMap(({ path, problem }) => (problem === undefined ? [] : [{ path, problem }])),
+    warnings: results.flatMap(({ path, warning }) => (warning === undefined ? [] : [{ path, problem: warning }])),
+  };
 }
 
-interface Place {
+/** @param settings of which the paths in `contents` tell */
+export function withContents<T>(settings: T, contents: ReadFiles['contents']): Loaded<T> {
+  return replaced(settings, contents, '') as Loaded<T>;
+}
+
+function replaced(value: unknown, contents: ReadFiles['contents'], path: string): unknown {
+  if (typeof value === 'string') return contents.has(path) ? contents.get(path) : value;
+  if (Array.isArray(value)) return value.map((item, index) => replaced(item, contents, childPath(path, index)));
+  if (typeof value !== 'object' || value === null || value instanceof URL) return value;
+  const members = Object.entries(value).map(([name, member]): [string, unknown] => [
+    name.replace(/File(s?)$/, '$1'),
+    replaced(member, contents, childPath(path, name)),
+  ]);
+  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+}
+
+interface ReadFile {
   readonly path: string;
-  /** Of the setting that the path ends with. */
-  readonly name: string;
+  readonly content?: unknown;
+  readonly problem?: string;
+  readonly warning?: string;
 }
 
-function* filesIn(value: unknown, place: Place): Generator<Place & { readonly file: string }> {
-  if (typeof value === 'string') {
-    if (/Files?$/.test(place.name)) yield { ...place, file: value };
-  } else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield* filesIn(item, { ...place, path: childPath(place.path, index) });
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [name, member] of Object.entries(value)) {
-      yield* filesIn(member, { path: childPath(place.path, name), name });
-    }
-  }
-}
-
-function contentOf(name: string): NamedFile['content'] {
-  if (CERTIFICATES.test(name)) return 'certificates';
-  return PUBLIC.test(name) ? 'public' : 'secret';
+async function readOne({ path, file, content: rule }: FileSetting, folder: string): Promise<ReadFile> {
+  const name = resolve(folder, file);
+  if (rule.read === undefined) return { path, content: name };
+  const found = await readTextFile(name, rule.maxBytes);
+  if (found.kind === 'fault') return { path, problem: `names a file that ${found.problem}` };
+  const readers = rule.kind === 'secret' ? otherReaders(found.ownership) : undefined;
+  const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
+  return { path, ...(await rule.read(found.text)), ...(readers === undefined ? {} : { warning }) };
 }

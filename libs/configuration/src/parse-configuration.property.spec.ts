@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigurationError } from './fault.js';
 import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedConfiguration } from './parsed-configuration.js';
+import type { ParsedConfiguration } from './broker-configuration.js';
 import { type SettingsClass, shapesOf } from './setting.js';
 import { BrokerSettings } from './settings/broker-settings.js';
 

@@ -1,6 +1,6 @@
 import { ConfigurationError, type Fault } from './fault.js';
 import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedConfiguration } from './parsed-configuration.js';
+import type { ParsedConfiguration } from './broker-configuration.js';
 
 type Raw = Record<string, unknown>;
 

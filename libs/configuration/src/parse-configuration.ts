@@ -1,56 +1,63 @@
-import { brokerRules } from './broker-rules.js';
-import { storeRule } from './store-rules.js';
-import { checkShape } from './check-shape.js';
-import { checkValues, type Loose } from './check-values.js';
+import { crossFaults } from './broker-rules.js';
+import { checkSettings, type Loose } from './check-settings.js';
 import { deepFreeze } from './deep-freeze.js';
-import { type KeyUse, keysSharedWithTest } from './environment-rules.js';
 import { ConfigurationError, type Fault, inOrderOf, notCausedBy, type Warning, withoutFollowers } from './fault.js';
 import type { Environment } from './interpolate.js';
-import { merchantFaults } from './merchant-rules.js';
-import { namedFiles } from './named-files.js';
-import type { ParsedConfiguration } from './parsed-configuration.js';
+import type { FileSetting } from './named-files.js';
+import { toParsed } from './arrange-options.js';
+import type { ParsedConfiguration } from './broker-configuration.js';
 import { readYaml } from './read-yaml.js';
 import { BrokerSettings } from './settings/broker-settings.js';
-import type { MerchantSettings } from './settings/merchant-settings.js';
-import { toParsed } from './to-parsed.js';
+
+/** A configuration as far as it can be understood. */
+export interface Examined {
+  /** Complete when there are no faults. */
+  readonly settings: Loose<BrokerSettings>;
+  /** What the settings name that are right, in the order of the file. */
+  readonly files: readonly FileSetting[];
+  readonly faults: readonly Fault[];
+  /** Every path of the file, with its place in the order of the file. */
+  readonly places: ReadonlyMap<string, number>;
+}
 
 /**
  * Reads and checks a configuration file's text: syntax, placeholders, structure, each value, and the rules between
  * settings. Looks at no other file.
+ */
+export function examine(text: string, environment: Environment): Examined {
+  const { tree, placeholders, places, faults } = readYaml(text, environment);
+  if (tree === undefined) return { settings: {}, files: [], faults, places };
+  const checked = checkSettings(tree, BrokerSettings, placeholders);
+  const own = withoutFollowers([...faults, ...checked.faults]);
+  return {
+    settings: checked.settings,
+    files: inOrderOf(places, checked.files),
+    faults: [...own, ...notCausedBy(own, crossFaults(checked.settings))],
+    places,
+  };
+}
+
+/**
+ * Reads and checks a configuration file's text as `examine` does.
  * @param environment where `${NAME}` is taken from
  * @returns frozen options with every default filled in
  * @throws ConfigurationError with every fault at once, each with its path; never with a value
  */
 export function parseConfiguration(text: string, environment: Environment): ParsedConfiguration {
-  const content = readYaml(text, environment);
-  if (content.tree === undefined) throw new ConfigurationError(content.faults);
-  const shaped = checkShape(content.tree, BrokerSettings, content.placeholders);
-  const checked = checkValues(shaped.tree, BrokerSettings);
-  const own = withoutFollowers([...content.faults, ...shaped.faults, ...checked.faults]);
-  const faults = [...own, ...notCausedBy(own, crossFaults(checked.settings))];
-  if (faults.length > 0) throw new ConfigurationError(inOrderOf(content.places, faults));
-  const parsed = { ...toParsed(checked.settings as BrokerSettings), files: namedFiles(checked.settings) };
-  return deepFreeze({ ...parsed, warnings: warningsOf(parsed) });
+  const examined = examine(text, environment);
+  const { faults, places } = examined;
+  if (faults.length > 0) throw new ConfigurationError(inOrderOf(places, faults));
+  return parsedOf(examined);
 }
 
-function crossFaults(settings: Loose<BrokerSettings>): Fault[] {
-  const merchants = settings.merchants ?? [];
-  return [
-    ...[...brokerRules, storeRule].flatMap((rule) => rule(settings)),
-    ...merchantFaults(merchants),
-    ...keysSharedWithTest(merchants.flatMap(keyUses)),
-  ];
+/** @param examined without faults */
+export function parsedOf({ settings, files }: Examined): ParsedConfiguration {
+  const parsed = toParsed(settings as BrokerSettings);
+  const named = files.map(({ path, file, content }) => ({ path, file, content: content.kind }));
+  return deepFreeze({ ...parsed, files: named, warnings: warningsOf(parsed) });
 }
 
-function keyUses(merchant: Loose<MerchantSettings> | undefined, index: number): KeyUse[] {
-  const environment = merchant?.gateway?.environment;
-  if (environment === undefined) return [];
-  return (merchant?.clientKeyFiles ?? []).flatMap((key, file) =>
-    key === undefined ? [] : [{ key, environment, path: `merchants[${index}].clientKeyFiles[${file}]` }],
-  );
-}
-
-function warningsOf({ auth, merchants }: Omit<ParsedConfiguration, 'warnings'>): Warning[] {
+function warningsOf({ auth, merchants }: Pick<ParsedConfiguration, 'auth' | 'merchants'>): Warning[] {
   return [...accessWarnings(auth), ...outageWarnings(merchants)];
 }
 

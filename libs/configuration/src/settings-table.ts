@@ -1,6 +1,7 @@
-import { checkValues } from './check-values.js';
+import { formatDuration } from '#libs/clock';
+import { checkSettings } from './check-settings.js';
 import { childPath } from './fault.js';
-import { type SettingsClass, shapesOf } from './setting.js';
+import { type SettingsClass, type Shape, shapesOf } from './setting.js';
 
 const BEGIN = '<!-- settings: begin, written by npm run reference -->';
 const END = '<!-- settings: end -->';
@@ -40,7 +41,7 @@ function rowsOf(settings: SettingsClass, parent: string): Row[] {
     return {
       setting: `\`${path}\``,
       type: shape.kind.replaceAll('_', ' '),
-      default: defaultOf(settings, name),
+      default: defaultOf(settings, name, shape),
       allowed: asMarkdown(shape.allowed),
       meaning: shape.meaning,
     };
@@ -48,10 +49,13 @@ function rowsOf(settings: SettingsClass, parent: string): Row[] {
 }
 
 /** What has no initial value is required if its absence is a fault: asked of the check itself, which cannot be outdated. */
-function defaultOf(settings: SettingsClass, name: string): string {
-  const value = (new settings() as Record<string, unknown>)[name];
-  if (value !== undefined) return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
-  return checkValues({}, settings).faults.some(({ path }) => path === name) ? 'required' : '-';
+function defaultOf(settings: SettingsClass, name: string, { kind, property }: Shape): string {
+  const value = (new settings() as Record<string, unknown>)[property];
+  if (value === undefined) {
+    return checkSettings({}, settings).faults.some(({ path }) => path === name) ? 'required' : '-';
+  }
+  const isDuration = kind === 'text' && typeof value === 'number';
+  return `\`${isDuration ? formatDuration(value) : typeof value === 'string' ? value : JSON.stringify(value)}\``;
 }
 
 /** The words of a fault are plain text: `'*'` and `_` are themselves there. */

@@ -1,6 +1,6 @@
 import { ConfigurationError } from './fault.js';
 import { parseConfiguration } from './parse-configuration.js';
-import type { ParsedStore } from './parsed-configuration.js';
+import type { ParsedStore } from './broker-configuration.js';
 
 function parseStore(store: object): ParsedStore {
   const merchant = {

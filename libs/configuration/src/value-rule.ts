@@ -1,11 +1,35 @@
 import { isIP } from 'node:net';
 import { parseDurationMs } from '#libs/clock';
-import { LARGEST_SHARE, parseLeadTime } from './lead-time.js';
+import type { LeadTime } from '#libs/session';
 
 /** What a text setting must look like. `expects` finishes the sentence "must be …" and never depends on the value. */
 export interface TextRule {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
+  /** Makes of an accepted text what the program works with. */
+  readonly convert?: (text: string) => Single | HostAndPort;
+  /** What is in the file, if the text is the name of one. */
+  readonly content?: ContentRule<unknown>;
+}
+
+/** What a file must hold, and what the program works with instead of its name. */
+export interface ContentRule<Content> {
+  /** `secret`: nobody else should read it. */
+  readonly kind: 'secret' | 'certificates' | 'public';
+  readonly maxBytes: number;
+  /** Absent: only its absolute path is needed, because its content changes and is read at each use. */
+  readonly read?: (text: string) => Promise<Fit<Content>> | Fit<Content>;
+}
+
+/** `problem` is read behind the path of the setting, and never quotes the file: any may be a secret in the wrong place. */
+export type Fit<Content> = { readonly content: Content } | { readonly problem: string };
+
+/** What a setting holds as one value. */
+export type Single = string | number | boolean | URL | LeadTime;
+
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
 }
 
 export function matching(pattern: RegExp, expects: string): TextRule {
@@ -53,6 +77,10 @@ export const hostAndPort: TextRule = {
     const v6 = /^\[([^\]]+)\]/.exec(text)?.[1];
     return hostName.accepts(v6 ?? host) && Number(port) >= 1 && Number(port) <= 65_535;
   },
+  convert: (text) => {
+    const colon = text.lastIndexOf(':');
+    return { host: text.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(text.slice(colon + 1)) };
+  },
 };
 
 export const sentinelName = matching(/^[\w.-]{1,64}$/, '1 to 64 letters, digits and . _ -');
@@ -65,6 +93,7 @@ export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
 export const sha256Hex: TextRule = {
   expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
   accepts: (text) => /^[0-9a-f]{64}$/i.test(text) && text.toLowerCase() !== SHA256_OF_NOTHING,
+  convert: (text) => text.toLowerCase(),
 };
 const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -81,6 +110,7 @@ export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query and fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so their marks are looked for in the text.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
+  convert: toUrl,
 };
 
 /** Compared with the `iss` of a token character by character; a URL by custom. */
@@ -102,6 +132,7 @@ export const jwksUri: TextRule = {
     if (url === undefined || /#/.test(text) || /^https?:\/\/[^/]*@/i.test(text)) return false;
     return url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'));
   },
+  convert: toUrl,
 };
 
 /** Only names and addresses that can mean nothing but this machine: what a resolver says of another is not known. */
@@ -116,27 +147,54 @@ export const proxyUrl: TextRule = {
     const url = httpUrl(text);
     return url !== undefined && url.pathname + url.search + url.hash === '/';
   },
+  convert: toUrl,
 };
+
+function toUrl(text: string): URL {
+  return new URL(text);
+}
 
 function httpUrl(text: string): URL | undefined {
   if (!/^https?:\/\/[^\s/\\]/i.test(text) || /[\s\\]/.test(text)) return undefined;
   return URL.parse(text) ?? undefined;
 }
 
+/** Milliseconds of a duration that is written here, e.g. a default. */
+export function durationMs(text: string): number {
+  const ms = parseDurationMs(text);
+  if (ms === undefined) throw new TypeError(`no duration: ${text}`);
+  return ms;
+}
+
 /** Both ends belong to the range. */
 export function durationBetween(least: string, most: string): TextRule {
-  const leastMs = parseDurationMs(least) ?? 0;
-  const mostMs = parseDurationMs(most) ?? 0;
+  const [leastMs, mostMs] = [durationMs(least), durationMs(most)];
   return {
     expects: `a duration from ${least} to ${most}, such as 90s, 15m or 2h`,
     accepts: (text) => {
-      const durationMs = parseDurationMs(text);
-      return durationMs !== undefined && durationMs >= leastMs && durationMs <= mostMs;
+      const ms = parseDurationMs(text);
+      return ms !== undefined && ms >= leastMs && ms <= mostMs;
     },
+    convert: durationMs,
   };
 }
+
+/** More than half of a life would renew twice as often as anyone needs, and each create call can break payments. */
+const LARGEST_SHARE = 0.5;
 
 export const leadTime: TextRule = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${LARGEST_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
+  convert: (text) => parseLeadTime(text) ?? text,
 };
+
+/** Reads `20%` or `90s`; undefined when it is neither, is nothing at all, or is more than half of the lifetime. */
+function parseLeadTime(text: string): LeadTime | undefined {
+  const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
+  if (percentage !== undefined) {
+    const share = Number(percentage) / 100;
+    return share > 0 && share <= LARGEST_SHARE ? { kind: 'share', share } : undefined;
+  }
+  const ms = parseDurationMs(text);
+  return ms !== undefined && ms > 0 ? { kind: 'duration', durationMs: ms } : undefined;
+}

@@ -13,12 +13,19 @@ export type LoadedConfiguration =
   | { readonly kind: 'faulty'; readonly error: ConfigurationError; readonly files: readonly NamedFile[] | undefined };
 
 export async function loadAsFarAsPossible(file: string, environment: Environment): Promise<LoadedConfiguration> {
-  let files: readonly NamedFile[] | undefined;
+  const loaded = await unlessFaulty(loadConfiguration(file, environment));
+  if (!(loaded instanceof ConfigurationError)) {
+    return { kind: 'usable', configuration: loaded, files: loaded.files };
+  }
+  const parsed = await unlessFaulty(readConfiguration(file, environment));
+  return { kind: 'faulty', error: loaded, files: parsed instanceof ConfigurationError ? undefined : parsed.files };
+}
+
+async function unlessFaulty<Result>(reading: Promise<Result>): Promise<Result | ConfigurationError> {
   try {
-    files = (await readConfiguration(file, environment)).files;
-    return { kind: 'usable', configuration: await loadConfiguration(file, environment), files };
+    return await reading;
   } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    return { kind: 'faulty', error, files };
+    if (error instanceof ConfigurationError) return error;
+    throw error;
   }
 }

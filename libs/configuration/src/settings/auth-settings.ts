@@ -1,8 +1,26 @@
+import {
+  bearerToken,
+  certificates,
+  type FileName,
+  fileOf,
+  type JsonWebKeySet,
+  keySet,
+  privateKey,
+} from '../file-contents.js';
 import { flag, list, section, text, texts } from '../setting.js';
-import { callerName, merchantId, sha256Hex, type TextRule } from '../value-rule.js';
-import { JwtSettings } from './jwt-settings.js';
+import {
+  audience,
+  callerName,
+  durationBetween,
+  durationMs,
+  issuer,
+  jwksUri,
+  merchantId,
+  sha256Hex,
+  type TextRule,
+} from '../value-rule.js';
 
-export const PERMISSIONS = ['session:read', 'session:reject', 'payload:encrypt', 'payload:decrypt'] as const;
+const PERMISSIONS = ['session:read', 'session:reject', 'payload:encrypt', 'payload:decrypt'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** In a policy: every merchant, also those that are configured later. */
@@ -18,16 +36,29 @@ const policyMerchant: TextRule = {
   accepts: (value) => value === EVERY_MERCHANT || merchantId.accepts(value),
 };
 
+/** TLS of the API itself, and the authorities whose client certificates name callers (`auth.mtls`). */
+export class HttpTlsSettings {
+  @text('PEM certificate of the API, with its chain; a `tls` section turns TLS 1.2 and 1.3 on.', fileOf(certificates))
+  readonly certFile!: FileName<string>;
+
+  @text('PEM key of that certificate.', fileOf(privateKey))
+  readonly keyFile!: FileName<string>;
+
+  @text('PEM authorities of client certificates; with `auth.mtls`.', fileOf(certificates), { optional: true })
+  readonly clientCaFile?: FileName<string>;
+}
+
 /** A static bearer token, known to the broker by its hash alone. A caller may have several while one is replaced. */
-export class TokenSettings {
+class TokenSettings {
   @text('Name of the caller, as policies and logs use it.', callerName)
   readonly caller!: string;
 
+  /** In lower case. */
   @text('SHA-256 of the bearer token. The token itself is nowhere.', sha256Hex)
   readonly sha256!: string;
 }
 
-export class PolicySettings {
+class PolicySettings {
   @text(
     "A caller: of a token, the `sub` of a JWT, or a certificate's name. Several policies of one add up.",
     callerName,
@@ -35,15 +66,41 @@ export class PolicySettings {
   readonly caller!: string;
 
   @texts('The merchants that the policy is about.', policyMerchant, 1)
-  readonly merchants!: string[];
+  readonly merchants!: readonly string[];
 
   @texts('What the caller may do with them.', permission, 1)
-  readonly allow!: Permission[];
+  readonly allow!: readonly Permission[];
+}
+
+/** Callers with JSON Web Tokens of one issuer, such as Kubernetes' projected service-account tokens. */
+export class JwtSettings {
+  @text('The `iss` of the tokens, character by character.', issuer)
+  readonly issuer!: string;
+
+  @text('Must be among the `aud` of a token.', audience)
+  readonly audience!: string;
+
+  @text('Where the issuer publishes its keys. Exactly one of `jwksUri` and `jwksFile`.', jwksUri, { optional: true })
+  readonly jwksUri?: URL;
+
+  @text('The keys as a file, JSON Web Key Set.', fileOf(keySet), { optional: true })
+  readonly jwksFile?: FileName<JsonWebKeySet>;
+
+  @text('Bearer token for `jwksUri`, read anew at each request: Kubernetes wants one.', fileOf(bearerToken), {
+    optional: true,
+  })
+  readonly jwksTokenFile?: FileName<string>;
+
+  @text('PEM authorities for `jwksUri` instead of the built-in ones.', fileOf(certificates), { optional: true })
+  readonly jwksCaFile?: FileName<string>;
+
+  @text('By how much the clocks of issuer and broker may differ.', durationBetween('0s', '5m'))
+  readonly clockToleranceMs: number = durationMs('5s');
 }
 
 export class AuthSettings {
-  @list(TokenSettings, 0) readonly tokens: TokenSettings[] = [];
-  @list(PolicySettings, 0) readonly policies: PolicySettings[] = [];
+  @list(TokenSettings, 0) readonly tokens: readonly TokenSettings[] = [];
+  @list(PolicySettings, 0) readonly policies: readonly PolicySettings[] = [];
 
   @flag('Let everyone in. Only while `http.host` is a loopback address, and without any other setting of `auth`.')
   readonly disabled: boolean = false;

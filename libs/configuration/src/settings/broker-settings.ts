@@ -1,12 +1,82 @@
-import { list, section } from '../setting.js';
-import { AuditSettings } from './audit-settings.js';
-import { AuthSettings } from './auth-settings.js';
-import { HttpSettings } from './http-settings.js';
-import { LogSettings } from './log-settings.js';
-import { ManagementSettings } from './management-settings.js';
+import { flag, list, oneOf, section, text, wholeNumber } from '../setting.js';
+import { durationBetween, durationMs, fileName, hostName } from '../value-rule.js';
+import { AuthSettings, HttpTlsSettings } from './auth-settings.js';
 import { MerchantSettings } from './merchant-settings.js';
-import { ReloadSettings } from './reload-settings.js';
 import { StoreSettings } from './store-settings.js';
+
+/** Of each caller on one replica, for the routes that cost more than a read: rejections and payloads. */
+class RateLimitSettings {
+  @wholeNumber('Rejections and payloads of each caller per second on one replica, in the long run …', 1, 1_000_000)
+  readonly perSecond: number = 500;
+
+  @wholeNumber('… and at once. More are answered 429 with `Retry-After`. Reads are not limited.', 1, 1_000_000)
+  readonly burst: number = 2_000;
+}
+
+/** Where the API is served. Loopback unless said otherwise: a broker must not be open to a network by accident. */
+class HttpSettings {
+  @text('Address of the API. Anything but a loopback address needs a token, `auth.jwt` or `auth.mtls`.', hostName)
+  readonly host: string = '127.0.0.1';
+
+  @wholeNumber('Port of the API, 0 for any free one.', 0, 65_535)
+  readonly port: number = 8080;
+
+  @flag('Serve `/openapi.json` and `/docs`.')
+  readonly docs: boolean = true;
+
+  @wholeNumber('Most consumers that follow sessions by events on one replica; more are answered 503.', 1, 100_000)
+  readonly maxWatchers: number = 10_000;
+
+  @section(RateLimitSettings) readonly rateLimit: RateLimitSettings = new RateLimitSettings();
+  @section(HttpTlsSettings, { optional: true }) readonly tls?: HttpTlsSettings;
+}
+
+class ManagementSettings {
+  @text('Address of health, metrics and status page. They need no authentication: keep them inside.', hostName)
+  readonly host: string = '127.0.0.1';
+
+  @wholeNumber('Must differ from `http.port`; 0 for any free one.', 0, 65_535)
+  readonly port: number = 9464;
+
+  @wholeNumber(
+    'So many merchants, in the order of the file, have metrics of their own; the rest share the label `_other`.',
+    1,
+    100_000,
+  )
+  readonly merchantSeries: number = 500;
+
+  @flag('Serve the [status page](status-page.md) at `/` of the management port.')
+  readonly statusPage: boolean = true;
+}
+
+/** Who read what when. */
+class AuditSettings {
+  @text('Where audit records go: `stdout`, `none`, or a file that is appended to. See [audit.md](audit.md).', fileName)
+  readonly destination: string = 'stdout';
+
+  @wholeNumber(
+    'Of the reads of one session by one caller, the first and every so many-th has a record.',
+    1,
+    1_000_000_000,
+  )
+  readonly readEvery: number = 1_000;
+}
+
+class ReloadSettings {
+  @flag('Take changed files without a restart: [reload](reload.md). SIGHUP does it at once, in any case.')
+  readonly watch: boolean = true;
+
+  @text(
+    'How often the files are looked at; a change is taken once it has stood still for a second.',
+    durationBetween('1s', '1h'),
+  )
+  readonly everyMs: number = durationMs('5s');
+}
+
+class LogSettings {
+  @oneOf('The least severe lines that are logged.', ['debug', 'info', 'warn', 'error'])
+  readonly level: 'debug' | 'info' | 'warn' | 'error' = 'info';
+}
 
 /** The whole file. A default stands where it belongs: as the initial value of its setting. */
 export class BrokerSettings {
@@ -17,5 +87,5 @@ export class BrokerSettings {
   @section(AuditSettings) readonly audit: AuditSettings = new AuditSettings();
   @section(ReloadSettings) readonly reload: ReloadSettings = new ReloadSettings();
   @section(LogSettings) readonly log: LogSettings = new LogSettings();
-  @list(MerchantSettings, 1) readonly merchants!: MerchantSettings[];
+  @list(MerchantSettings, 1) readonly merchants!: readonly MerchantSettings[];
 }

@@ -1,7 +1,96 @@
-import { flag, section, text, texts } from '../setting.js';
-import { fileName, merchantId, uuid } from '../value-rule.js';
-import { GatewaySettings } from './gateway-settings.js';
-import { RenewalSettings } from './renewal-settings.js';
+import type { ClientKey, RecipientKey } from '#libs/jwe';
+import type { LeadTime } from '#libs/session';
+import { certificates, clientKey, type FileName, fileOf, recipientKey, serviceCode } from '../file-contents.js';
+import { flag, flagOr, oneOf, section, text, texts, wholeNumber } from '../setting.js';
+import {
+  attachmentName,
+  baseUrl,
+  durationBetween,
+  durationMs,
+  leadTime,
+  merchantId,
+  proxyUrl,
+  publicKeyPin,
+  uuid,
+} from '../value-rule.js';
+
+class RequestDataSettings {
+  @oneOf('How the session request data travels. Open in the interface description.', ['none', 'body', 'header'])
+  readonly attach: 'none' | 'body' | 'header' = 'none';
+
+  @text('The body member or header that carries it; needed unless `none`.', attachmentName, { optional: true })
+  readonly name?: string;
+
+  @text('The public JWK that it is encrypted to; needed unless `none`.', fileOf(recipientKey), { optional: true })
+  readonly recipientKeyFile?: FileName<RecipientKey>;
+}
+
+/** Whom to believe at the gateway's end. Nothing here can switch verification off. */
+class GatewayTlsSettings {
+  @text('PEM certificates to trust in place of the built-in authorities.', fileOf(certificates), { optional: true })
+  readonly caFile?: FileName<string>;
+
+  @texts("`sha256/…` of the server's public key (RFC 7469 without its quotes); one must match.", publicKeyPin, 0)
+  readonly pins: readonly string[] = [];
+}
+
+export class GatewaySettings {
+  @text('Where the gateway is. https is demanded in production.', baseUrl)
+  readonly baseUrl!: URL;
+
+  @oneOf('`test` allows `testBaseUrl` and needs client keys of its own.', ['production', 'test'])
+  readonly environment: 'production' | 'test' = 'production';
+
+  @text('Where the test-only helper requests go; only with `test`.', baseUrl, { optional: true })
+  readonly testBaseUrl?: URL;
+
+  @text('A create-session call as a whole.', durationBetween('100ms', '60s'))
+  readonly timeoutMs: number = durationMs('5s');
+
+  @section(RequestDataSettings) readonly requestData: RequestDataSettings = new RequestDataSettings();
+
+  @flagOr('Whether a new session ends the one before it. Published: it does.', 'unknown')
+  readonly supersedes: boolean | 'unknown' = true;
+
+  @text(
+    "Farther than this from ours the gateway's clock is not believed, and ours judges expiry.",
+    durationBetween('2s', '1d'),
+  )
+  readonly largestClockSkewMs: number = durationMs('5m');
+
+  @section(GatewayTlsSettings) readonly tls: GatewayTlsSettings = new GatewayTlsSettings();
+
+  @text('URL of an HTTP proxy to the gateway.', proxyUrl, { optional: true })
+  readonly proxy?: URL;
+}
+
+/** A hard stop for retry storms. */
+class BudgetSettings {
+  @wholeNumber('At most so many create calls …', 1, 1_000)
+  readonly calls: number = 20;
+
+  @text('… in any window of this length.', durationBetween('1s', '1d'))
+  readonly windowMs: number = durationMs('10m');
+}
+
+/** The `session` section of a merchant. */
+class RenewalSettings {
+  @text('How long before expiry to renew. Left out: 20 %, at least two gateway timeouts.', leadTime, { optional: true })
+  readonly renewBefore?: LeadTime;
+
+  @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
+    optional: true,
+  })
+  readonly safetyMargin?: LeadTime;
+
+  @text('Lifetime of a session that names no expiry, from when the request was sent.', durationBetween('1s', '365d'))
+  readonly fallbackLifetimeMs: number = durationMs('15m');
+
+  @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
+  readonly longestLifetimeMs: number = durationMs('24h');
+
+  @section(BudgetSettings) readonly budget: BudgetSettings = new BudgetSettings();
+}
 
 export class MerchantSettings {
   @text("Unique. Part of the API's paths.", merchantId)
@@ -10,15 +99,15 @@ export class MerchantSettings {
   @text('The UUID that the bank assigned; unique. This or `serviceCodeFile`.', uuid, { optional: true })
   readonly serviceCode?: string;
 
-  @text('A file that holds the serviceCode and nothing else.', fileName, { optional: true })
-  readonly serviceCodeFile?: string;
+  @text('A file that holds the serviceCode and nothing else.', fileOf(serviceCode), { optional: true })
+  readonly serviceCodeFile?: FileName<string>;
 
   @texts(
     'Private JWKs, newest first: the first is in use, the rest only open. Never shared between production and test.',
-    fileName,
+    fileOf(clientKey),
     1,
   )
-  readonly clientKeyFiles!: string[];
+  readonly clientKeyFiles!: readonly FileName<ClientKey>[];
 
   @flag('Whether the replica is ready only once this merchant has a session to serve.')
   readonly required: boolean = true;

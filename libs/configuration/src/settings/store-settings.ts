@@ -1,8 +1,25 @@
+import { certificates, type FileName, fileOf, password, privateKey } from '../file-contents.js';
 import { oneOf, section, text, texts } from '../setting.js';
-import { fileName, hostAndPort, keyPrefix, redisUrl, sentinelName, userName } from '../value-rule.js';
-import { StoreTlsSettings } from './store-tls-settings.js';
+import { hostAndPort, type HostAndPort, hostName, keyPrefix, redisUrl, sentinelName, userName } from '../value-rule.js';
 
-export type StoreType = 'memory' | 'redis';
+/** Trust and identity towards the store. Nothing here can switch verification off. */
+class StoreTlsSettings {
+  @text(
+    'PEM authorities instead of the built-in ones. A `tls` section turns TLS on for sentinels and cluster.',
+    fileOf(certificates),
+    { optional: true },
+  )
+  readonly caFile?: FileName<string>;
+
+  @text('PEM certificate of the broker, when Redis asks for one.', fileOf(certificates), { optional: true })
+  readonly certFile?: FileName<string>;
+
+  @text('PEM key of that certificate.', fileOf(privateKey), { optional: true })
+  readonly keyFile?: FileName<string>;
+
+  @text("The name to verify when it is not the host's.", hostName, { optional: true })
+  readonly servername?: string;
+}
 
 /** Where sessions, leases and due moments live. */
 export class StoreSettings {
@@ -10,7 +27,7 @@ export class StoreSettings {
     'memory',
     'redis',
   ])
-  readonly type: StoreType = 'memory';
+  readonly type: 'memory' | 'redis' = 'memory';
 
   @text('Begins every key in a shared store.', keyPrefix)
   readonly keyPrefix: string = 'session-broker';
@@ -32,19 +49,19 @@ export class StoreSettings {
   readonly url?: string;
 
   @texts('Redis Sentinel: `host:port` of each sentinel.', hostAndPort, 0)
-  readonly sentinels: string[] = [];
+  readonly sentinels: readonly HostAndPort[] = [];
 
   @text('The name under which the sentinels watch the primary.', sentinelName, { optional: true })
   readonly name?: string;
 
   @texts('Redis Cluster: `host:port` of some nodes; the others are found through them.', hostAndPort, 0)
-  readonly cluster: string[] = [];
+  readonly cluster: readonly HostAndPort[] = [];
 
   @text('ACL user. Its password is in `passwordFile`.', userName, { optional: true })
   readonly username?: string;
 
-  @text('File with the password of the ACL user, or of the default user.', fileName, { optional: true })
-  readonly passwordFile?: string;
+  @text('File with the password of the ACL user, or of the default user.', fileOf(password), { optional: true })
+  readonly passwordFile?: FileName<string>;
 
   @section(StoreTlsSettings, { optional: true }) readonly tls?: StoreTlsSettings;
 }

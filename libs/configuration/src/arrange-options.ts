@@ -1,0 +1,129 @@
+import type { SessionSettings } from '#libs/session';
+import type {
+  BrokerConfiguration,
+  JwtConfiguration,
+  MerchantConfiguration,
+  ParsedConfiguration,
+  ParsedJwt,
+  ParsedMerchant,
+  Store,
+} from './broker-configuration.js';
+import type { Loaded } from './named-files.js';
+import type { JwtSettings } from './settings/auth-settings.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
+import type { MerchantSettings } from './settings/merchant-settings.js';
+import type { StoreSettings } from './settings/store-settings.js';
+
+type Without<Configuration> = Omit<Configuration, 'files' | 'warnings'>;
+
+/** Before or after the files have been read. */
+type Either<Settings> = Settings | Loaded<Settings>;
+
+/** From settings without faults to options that name files. */
+export function toParsed(settings: BrokerSettings): Without<ParsedConfiguration> {
+  const { jwt, ...auth } = settings.auth;
+  return {
+    ...settings,
+    auth: { ...auth, ...given({ jwt: jwt && parsedJwt(jwt) }) },
+    store: storeOptions(settings.store),
+    merchants: settings.merchants.map((merchant) => parsedMerchant(merchant, settings.store)),
+  };
+}
+
+/** From settings without faults, with what their files hold, to the options that the program works by. */
+export function toConfiguration(settings: Loaded<BrokerSettings>): Without<BrokerConfiguration> {
+  const { jwt, ...auth } = settings.auth;
+  return {
+    ...settings,
+    auth: { ...auth, ...given({ jwt: jwt && jwtConfiguration(jwt) }) },
+    store: storeOptions(settings.store),
+    merchants: settings.merchants.map((merchant) => merchantConfiguration(merchant, settings.store)),
+  };
+}
+
+function parsedJwt({ jwksUri, jwksFile, jwksTokenFile, jwksCaFile, ...claims }: JwtSettings): ParsedJwt {
+  const keys: ParsedJwt['keys'] =
+    jwksUri === undefined
+      ? { kind: 'file', file: assertSet(jwksFile) }
+      : { kind: 'uri', uri: jwksUri, ...given({ tokenFile: jwksTokenFile, caFile: jwksCaFile }) };
+  return { ...claims, keys };
+}
+
+function jwtConfiguration({ jwksUri, jwks, jwksToken, jwksCa, ...claims }: Loaded<JwtSettings>): JwtConfiguration {
+  const keys: JwtConfiguration['keys'] =
+    jwksUri === undefined
+      ? { kind: 'set', set: assertSet(jwks) }
+      : { kind: 'uri', uri: jwksUri, ...given({ tokenFile: jwksToken, ca: jwksCa }) };
+  return { ...claims, keys };
+}
+
+function parsedMerchant(merchant: MerchantSettings, store: StoreSettings): ParsedMerchant {
+  const { serviceCode, serviceCodeFile: file, ...rest } = merchant;
+  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
+  const { attach, name, recipientKeyFile } = requestData;
+  return {
+    ...rest,
+    serviceCode: file === undefined ? { kind: 'value', value: assertSet(serviceCode) } : { kind: 'file', file },
+    gateway: {
+      ...gateway,
+      requestData:
+        attach === 'none'
+          ? { attach }
+          : { attach, name: assertSet(name), recipientKeyFile: assertSet(recipientKeyFile) },
+    },
+    session: sessionOptions(merchant, store),
+  };
+}
+
+function merchantConfiguration(
+  merchant: Loaded<MerchantSettings>,
+  store: Loaded<StoreSettings>,
+): MerchantConfiguration {
+  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
+  const { attach, name, recipientKey } = requestData;
+  return {
+    ...merchant,
+    serviceCode: assertSet(merchant.serviceCode),
+    gateway: {
+      ...gateway,
+      requestData:
+        attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
+    },
+    session: sessionOptions(merchant, store),
+  };
+}
+
+function storeOptions<Settings extends Either<StoreSettings>>(store: Settings): Store<Settings> {
+  const { type, onStoreOutage: _ofEachMerchant, url, sentinels, name, cluster, ...rest } = store;
+  if (type === 'memory') return { type, keyPrefix: rest.keyPrefix };
+  if (url !== undefined) return { ...rest, type, place: { kind: 'url', url } };
+  return sentinels.length > 0
+    ? { ...rest, type, place: { kind: 'sentinel', sentinels, name: assertSet(name) } }
+    : { ...rest, type, place: { kind: 'cluster', nodes: cluster } };
+}
+
+function sessionOptions(
+  { session, gateway }: Either<MerchantSettings>,
+  { onStoreOutage }: Either<StoreSettings>,
+): SessionSettings {
+  return {
+    renewBefore: undefined,
+    safetyMargin: undefined,
+    ...session,
+    gatewayTimeoutMs: gateway.timeoutMs,
+    largestClockSkewMs: gateway.largestClockSkewMs,
+    supersedes: gateway.supersedes,
+    onStoreOutage: onStoreOutage ?? (gateway.supersedes === false ? 'authorize' : 'fail'),
+  };
+}
+
+/** Only the members that are there. */
+function given<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The rules have proved it; this says so to the compiler, and to whoever changes a rule. */
+function assertSet<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('a setting that the rules guarantee is not there');
+  return value;
+}

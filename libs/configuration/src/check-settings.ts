@@ -1,0 +1,111 @@
+import { childPath, type Fault } from './fault.js';
+import type { FileSetting } from './named-files.js';
+import type { Tree } from './read-yaml.js';
+import { type SettingsClass, type Shape, shapesOf } from './setting.js';
+import type { Single } from './value-rule.js';
+
+/** Every member may be missing, at any depth: what is there is right by itself, what was wrong is left out. */
+export type Loose<T> = T extends Single
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly (Loose<Item> | undefined)[]
+    : { readonly [Key in keyof T]?: Loose<T[Key]> | undefined };
+
+export interface CheckedSettings<T> {
+  /** Plain objects with every default filled in; complete when there are no faults. */
+  readonly settings: Loose<T>;
+  /** Every file that is named by a setting that is right by itself. */
+  readonly files: readonly FileSetting[];
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Holds the file's content against the settings classes: unknown settings, a mapping where a sequence is due, and each
+ * value by its own rule. Text from a placeholder becomes a number or a flag where the setting is one: the environment
+ * knows text only. No other type is converted, so a port in quotes stays the wrong type.
+ */
+export function checkSettings<T extends object>(
+  tree: Tree,
+  type: new () => T,
+  placeholders: ReadonlySet<string> = new Set(),
+): CheckedSettings<T> {
+  const checker = new SettingsChecker(placeholders);
+  const settings = (checker.section(tree, type, '') ?? {}) as Loose<T>;
+  return { settings, files: checker.files, faults: checker.faults };
+}
+
+class SettingsChecker {
+  readonly faults: Fault[] = [];
+  readonly files: FileSetting[] = [];
+  readonly #placeholders: ReadonlySet<string>;
+
+  constructor(placeholders: ReadonlySet<string>) {
+    this.#placeholders = placeholders;
+  }
+
+  section(tree: Tree, settings: SettingsClass, path: string): object | undefined {
+    if (typeof tree !== 'object' || Array.isArray(tree)) return this.#fault(path, 'must be a mapping of settings');
+    const shapes = shapesOf(settings);
+    for (const name of Object.keys(tree).filter((each) => !shapes.has(each))) {
+      this.#fault(childPath(path, name), `is not a setting; known here: ${[...shapes.keys()].join(', ')}`);
+    }
+    const defaults = new settings() as Record<string, unknown>;
+    const found = [...shapes].map(([name, shape]): [string, unknown] => {
+      const [at, byDefault] = [childPath(path, name), defaults[shape.property]];
+      if (Object.hasOwn(tree, name)) return [shape.property, this.#given(tree[name], shape, at)];
+      if (byDefault === undefined) return [shape.property, this.#missing(shape, at)];
+      return [shape.property, shape.kind === 'section' ? this.section({}, shape.of, at) : byDefault];
+    });
+    return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+  }
+
+  #given(value: Tree, shape: Shape, path: string): unknown {
+    // What could not be read has been reported by the reader.
+    if (value === undefined) return undefined;
+    if (shape.kind === 'section') return this.section(value, shape.of, path);
+    if (shape.kind === 'list' || shape.kind === 'texts') return this.#items(value, shape, path);
+    return typeof value === 'object' ? this.#fault(path, 'must be a single value') : this.#checked(value, shape, path);
+  }
+
+  #missing(shape: Shape, path: string): undefined {
+    if (shape.optional === true) return;
+    const isValue = 'allowed' in shape && shape.kind !== 'texts';
+    this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
+  }
+
+  /** An item that does not fit keeps its place, so that the paths of the others stay true. */
+  #items(value: Tree, shape: Extract<Shape, { readonly least: number }>, path: string): unknown {
+    if (!Array.isArray(value)) return this.#fault(path, 'must be a sequence');
+    if (value.length < shape.least) return this.#fault(path, `must have at least ${shape.least} item`);
+    return value.map((item, index) => {
+      const at = childPath(path, index);
+      if (item === undefined) return undefined;
+      return shape.kind === 'list' ? this.section(item, shape.of, at) : this.#checked(item, shape, at);
+    });
+  }
+
+  #checked(
+    given: Tree,
+    { kind, problemOf, rule }: Extract<Shape, { readonly allowed: string }>,
+    path: string,
+  ): unknown {
+    const value = this.#placeholders.has(path) ? fromEnvironment(given, kind) : given;
+    const problem = problemOf(value);
+    if (problem !== undefined) return this.#fault(path, problem);
+    if (typeof value !== 'string' || rule === undefined) return value;
+    if (rule.content !== undefined) this.files.push({ path, file: value, content: rule.content });
+    return rule.convert === undefined ? value : rule.convert(value);
+  }
+
+  #fault(path: string, problem: string): undefined {
+    this.faults.push({ path, problem });
+    return undefined;
+  }
+}
+
+function fromEnvironment(value: Tree, kind: Shape['kind']): Tree {
+  if (typeof value !== 'string') return value;
+  if (kind === 'number') return /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
+  const isFlag = (kind === 'flag' || kind === 'flag_or_text') && /^(?:true|false)$/.test(value);
+  return isFlag ? value === 'true' : value;
+}

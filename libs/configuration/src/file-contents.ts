@@ -1,0 +1,135 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { BrokerError } from '#libs/errors';
+import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
+import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
+
+declare const held: unique symbol;
+
+/** The name of a file that holds such a content. */
+export type FileName<Content> = string & { readonly [held]: Content };
+
+/** RFC 7517 section 5. What its keys are is for the user of each to judge. */
+export interface JsonWebKeySet {
+  readonly keys: readonly object[];
+}
+
+export function fileOf(content: ContentRule<unknown>): TextRule {
+  return { ...fileName, content };
+}
+
+const MAX_KEY_BYTES = 65_536;
+const MAX_TEXT_BYTES = 1_024;
+const MAX_KEY_SET_BYTES = 262_144;
+const MAX_CERTIFICATES_BYTES = 1_048_576;
+
+export const clientKey: ContentRule<ClientKey> = {
+  kind: 'secret',
+  maxBytes: MAX_KEY_BYTES,
+  read: (text) => imported(text, importClientKey),
+};
+
+export const recipientKey: ContentRule<RecipientKey> = {
+  kind: 'public',
+  maxBytes: MAX_KEY_BYTES,
+  read: (text) => imported(text, importPaymentKey),
+};
+
+export const serviceCode: ContentRule<string> = {
+  kind: 'secret',
+  maxBytes: MAX_TEXT_BYTES,
+  read: (text) =>
+    uuid.accepts(text.trim()) ? { content: text.trim() } : { problem: `must hold ${uuid.expects}, and nothing else` },
+};
+
+/** Without the line feed at its end, which editors add. */
+export const password: ContentRule<string> = {
+  kind: 'secret',
+  maxBytes: MAX_TEXT_BYTES,
+  read: (text) => {
+    const content = text.replace(/\r?\n$/, '');
+    return content === '' ? { problem: 'names an empty file' } : { content };
+  },
+};
+
+export const bearerToken: ContentRule<string> = { kind: 'secret', maxBytes: MAX_KEY_BYTES };
+
+export const privateKey: ContentRule<string> = {
+  kind: 'secret',
+  maxBytes: MAX_KEY_BYTES,
+  read: (pem) =>
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)
+      ? { content: pem }
+      : { problem: 'names a file without a PEM private key' },
+};
+
+export const certificates: ContentRule<string> = {
+  kind: 'certificates',
+  maxBytes: MAX_CERTIFICATES_BYTES,
+  read: (pem) => {
+    if (/PRIVATE KEY-----/.test(pem)) {
+      return { problem: 'names a file with a private key in it; give the certificates alone' };
+    }
+    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+    if (blocks.length === 0) return { problem: 'names a file without a PEM certificate' };
+    return blocks.every(isCertificate) ? { content: pem } : { problem: 'names a file with a damaged certificate' };
+  },
+};
+
+export const keySet: ContentRule<JsonWebKeySet> = {
+  kind: 'public',
+  maxBytes: MAX_KEY_SET_BYTES,
+  read: (text) => {
+    const json = parsedJson(text);
+    if ('problem' in json) return json;
+    return isKeySet(json.content)
+      ? { content: json.content }
+      : { problem: 'names a file that is no JSON Web Key Set: {"keys": [...]} with at least one public key' };
+  },
+};
+
+/** A certificate with the key of another one is found now, and not at the first connection. */
+export function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    // OpenSSL's own words help nobody here, and may quote the key: what it cannot read is no key of the certificate.
+    return false;
+  }
+}
+
+async function imported<Key>(text: string, importKey: (jwk: unknown) => Promise<Key>): Promise<Fit<Key>> {
+  const json = parsedJson(text);
+  if ('problem' in json) return json;
+  try {
+    return { content: await importKey(json.content) };
+  } catch (error) {
+    if (!(error instanceof BrokerError) || error.code !== 'jwk_invalid') throw error;
+    return { problem: `names a key that is not acceptable: ${error.detail ?? 'it is not a JWK'}` };
+  }
+}
+
+function parsedJson(text: string): Fit<unknown> {
+  try {
+    return { content: JSON.parse(text) };
+  } catch (error) {
+    // The parser's message quotes the text, and the text is a key.
+    if (error instanceof SyntaxError) return { problem: 'names a file that is not JSON; expected a JWK' };
+    throw error;
+  }
+}
+
+function isKeySet(value: unknown): value is JsonWebKeySet {
+  if (typeof value !== 'object' || value === null || !('keys' in value) || !Array.isArray(value.keys)) return false;
+  // A private or secret key in here would be one that signs tokens, in a file that is not kept as a secret.
+  const isPublic = (key: unknown): boolean => typeof key === 'object' && key !== null && !('d' in key || 'k' in key);
+  return value.keys.length > 0 && value.keys.every(isPublic);
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    // OpenSSL's own reasons help nobody here: what does not parse is damaged.
+    return false;
+  }
+}

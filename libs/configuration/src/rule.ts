@@ -1,0 +1,25 @@
+import type { Loose } from './check-settings.js';
+import type { Fault } from './fault.js';
+
+/** A rule between settings. It sees what is right by itself; what is missing or wrong has been reported already. */
+export type Rule<Settings> = (settings: Loose<Settings>) => readonly Fault[];
+
+export function faultIf(isWrong: boolean, path: string, problem: string): readonly Fault[] {
+  return isWrong ? [{ path, problem }] : [];
+}
+
+/** A fault for each item whose key was there before; items without a key are passed over. */
+export function repeats<Item>(
+  items: readonly Item[] | undefined,
+  keyOf: (item: Item) => string | undefined,
+  faultOf: (index: number, first: number) => Fault,
+): readonly Fault[] {
+  const firstOf = new Map<string, number>();
+  return (items ?? []).flatMap((item, index) => {
+    const key = keyOf(item);
+    if (key === undefined) return [];
+    const first = firstOf.get(key);
+    if (first === undefined) firstOf.set(key, index);
+    return first === undefined ? [] : [faultOf(index, first)];
+  });
+}
