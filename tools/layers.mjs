@@ -51,6 +51,7 @@ export const brokerFeatures = {
 /** The only places that may import an outside library. A change of that library then touches one folder. */
 export const soleImporters = {
   jose: ['libs/jwe', 'libs/client', 'apps/broker/src/auth'],
+  'lru-cache': ['apps/broker/src/auth'],
   undici: ['libs/gateway'],
   ioredis: ['libs/store'],
   pino: ['libs/telemetry'],

@@ -53,6 +53,12 @@ describe('the sources', () => {
     expect(withLine(sources, /\b(TO[D]O|FIX[M]E|X{3}|HA[C]K)\b/)).toEqual([]);
   });
 
+  it('install nothing on the machine that runs the tests', () => {
+    const calls = /\(\s*['"`](apt|apt-get|apk|brew|dnf|yum)['"`]/;
+    expect(withLine([{ path: 'sample', text: `spawnSync(${'"apt"'})` }], calls)).toHaveLength(1);
+    expect(withLine(sources, calls)).toEqual([]);
+  });
+
   it('switch no check off', () => {
     expect(withLine(sources, /@ts-(ignore|nocheck|expect-error)|eslint-disab[l]e/)).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import type { Test } from 'supertest';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -8,28 +9,29 @@ interface SessionBody {
   readonly authToken: string;
 }
 
-const sessionOf = async (response: Response): Promise<SessionBody> => (await response.json()) as SessionBody;
-
 describe('rejecting a session', () => {
   let broker: RunningBroker;
   let held: SessionBody;
 
   beforeEach(async () => {
     broker = await RunningBroker.start();
-    held = await sessionOf(await broker.get(SESSION, { prefer: 'wait=5' }));
+    held = await session().set('prefer', 'wait=5').then(sessionOf);
   });
   afterEach(() => broker.close());
 
+  const session = (): Test => broker.as(TOKENS.payments).get(SESSION).expect(200);
+  const report = (body: object | string, token: string = TOKENS.payments): Test =>
+    broker.as(token).post(REJECTIONS).type('json').send(body);
+  const sessionOf = ({ body }: { readonly body: unknown }): SessionBody => body as SessionBody;
   const createCalls = async (): Promise<number> => {
     const calls = await broker.control('GET', '/calls?operation=authorize&merchant=shop');
     return (calls as { matching: number }).matching;
   };
 
   it('costs one create call when a thousand report it at once, and all get the same newer session', async () => {
-    const reports = Array.from({ length: 1_000 }, async () =>
-      sessionOf(await broker.post(REJECTIONS, { generation: held.generation, reason: 'b_expired_token' })),
-    );
-    const answers = await Promise.all(reports);
+    const body = { generation: held.generation, reason: 'b_expired_token' };
+    const reports = Array.from({ length: 1_000 }, async () => (await broker.post(REJECTIONS, body)).json());
+    const answers = (await Promise.all(reports)) as SessionBody[];
     expect(new Set(answers.map(({ generation }) => generation)).size).toBe(1);
     expect(new Set(answers.map(({ authToken }) => authToken)).size).toBe(1);
     expect(answers[0]?.generation).toBeGreaterThan(held.generation);
@@ -37,28 +39,25 @@ describe('rejecting a session', () => {
   }, 30_000);
 
   it('gives the newer session in the one shape of a session, not to be kept by anybody on the way', async () => {
-    const response = await broker.post(REJECTIONS, { generation: held.generation });
-    const session = await sessionOf(response);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(response.headers.get('etag')).toBe(`"${session.generation}"`);
-    expect(session).toEqual(await sessionOf(await broker.get(SESSION)));
+    const response = await report({ generation: held.generation })
+      .expect(200)
+      .expect('content-type', 'application/json; charset=utf-8')
+      .expect('cache-control', 'no-store');
+    expect(response.headers['etag']).toBe(`"${sessionOf(response).generation}"`);
+    await session().expect(sessionOf(response));
   });
 
   it('gives what is newer already without another call', async () => {
-    const newer = await sessionOf(await broker.post(REJECTIONS, { generation: held.generation }));
-    const again = await sessionOf(await broker.post(REJECTIONS, { generation: held.generation }));
-    expect(again).toEqual(newer);
+    const newer = await report({ generation: held.generation }).expect(200);
+    await report({ generation: held.generation }).expect(200, newer.body);
     expect(await createCalls()).toBe(2);
   });
 
   it('is refused for the rest of the cool-down when the newer one is rejected as well', async () => {
-    const { generation } = await sessionOf(await broker.post(REJECTIONS, { generation: held.generation }));
-    const response = await broker.post(REJECTIONS, { generation });
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ code: 'session_unavailable' });
-    const retryAfter = Number(response.headers.get('retry-after'));
+    const { generation } = await report({ generation: held.generation }).then(sessionOf);
+    const { body, headers } = await report({ generation }).expect(503);
+    expect(body).toMatchObject({ code: 'session_unavailable' });
+    const retryAfter = Number(headers['retry-after']);
     expect(retryAfter).toBeGreaterThanOrEqual(1);
     expect(retryAfter).toBeLessThanOrEqual(10);
     expect(await createCalls()).toBe(2);
@@ -66,9 +65,8 @@ describe('rejecting a session', () => {
 
   it('creates nothing for generations that never were', async () => {
     for (const generation of [held.generation + 1, held.generation + 1e9, Number.MAX_SAFE_INTEGER]) {
-      const response = await broker.post(REJECTIONS, { generation });
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
+      const { body } = await report({ generation }).expect(400);
+      expect(body).toMatchObject({
         code: 'invalid_request',
         detail: 'generation: no session of this generation was issued',
       });
@@ -77,17 +75,15 @@ describe('rejecting a session', () => {
   });
 
   it('wants the permission to do so', async () => {
-    const asReader = { authorization: `Bearer ${TOKENS.checkout}` };
-    const response = await broker.post(REJECTIONS, { generation: held.generation }, asReader);
-    expect(response.status).toBe(403);
-    const hidden = await broker.post('/v1/merchants/hidden/session/rejections', { generation: held.generation });
-    expect(hidden.status).toBe(403);
+    const body = { generation: held.generation };
+    await report(body, TOKENS.checkout).expect(403);
+    await broker.as(TOKENS.payments).post('/v1/merchants/hidden/session/rejections').send(body).expect(403);
     expect(await createCalls()).toBe(1);
   });
 
   it('logs who reported it and why, once', async () => {
-    await broker.post(REJECTIONS, { generation: held.generation, reason: 'b_used_token' });
-    await broker.post(REJECTIONS, { generation: held.generation, reason: 'b_used_token' });
+    await report({ generation: held.generation, reason: 'b_used_token' });
+    await report({ generation: held.generation, reason: 'b_used_token' });
     const warnings = broker.lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ event, level }) => event === 'session_rejected' && level !== 'debug');
@@ -99,23 +95,16 @@ describe('rejecting a session', () => {
   it('is bounded for each caller, who is told when to come again; reads are not', async () => {
     await broker.close();
     broker = await RunningBroker.start({ http: 'rateLimit: { perSecond: 1, burst: 2 }' });
-    const { generation } = await sessionOf(await broker.get(SESSION, { prefer: 'wait=5' }));
-    const answers = [];
-    for (let count = 0; count < 3; count += 1) answers.push(await broker.post(REJECTIONS, { generation }));
-    const last = answers.at(-1);
-    expect(last?.status).toBe(429);
-    expect(last?.headers.get('retry-after')).toBe('1');
-    expect(await last?.json()).toMatchObject({ code: 'rate_limited' });
-    const other = await broker.post(
-      '/v1/merchants/shop/payloads/encrypt',
-      { plaintext: 'x' },
-      { authorization: `Bearer ${TOKENS.reporting}` },
-    );
-    expect(other.status).toBe(200);
-    for (let count = 0; count < 5; count += 1) expect((await broker.get(SESSION)).status).toBe(200);
+    const { generation } = await session().set('prefer', 'wait=5').then(sessionOf);
+    for (let count = 0; count < 2; count += 1) await report({ generation });
+    const { body } = await report({ generation }).expect(429).expect('retry-after', '1');
+    expect(body).toMatchObject({ code: 'rate_limited' });
+    const encrypt = '/v1/merchants/shop/payloads/encrypt';
+    await broker.as(TOKENS.reporting).post(encrypt).send({ plaintext: 'x' }).expect(200);
+    for (let count = 0; count < 5; count += 1) await session();
   });
 
-  const table: Record<string, [body: unknown, status: number, detail: RegExp | undefined]> = {
+  const table: Record<string, [body: object | string, status: number, detail: RegExp | undefined]> = {
     'no generation': [{}, 400, /^generation: must be a whole number/],
     'a generation of zero': [{ generation: 0 }, 400, /^generation: /],
     'a negative generation': [{ generation: -1 }, 400, /^generation: /],
@@ -142,21 +131,15 @@ describe('rejecting a session', () => {
   };
 
   it.each(Object.entries(table))('refuses %s', async (_name, [body, status, detail]) => {
-    const response = await broker.post(REJECTIONS, body);
-    const problem = (await response.json()) as { detail?: string };
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      status,
-      'application/problem+json; charset=utf-8',
-    ]);
-    if (detail !== undefined) expect(problem.detail).toMatch(detail);
+    const answer = await report(body).expect(status).expect('content-type', 'application/problem+json; charset=utf-8');
+    if (detail !== undefined) expect(answer.body).toMatchObject({ detail: expect.stringMatching(detail) });
   });
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data; boundary=x'])(
     'refuses a body of the type %s',
     async (type) => {
-      const response = await broker.post(REJECTIONS, '{"generation":1}', { 'content-type': type });
-      expect(response.status).toBe(415);
-      expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
+      const { body } = await report('{"generation":1}').type(type).expect(415);
+      expect(body).toMatchObject({ code: 'unsupported_media_type' });
     },
   );
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import request from 'supertest';
 import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
@@ -75,6 +76,11 @@ export class RunningBroker {
   ): Promise<Response> {
     const authorization: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
     return fetch(this.url + path, { headers: { ...authorization, ...headers } });
+  }
+
+  /** Plain requests of one caller, with what is expected of each answer. */
+  as(token: string): ReturnType<typeof request.agent> {
+    return request.agent(this.url).auth(token, { type: 'bearer' });
   }
 
   /** As the caller `payments`, who may do everything with the merchant `shop`. */

@@ -27,6 +27,8 @@ export interface ClusterOptions {
   readonly random?: () => number;
   /** Puts something between the replicas and the shared store. */
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
+  /** How long a replica that comes to the store lets others tell it what it has lost; 0, if left out. */
+  readonly graceMs?: number;
   /** Where each merchant's calls go; all to one gateway, if left out. */
   readonly gatewayOf?: (merchant: string) => string;
 }
@@ -90,6 +92,7 @@ export class Cluster {
       events,
       clock: this.clockOf(index),
       random: this.#options.random ?? (() => 0.5),
+      graceMs: this.#options.graceMs ?? 0,
     });
     let ticking = true;
     const tick = (): void => {

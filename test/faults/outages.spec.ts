@@ -218,6 +218,21 @@ describe('a store that does not answer, where replicas may authorize alone', () 
     expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
   }, 20_000);
 
+  it('settles which session lives as soon as the store is back, whatever time others have to come to it', async () => {
+    const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings, graceMs: 1_500 });
+    await cluster.clock.advance(3_000);
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(16 * MINUTE);
+    const callsInOutage = cluster.gateway.calls.length;
+    for (const store of stores) store.down = false;
+    for (const { replica } of cluster.replicas) void replica.resync();
+    await cluster.clock.advance(200);
+    expect(cluster.deadTokens()).toEqual([]);
+    expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
+  }, 20_000);
+
   it('has the newest generation win without another call where a new session ends no other', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings: { ...settings, supersedes: false } });
     await cluster.clock.advance(1_000);

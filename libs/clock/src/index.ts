@@ -1,3 +1,4 @@
+export { Alarm } from './alarm.js';
 export { SystemClock, type Clock, type ScheduledTask } from './clock.js';
 export { Deadline } from './deadline.js';
 export { formatDuration, parseDurationMs } from './duration.js';

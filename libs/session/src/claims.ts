@@ -1,12 +1,9 @@
 import { floorOfSeat } from './generations.js';
-import type { HeldSessions } from './held-sessions.js';
 import type { HoldOffs } from './hold-offs.js';
-import type { MomentWatches } from './moment-watches.js';
-import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
-import type { ClaimRefusal, ClaimRequest, CreateCallBudget, SessionStore } from './ports/session-store.js';
-import type { Tracing } from './ports/tracing.js';
-import type { Clock } from '#libs/clock';
+import type { RenewalTrigger } from './ports/session-events.js';
+import type { ClaimRefusal, ClaimRequest, CreateCallBudget } from './ports/session-store.js';
 import { leaseMsFor, type TimedLease } from './renewal-attempt.js';
+import type { ReplicaContext } from './replica-context.js';
 import type { SessionSettings } from './session-settings.js';
 
 export interface RenewalRequest {
@@ -20,17 +17,15 @@ export interface RenewalRequest {
   readonly isOverdue?: boolean;
   /** The reason for the back-off is gone. */
   readonly ignoresBackOff?: boolean;
+  /** Two sessions were made and nobody knows which of them lives: nothing that others tell the store would say so. */
+  readonly settles?: boolean;
 }
 
-export interface ClaimParts {
-  readonly owner: string;
-  readonly held: HeldSessions;
+export interface ClaimsContext extends Pick<
+  ReplicaContext,
+  'owner' | 'held' | 'watches' | 'store' | 'events' | 'clock' | 'tracing'
+> {
   readonly holdOffs: HoldOffs;
-  readonly watches: MomentWatches;
-  readonly store: SessionStore;
-  readonly events: SessionEvents;
-  readonly clock: Clock;
-  readonly tracing: Tracing;
 }
 
 export type ClaimAnswer =
@@ -54,11 +49,11 @@ export function isScheduled({ trigger }: RenewalRequest): boolean {
 
 /** Asks for leases, and keeps what their refusals say. */
 export class Claims {
-  readonly #parts: ClaimParts;
+  readonly #context: ClaimsContext;
   #seat: number | undefined;
 
-  constructor(parts: ClaimParts) {
-    this.#parts = parts;
+  constructor(context: ClaimsContext) {
+    this.#context = context;
   }
 
   /** The number that keeps this replica's generations apart. */
@@ -68,7 +63,7 @@ export class Claims {
 
   /** @throws BrokerError `store_unavailable` or `store_refused` */
   async claim(request: RenewalRequest, settings: SessionSettings): Promise<ClaimAnswer> {
-    const { clock, tracing, store, events, watches, holdOffs } = this.#parts;
+    const { clock, tracing, store, events, watches, holdOffs } = this.#context;
     const { merchant, trigger } = request;
     const askedAtMs = clock.monotonicMs();
     const wish = this.#wish(request, settings);
@@ -87,7 +82,7 @@ export class Claims {
 
   /** A lease that was watched to its end belonged to a claimant that died: nothing else is to be waited for. */
   #wish(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
-    const { owner, held, watches } = this.#parts;
+    const { owner, held, watches } = this.#context;
     const { merchant, newerThan, coolDownMs } = request;
     const lease = watches.over(merchant, 'lease');
     const watched = lease ?? watches.over(merchant, 'due') ?? watches.over(merchant, 'cool_down');

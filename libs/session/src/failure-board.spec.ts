@@ -27,6 +27,19 @@ describe('the last failures', () => {
 });
 
 describe('a failure that is noted', () => {
+  it('stays when an older answer knows of none, whether another one was known before or not', () => {
+    const failure = aRecordedFailure();
+    const later = aRecordedFailure({ at: plusMs(failure.at, 1) });
+    for (const before of [undefined, failure]) {
+      const board = new FailureBoard();
+      board.note('shop', later);
+      board.clearSeen('shop', before);
+      expect(board.get('shop')).toBe(later);
+      board.clearSeen('shop', later);
+      expect(board.get('shop')).toBeUndefined();
+    }
+  });
+
   it('is news once, until another one or a session takes its place', () => {
     const board = new FailureBoard();
     const failure = aRecordedFailure();

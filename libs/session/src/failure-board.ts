@@ -25,8 +25,12 @@ export class FailureBoard {
     return true;
   }
 
-  /** @param seen what was known when the question was asked that found none: a later failure stays */
-  clear(merchant: string, seen = this.#failures.get(merchant)): void {
+  clear(merchant: string): void {
+    this.#failures.delete(merchant);
+  }
+
+  /** @param seen what was known, if anything, when the question was asked that found none: a later failure stays */
+  clearSeen(merchant: string, seen: RecordedFailure | undefined): void {
     if (this.#failures.get(merchant) === seen) this.#failures.delete(merchant);
   }
 

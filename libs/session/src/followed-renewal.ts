@@ -1,10 +1,8 @@
 import type { RenewalRequest } from './claims.js';
-import { meansStoreIsAhead, type RenewalResult, type Renewer } from './renewer.js';
+import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
 import type { SessionSync } from './session-sync.js';
-import { isStoreOutage } from './store-outage.js';
-
-/** When to wish again while the store is silent. */
-const STORE_RETRY_MS = 1_000;
+import { isStoreOutage, STORE_RETRY_MS } from './store-outage.js';
 
 /**
  * Renews, and reads the store when it turns out to be ahead: then somebody else has published meanwhile, and their

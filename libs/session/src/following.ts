@@ -1,7 +1,7 @@
 import type { Clock, ScheduledTask } from '#libs/clock';
 
 /** Merchants per question to the store. */
-const PAGE = 500;
+export const PAGE = 500;
 /** Questions under way at once: one that hangs does not hold up the others. */
 const LANES = 4;
 /** Between a question that failed and the next. */

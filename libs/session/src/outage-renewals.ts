@@ -1,25 +1,15 @@
-import { type Clock, Deadline } from '#libs/clock';
+import { Deadline } from '#libs/clock';
 import { AloneAllowance } from './alone-allowance.js';
-import type { CallCeiling } from './call-ceiling.js';
 import { timedSteadily } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
-import type { HeldSessions } from './held-sessions.js';
-import type { SessionGateway } from './ports/session-gateway.js';
 import { answeredAt, type AttemptResult, leaseMsFor, recordOf } from './renewal-attempt.js';
+import type { ReplicaContext } from './replica-context.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
-import type { StoreSilence } from './store-silence.js';
 
-export interface OutageParts {
-  readonly held: HeldSessions;
-  readonly silence: StoreSilence;
-  readonly ceiling: CallCeiling;
-  readonly gateway: SessionGateway;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
+type OutageContext = Pick<ReplicaContext, 'held' | 'silence' | 'ceiling' | 'gateway' | 'clock' | 'random'>;
 
 export interface AloneWish {
   readonly merchant: string;
@@ -28,22 +18,19 @@ export interface AloneWish {
   readonly shutdown: AbortSignal;
 }
 
-/** When to wish again while the store is not yet given up. */
-const ASK_AGAIN_MS = 1_000;
-
 /**
  * Sessions that this replica creates by itself while the store is silent for good, so that payments go on (ADR 8 and 16).
  * There is no lease then: other replicas may do the same, each within its own count of the budget.
  */
 export class OutageRenewals {
-  readonly #parts: OutageParts;
+  readonly #context: OutageContext;
   readonly #allowance: AloneAllowance;
-  /** Given by the store: a replica that has never reached it makes nothing. */
+  /** Given by the store, at the first answer that it gives: a replica that has never reached it makes nothing. */
   #seat: number | undefined;
 
-  constructor(parts: OutageParts) {
-    this.#parts = parts;
-    this.#allowance = new AloneAllowance(parts.clock);
+  constructor(context: OutageContext) {
+    this.#context = context;
+    this.#allowance = new AloneAllowance(context.clock);
   }
 
   takeSeat(seat: number): void {
@@ -51,16 +38,16 @@ export class OutageRenewals {
     this.#allowance.startOver();
   }
 
-  /** Until this replica may create a session for the merchant by itself; 0 when it may now. */
-  waitMs(merchant: string, settings: SessionSettings): number {
-    const { silence, ceiling } = this.#parts;
-    if (this.#seat === undefined || !silence.everAnswered || !silence.isLasting) return ASK_AGAIN_MS;
-    return Math.max(this.#allowance.waitMs(merchant), ceiling.waitMs(merchant, settings.budget));
+  /** Whether this replica may create a session for the merchant by itself now. */
+  mayCreate(merchant: string, settings: SessionSettings): boolean {
+    const { silence, ceiling } = this.#context;
+    if (this.#seat === undefined || !silence.isLasting) return false;
+    return this.#allowance.waitMs(merchant) <= 0 && ceiling.waitMs(merchant, settings.budget) <= 0;
   }
 
   /** One create call without a lease. Its generation is above everything that this process has seen. */
   async create({ merchant, settings, because, shutdown }: AloneWish): Promise<AttemptResult> {
-    const { clock, held, gateway, ceiling, random } = this.#parts;
+    const { clock, held, gateway, ceiling, random } = this.#context;
     ceiling.called(merchant);
     this.#allowance.called(merchant, because);
     const basis = held.replaceable(merchant);
@@ -89,11 +76,10 @@ export class OutageRenewals {
     const failures = this.#allowance.failures(merchant);
     const { retryAfterMs, wasReached } = failure;
     const attempt = { kind: outcome, failures, retryAfterMs, wasReached };
-    if (!wasReached) this.#parts.ceiling.giveBack(merchant);
-    const retryInMs = retryDelayMs(attempt, this.#parts.random());
+    if (!wasReached) this.#context.ceiling.giveBack(merchant);
+    const retryInMs = retryDelayMs(attempt, this.#context.random());
     this.#allowance.failed(merchant, retryInMs);
-    const recorded = recordOf(failure, outcome, this.#parts.clock.now());
-    const waitMs = Math.max(retryInMs, this.#allowance.waitMs(merchant));
-    return { kind: 'failed', failure, outcome, retryInMs: waitMs, recorded };
+    const recorded = recordOf(failure, outcome, this.#context.clock.now());
+    return { kind: 'failed', failure, outcome, retryInMs: this.#allowance.waitMs(merchant), recorded };
   }
 }

@@ -1,5 +1,5 @@
-import type { ServeFacts } from './serve-decision.js';
-import { type Check, firstVerdict } from './verdict.js';
+import { decide, type DecisionTable, otherwise } from './decision-table.js';
+import { isExpired, isMissing, isPastMargin, type ServeFacts } from './serve-decision.js';
 
 export interface ReadFacts extends ServeFacts {
   /** How long the session has existed. */
@@ -24,27 +24,24 @@ const SETTLED_SHARE = 0.25;
 /** A wish for more than this share of a lifetime would be open again soon after it was fulfilled. */
 const MOST_WISHED_SHARE = 0.75;
 
-const renewChecks: readonly Check<ReadFacts, RenewVerdict>[] = [
-  (facts) => (facts.held ? undefined : { renew: 'wait', reason: 'no_session' }),
-  (facts) => (facts.leftMs > 0 ? undefined : { renew: 'wait', reason: 'expired' }),
-  (facts) =>
-    facts.leftMs < facts.minRemainingMs && isSettled(facts) && couldBeFulfilled(facts)
-      ? { renew: 'wait', reason: 'less_than_wanted' }
-      : undefined,
-  (facts) => (facts.freshMs > 0 ? undefined : { renew: 'background', reason: 'past_margin' }),
+const isSettled = ({ ageMs, lifetimeMs }: ReadFacts): boolean =>
+  ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs);
+
+const couldBeFulfilled = ({ minRemainingMs, lifetimeMs }: ReadFacts): boolean =>
+  minRemainingMs <= MOST_WISHED_SHARE * lifetimeMs;
+
+const hasLessThanWanted = (facts: ReadFacts): boolean =>
+  facts.leftMs < facts.minRemainingMs && isSettled(facts) && couldBeFulfilled(facts);
+
+const renewing: DecisionTable<ReadFacts, RenewVerdict> = [
+  [isMissing, { renew: 'wait', reason: 'no_session' }],
+  [isExpired, { renew: 'wait', reason: 'expired' }],
+  [hasLessThanWanted, { renew: 'wait', reason: 'less_than_wanted' }],
+  [isPastMargin, { renew: 'background', reason: 'past_margin' }],
+  [otherwise, { renew: 'no', reason: 'current' }],
 ];
 
-function isSettled({ ageMs, lifetimeMs }: ReadFacts): boolean {
-  return ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs);
-}
-
-function couldBeFulfilled({ minRemainingMs, lifetimeMs }: ReadFacts): boolean {
-  return minRemainingMs <= MOST_WISHED_SHARE * lifetimeMs;
-}
-
-const NO_RENEWAL: RenewVerdict = { renew: 'no', reason: 'current' };
-
-/** Whether a read has to set a renewal going, and whether it waits for it. In order; the first verdict counts. */
+/** Whether a read has to set a renewal going, and whether it waits for it. */
 export function decideRenewal(facts: ReadFacts): RenewVerdict {
-  return firstVerdict(renewChecks, facts, NO_RENEWAL);
+  return decide(renewing, facts);
 }

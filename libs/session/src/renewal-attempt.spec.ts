@@ -4,8 +4,7 @@ import { GatewayFailure } from './gateway-failure.js';
 import { HeldSessions } from './held-sessions.js';
 import type { LeaseRelease } from './ports/session-store.js';
 import { untraced } from './ports/tracing.js';
-import { type AttemptPorts, PUBLISH_ALLOWANCE_MS, RenewalAttempt } from './renewal-attempt.js';
-import { meansStoreIsAhead } from './renewer.js';
+import { type AttemptContext, PUBLISH_ALLOWANCE_MS, RenewalAttempt } from './renewal-attempt.js';
 
 const settings = someSettings({ gatewayTimeoutMs: 5_000 });
 
@@ -15,7 +14,7 @@ function attemptWith(leftMs: number): RenewalAttempt {
   const held = new HeldSessions(clock);
   held.adopt(aSession({ generation: 8 }), 0);
   const lease = { merchant: 'shop', owner: 'replica-1', fence: 10, remainingMs: leftMs, failures: 0 };
-  return new RenewalAttempt({ clock, held } as unknown as AttemptPorts, {
+  return new RenewalAttempt({ clock, held } as unknown as AttemptContext, {
     lease: { lease, endsAtMs: 1_000 + leftMs },
     settings,
     onIssued: () => undefined,
@@ -54,7 +53,7 @@ describe('a call that is aborted', () => {
       tracing: untraced,
     };
     const lease = { merchant: 'shop', owner: 'replica-1', fence: 10, remainingMs: 10_000, failures: 0 };
-    const attempt = new RenewalAttempt(ports as unknown as AttemptPorts, {
+    const attempt = new RenewalAttempt(ports as unknown as AttemptContext, {
       lease: { lease, endsAtMs: 10_000 },
       settings,
       onIssued: () => undefined,
@@ -78,17 +77,5 @@ describe('a call that is aborted', () => {
     shutdown.abort();
     expect(await result).toEqual({ kind: 'abandoned' });
     expect(releases).toEqual([{ called: true, nextDueInMs: 0 }]);
-  });
-});
-
-describe('what became of a wish', () => {
-  it.each([
-    ['already_newer', true],
-    ['lost', true],
-    ['failed', false],
-    ['store_down', false],
-    ['held', false],
-  ] as const)('means that the store is ahead: %s, %s', (kind, isAhead) => {
-    expect(meansStoreIsAhead({ kind, retryInMs: 0 })).toBe(isAhead);
   });
 });

@@ -1,12 +1,9 @@
 import { type Clock, Deadline, type Instant, msBetween } from '#libs/clock';
-import type { CallCeiling } from './call-ceiling.js';
 import { timedSteadily } from './clock-skew.js';
 import { GatewayFailure } from './gateway-failure.js';
-import type { HeldSessions } from './held-sessions.js';
 import type { RenewalOutcome } from './ports/session-events.js';
-import type { SessionGateway } from './ports/session-gateway.js';
-import type { Lease, LeaseRelease, RecordedFailure, SessionStore } from './ports/session-store.js';
-import type { Tracing } from './ports/tracing.js';
+import type { Lease, LeaseRelease, RecordedFailure } from './ports/session-store.js';
+import type { ReplicaContext } from './replica-context.js';
 import { isStoreOutage } from './store-outage.js';
 import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
@@ -52,15 +49,10 @@ export type AttemptResult =
     }
   | { readonly kind: 'abandoned' };
 
-export interface AttemptPorts {
-  readonly held: HeldSessions;
-  readonly ceiling: CallCeiling;
-  readonly store: SessionStore;
-  readonly gateway: SessionGateway;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly tracing: Tracing;
-}
+export type AttemptContext = Pick<
+  ReplicaContext,
+  'held' | 'ceiling' | 'store' | 'gateway' | 'clock' | 'random' | 'tracing'
+>;
 
 export interface AttemptOptions {
   readonly lease: TimedLease;
@@ -71,19 +63,19 @@ export interface AttemptOptions {
 
 /** One lease, at most one create-session call, and what became of it. */
 export class RenewalAttempt {
-  readonly #ports: AttemptPorts;
+  readonly #context: AttemptContext;
   readonly #settings: SessionSettings;
   readonly #held: TimedLease;
   readonly #onIssued: (made: UnpublishedSession) => void;
   /** The highest generation that was known before the call. */
   readonly #basis: number;
 
-  constructor(ports: AttemptPorts, { lease, settings, onIssued }: AttemptOptions) {
-    this.#ports = ports;
+  constructor(context: AttemptContext, { lease, settings, onIssued }: AttemptOptions) {
+    this.#context = context;
     this.#settings = settings;
     this.#held = lease;
     this.#onIssued = onIssued;
-    this.#basis = ports.held.replaceable(lease.lease.merchant);
+    this.#basis = context.held.replaceable(lease.lease.merchant);
   }
 
   /** False for the rest of a lease that an earlier, timed-out claim left behind: it may end during the call. */
@@ -95,7 +87,7 @@ export class RenewalAttempt {
    * @param shutdown aborts the call; the lease is then freed, so that another replica goes on
    */
   async run(shutdown: AbortSignal): Promise<AttemptResult> {
-    const { clock, gateway, held, ceiling, tracing } = this.#ports;
+    const { clock, gateway, held, ceiling, tracing } = this.#context;
     const deadline = new Deadline(clock, this.#leftMs() - PUBLISH_ALLOWANCE_MS, shutdown);
     held.noteCalled(this.#merchant, this.#held.lease.fence);
     ceiling.called(this.#merchant);
@@ -122,7 +114,7 @@ export class RenewalAttempt {
   }
 
   #leftMs(): number {
-    return this.#held.endsAtMs - this.#ports.clock.monotonicMs();
+    return this.#held.endsAtMs - this.#context.clock.monotonicMs();
   }
 
   #admit(issued: IssuedSession): Session {
@@ -130,7 +122,7 @@ export class RenewalAttempt {
       merchant: this.#merchant,
       generation: this.#held.lease.fence,
       settings: this.#settings,
-      jitter: this.#ports.random(),
+      jitter: this.#context.random(),
     });
   }
 
@@ -140,7 +132,7 @@ export class RenewalAttempt {
    * A shutdown whose grace is over waits for no store.
    */
   async #publish(made: UnpublishedSession, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
-    const { clock, store } = this.#ports;
+    const { clock, store } = this.#context;
     const { session, answeredAtMs } = made;
     const untilRenewalMs = msBetween(session.createdAt, session.renewAt);
     for (;;) {
@@ -162,9 +154,9 @@ export class RenewalAttempt {
     const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
     const { retryAfterMs, wasReached } = failure;
     const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs, wasReached };
-    const retryInMs = retryDelayMs(attempt, this.#ports.random());
-    const recorded = recordOf(failure, kind, this.#ports.clock.now());
-    if (!wasReached) this.#ports.ceiling.giveBack(this.#merchant);
+    const retryInMs = retryDelayMs(attempt, this.#context.random());
+    const recorded = recordOf(failure, kind, this.#context.clock.now());
+    if (!wasReached) this.#context.ceiling.giveBack(this.#merchant);
     await this.#release({ called: wasReached, nextDueInMs: retryInMs, failure: recorded });
     return { kind: 'failed', failure, outcome: kind, retryInMs, recorded };
   }
@@ -177,14 +169,14 @@ export class RenewalAttempt {
   /** A store that does not answer (which ObservedStore reports) costs the rest of the lease: it then ends by itself. */
   async #release(release: LeaseRelease): Promise<void> {
     try {
-      await this.#ports.store.release(this.#held.lease, release);
+      await this.#context.store.release(this.#held.lease, release);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }
   }
 
   #pause(durationMs: number): Promise<void> {
-    return new Promise((resolve) => void this.#ports.clock.schedule(durationMs, resolve));
+    return new Promise((resolve) => void this.#context.clock.schedule(durationMs, resolve));
   }
 }
 

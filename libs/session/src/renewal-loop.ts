@@ -1,17 +1,11 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
-import type { FailureBoard } from './failure-board.js';
-import type { GatewayLoad } from './gateway-load.js';
-import type { GatewayRecovery } from './gateway-recovery.js';
-import type { Grace } from './grace.js';
-import type { HeldSessions } from './held-sessions.js';
-import type { MomentWatches } from './moment-watches.js';
-import type { Merchants } from './ports/merchants.js';
-import type { SessionStore } from './ports/session-store.js';
-import { hasNewsInStore, type Renewer, type RenewalResult } from './renewer.js';
+import { Alarm } from '#libs/clock';
+import type { RenewalRequest } from './claims.js';
+import { hasNewsInStore, type RenewalResult } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
+import type { ReplicaContext } from './replica-context.js';
+import { Rounds } from './rounds.js';
 import type { SessionSync } from './session-sync.js';
-import type { Settlements } from './settlements.js';
 import { isStoreOutage } from './store-outage.js';
-import type { UnpublishedSessions } from './unpublished-sessions.js';
 
 /** Renewals that one replica has in flight at once: more due merchants wait, and other replicas may take them. */
 const MOST_IN_FLIGHT = 64;
@@ -24,22 +18,12 @@ const PACE_MS = 100;
 /** The store's list and our own count of a session's age are not the same millisecond. */
 const EARLY_MS = 250;
 
-export interface RenewalLoopParts {
-  readonly merchants: Merchants;
-  readonly held: HeldSessions;
-  readonly failures: FailureBoard;
-  readonly grace: Grace;
+export interface RenewalLoopContext extends Omit<
+  ReplicaContext,
+  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling'
+> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
-  readonly unpublished: UnpublishedSessions;
-  readonly settlements: Settlements;
-  readonly recovery: GatewayRecovery;
-  readonly watches: MomentWatches;
-  readonly load: GatewayLoad;
-  readonly store: SessionStore;
-  readonly clock: Clock;
-  /** In [0, 1). */
-  readonly random: () => number;
 }
 
 /**
@@ -47,19 +31,18 @@ export interface RenewalLoopParts {
  * merchant falls due. A tick costs what is due, not what is configured.
  */
 export class RenewalLoop {
-  readonly #parts: RenewalLoopParts;
-  #wakeUp: { readonly task: ScheduledTask; readonly atMs: number } | undefined;
+  readonly #context: RenewalLoopContext;
+  readonly #rounds = new Rounds(() => this.#once());
+  readonly #alarm: Alarm;
   readonly #endSubscriptions: readonly (() => void)[];
-  #running: Promise<void> | undefined;
-  #again = false;
-  #stopped = false;
   #passedOver = 0;
   /** Their back-off is over, because their gateway answers again. */
   readonly #released = new Set<string>();
 
-  constructor(parts: RenewalLoopParts) {
-    this.#parts = parts;
-    const { held, failures, merchants, recovery } = parts;
+  constructor(context: RenewalLoopContext) {
+    this.#context = context;
+    const { clock, held, failures, merchants, recovery } = context;
+    this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscriptions = [
       held.onAnyNewer(({ merchant }) => this.#adopted(merchant)),
       failures.onAnyFailure((merchant, { kind }) => recovery.failed(merchants.gatewayOf(merchant), merchant, kind)),
@@ -68,40 +51,24 @@ export class RenewalLoop {
 
   /** Never rejects for an outage of the store: the next tick asks again. One tick runs at a time. */
   tick(): Promise<void> {
-    if (this.#running !== undefined) {
-      this.#again = true;
-      return this.#running;
-    }
-    this.#running = this.#run();
-    return this.#running;
+    return this.#rounds.run();
   }
 
   /** There is something to do before the next tick. */
   wake(): void {
-    this.#wakeIn(0);
+    this.#alarm.in(0);
   }
 
   /** Claims nothing any more. Resolves when a tick under way has ended. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     for (const end of this.#endSubscriptions) end();
-    this.#cancelWakeUp();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#once();
-    } while (this.#again && !this.#stopped);
-    // In the same step as the last look: a tick that comes now begins a run of its own.
-    this.#running = undefined;
+    this.#alarm.close();
+    await this.#rounds.close();
   }
 
   async #once(): Promise<void> {
-    if (this.#stopped) return;
-    this.#cancelWakeUp();
-    const { unpublished, sync } = this.#parts;
+    this.#alarm.cancel();
+    const { unpublished, sync } = this.#context;
     try {
       await unpublished.offerAll();
       if (!sync.isComplete) {
@@ -109,8 +76,8 @@ export class RenewalLoop {
         await unpublished.offerAll();
       }
       sync.lookAtOne();
-      if (this.#isWaitingForOthers()) return;
       this.#settle();
+      if (this.#isWaitingForOthers()) return;
       this.#renewReleased();
       await this.#renewDue();
     } catch (error) {
@@ -120,15 +87,15 @@ export class RenewalLoop {
   }
 
   #isWaitingForOthers(): boolean {
-    const leftMs = this.#parts.grace.leftMs();
-    if (leftMs > 0) this.#wakeIn(leftMs);
+    const leftMs = this.#context.grace.leftMs();
+    if (leftMs > 0) this.#alarm.in(leftMs);
     return leftMs > 0;
   }
 
   /** A session may fall due before the next tick looks; and a gateway that made one makes others. */
   #adopted(merchant: string): void {
-    const { held, merchants, recovery } = this.#parts;
-    this.#wakeIn(Math.max(0, held.untilRenewalMs(merchant)));
+    const { held, merchants, recovery } = this.#context;
+    this.#alarm.in(Math.max(0, held.untilRenewalMs(merchant)));
     const released = recovery.succeeded(merchants.gatewayOf(merchant), merchant);
     if (released.length === 0) return;
     for (const other of released) this.#released.add(other);
@@ -136,13 +103,13 @@ export class RenewalLoop {
   }
 
   #settle(): void {
-    for (const [merchant, newerThan] of this.#parts.settlements.open()) {
-      this.#renew({ merchant, newerThan, isOverdue: true });
+    for (const [merchant, newerThan] of this.#context.settlements.open()) {
+      this.#renew({ merchant, newerThan, isOverdue: true, settles: true });
     }
   }
 
   #renewReleased(): void {
-    const { held, merchants, load } = this.#parts;
+    const { held, merchants, load } = this.#context;
     for (const merchant of this.#shuffled([...this.#released])) {
       if (held.untilRenewalMs(merchant) > 0 || merchants.settingsOf(merchant) === undefined) {
         this.#released.delete(merchant);
@@ -154,11 +121,11 @@ export class RenewalLoop {
   }
 
   #room(): number {
-    return MOST_IN_FLIGHT - this.#parts.renewer.inFlight;
+    return MOST_IN_FLIGHT - this.#context.renewer.inFlight;
   }
 
   async #renewDue(): Promise<void> {
-    const { merchants, held, load, store } = this.#parts;
+    const { merchants, held, load, store } = this.#context;
     const room = this.#room();
     if (room <= 0) return;
     const limit = room + this.#passedOver;
@@ -173,7 +140,7 @@ export class RenewalLoop {
     this.#passedOver = Math.min(MOST_PASSED_OVER, due.merchants.length - started);
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
-    this.#wakeIn(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
+    this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
   }
 
   /**
@@ -182,7 +149,7 @@ export class RenewalLoop {
    * moment itself: one that we have watched is over when we have watched it to its end.
    */
   #isDueHere(merchant: string): boolean {
-    const { merchants, held, sync, watches } = this.#parts;
+    const { merchants, held, sync, watches } = this.#context;
     if (merchants.settingsOf(merchant) === undefined) return false;
     if (held.untilRenewalMs(merchant) <= EARLY_MS || watches.over(merchant, 'due') !== undefined) return true;
     sync.want([merchant]);
@@ -192,13 +159,13 @@ export class RenewalLoop {
   /** Replicas see the same list: each in an order of its own, they share the work instead of racing for each lease. */
   #shuffled(merchants: readonly string[]): readonly string[] {
     return merchants
-      .map((merchant) => ({ merchant, rank: this.#parts.random() }))
+      .map((merchant) => ({ merchant, rank: this.#context.random() }))
       .sort((left, right) => left.rank - right.rank)
       .map(({ merchant }) => merchant);
   }
 
-  #renew(wish: Pick<Parameters<Renewer['renew']>[0], 'merchant' | 'newerThan' | 'isOverdue' | 'ignoresBackOff'>): void {
-    const { renewer, held, sync } = this.#parts;
+  #renew(wish: Omit<RenewalRequest, 'trigger' | 'coolDownMs'>): void {
+    const { renewer, held, sync } = this.#context;
     const trigger = held.seen(wish.merchant) === 0 ? 'startup' : 'schedule';
     renewer
       .renew({ ...wish, trigger, coolDownMs: 0 })
@@ -207,28 +174,11 @@ export class RenewalLoop {
   }
 
   async #renewed(merchant: string, result: RenewalResult): Promise<void> {
-    const { renewer, sync } = this.#parts;
+    const { renewer, sync } = this.#context;
     // Its own publication is read, too: the next due moment is watched from its beginning on.
     if (hasNewsInStore(result)) sync.want([merchant]);
     if (this.#released.size > 0) this.wake();
     const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';
     if (hasBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();
-  }
-
-  /** The earliest wish counts: a tick looks at everything that is due. */
-  #wakeIn(delayMs: number): void {
-    const atMs = this.#parts.clock.monotonicMs() + delayMs;
-    if (this.#stopped || (this.#wakeUp !== undefined && this.#wakeUp.atMs <= atMs)) return;
-    this.#cancelWakeUp();
-    const task = this.#parts.clock.schedule(delayMs, () => {
-      this.#wakeUp = undefined;
-      void this.tick();
-    });
-    this.#wakeUp = { atMs, task };
-  }
-
-  #cancelWakeUp(): void {
-    this.#wakeUp?.task.cancel();
-    this.#wakeUp = undefined;
   }
 }

@@ -1,7 +1,13 @@
 import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
+import { exceedsTolerance, measureSkew } from './clock-skew.js';
 import type { AttemptResult } from './renewal-attempt.js';
+import { implausibleTimes } from './session-admission.js';
+import { leadTimeShortfall } from './session-moments.js';
+import type { SessionSettings } from './session-settings.js';
+import type { IssuedSession, Session } from './session.js';
 
 export interface EndedAttempt {
+  readonly kind: 'ended';
   readonly generation: number;
   readonly result: AttemptResult;
   readonly durationMs: number;
@@ -11,7 +17,7 @@ export interface EndedAttempt {
 export function reportAttempt(
   events: SessionEvents,
   wish: { readonly merchant: string; readonly trigger: RenewalTrigger },
-  { generation, result, durationMs }: EndedAttempt,
+  { generation, result, durationMs }: Omit<EndedAttempt, 'kind'>,
 ): void {
   const { merchant, trigger } = wish;
   const finished = { event: 'renewal_finished', merchant, trigger, generation, durationMs } as const;
@@ -35,4 +41,22 @@ export function reportAttempt(
     case 'abandoned':
       return events.emit({ event: 'renewal_abandoned', merchant, generation });
   }
+}
+
+/** Says what a person should know of a new session's times. */
+export function reportTimes(
+  events: SessionEvents,
+  session: Session,
+  { settings, issued }: { readonly settings: SessionSettings; readonly issued: IssuedSession },
+): void {
+  const { merchant } = session;
+  const skew = measureSkew(issued);
+  if (skew !== undefined) {
+    events.emit({ event: 'clock_skew', merchant, skewMs: skew.likelyMs, beyondTolerance: exceedsTolerance(skew) });
+  }
+  for (const implausible of implausibleTimes(issued, settings)) {
+    events.emit({ event: 'implausible_time', merchant, ...implausible });
+  }
+  const shortfall = leadTimeShortfall(session, settings);
+  if (shortfall !== undefined) events.emit({ event: 'lead_time_short', merchant, ...shortfall });
 }

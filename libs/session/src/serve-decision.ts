@@ -1,4 +1,4 @@
-import { type Check, firstVerdict } from './verdict.js';
+import { decide, type DecisionTable, otherwise } from './decision-table.js';
 
 /** What is known of the session in memory at the moment of a read. Durations in milliseconds. */
 export interface ServeFacts {
@@ -15,15 +15,18 @@ export type ServeVerdict =
   | { readonly result: 'stale'; readonly reason: 'past_margin' }
   | { readonly result: 'unavailable'; readonly reason: 'no_session' | 'expired' };
 
-/** In order; the first verdict counts. A valid session is served whatever fails, an expired one never. */
-const serveChecks: readonly Check<ServeFacts, ServeVerdict>[] = [
-  (facts) => (facts.held ? undefined : { result: 'unavailable', reason: 'no_session' }),
-  (facts) => (facts.leftMs > 0 ? undefined : { result: 'unavailable', reason: 'expired' }),
-  (facts) => (facts.freshMs > 0 ? undefined : { result: 'stale', reason: 'past_margin' }),
+export const isMissing = ({ held }: ServeFacts): boolean => !held;
+export const isExpired = ({ leftMs }: ServeFacts): boolean => leftMs <= 0;
+export const isPastMargin = ({ freshMs }: ServeFacts): boolean => freshMs <= 0;
+
+/** A valid session is served whatever fails, an expired one never. */
+const serving: DecisionTable<ServeFacts, ServeVerdict> = [
+  [isMissing, { result: 'unavailable', reason: 'no_session' }],
+  [isExpired, { result: 'unavailable', reason: 'expired' }],
+  [isPastMargin, { result: 'stale', reason: 'past_margin' }],
+  [otherwise, { result: 'fresh', reason: 'current' }],
 ];
 
-const FRESH: ServeVerdict = { result: 'fresh', reason: 'current' };
-
 export function decideServing(facts: ServeFacts): ServeVerdict {
-  return firstVerdict(serveChecks, facts, FRESH);
+  return decide(serving, facts);
 }

@@ -45,6 +45,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     ...(issued.refreshToken === undefined ? {} : { refreshToken: issued.refreshToken }),
     serverPublic: issued.serverPublic,
     clientKeyThumbprint: issued.clientKeyThumbprint,
+    callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
     ...life,
     ...momentsOf(life, facts.settings, facts.jitter),
   };

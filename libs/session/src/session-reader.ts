@@ -1,12 +1,12 @@
-import { type Clock, Deadline, msBetween } from '#libs/clock';
+import { Deadline, msBetween } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
-import type { FailureBoard } from './failure-board.js';
 import { renewAndFollow } from './followed-renewal.js';
-import type { HeldSessions } from './held-sessions.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import { decideRenewal, EARLY_RENEWAL_COOL_DOWN_MS, type RenewVerdict } from './renew-decision.js';
-import type { Renewer, RenewalResult } from './renewer.js';
+import type { RenewalResult } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
+import type { ReplicaContext } from './replica-context.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
 import type { Session } from './session.js';
@@ -31,12 +31,9 @@ export type ServedSession = {
   readonly verdict: Exclude<ServeVerdict, { result: 'unavailable' }>;
 };
 
-export interface SessionReaderParts {
-  readonly held: HeldSessions;
-  readonly failures: FailureBoard;
+export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
-  readonly clock: Clock;
 }
 
 /**
@@ -44,22 +41,22 @@ export interface SessionReaderParts {
  * nothing at the same time waits for the same attempt. A valid session is never withheld because a renewal is slow.
  */
 export class SessionReader {
-  readonly #parts: SessionReaderParts;
+  readonly #context: SessionReaderContext;
 
-  constructor(parts: SessionReaderParts) {
-    this.#parts = parts;
+  constructor(context: SessionReaderContext) {
+    this.#context = context;
   }
 
   /** What memory holds, without waiting or renewing; undefined when there is nothing to serve. */
   peek(merchant: string): ServedSession | undefined {
     const verdict = this.verdict(merchant);
-    const session = this.#parts.held.get(merchant);
+    const session = this.#context.held.get(merchant);
     return verdict.result === 'unavailable' || session === undefined ? undefined : { session, verdict };
   }
 
   /** Whether the merchant's session would be served now, and for what reason. */
   verdict(merchant: string): ServeVerdict {
-    return decideServing(this.#parts.held.facts(merchant));
+    return decideServing(this.#context.held.facts(merchant));
   }
 
   /**
@@ -87,7 +84,7 @@ export class SessionReader {
     if (this.verdict(merchant).result !== 'unavailable') return;
     this.#confirmClock(merchant)
       .then(() => this.verdict(merchant).result === 'unavailable' && this.#renewInBackground({ merchant }))
-      .catch((error: unknown) => this.#parts.sync.reportBroken('demand', error));
+      .catch((error: unknown) => this.#context.sync.reportBroken('demand', error));
   }
 
   /** The first session of a generation above `generation`; undefined when none came within `waitMs` or on abort. */
@@ -95,7 +92,7 @@ export class SessionReader {
     generation: number,
     wish: Pick<ReadWish, 'merchant' | 'waitMs' | 'signal'>,
   ): Promise<Session | undefined> {
-    const { clock, held, failures } = this.#parts;
+    const { clock, held, failures } = this.#context;
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
     const awaited = { merchant: wish.merchant, generation, orFailure: false, signal: deadline.signal };
     const change = new ChangeWait(held, failures, awaited);
@@ -110,19 +107,19 @@ export class SessionReader {
   }
 
   #renewVerdict(wish: ReadWish): RenewVerdict {
-    const session = this.#parts.held.get(wish.merchant);
+    const session = this.#context.held.get(wish.merchant);
     return decideRenewal({
-      ...this.#parts.held.facts(wish.merchant),
-      ageMs: this.#parts.held.ageMs(wish.merchant),
+      ...this.#context.held.facts(wish.merchant),
+      ageMs: this.#context.held.ageMs(wish.merchant),
       lifetimeMs: session === undefined ? 0 : msBetween(session.createdAt, session.expiresAt),
       minRemainingMs: wish.minRemainingMs,
     });
   }
 
   #renewAndFollow({ merchant }: Pick<ReadWish, 'merchant'>): Promise<RenewalResult> {
-    const { held } = this.#parts;
+    const { held } = this.#context;
     const replacesLiving = held.facts(merchant).freshMs > 0;
-    return renewAndFollow(this.#parts, {
+    return renewAndFollow(this.#context, {
       merchant,
       trigger: 'demand',
       newerThan: held.replaceable(merchant),
@@ -132,20 +129,20 @@ export class SessionReader {
 
   /** A wall clock that jumped makes sessions look over that are not: the store knows, and no session is created before. */
   async #confirmClock(merchant: string): Promise<void> {
-    if (this.#parts.held.storeClock.driftMs === 0) return;
+    if (this.#context.held.storeClock.driftMs === 0) return;
     try {
-      await this.#parts.sync.refresh(merchant);
+      await this.#context.sync.refresh(merchant);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }
   }
 
   #renewInBackground(wish: Pick<ReadWish, 'merchant'>): void {
-    this.#renewAndFollow(wish).catch((error: unknown) => this.#parts.sync.reportBroken('background renewal', error));
+    this.#renewAndFollow(wish).catch((error: unknown) => this.#context.sync.reportBroken('background renewal', error));
   }
 
   async #waitForRenewal(wish: ReadWish): Promise<void> {
-    const { clock, held, failures } = this.#parts;
+    const { clock, held, failures } = this.#context;
     const { merchant, patient } = wish;
     const generation = held.generationOf(merchant);
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
@@ -158,7 +155,7 @@ export class SessionReader {
     try {
       const result = await Promise.race([this.#renewAndFollow(wish), change.ended]);
       // No result: something changed, or the time is up. `held`: another replica is at it and will announce.
-      if (result === undefined || held.generationOf(merchant) > generation) return;
+      if (result === undefined) return;
       if (patient || result.kind === 'held') await change.ended;
     } finally {
       change.end();
@@ -167,7 +164,7 @@ export class SessionReader {
   }
 
   #refuse(merchant: string): never {
-    const { failures, renewer } = this.#parts;
+    const { failures, renewer } = this.#context;
     const verdict = this.verdict(merchant);
     const failure = failures.get(merchant);
     throw new BrokerError('session_unavailable', {

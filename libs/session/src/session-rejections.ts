@@ -1,11 +1,10 @@
-import { type Clock, Deadline } from '#libs/clock';
+import { Deadline } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
-import type { FailureBoard } from './failure-board.js';
 import { renewAndFollow } from './followed-renewal.js';
-import type { HeldSessions } from './held-sessions.js';
-import type { SessionEvents } from './ports/session-events.js';
-import type { Renewer, RenewalResult } from './renewer.js';
+import type { RenewalResult } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
+import type { ReplicaContext } from './replica-context.js';
 import type { SessionReader } from './session-reader.js';
 import type { SessionSync } from './session-sync.js';
 import type { Session } from './session.js';
@@ -38,14 +37,10 @@ export type RejectionAnswer =
   | { readonly kind: 'renewed' | 'already_newer'; readonly session: Session }
   | { readonly kind: 'cooled_down'; readonly retryInMs: number };
 
-export interface SessionRejectionsParts {
-  readonly held: HeldSessions;
-  readonly failures: FailureBoard;
+export interface SessionRejectionsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'events' | 'clock'> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
-  readonly events: SessionEvents;
-  readonly clock: Clock;
 }
 
 /**
@@ -53,13 +48,13 @@ export interface SessionRejectionsParts {
  * given what is newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
  */
 export class SessionRejections {
-  readonly #parts: SessionRejectionsParts;
+  readonly #context: SessionRejectionsContext;
   /** Highest generation rejected so far, to tell the first report of a death from its echoes. */
   readonly #rejected = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<void>>();
 
-  constructor(parts: SessionRejectionsParts) {
-    this.#parts = parts;
+  constructor(context: SessionRejectionsContext) {
+    this.#context = context;
   }
 
   /**
@@ -74,17 +69,15 @@ export class SessionRejections {
     if (stored !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: stored });
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
-    if (session !== undefined) {
-      const kind = result?.kind === 'already_newer' ? 'already_newer' : 'renewed';
-      return this.#answer(rejection, { kind, session });
-    }
+    // Whoever has made it: it came while this report waited for it.
+    if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
     if (result?.kind === 'cooled_down')
       return this.#answer(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs });
     return this.#refuse(rejection, result);
   }
 
   #newer({ merchant, generation }: Rejection): Session | undefined {
-    const session = this.#parts.reader.peek(merchant)?.session;
+    const session = this.#context.reader.peek(merchant)?.session;
     return session !== undefined && session.generation > generation ? session : undefined;
   }
 
@@ -93,7 +86,7 @@ export class SessionRejections {
    * none at all cannot judge: an old process' generation is then as good as any.
    */
   async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
-    const { held } = this.#parts;
+    const { held } = this.#context;
     const isUnknown = (): boolean => held.seen(merchant) > 0 && generation > held.seen(merchant);
     if (generation <= held.generationOf(merchant)) return;
     try {
@@ -109,13 +102,13 @@ export class SessionRejections {
   #lookUp(merchant: string): Promise<void> {
     const underway = this.#lookups.get(merchant);
     if (underway !== undefined) return underway;
-    const lookup = this.#parts.sync.refresh(merchant).finally(() => this.#lookups.delete(merchant));
+    const lookup = this.#context.sync.refresh(merchant).finally(() => this.#lookups.delete(merchant));
     this.#lookups.set(merchant, lookup);
     return lookup;
   }
 
   async #renew(rejection: Rejection): Promise<RenewalResult | undefined> {
-    const { clock, held, failures } = this.#parts;
+    const { clock, held, failures } = this.#context;
     const { merchant, generation, waitMs, signal } = rejection;
     const deadline = new Deadline(clock, waitMs, signal);
     const awaited = { merchant, generation, orFailure: true, signal: deadline.signal };
@@ -123,7 +116,7 @@ export class SessionRejections {
     try {
       const result = await Promise.race([this.#attempts(rejection, deadline.signal), change.ended]);
       // `held`: another replica is at it, and announces what becomes of it.
-      if (result?.kind === 'held' && this.#newer(rejection) === undefined) await change.ended;
+      if (result?.kind === 'held') await change.ended;
       return result ?? undefined;
     } finally {
       change.end();
@@ -133,14 +126,14 @@ export class SessionRejections {
 
   async #attempts(rejection: Rejection, signal: AbortSignal): Promise<RenewalResult | undefined> {
     for (let attempt = 1; ; attempt += 1) {
-      const result = await renewAndFollow(this.#parts, this.#request(rejection));
+      const result = await renewAndFollow(this.#context, this.#request(rejection));
       const isSettled = this.#newer(rejection) !== undefined || isLastWord(result);
       if (isSettled || attempt === MOST_ATTEMPTS || signal.aborted) return result;
     }
   }
 
   #request({ merchant, generation }: Rejection): Parameters<Renewer['renew']>[0] {
-    const { held } = this.#parts;
+    const { held } = this.#context;
     const replacesLiving = held.facts(merchant).leftMs > 0;
     return {
       merchant,
@@ -161,7 +154,7 @@ export class SessionRejections {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw new BrokerError('session_unavailable', {
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
-      retryAfterMs: this.#parts.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
+      retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }
 
@@ -171,7 +164,7 @@ export class SessionRejections {
   ): void {
     const isFirst = generation > (this.#rejected.get(merchant) ?? 0);
     if (isFirst) this.#rejected.set(merchant, generation);
-    this.#parts.events.emit({
+    this.#context.events.emit({
       event: 'session_rejected',
       merchant,
       generation,

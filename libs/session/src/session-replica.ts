@@ -82,7 +82,7 @@ export class SessionReplica {
       onKept: () => this.#loop.wake(),
       onBroken: (error) => events.emit({ event: 'broken', activity: 'offer', error }),
     });
-    const parts = {
+    const context = {
       ...ports,
       tracing: ports.tracing ?? untraced,
       store,
@@ -97,9 +97,9 @@ export class SessionReplica {
       recovery: new GatewayRecovery(),
       grace,
     };
-    this.#renewer = new Renewer(parts);
-    this.#sync = new SessionSync({ ...parts, renewer: this.#renewer });
-    const running = { ...parts, renewer: this.#renewer, sync: this.#sync };
+    this.#renewer = new Renewer(context);
+    this.#sync = new SessionSync({ ...context, renewer: this.#renewer });
+    const running = { ...context, renewer: this.#renewer, sync: this.#sync };
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reader: this.reader });

@@ -1,20 +1,15 @@
-import { type Clock, msBetween } from '#libs/clock';
-import type { FailureBoard } from './failure-board.js';
-import { Following } from './following.js';
-import type { HeldSessions } from './held-sessions.js';
-import type { MomentWatches } from './moment-watches.js';
-import type { Merchants } from './ports/merchants.js';
-import type { SessionEvents } from './ports/session-events.js';
-import type { Announcement, SessionStore, StoredState } from './ports/session-store.js';
+import { msBetween } from '#libs/clock';
+import { adopt } from './adoption.js';
+import { Following, PAGE } from './following.js';
+import type { Announcement, StoredState } from './ports/session-store.js';
 import { RecheckPlan } from './recheck-plan.js';
-import { hasNewsInStore, type Renewer } from './renewer.js';
+import { hasNewsInStore } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
+import type { ReplicaContext } from './replica-context.js';
 import { LONGEST_BACK_OFF_MS } from './retry-policy.js';
-import { haveSameServerKey, type Session } from './session.js';
+import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
-import type { UnpublishedSessions } from './unpublished-sessions.js';
 
-/** Merchants per question to the store. */
-const PAGE = 500;
 /** A merchant without a session, or long overdue, is looked up this often, should its announcement be lost. */
 const LONGEST_RECHECK_MS = 15_000;
 const LONGEST_FIRST_LAG_MS = 2_000;
@@ -24,19 +19,11 @@ const RECHECK_JITTER = 0.2;
 /** A replica that starts without its store looks after its merchants from here on. */
 const FIRST_RECHECK_IN_OUTAGE_MS = 1_000;
 
-export interface SessionSyncParts {
-  readonly owner: string;
-  readonly merchants: Merchants;
-  readonly held: HeldSessions;
-  readonly failures: FailureBoard;
+export interface SessionSyncContext extends Omit<
+  ReplicaContext,
+  'gateway' | 'tracing' | 'settlements' | 'silence' | 'grace' | 'ceiling' | 'load' | 'recovery'
+> {
   readonly renewer: Renewer;
-  readonly unpublished: UnpublishedSessions;
-  readonly watches: MomentWatches;
-  readonly store: SessionStore;
-  readonly events: SessionEvents;
-  readonly clock: Clock;
-  /** In [0, 1). */
-  readonly random: () => number;
 }
 
 /**
@@ -44,7 +31,7 @@ export interface SessionSyncParts {
  * replica has newer is offered. Announcements make it fast; a look at every session past its renewAt makes it certain.
  */
 export class SessionSync {
-  readonly #parts: SessionSyncParts;
+  readonly #context: SessionSyncContext;
   readonly #following: Following;
   readonly #rechecks: RecheckPlan;
   /** Looked at because their moment had come: they are renewed if nobody else has. */
@@ -57,17 +44,17 @@ export class SessionSync {
   #invalidations = 0;
   #closed = false;
 
-  constructor(parts: SessionSyncParts) {
-    this.#parts = parts;
+  constructor(context: SessionSyncContext) {
+    this.#context = context;
     this.#following = new Following({
-      clock: parts.clock,
+      clock: context.clock,
       read: (merchants) => this.#read(merchants),
       onFailure: (merchants, error) => this.#unread(merchants, error),
     });
-    this.#rechecks = new RecheckPlan(parts.clock, (merchants) => this.#recheck(merchants));
+    this.#rechecks = new RecheckPlan(context.clock, (merchants) => this.#recheck(merchants));
     this.#endSubscriptions = [
-      parts.held.onAnyNewer((session) => this.#sessionAdopted(session)),
-      parts.store.onAnnouncement((announcement) => this.#hear(announcement)),
+      context.held.onAnyNewer((session) => this.#sessionAdopted(session)),
+      context.store.onAnnouncement((announcement) => this.#hear(announcement)),
     ];
   }
 
@@ -80,7 +67,7 @@ export class SessionSync {
   invalidate(): void {
     this.#complete = false;
     this.#invalidations += 1;
-    for (const merchant of this.#parts.merchants.ids()) {
+    for (const merchant of this.#context.merchants.ids()) {
       if (!this.#rechecks.has(merchant)) this.#rechecks.planIn(merchant, FIRST_RECHECK_IN_OUTAGE_MS);
     }
   }
@@ -88,10 +75,10 @@ export class SessionSync {
   /** Takes a seat, and enrols and reads every merchant. @throws BrokerError `store_unavailable` or `store_refused` */
   async syncAll(): Promise<void> {
     const before = this.#invalidations;
-    this.#parts.renewer.takeSeat(await this.#parts.store.seat(this.#parts.owner));
-    await this.#enrolAndRead(this.#parts.merchants.ids());
+    this.#context.renewer.takeSeat(await this.#context.store.seat(this.#context.owner));
+    await this.#enrolAndRead(this.#context.merchants.ids());
     if (this.#invalidations === before) this.#complete = true;
-    this.#parts.renewer.letOthersOffer();
+    this.#context.renewer.letOthersOffer();
   }
 
   /** Enrols and reads merchants that are new in the configuration; in an outage, with all others once it is over. */
@@ -106,8 +93,8 @@ export class SessionSync {
 
   /** One merchant, at random, shows whether the store still has what it had, and how its clock goes. */
   lookAtOne(): void {
-    const merchants = this.#parts.merchants.ids();
-    const merchant = merchants[Math.floor(this.#parts.random() * merchants.length)];
+    const merchants = this.#context.merchants.ids();
+    const merchant = merchants[Math.floor(this.#context.random() * merchants.length)];
     if (merchant !== undefined) this.#following.want([merchant]);
   }
 
@@ -147,19 +134,19 @@ export class SessionSync {
 
   /** A failure that is no outage is a bug of ours: reported once, the replica goes on. */
   reportBroken(activity: string, error: unknown): void {
-    if (!isStoreOutage(error)) this.#parts.events.emit({ event: 'broken', activity, error });
+    if (!isStoreOutage(error)) this.#context.events.emit({ event: 'broken', activity, error });
   }
 
   async #enrolAndRead(merchants: readonly string[]): Promise<void> {
     for (let start = 0; start < merchants.length; start += PAGE) {
       const page = merchants.slice(start, start + PAGE);
-      await this.#parts.store.enrol(page);
+      await this.#context.store.enrol(page);
       await this.#read(page);
     }
   }
 
   async #read(merchants: readonly string[]): Promise<void> {
-    const { held, store, clock, failures } = this.#parts;
+    const { held, store, clock, failures } = this.#context;
     const askedAtMs = clock.monotonicMs();
     const failedBefore = new Map(merchants.map((merchant) => [merchant, failures.get(merchant)]));
     const { states, now } = await store.read(
@@ -168,7 +155,7 @@ export class SessionSync {
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {
       // A failure that was noted while the answer was on its way is younger than the answer.
-      if (state.failure === undefined) failures.clear(state.merchant, failedBefore.get(state.merchant));
+      if (state.failure === undefined) failures.clearSeen(state.merchant, failedBefore.get(state.merchant));
       this.#take(state, askedAtMs);
     }
     const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && this.#isConfigured(merchant));
@@ -182,10 +169,10 @@ export class SessionSync {
     if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
     // After the session: with a new one, the moment that was watched before is another's.
     if (dueInMs !== undefined && dueMark !== undefined) {
-      this.#parts.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
+      this.#context.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
     }
-    if (stored.kind === 'unopenable' && this.#parts.held.noteUnusable(merchant, stored.generation)) {
-      this.#parts.events.emit({ event: 'record_unopenable', merchant, generation: stored.generation });
+    if (stored.kind === 'unopenable' && this.#context.held.noteUnusable(merchant, stored.generation)) {
+      this.#context.events.emit({ event: 'record_unopenable', merchant, generation: stored.generation });
     }
     this.#offerIfNewer(state);
     if (this.#rechecked.delete(merchant)) this.#renewIfDue(merchant);
@@ -194,27 +181,23 @@ export class SessionSync {
   }
 
   #takeFailure({ merchant, failure, dueInMs = 0 }: StoredState): void {
-    const { failures, renewer } = this.#parts;
+    const { failures, renewer } = this.#context;
     // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
     if (failure === undefined || !failures.note(merchant, failure)) return;
-    this.#parts.watches.forget(merchant, 'lease');
+    this.#context.watches.forget(merchant, 'lease');
     if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
   }
 
   #adopt(session: Session, storeAgeMs: number, askedAtMs: number): void {
-    const { held, events, clock } = this.#parts;
-    const { merchant, generation } = session;
-    const before = held.get(merchant);
+    const { held, clock } = this.#context;
     // The answer was on its way for at most as long as we waited for it.
     const ageMs = held.storeClock.ageMs(storeAgeMs, session.createdAt) + clock.monotonicMs() - askedAtMs;
-    if (!held.adopt(session, ageMs)) return;
-    const serverKeyChanged = before !== undefined && !haveSameServerKey(before, session);
-    events.emit({ event: 'session_adopted', merchant, generation, source: 'store', serverKeyChanged });
+    adopt(this.#context, { session, ageMs, source: 'store' });
   }
 
   /** The store was emptied, restored from an older copy, or failed over with writes lost: whoever holds newer tells it. */
   #offerIfNewer({ merchant, stored }: StoredState): void {
-    const { held, unpublished, clock, renewer } = this.#parts;
+    const { held, unpublished, clock, renewer } = this.#context;
     const session = held.get(merchant);
     if (session === undefined || stored.kind === 'unchanged' || held.facts(merchant).leftMs <= 0) return;
     const storedGeneration =
@@ -229,20 +212,20 @@ export class SessionSync {
 
   #sessionAdopted(session: Session): void {
     const { merchant } = session;
-    this.#parts.failures.clear(merchant);
-    this.#parts.renewer.forgetHoldOff(merchant);
+    this.#context.failures.clear(merchant);
+    this.#context.renewer.forgetHoldOff(merchant);
     this.#looks.delete(merchant);
     // What was watched belonged to the renewal that made it, or to the session before it.
-    this.#parts.watches.forget(merchant);
+    this.#context.watches.forget(merchant);
     this.#planRecheck(merchant);
   }
 
   #hear(announcement: Announcement): void {
-    if (announcement.kind === 'gap') return this.#following.want(this.#parts.merchants.ids());
+    if (announcement.kind === 'gap') return this.#following.want(this.#context.merchants.ids());
     const { merchant, generation } = announcement;
     if (!this.#isConfigured(merchant)) return;
     if (generation === undefined) this.#following.wantSoon(merchant);
-    else if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);
+    else if (generation > this.#context.held.generationOf(merchant)) this.#following.want([merchant]);
   }
 
   #recheck(merchants: readonly string[]): void {
@@ -259,22 +242,22 @@ export class SessionSync {
     for (const merchant of merchants) {
       if (!this.#isConfigured(merchant)) continue;
       if (!this.#rechecks.has(merchant)) this.#planRecheck(merchant);
-      const isNeeded = this.#parts.held.facts(merchant).freshMs <= 0;
-      if (isNeeded && this.#parts.renewer.mayGoAlone(merchant)) this.#renew(merchant, { isOverdue: true });
+      const isNeeded = this.#context.held.facts(merchant).freshMs <= 0;
+      if (isNeeded && this.#context.renewer.mayGoAlone(merchant)) this.#renew(merchant, { isOverdue: true });
     }
   }
 
   /** The due list shows what is due; should it not, whoever holds a session knows as well. */
   #renewIfDue(merchant: string): void {
-    const { held } = this.#parts;
+    const { held } = this.#context;
     if (held.untilRenewalMs(merchant) > 0) return;
     this.#renew(merchant, { isOverdue: held.get(merchant) !== undefined && held.facts(merchant).freshMs <= 0 });
   }
 
   #renew(merchant: string, how: { readonly isOverdue: boolean; readonly ignoresBackOff?: boolean }): void {
-    if (this.#closed || this.#parts.renewer.retryInMs(merchant) !== undefined) return;
-    const newerThan = this.#parts.held.replaceable(merchant);
-    this.#parts.renewer
+    if (this.#closed || this.#context.renewer.retryInMs(merchant) !== undefined) return;
+    const newerThan = this.#context.held.replaceable(merchant);
+    this.#context.renewer
       .renew({ merchant, trigger: 'schedule', newerThan, coolDownMs: 0, ...how })
       .then((result) => {
         if (hasNewsInStore(result)) this.#following.want([merchant]);
@@ -283,7 +266,7 @@ export class SessionSync {
   }
 
   #isConfigured(merchant: string): boolean {
-    return this.#parts.merchants.settingsOf(merchant) !== undefined;
+    return this.#context.merchants.settingsOf(merchant) !== undefined;
   }
 
   #planRecheck(merchant: string): void {
@@ -292,7 +275,7 @@ export class SessionSync {
 
   /** Shortly after renewAt, then ever more seldom: whatever happens meanwhile is announced. */
   #untilRecheckMs(merchant: string, dueInMs = Infinity): number {
-    const { held, random } = this.#parts;
+    const { held, random } = this.#context;
     const session = held.get(merchant);
     const { leftMs, freshMs } = held.facts(merchant);
     const jitter = 1 - RECHECK_JITTER * random();

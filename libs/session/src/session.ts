@@ -23,6 +23,8 @@ export interface Session {
   /** RFC 7638 thumbprint of the client key that opened the gateway's answer. */
   readonly clientKeyThumbprint: string;
   readonly createdAt: Instant;
+  /** From the request to the complete answer; what earlier versions have stored does not say. */
+  readonly callMs?: number;
   readonly expiresAt: Instant;
   /** From here on a replica renews in the background while everyone keeps being served. */
   readonly renewAt: Instant;

@@ -50,6 +50,19 @@ describe('two sessions of which nobody knows the last', () => {
     expect(settlements.open()).toEqual([['kiosk', 20]]);
   });
 
+  it('are in order as soon as the call for the newer one surely began after the answer to the other', async () => {
+    const { clock, held, settlements } = contested();
+    const WAY_MS = 250;
+    await clock.advance(WAY_MS + 80);
+    held.adopt(aSession({ generation: 20, callMs: 80 }), 0);
+    settlements.note('shop', contest(20));
+    expect(settlements.open()).toEqual([['shop', 20]]);
+    await clock.advance(1);
+    held.adopt(aSession({ merchant: 'kiosk', generation: 20, callMs: 80 }), 0);
+    settlements.note('kiosk', contest(20));
+    expect(settlements.open()).toEqual([['shop', 20]]);
+  });
+
   it('are remembered by the highest generation that was noted', () => {
     const { held, settlements } = contested();
     held.adopt(aSession({ generation: 20 }), 0);

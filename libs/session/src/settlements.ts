@@ -6,9 +6,12 @@ export interface Contest {
   readonly newerThan: number;
   /** When the gateway had answered with the offered one, by the monotonic clock. */
   readonly answeredAtMs: number;
-  /** A session that was answered by so much later was surely asked for after that. */
+  /** For sessions that do not say how long their call took. */
   readonly longestCallMs: number;
 }
+
+/** A publication that was on its way for so long makes its session look that much younger than it is. */
+const LONGEST_WAY_MS = 250;
 
 /** The other session is read before it is judged; should it never come, its maker has died over it. */
 const READ_WITHIN_MS = 15_000;
@@ -53,7 +56,9 @@ export class Settlements {
   }
 
   #wasAskedForLater(merchant: string, contest: Pick<Contest, 'answeredAtMs' | 'longestCallMs'>): boolean {
-    const answeredAtMs = this.#clock.monotonicMs() - this.#held.ageMs(merchant);
-    return answeredAtMs - contest.answeredAtMs > contest.longestCallMs;
+    const { callMs } = this.#held.get(merchant) ?? {};
+    const tookMs = callMs === undefined ? contest.longestCallMs : callMs + LONGEST_WAY_MS;
+    const askedAtMs = this.#clock.monotonicMs() - this.#held.ageMs(merchant) - tookMs;
+    return askedAtMs > contest.answeredAtMs;
   }
 }

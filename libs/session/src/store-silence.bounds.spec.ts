@@ -92,14 +92,4 @@ describe('the silence of a store', () => {
     await clock.advance(2_501);
     expect(silence.isLasting).toBe(true);
   });
-
-  it('tells whether the store has ever answered', () => {
-    const { silence } = silent();
-    expect(silence.everAnswered).toBe(false);
-    silence.unanswered(0);
-    expect(silence.everAnswered).toBe(false);
-    silence.answered();
-    silence.unanswered(0);
-    expect(silence.everAnswered).toBe(true);
-  });
 });

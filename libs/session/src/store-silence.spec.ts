@@ -117,11 +117,4 @@ describe('a store that is silent', () => {
     expect(asker.isLastingAt(5_000)).toBe(true);
     expect(asker.answered(5_000).isLastingAt(60_000)).toBe(false);
   });
-
-  it('has been reached once it has answered anything, and stays so', () => {
-    const asker = new Asker().unanswered(...at(0));
-    expect(asker.silence.everAnswered).toBe(false);
-    asker.answered(1_000).unanswered(...at(2_000, 3_000, 4_000));
-    expect(asker.silence.everAnswered).toBe(true);
-  });
 });

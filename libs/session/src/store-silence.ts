@@ -16,15 +16,9 @@ export class StoreSilence {
   #lastAskedAtMs = 0;
   #answeredAtMs = -Infinity;
   #unanswered = 0;
-  #everAnswered = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-  }
-
-  /** Since this process started. */
-  get everAnswered(): boolean {
-    return this.#everAnswered;
   }
 
   get isLasting(): boolean {
@@ -34,7 +28,6 @@ export class StoreSilence {
 
   answered(): void {
     this.#unanswered = 0;
-    this.#everAnswered = true;
     this.#answeredAtMs = this.#clock.monotonicMs();
   }
 

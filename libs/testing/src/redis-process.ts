@@ -1,25 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const READY_WITHIN_MS = 15_000;
-
-/**
- * The redis-server that tests start: found on the PATH, or installed where that is possible without asking.
- * @throws Error with one line that says what to install
- */
-export function findRedisServer(): string {
-  if (spawnSync('redis-server', ['--version']).status === 0) return 'redis-server';
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const quietly = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const;
-    spawnSync('apt-get', ['update', '-qq'], quietly);
-    spawnSync('apt-get', ['install', '-y', '-qq', 'redis-server'], quietly);
-    if (spawnSync('redis-server', ['--version']).status === 0) return 'redis-server';
-  }
-  throw new Error('these tests need a real redis-server (7 or newer) on the PATH: apt-get install redis-server');
-}
 
 /** A port of the loopback interface that was free a moment ago. */
 export function freePort(): Promise<number> {
@@ -77,7 +62,7 @@ export class RedisProcess {
   /** Starts it (again) on the same port; empty, since nothing was kept. */
   async start(): Promise<void> {
     const args = this.#options.sentinel === undefined ? this.#serverArgs() : this.#sentinelArgs(this.#options.sentinel);
-    const child = spawn(findRedisServer(), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     running.add(child);
     child.once('exit', () => running.delete(child));
@@ -152,6 +137,10 @@ function untilReady(child: ChildProcess): Promise<void> {
     child.once('exit', () => {
       clearTimeout(timer);
       fail('ended');
+    });
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      fail(`(7 or newer) has to be on the PATH: tools/test-tools.sh installs it (${error.message})`);
     });
   });
 }

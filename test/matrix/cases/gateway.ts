@@ -7,6 +7,8 @@ import { around, renewed } from './case-steps.js';
 const AN_HOUR_MS = 3_600_000;
 const TIME_OUT_MS = 1_000;
 const RECOVERED_WITHIN_MS = 3_000;
+/** Two failures within three seconds leave a ceiling of 8 s for the pause: what answers "not now" is not asked in a hurry. */
+const BACK_OFF_WITHIN_MS = 8_000;
 
 /** One session, and the attempts that the gateway answered with a fault: their number is that of the back-off. */
 async function oneAndFailed(stage: Stage): Promise<number> {
@@ -25,7 +27,7 @@ async function skewed(stage: Stage, skewMs: number): Promise<void> {
 export const gatewayCases: readonly MatrixCase[] = [
   {
     name: 'overloaded',
-    recoveredWithinMs: RECOVERED_WITHIN_MS,
+    recoveredWithinMs: BACK_OFF_WITHIN_MS,
     done: 'the gateway answers 503 for 3 s from a due moment on',
     expected: oneAndFailed,
     extra: 0,

@@ -146,7 +146,7 @@ export const handMade = [
   {
     name: 'a store that has never answered lets a replica go on alone',
     file: session('outage-renewals'),
-    was: 'if (this.#seat === undefined || !silence.everAnswered || !silence.isLasting) return ASK_AGAIN_MS;',
-    becomes: 'if (!silence.isLasting) return ASK_AGAIN_MS;',
+    was: 'if (this.#seat === undefined || !silence.isLasting) return false;',
+    becomes: 'if (!silence.isLasting) return false;',
   },
 ];

@@ -1,5 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { declareFactoryPlugin, declareValuePlugin, PluginKind, tokens } from '@stryker-mutator/api/plugin';
+import {
+  declareClassPlugin,
+  declareFactoryPlugin,
+  declareValuePlugin,
+  PluginKind,
+  tokens,
+} from '@stryker-mutator/api/plugin';
 import { MutantRunStatus } from '@stryker-mutator/api/test-runner';
 import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
 
@@ -73,7 +79,17 @@ const textsForPeople = {
   },
 };
 
+/** A run of a large file takes long: what survives is said at once, and not at its end alone. */
+class SurvivorsAtOnce {
+  onMutantTested({ status, fileName, location, mutatorName, replacement }) {
+    if (status !== 'Survived' && status !== 'NoCoverage') return;
+    const { line, column } = location.start;
+    process.stdout.write(`${status} ${fileName}:${line}:${column} ${mutatorName} => ${replacement}\n`);
+  }
+}
+
 export const strykerPlugins = [
+  declareClassPlugin(PluginKind.Reporter, 'survivors-at-once', SurvivorsAtOnce),
   declareFactoryPlugin(PluginKind.TestRunner, 'jest-by-file', jestByFileFactory),
   declareValuePlugin(PluginKind.Ignore, 'texts-for-people', textsForPeople),
 ];

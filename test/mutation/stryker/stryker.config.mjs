@@ -12,7 +12,7 @@ export default {
   ignorePatterns: ['/dist', '/apps', '/deploy', '/docs', '/tools', '/.demo', '/coverage'],
   disableTypeChecks: false,
   checkers: [],
-  reporters: ['clear-text', 'json', 'progress-append-only'],
+  reporters: ['clear-text', 'json', 'progress-append-only', 'survivors-at-once'],
   clearTextReporter: {
     allowColor: false,
     allowEmojis: false,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
 import type { Caller } from './caller.js';
 
@@ -7,29 +8,24 @@ const MOST = 10_000;
 /** Tokens whose signature was checked, by their digest, until they expire. Bounded: the least used go first. */
 export class VerifiedTokens {
   readonly #clock: Clock;
-  readonly #most: number;
-  readonly #callers = new Map<string, Caller>();
+  readonly #callers: LRUCache<string, Caller>;
 
   constructor(clock: Clock, most = MOST) {
     this.#clock = clock;
-    this.#most = most;
+    this.#callers = new LRUCache({ max: most });
   }
 
   find(digest: string): Caller | undefined {
     const caller = this.#callers.get(digest);
     if (caller === undefined) return undefined;
+    // By the clock that everything else goes by: the cache would measure a time to live with another one.
+    if (caller.validUntil !== undefined && caller.validUntil > this.#clock.now()) return caller;
     this.#callers.delete(digest);
-    if (caller.validUntil === undefined || caller.validUntil <= this.#clock.now()) return undefined;
-    // A map keeps the order of insertion: what is used moves to its end.
-    this.#callers.set(digest, caller);
-    return caller;
+    return undefined;
   }
 
   remember(digest: string, caller: Caller): void {
     this.#callers.set(digest, caller);
-    if (this.#callers.size <= this.#most) return;
-    const [leastUsed] = this.#callers.keys();
-    if (leastUsed !== undefined) this.#callers.delete(leastUsed);
   }
 
   /** The issuer has other keys now: what the old ones signed has to be checked again. */

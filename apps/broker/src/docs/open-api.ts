@@ -1,5 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { withHeaders } from './answer-headers.js';
 
 export const OPEN_API_PATH = '/openapi.json';
 export const DOCS_PATH = '/docs';
@@ -20,7 +21,7 @@ export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addBearerAuth()
     .build();
-  return SwaggerModule.createDocument(app, document);
+  return withHeaders(SwaggerModule.createDocument(app, document));
 }
 
 /** Serves the contract and pages to read it. They hold no secret and need no credential; built on the first request. */

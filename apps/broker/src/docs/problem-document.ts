@@ -8,7 +8,7 @@ export class ProblemDocument {
   @ApiProperty({ example: 'There is no session to serve at the moment' })
   readonly title: string;
 
-  @ApiProperty({ example: 503 })
+  @ApiProperty({ type: 'integer', format: 'int32', minimum: 400, maximum: 599, example: 503 })
   readonly status: number;
 
   @ApiProperty({ description: 'Stable; see docs/errors.md.', example: 'session_unavailable' })

@@ -1,5 +1,5 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
@@ -7,10 +7,12 @@ import { type Clock, msBetween } from '#libs/clock';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { CLOCK } from '../platform/tokens.js';
+import { STREAM_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { edgeHeaders } from '../http/edge-headers.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
+import { EVENT_STREAM, SessionEventDocument } from './event-documents.js';
 import { heldGeneration } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
@@ -49,9 +51,11 @@ export class EventsController {
   @ApiResponse({
     status: 200,
     description: 'The stream.',
-    content: { 'text/event-stream': { schema: { type: 'string' } } },
+    headers: STREAM_HEADERS,
+    content: { 'text/event-stream': { schema: EVENT_STREAM } },
   })
-  @Problems(401, 403, 503)
+  @ApiExtraModels(SessionEventDocument)
+  @Problems(401, 403, 404, 503)
   followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
     const { merchant } = request.params;

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsObject, IsString, ValidateIf } from 'class-validator';
+import { GenerationProperty } from '../docs/generation-property.js';
 import { LARGEST_JWE } from './payload-bounds.js';
 import { type Encoding, ENCODINGS } from './payload-text.js';
 
@@ -53,11 +54,8 @@ export class EncryptionDocument {
   @ApiProperty({ description: 'Compact JWE: ECDH-ES+A256KW, A256GCM.' })
   readonly jwe: string;
 
-  @ApiProperty({
+  @GenerationProperty({
     required: false,
-    type: 'integer',
-    format: 'int64',
-    example: 1795212001234,
     description: 'Of the session to whose serverPublic it is sealed; absent with `recipient`.',
   })
   readonly generation?: number;

@@ -5,6 +5,7 @@ import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
+import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../sessions/patience.js';
 import { RequestLife } from '../http/request-life.js';
@@ -32,11 +33,16 @@ export class PayloadsController {
   @HttpCode(200)
   @Header('cache-control', 'no-store')
   @Requires({ scope: 'merchant', permission: 'payload:encrypt' })
-  @ApiOperation({ summary: 'Seal a payload to the gateway, or to another key', operationId: 'encryptPayload' })
+  @ApiOperation({
+    summary: 'Seal a payload to the gateway, or to another key',
+    description:
+      'Sealed to the key of the current session, whose generation is told, or to the `recipient` without any session.',
+    operationId: 'encryptPayload',
+  })
   @ApiBody({ type: EncryptionRequest })
   @MerchantParameter()
-  @ApiResponse({ status: 200, type: EncryptionDocument, description: 'The sealed payload.' })
-  @Problems(400, 401, 403, 413, 415, 429, 503)
+  @ApiResponse({ status: 200, type: EncryptionDocument, description: 'The sealed payload.', headers: NO_STORE })
+  @Problems(400, 401, 403, 404, 413, 415, 429, 503)
   async encryptPayload(
     @Req() request: PayloadRequest,
     @Body(new StrictBody(EncryptionRequest)) { plaintext, encoding, recipient }: EncryptionRequest,
@@ -61,8 +67,8 @@ export class PayloadsController {
   })
   @ApiBody({ type: DecryptionRequest })
   @MerchantParameter()
-  @ApiResponse({ status: 200, type: DecryptionDocument, description: 'The opened payload.' })
-  @Problems(400, 401, 403, 413, 415, 422, 429, 503)
+  @ApiResponse({ status: 200, type: DecryptionDocument, description: 'The opened payload.', headers: NO_STORE })
+  @Problems(400, 401, 403, 404, 413, 415, 422, 429, 503)
   async decryptPayload(
     @Req() request: PayloadRequest,
     @Body(new StrictBody(DecryptionRequest)) { jwe, encoding: wish }: DecryptionRequest,

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsInt, Matches, Max, Min, ValidateIf } from 'class-validator';
+import { GenerationProperty } from '../docs/generation-property.js';
 
 const GENERATION = { message: 'must be a whole number from 1 to 9007199254740991' };
 
@@ -7,14 +8,7 @@ export class RejectionRequest {
   @IsInt(GENERATION)
   @Min(1, GENERATION)
   @Max(Number.MAX_SAFE_INTEGER, GENERATION)
-  @ApiProperty({
-    type: 'integer',
-    format: 'int64',
-    minimum: 1,
-    maximum: Number.MAX_SAFE_INTEGER,
-    example: 1795212001234,
-    description: 'Of the session that the gateway refused.',
-  })
+  @GenerationProperty({ description: 'Of the session that the gateway refused.' })
   readonly generation: number;
 
   @ValidateIf((_body, reason) => reason !== undefined)

@@ -6,7 +6,8 @@ import { SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
-import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
+import { NEWER_SESSION_HEADERS } from '../docs/answer-headers.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { Patience } from '../sessions/patience.js';
 import { RejectionRequest } from './rejection-request.js';
 import { RequestLife } from '../http/request-life.js';
@@ -40,9 +41,9 @@ export class RejectionsController {
     status: 200,
     type: SessionDocument,
     description: 'A session newer than the rejected one.',
-    headers: ETAG,
+    headers: NEWER_SESSION_HEADERS,
   })
-  @Problems(400, 401, 403, 413, 415, 429, 503)
+  @Problems(400, 401, 403, 404, 413, 415, 429, 503)
   async rejectSession(
     @Req() request: FastifyRequest<MerchantRoute>,
     @Body(new StrictBody(RejectionRequest)) { generation, reason }: RejectionRequest,

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { GenerationProperty } from '../docs/generation-property.js';
 
 export class FailureDocument {
   @ApiProperty({ enum: ['transient', 'timeout', 'refused', 'revoked', 'invalid_response'] })
@@ -24,7 +25,7 @@ export class MerchantDocument {
   @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })
   readonly renewing: boolean;
 
-  @ApiProperty({ required: false, example: 1795212001234 })
+  @GenerationProperty({ required: false, description: 'Of the session that this replica holds.' })
   readonly generation?: number;
 
   @ApiProperty({ required: false, format: 'date-time' })

@@ -29,9 +29,13 @@ export class MerchantsController {
 
   @Get()
   @Requires({ scope: 'caller' })
-  @ApiOperation({ summary: 'The merchants that you may read, and how they are', operationId: 'listMerchants' })
-  @ApiResponse({ status: 200, type: MerchantListDocument, description: 'By id.' })
-  @Problems(401)
+  @ApiOperation({
+    summary: 'The merchants that you may read, and how they are',
+    description: 'In the order of the configuration, as the replica sees them that answers, and without any secret.',
+    operationId: 'listMerchants',
+  })
+  @ApiResponse({ status: 200, type: MerchantListDocument, description: 'With their ids.' })
+  @Problems(401, 503)
   listMerchants(@Req() request: FastifyRequest): MerchantListDocument {
     const caller = callerOf(request);
     if (caller === undefined) throw new BrokerError('unauthenticated');
@@ -41,10 +45,14 @@ export class MerchantsController {
 
   @Get(':merchant/client-key')
   @Requires({ scope: 'merchant', permission: 'session:read' })
-  @ApiOperation({ summary: 'The public client key to hand to the bank', operationId: 'getClientKey' })
+  @ApiOperation({
+    summary: 'The public client key to hand to the bank',
+    description: 'The first of `clientKeyFiles`, as a JSON Web Key, and its thumbprint to compare.',
+    operationId: 'getClientKey',
+  })
   @MerchantParameter()
   @ApiResponse({ status: 200, type: ClientKeyDocument, description: 'The newest key, without its private part.' })
-  @Problems(401, 403)
+  @Problems(401, 403, 404, 503)
   getClientKey(@Param('merchant') merchant: string): ClientKeyDocument {
     const key = this.merchants.connectionOf(merchant)?.clientKeys[0];
     if (key === undefined) throw new BrokerError('merchant_not_found');

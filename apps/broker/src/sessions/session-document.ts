@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { toRfc3339 } from '#libs/clock';
 import type { Session } from '#libs/session';
+import { GenerationProperty } from '../docs/generation-property.js';
 
 export class ServerPublicKeyDocument {
   @ApiProperty({ enum: ['EC'] })
@@ -27,7 +28,7 @@ export class SessionDocument {
   @ApiProperty({ example: 'shop' })
   readonly merchant: string;
 
-  @ApiProperty({ description: 'Only grows. The ETag of the response is this number.', example: 1795212001234 })
+  @GenerationProperty({ description: 'Only grows. The ETag of the response is this number.' })
   readonly generation: number;
 
   @ApiProperty({ format: 'uuid', description: 'Secret.' })

@@ -3,8 +3,9 @@ import { ApiBearerAuth, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
+import { SESSION_HEADERS } from '../docs/answer-headers.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
-import { ETAG, MerchantParameter, Problems } from '../docs/route-documents.js';
 import { SessionDocument } from './session-document.js';
 import { sessionAnswer } from './session-answer.js';
 import { SessionLookup } from './session-lookup.service.js';
@@ -20,7 +21,12 @@ export class SessionController {
 
   @Get(SESSION_PATH)
   @Requires({ scope: 'merchant', permission: 'session:read' })
-  @ApiOperation({ summary: 'The current session of a merchant', operationId: 'getSession' })
+  @ApiOperation({
+    summary: 'The current session of a merchant',
+    description:
+      'From memory. With nothing to serve, or less left than `minRemaining` wants, the request is held for one renewal.',
+    operationId: 'getSession',
+  })
   @MerchantParameter()
   @ApiQuery({
     name: 'minRemaining',
@@ -35,9 +41,9 @@ export class SessionController {
     required: false,
     description: '`wait=30`: with If-None-Match, hold the request until the session changes; else wait for the first.',
   })
-  @ApiResponse({ status: 200, type: SessionDocument, description: 'The session to use now.', headers: ETAG })
-  @ApiResponse({ status: 304, description: 'The session that you hold is the current one.', headers: ETAG })
-  @Problems(400, 401, 403, 503)
+  @ApiResponse({ status: 200, type: SessionDocument, description: 'The session to use now.', headers: SESSION_HEADERS })
+  @ApiResponse({ status: 304, description: 'The session that you hold is the current one.', headers: SESSION_HEADERS })
+  @Problems(400, 401, 403, 404, 503)
   async getSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): Promise<void> {
     const found = await this.lookup.find(request, reply);
     const untilRenewalMs = this.replica.held.untilRenewalMs(found.session.merchant);

@@ -8,7 +8,7 @@ export interface RedisTimeouts {
   readonly connectMs: number;
   /** Silence on a connection that owes a reply: it is half-open, and given up. */
   readonly silenceMs: number;
-  /** The longest pause between two attempts to connect. */
+  /** The longest pause between two attempts to connect: with it, what a fault leaves behind has to be over within a second. */
   readonly longestReconnectMs: number;
 }
 
@@ -16,7 +16,7 @@ export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = {
   commandMs: 500,
   connectMs: 1_500,
   silenceMs: 2_000,
-  longestReconnectMs: 1_000,
+  longestReconnectMs: 500,
 };
 
 /** Replies keep one shape on both protocol versions. */

@@ -1,4 +1,4 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
+import { Alarm, type Clock } from '#libs/clock';
 import type { RedisVerdict } from './redis-failure.js';
 
 /** A store answers, refuses (a missing right, no memory, only reads) or is silent. */
@@ -31,7 +31,7 @@ export class RedisHealth {
   readonly #firstVerdict: Promise<void>;
   #decided: () => void = () => undefined;
   #current: { readonly state: StoreHealthState; readonly sinceMs: number } | undefined;
-  #next: { readonly task: ScheduledTask; readonly atMs: number } | undefined;
+  readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
   #probing = false;
   #probeAgain = false;
@@ -39,6 +39,7 @@ export class RedisHealth {
 
   constructor(options: RedisHealthOptions) {
     this.#options = options;
+    this.#alarm = new Alarm(options.clock, () => void this.#probe());
     this.#firstVerdict = new Promise((resolve) => {
       this.#decided = resolve;
     });
@@ -62,9 +63,7 @@ export class RedisHealth {
   failed(): void {
     if (this.#probing) return;
     const sinceLastMs = this.#options.clock.monotonicMs() - this.#lastProbeEndedAtMs;
-    const delayMs = Math.max(0, PROBE_SOON_MS - sinceLastMs);
-    if (this.#next === undefined || this.#next.atMs > this.#options.clock.monotonicMs() + delayMs)
-      this.#probeIn(delayMs);
+    this.#probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
   }
 
   /** A connection is there (again): finds out at once whether it is of use. */
@@ -75,15 +74,12 @@ export class RedisHealth {
 
   close(): void {
     this.#closed = true;
-    this.#next?.task.cancel();
+    this.#alarm.close();
     this.#decided();
   }
 
   #probeIn(delayMs: number): void {
-    if (this.#closed || this.#probing) return;
-    this.#next?.task.cancel();
-    const { clock } = this.#options;
-    this.#next = { atMs: clock.monotonicMs() + delayMs, task: clock.schedule(delayMs, () => void this.#probe()) };
+    if (!this.#probing) this.#alarm.in(delayMs);
   }
 
   async #probe(): Promise<void> {

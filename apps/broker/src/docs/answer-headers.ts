@@ -1,0 +1,80 @@
+import type { ApiResponseOptions, OpenAPIObject } from '@nestjs/swagger';
+
+export type Headers = NonNullable<ApiResponseOptions['headers']>;
+type Components = NonNullable<OpenAPIObject['components']>;
+
+const text = { type: 'string' } as const;
+
+/** Headers of answers, each described once for the whole contract. */
+export const HEADER_COMPONENTS = {
+  RequestId: {
+    description: 'The id that was sent with the request, or a new one. It is in the log, too.',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
+  ContentTypeOptions: { description: 'Always `nosniff`.', required: true, schema: text },
+  ContentSecurityPolicy: { description: 'Allows a browser nothing.', required: true, schema: text },
+  Generation: { description: 'The generation of the session, in quotes.', required: true, schema: text },
+  UntilRenewal: {
+    description: '`private`, with a `max-age` that reaches to `renewAt`: nothing newer is to be expected before.',
+    required: true,
+    schema: { type: 'string', pattern: '^private, max-age=\\d+$' },
+  },
+  NoStore: {
+    description: 'The answer is not to be kept.',
+    required: true,
+    schema: { type: 'string', enum: ['no-store'] },
+  },
+  WaitApplied: {
+    description: 'RFC 7240: the `wait` that was done, at most 60. Absent without one in the request.',
+    schema: { type: 'string', pattern: '^wait=\\d+$' },
+  },
+  RetryAfter: {
+    description: 'Seconds after which to ask again.',
+    required: true,
+    schema: { type: 'integer', format: 'int32', minimum: 1 },
+  },
+  Challenge: { description: 'RFC 9110, section 11.6.1.', required: true, schema: text },
+  ScopeChallenge: { description: 'RFC 6750, section 3. Absent where no token was sent.', schema: text },
+  Unbuffered: {
+    description: 'Asks proxies to pass on each event as it comes.',
+    required: true,
+    schema: { type: 'string', enum: ['no'] },
+  },
+} as const satisfies Components['headers'];
+
+const refer = (component: keyof typeof HEADER_COMPONENTS): { readonly $ref: string } => ({
+  $ref: `#/components/headers/${component}`,
+});
+
+/** Of a session that was read. */
+export const SESSION_HEADERS: Headers = {
+  ETag: refer('Generation'),
+  'Cache-Control': refer('UntilRenewal'),
+  'Preference-Applied': refer('WaitApplied'),
+};
+/** Of a session that was made for a rejection. */
+export const NEWER_SESSION_HEADERS: Headers = { ETag: refer('Generation'), 'Cache-Control': refer('NoStore') };
+export const NO_STORE: Headers = { 'Cache-Control': refer('NoStore') };
+export const STREAM_HEADERS: Headers = { ...NO_STORE, 'X-Accel-Buffering': refer('Unbuffered') };
+export const RETRY_AFTER: Headers = { 'Retry-After': refer('RetryAfter') };
+export const CHALLENGE: Headers = { 'WWW-Authenticate': refer('Challenge') };
+export const SCOPE_CHALLENGE: Headers = { 'WWW-Authenticate': refer('ScopeChallenge') };
+
+const OF_EVERY_ANSWER: Headers = {
+  'X-Request-Id': refer('RequestId'),
+  'X-Content-Type-Options': refer('ContentTypeOptions'),
+  'Content-Security-Policy': refer('ContentSecurityPolicy'),
+};
+
+/** The contract with the headers that every answer has, and with what the headers of all of them refer to. */
+export function withHeaders(document: OpenAPIObject): OpenAPIObject {
+  const operations = Object.values(document.paths).flatMap(({ get, post }) => [get, post]);
+  for (const operation of operations) {
+    for (const response of Object.values(operation?.responses ?? {})) {
+      if (response !== undefined && !('$ref' in response))
+        response.headers = { ...OF_EVERY_ANSWER, ...response.headers };
+    }
+  }
+  return { ...document, components: { ...document.components, headers: HEADER_COMPONENTS } };
+}

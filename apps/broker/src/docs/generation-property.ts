@@ -1,0 +1,18 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+interface GenerationDocument {
+  readonly description: string;
+  readonly required?: boolean;
+}
+
+/** A generation is above what a 32-bit number holds, and exact in a double: the contract says both wherever one stands. */
+export function GenerationProperty(options: GenerationDocument): PropertyDecorator {
+  return ApiProperty({
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    example: 1795212001234,
+    ...options,
+  });
+}

@@ -1,0 +1,75 @@
+import { type ClaimAnswer, Claims, type ClaimsContext, type RenewalRequest } from './claims.js';
+import type { LeaseRelease } from './ports/session-store.js';
+import { type AttemptContext, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
+import type { EndedAttempt } from './renewal-report.js';
+import type { RenewalResult } from './renewal-result.js';
+import type { SessionSettings } from './session-settings.js';
+import { isStoreOutage, isStoreRefusal, STORE_RETRY_MS } from './store-outage.js';
+import type { UnpublishedSession } from './unpublished-sessions.js';
+
+type LeasedContext = ClaimsContext & AttemptContext;
+
+export interface LeasedWish {
+  readonly request: RenewalRequest;
+  readonly settings: SessionSettings;
+  /** Asked once the claim was granted: what speaks against the call by then. */
+  readonly mayNotCall: () => RenewalResult | undefined;
+  readonly onIssued: (made: UnpublishedSession) => void;
+  readonly shutdown: AbortSignal;
+}
+
+/** Renewals as they should be: the store grants a lease, so that no two processes call for one merchant at once. */
+export class LeasedRenewals {
+  readonly #context: LeasedContext;
+  readonly #claims: Claims;
+
+  constructor(context: LeasedContext) {
+    this.#context = context;
+    this.#claims = new Claims(context);
+  }
+
+  /** The number that keeps this replica's generations apart. */
+  takeSeat(seat: number): void {
+    this.#claims.takeSeat(seat);
+  }
+
+  /**
+   * @returns what became of the attempt, or why there was none
+   * @throws BrokerError `store_unavailable` when the claim was not answered; it may have been granted
+   */
+  async renew(wish: LeasedWish): Promise<EndedAttempt | RenewalResult> {
+    const { request, settings, mayNotCall } = wish;
+    const answer = await this.#claim(request, settings);
+    if (answer.kind !== 'claimed') return answer;
+    const attempt = new RenewalAttempt(this.#context, { ...wish, lease: answer.lease });
+    const refusal = mayNotCall() ?? (attempt.isLongEnough ? undefined : ({ kind: 'lost', retryInMs: 0 } as const));
+    if (refusal === undefined) return await this.#attempt(attempt, answer.lease, wish.shutdown);
+    await this.#giveBack(answer.lease, { called: false, nextDueInMs: refusal.kind === 'held' ? refusal.retryInMs : 0 });
+    return refusal;
+  }
+
+  async #claim(request: RenewalRequest, settings: SessionSettings): Promise<ClaimAnswer | RenewalResult> {
+    try {
+      return await this.#claims.claim(request, settings);
+    } catch (error) {
+      if (!isStoreRefusal(error)) throw error;
+      return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
+    }
+  }
+
+  async #attempt(attempt: RenewalAttempt, { lease }: TimedLease, shutdown: AbortSignal): Promise<EndedAttempt> {
+    const { clock } = this.#context;
+    const startedAtMs = clock.monotonicMs();
+    const result = await attempt.run(shutdown);
+    return { kind: 'ended', generation: lease.fence, result, durationMs: clock.monotonicMs() - startedAtMs };
+  }
+
+  /** An unanswered release costs the rest of the lease: it then ends by itself. */
+  async #giveBack({ lease }: TimedLease, release: LeaseRelease): Promise<void> {
+    try {
+      await this.#context.store.release(lease, release);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+    }
+  }
+}

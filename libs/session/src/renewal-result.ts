@@ -1,0 +1,20 @@
+import type { GatewayFailureKind } from './gateway-failure.js';
+import type { ClaimRefusal } from './ports/session-store.js';
+
+/** What became of a wish for a newer session. `retryInMs` is when wishing again can make sense. */
+export type RenewalResult =
+  | { readonly kind: 'renewed' }
+  | { readonly kind: 'already_newer' }
+  | { readonly kind: 'failed'; readonly because: GatewayFailureKind; readonly retryInMs: number }
+  | { readonly kind: 'lost' | 'store_down' | 'stopping'; readonly retryInMs: number }
+  | ClaimRefusal;
+
+/** Whether somebody else has published meanwhile: then reading the store is all there is to do. */
+export function meansStoreIsAhead(result: RenewalResult): boolean {
+  return result.kind === 'already_newer' || result.kind === 'lost';
+}
+
+/** Whether the store has something of the merchant that has not been read: a session of others, or our own next due moment. */
+export function hasNewsInStore(result: RenewalResult): boolean {
+  return meansStoreIsAhead(result) || result.kind === 'renewed';
+}

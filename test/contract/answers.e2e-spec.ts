@@ -1,0 +1,145 @@
+import { Ajv } from 'ajv';
+import request, { type Response } from 'supertest';
+import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
+import { TestIssuer } from '#libs/testing';
+import { EventStream } from '../e2e/event-stream.js';
+import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
+import { type Answer, contract, headersOf, type Json, type Operation, operations } from './contract.js';
+
+/** What HTTP itself says of a message: no contract names these. */
+const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
+
+/** Requests of one caller beyond reads, of which the last is too many. */
+const BURST = 40;
+const ADMIN = "{ caller: admin, merchants: ['*'], allow: [session:reject, payload:encrypt, payload:decrypt] }";
+/** Nobody listens there: whoever comes with a token of this issuer cannot be judged. */
+const JWT = `jwt: { issuer: '${TestIssuer.ISSUER}', audience: a, jwksUri: 'http://127.0.0.1:1/jwks' }`;
+
+interface Asked {
+  readonly merchant?: string;
+  readonly token?: string;
+  readonly body?: object | string;
+  readonly type?: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** The same schema, by which an object has no member that is not named. */
+function strictly(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (Array.isArray(schema)) return schema.map(strictly);
+  const copy = Object.fromEntries(Object.entries(schema).map(([name, child]) => [name, strictly(child)]));
+  return copy['type'] === 'object' ? { ...copy, additionalProperties: false } : copy;
+}
+
+const ajv = new Ajv({ strict: false, validateFormats: false });
+const components = strictly(contract.components);
+
+function faultsOf(schema: Json, value: unknown): unknown {
+  const isValid = ajv.compile({ ...schema, components });
+  return isValid(value) ? [] : isValid.errors;
+}
+
+/** Holds what was answered against what the contract says of it: each header and the body, no more and no less. */
+function expectAsSaid(said: Answer, headers: Record<string, string>, body: unknown): void {
+  const named = headersOf(said);
+  const own = Object.keys(headers).filter((name) => !TRANSPORT.has(name));
+  expect(own.filter((name) => !named.has(name))).toEqual([]);
+  for (const [name, { required, schema }] of named) {
+    const value = headers[name];
+    if (value === undefined) expect([name, required]).toEqual([name, undefined]);
+    else expect([name, faultsOf(schema, schema['type'] === 'integer' ? Number(value) : value)]).toEqual([name, []]);
+  }
+  const [type, content] = Object.entries(said.content ?? {})[0] ?? [];
+  expect(headers['content-type']?.split(';')[0]).toBe(type);
+  if (content !== undefined) expect(faultsOf(content.schema, body)).toEqual([]);
+}
+
+describe('the answers of a broker', () => {
+  let broker: RunningBroker;
+  let etag: string;
+  let bodies: Record<string, object>;
+  let foreignJwe: string;
+
+  beforeAll(async () => {
+    const http = `rateLimit: { perSecond: 1, burst: ${BURST} }`;
+    broker = await RunningBroker.start({ http, auth: [`  - ${ADMIN}`, JWT] });
+    const session = await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
+    etag = session.headers.get('etag') ?? '';
+    const { generation } = (await session.json()) as { generation: number };
+    const sealedTo = async (jwk: object): Promise<string> => sealJwe(Buffer.from('{}'), await importPaymentKey(jwk));
+    bodies = {
+      rejectSession: { generation },
+      encryptPayload: { plaintext: '{}' },
+      decryptPayload: { jwe: await sealedTo(broker.olderPublicJwk) },
+    };
+    foreignJwe = await sealedTo((await generateClientKey()).publicJwk);
+  });
+  afterAll(() => broker.close());
+
+  const refused: Record<string, () => Asked> = {
+    401: () => ({ token: 'wrong' }),
+    403: () => ({ merchant: 'hidden' }),
+    404: () => ({ merchant: 'nobody', token: TOKENS.admin }),
+    413: () => ({ body: { plaintext: 'x'.repeat(140_000) } }),
+    415: () => ({ body: '<a/>', type: 'application/xml' }),
+    422: () => ({ body: { jwe: foreignJwe } }),
+    503: () => ({ token: new TestIssuer().token(Date.now()) }),
+  };
+  const special: Record<string, () => Asked> = {
+    'getSession 200': () => ({ headers: { prefer: 'wait=1' } }),
+    'getSession 304': () => ({ headers: { 'if-none-match': etag } }),
+    'getSession 400': () => ({ query: '?force=true' }),
+    'rejectSession 400': () => ({ body: {} }),
+    'encryptPayload 400': () => ({ body: {} }),
+    'decryptPayload 400': () => ({ body: {} }),
+  };
+
+  async function ask(path: string, operation: Operation, asked: Asked): Promise<Response> {
+    const { merchant = 'shop', token = TOKENS.payments, query = '', headers = {}, type = 'application/json' } = asked;
+    const url = path.replace('{merchant}', merchant) + query;
+    const body = asked.body ?? bodies[operation.operationId];
+    const own = { authorization: `Bearer ${token}`, ...headers };
+    if (operation.requestBody === undefined) return request(broker.url).get(url).set(own);
+    return request(broker.url).post(url).set(own).type(type).send(body);
+  }
+
+  async function tooMany(path: string, operation: Operation): Promise<Response> {
+    const answers = Array.from({ length: BURST + 1 }, () => ask(path, operation, { token: TOKENS.payments, body: {} }));
+    const late = (await Promise.all(answers)).find(({ status }) => status === 429);
+    return late ?? (await ask(path, operation, { body: {} }));
+  }
+
+  const isStream = (said: Answer): boolean => 'text/event-stream' in (said.content ?? {});
+  const cases = operations.flatMap(({ name, path, operation }) =>
+    Object.entries(operation.responses).map(([status, said]) => ({ name, path, operation, status, said })),
+  );
+  /** Whoever has asked too often is not answered otherwise for a while: these come last. */
+  const plain = cases.filter(({ status, said }) => status !== '429' && !isStream(said));
+
+  it.each(plain)('$name is answered $status as the contract says', async ({ path, operation, status, said }) => {
+    const asked = special[`${operation.operationId} ${status}`] ?? refused[status] ?? ((): Asked => ({}));
+    const { headers, body, status: got } = await ask(path, operation, asked());
+    expect(String(got)).toBe(status);
+    expectAsSaid(said, headers, body);
+  });
+
+  it.each(cases.filter(({ said }) => isStream(said)))(
+    '$name streams what the contract says',
+    async ({ path, said }) => {
+      const url = broker.url + path.replace('{merchant}', 'shop');
+      const stream = await EventStream.open(url, { authorization: `Bearer ${TOKENS.payments}` });
+      const { id = '', session = {} } = (await stream.next()) ?? {};
+      stream.vanish();
+      expectAsSaid(said, Object.fromEntries(stream.response.headers), [
+        { event: 'session', id: Number(id), data: session },
+      ]);
+    },
+  );
+
+  it.each(cases.filter(({ status }) => status === '429'))('$name is answered 429 as said', async (its) => {
+    const { headers, body, status } = await tooMany(its.path, its.operation);
+    expect(status).toBe(429);
+    expectAsSaid(its.said, headers, body);
+  });
+});

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs what the tests start beside Node.js: a real redis-server, the interop peers, Prometheus, Chromium and a few
+# small programs. Only what is missing, with apt, as root on Debian. Tests themselves install nothing.
+set -euo pipefail
+
+missing=()
+command -v jose >/dev/null || missing+=(jose)
+/usr/bin/python3 -c 'import jwcrypto' 2>/dev/null || missing+=(python3-jwcrypto)
+command -v redis-server >/dev/null || missing+=(redis-server)
+command -v promtool >/dev/null || missing+=(prometheus)
+command -v chromium >/dev/null || missing+=(chromium)
+command -v openssl >/dev/null || missing+=(openssl)
+command -v curl >/dev/null || missing+=(curl)
+command -v jq >/dev/null || missing+=(jq)
+[ ${#missing[@]} -eq 0 ] && exit 0
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
