@@ -48,7 +48,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await app.get(ManagementPort).open();
-    const url = await openApi(app, configuration.http);
+    const url = await openHttp(app, configuration.http);
     reloader?.start();
     logger.info({ url, managementUrl, merchants: configuration.merchants.length }, 'broker started');
     // Not before the ports are open: a start that fails costs no create call.
@@ -77,7 +77,7 @@ async function createApp({
   return await app.init();
 }
 
-function openApi(app: NestFastifyApplication, address: BrokerConfiguration['http']): Promise<string> {
+function openHttp(app: NestFastifyApplication, address: BrokerConfiguration['http']): Promise<string> {
   return listen(address, async (free) => {
     await app.listen(free);
     return await app.getUrl();
