@@ -40,8 +40,7 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
       { kind: isHeld ? 'unchanged' : 'session', session },
       untilRenewalMs,
     );
-    const length = body === undefined ? undefined : { 'content-length': Buffer.byteLength(body) };
-    response.writeHead(status, { ...edgeHeaders(requestIdOf(request)), ...headers, ...length }).end(body);
+    response.writeHead(status, { ...edgeHeaders(requestIdOf(request)), ...headers }).end(body);
     return true;
   };
 }

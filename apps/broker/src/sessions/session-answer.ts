@@ -11,7 +11,7 @@ export interface FoundSession {
 
 export interface SessionAnswer {
   readonly status: 200 | 304;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | number>>;
   /** Absent when the caller holds it. */
   readonly body?: string;
 }
@@ -29,11 +29,14 @@ export function etagOf(generation: number): string {
  */
 export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilRenewalMs: number): SessionAnswer {
   const maxAge = Math.max(0, Math.floor(untilRenewalMs / 1_000));
-  const headers = {
+  const headers: Record<string, string | number> = {
     etag: etagOf(session.generation),
     'cache-control': `private, max-age=${maxAge}`,
-    ...(waitedFor === undefined ? {} : { 'preference-applied': `wait=${waitedFor}` }),
   };
+  if (waitedFor !== undefined) headers['preference-applied'] = `wait=${waitedFor}`;
   if (kind === 'unchanged') return { status: 304, headers };
-  return { status: 200, headers: { ...headers, 'content-type': SESSION_CONTENT_TYPE }, body: sessionJson(session) };
+  const body = sessionJson(session);
+  headers['content-type'] = SESSION_CONTENT_TYPE;
+  headers['content-length'] = Buffer.byteLength(body);
+  return { status: 200, headers, body };
 }
