@@ -38,7 +38,7 @@ export function explore(bounds: Bounds): Exploration {
   const { replicas, faults, rules, maxStates } = bounds;
   const start = newWorld(replicas, faults);
   const seen = new SeenWorlds();
-  let frontier: Frontier[] = [{ world: start, place: seen.add(keyOf(start, rules), 0, 'start') ?? 0 }];
+  let frontier: Frontier[] = [{ world: start, place: seen.add(keyOf(start), 0, 'start') ?? 0 }];
   let actions = 0;
   let depth = 0;
   const so = (isComplete: boolean): Exploration => ({ states: seen.size, actions, isComplete, depth });
@@ -49,7 +49,7 @@ export function explore(bounds: Bounds): Exploration {
       for (const { label, world: after } of actionsOf(world, rules)) {
         if (!isWithin(bounds, after)) continue;
         actions += 1;
-        const key = keyOf(after, rules);
+        const key = keyOf(after);
         const invariant = broken({ before: world, after, rules }, seen.has(key));
         if (invariant !== undefined) {
           return { ...so(false), breach: { invariant, trace: [...seen.wayTo(place), label] } };

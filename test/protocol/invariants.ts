@@ -164,8 +164,9 @@ interface Cost {
   readonly kinds: readonly FaultKind[];
   readonly into: readonly Moment[];
   readonly calls: number;
+  /** Of these, the ones that a consumer has to ask for, by reporting a session that it found dead. */
+  readonly reported: number;
   readonly why: string;
-  readonly only?: Rules['onStoreOutage'];
 }
 
 export const costs: readonly Cost[] = [
@@ -173,6 +174,7 @@ export const costs: readonly Cost[] = [
     kinds: ['emptied', 'failover', 'clock forward'],
     into: ['lease'],
     calls: 2,
+    reported: 1,
     why:
       'The store forgets or ends the lease under which a call is made: the next claimant calls beside it. Should the ' +
       'gateway carry out the two in the other order, the older session lives and nobody has it: a consumer reports that.',
@@ -181,49 +183,55 @@ export const costs: readonly Cost[] = [
     kinds: ['emptied', 'clock forward'],
     into: ['news'],
     calls: 1,
+    reported: 0,
     why: 'Whoever has not read the session that was just made takes the one before it for due, and claims at once.',
   },
   {
     kinds: ['late call'],
     into: ['lease'],
     calls: 1,
+    reported: 1,
     why: 'What the gateway carries out after its time-out ends a session of which nobody knew that it would.',
-  },
-  {
-    kinds: ['silence'],
-    into: ['lease', 'news', 'rest'],
-    calls: 1,
-    why: 'When the store answers again, a call that is made alone can still be under way, and nobody knows of it.',
-    only: 'authorize',
   },
 ];
 
-export function extraCallsAllowed({ kind, into }: Fault, onStoreOutage: Rules['onStoreOutage']): number {
-  const cost = costs.find(
-    ({ kinds, into: moments, only }) =>
-      kinds.includes(kind) && moments.includes(into) && (only ?? onStoreOutage) === onStoreOutage,
-  );
-  return cost?.calls ?? 0;
+const free = { calls: 0, reported: 0 };
+
+function costOf({ kind, into }: Fault): Pick<Cost, 'calls' | 'reported'> {
+  const cost = costs.find(({ kinds, into: moments }) => kinds.includes(kind) && moments.includes(into));
+  return cost ?? free;
+}
+
+/** Two faults together may cost one call more than each by itself. */
+function allowedFor(faults: readonly Fault[]): Pick<Cost, 'calls' | 'reported'> {
+  const together = Math.max(0, faults.length - 1);
+  const all = faults.map(costOf);
+  return {
+    calls: all.reduce((sum, { calls }) => sum + calls, together),
+    reported: all.reduce((sum, { reported }) => sum + reported, together),
+  };
 }
 
 /** What later decisions of the invariants depend on, and nothing else. */
-export function struckAsFarAsItCounts(faults: readonly Fault[], onStoreOutage: Rules['onStoreOutage']): string {
+export function struckAsFarAsItCounts(faults: readonly Fault[]): string {
   const struck = (kinds: readonly FaultKind[]): boolean => faults.some(({ kind }) => kinds.includes(kind));
-  const allowed = faults.reduce((sum, fault) => sum + extraCallsAllowed(fault, onStoreOutage), 0);
+  const { calls, reported } = allowedFor(faults);
   const silences = faults.filter(({ kind }) => kind === 'silence').length;
-  return `${faults.length} ${struck(endsLeasesEarly)} ${struck(['clock forward'])} ${silences} ${allowed}`;
+  return `${faults.length} ${struck(endsLeasesEarly)} ${struck(['clock forward'])} ${silences} ${calls} ${reported}`;
 }
 
 /**
- * After a silence each replica but one may have made a session beside another, and wants one renewal more to settle which
- * counts. Two faults together may cost one call more than each by itself.
+ * After a silence each replica but one may have made a session beside another. Each of these calls may still be under way
+ * when the store answers again, and a call under a lease is then made beside it; and where nobody knows which session
+ * lives, one more settles it.
  */
-function fewExtraCalls({ after, rules }: Moved): boolean {
-  const { faults, extraCalls, replicas } = after;
+function fewExtraCalls({ after: { faults, extraCalls, replicas } }: Moved): boolean {
   const silences = faults.filter(({ kind }) => kind === 'silence').length;
-  const beside = silences * (replicas.length - 1) + Math.max(0, faults.length - 1);
-  const allowed = faults.reduce((sum, fault) => sum + extraCallsAllowed(fault, rules.onStoreOutage), beside);
-  return extraCalls.alone <= beside && extraCalls.leased + extraCalls.settling <= allowed;
+  const beside = silences * (replicas.length - 1);
+  const { calls, reported } = allowedFor(faults);
+  if (extraCalls.alone > beside + Math.max(0, faults.length - 1) || extraCalls.besideAlone > beside) return false;
+  const underLease = extraCalls.leased + extraCalls.settling + extraCalls.reported;
+  return extraCalls.reported <= reported && extraCalls.leased <= calls && underLease <= calls + beside;
 }
 
 export const invariants: readonly Invariant[] = [

@@ -120,15 +120,27 @@ function claimQuestion(actor: Actor, floor: number): Question {
     ...(isWatchOver && rules.replica.namesWhatItWatched ? { watched: self.watched.mark } : {}),
   };
   return question<ClaimResult>('claims', () => claim(world.store, request, { wall: millisecondsOf(world) }), {
-    answered: (after, result) => changed(after, replica, claimAnswered(self, result, world.time)),
+    answered: (after, result) => changed(after, replica, claimAnswered(self, result, world)),
     unanswered: (after) => after,
   });
 }
 
-function claimAnswered(self: Replica, result: ClaimResult, time: number): Partial<Replica> {
+/**
+ * Somebody has made a session without a lease, or is about to, and this replica cannot know: the call is under way, or it did
+ * not notice the outage and so waits for nobody's offer.
+ */
+function isBesideAlone({ letsOthersOffer }: Replica, { calls, replicas }: World): boolean {
+  return replicas.some(({ work, unconfirmed }) => {
+    const isUntold = (unconfirmed?.generation ?? 0) % 2 === 1 && !letsOthersOffer;
+    return isUntold || (work.kind === 'calling' && calls[work.call]?.isAlone === true);
+  });
+}
+
+function claimAnswered(self: Replica, result: ClaimResult, world: World): Partial<Replica> {
+  const { time } = world;
   if (result.kind === 'claimed') {
     const { fence, remainingMs } = result.lease;
-    return { work: { kind: 'claimed', fence, endsAt: time + remainingMs } };
+    return { work: { kind: 'claimed', fence, endsAt: time + remainingMs, isBesideAlone: isBesideAlone(self, world) } };
   }
   if (result.kind === 'already_newer') return { isHinted: true, settles: 0 };
   const { mark, retryInMs } = result;
@@ -228,7 +240,8 @@ export function releaseQuestion(actor: Actor, fence: number, called: boolean): Q
   const nextDueInMs = called ? phases.backOff : 0;
   const saysCalled = called && actor.rules.replica.saysThatItCalled;
   const request = { called: saysCalled, nextDueInMs, clock: clockOf(world), ...(called ? { failure } : {}) };
-  const idle = { work: { kind: 'idle' }, hasAsked: called } as const;
+  // A call that was made alone has asked nothing of the store.
+  const idle = { work: { kind: 'idle' }, hasAsked: called && fence % 2 === 0 } as const;
   return question<boolean>('releases', () => release(world.store, lease, request), {
     answered: (after) => changed(after, replica, idle),
     unanswered: (after) => changed(after, replica, idle),

@@ -11,6 +11,7 @@ import {
 import { carriedOut, faultSteps, healingSteps, hearing, isHealed, isLiveDue, momentOf, withCall } from './faults.js';
 import { generationOf, liveLease, type Merchant } from './store-rules.js';
 import {
+  type ExtraCalls,
   type Action,
   changed,
   clockOf,
@@ -114,7 +115,9 @@ interface NewCall {
   readonly isAlone: boolean;
 }
 
-function calls({ world, replica, self }: Actor, { generation, endsAt, isAlone }: NewCall): Action {
+function calls(actor: Actor, { generation, endsAt, isAlone }: NewCall): Action {
+  const { world, replica, self } = actor;
+  const reason = claimReason(actor);
   const at = { sentAt: world.time, grantedAt: endsAt - phases.lease, answeredAt: world.time };
   const call: Call = { generation, isAlone, state: 'sent', ...at };
   const basis = isAlone ? self.floor : generation;
@@ -122,7 +125,7 @@ function calls({ world, replica, self }: Actor, { generation, endsAt, isAlone }:
     work: { kind: 'calling', call: world.calls.length, endsAt, basis },
     floor: Math.max(self.floor, generation),
   });
-  const extraCalls = isAlone || isNeeded(world) ? world.extraCalls : counted(world, self.settles > 0);
+  const extraCalls = isAlone || isNeeded(world) ? world.extraCalls : counted(world, kindOf(self, reason));
   const label = `${replica} calls ${isAlone ? 'alone ' : ''}for ${generation}`;
   return { label, world: { ...after, calls: [...world.calls, call], extraCalls } };
 }
@@ -130,9 +133,14 @@ function calls({ world, replica, self }: Actor, { generation, endsAt, isAlone }:
 /** A call is needed when the live session is due, and no other call is about to end it. */
 const isNeeded = (world: World): boolean => isLiveDue(world) && world.calls.every(({ state }) => state !== 'sent');
 
-function counted({ extraCalls }: World, settles: boolean): World['extraCalls'] {
-  if (settles) return { ...extraCalls, settling: extraCalls.settling + 1 };
-  return { ...extraCalls, leased: extraCalls.leased + 1 };
+function kindOf({ work }: Replica, reason: ReturnType<typeof claimReason>): keyof ExtraCalls {
+  if (reason === 'settles') return 'settling';
+  if (reason === 'rejection') return 'reported';
+  return work.kind === 'claimed' && work.isBesideAlone ? 'besideAlone' : 'leased';
+}
+
+function counted({ extraCalls }: World, kind: keyof ExtraCalls): ExtraCalls {
+  return { ...extraCalls, [kind]: extraCalls[kind] + 1 };
 }
 
 /** Only a lasting silence lets a replica create alone, from the margin on, once, and only with a seat. */
@@ -174,12 +182,12 @@ function workQuestions(actor: Actor): readonly Question[] {
   return mayClaim(actor) ? claimQuestions(actor) : [];
 }
 
-/** Whoever was refused by the gateway waits for nobody. */
+/** Whoever was refused by the gateway, or may be, waits for nobody. */
 function mayClaim(actor: Actor): boolean {
   const { work, hasAsked, unconfirmed } = actor.self;
   if (work.kind !== 'idle' || hasAsked || unconfirmed !== undefined) return false;
   const reason = claimReason(actor);
-  return reason !== undefined && (reason === 'rejection' || !waitsForOthers(actor));
+  return reason !== undefined && (reason === 'rejection' || reason === 'settles' || !waitsForOthers(actor));
 }
 
 /** Reading and offering take everybody a moment; a call, or a process that is stopped, is not waited for. */

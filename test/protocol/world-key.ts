@@ -1,6 +1,6 @@
 import { struckAsFarAsItCounts } from './invariants.js';
 import type { Merchant } from './store-rules.js';
-import { ownerOf, type Replica, type Rules, type World } from './world.js';
+import { ownerOf, type Replica, type World } from './world.js';
 
 /**
  * A number for each world, the same for worlds that nothing can tell apart: replicas are alike, so their order is none;
@@ -9,15 +9,15 @@ import { ownerOf, type Replica, type Rules, type World } from './world.js';
  *
  * 53 bits: of ten million worlds, two share a number by a chance of one in two hundred.
  */
-export function keyOf(world: World, rules: Rules): number {
+export function keyOf(world: World): number {
   const { store, lagging, extraCalls } = world;
   const replicas = world.replicas.map((replica, at) => replicaKey(world, replica, at)).sort((a, b) => a - b);
   return mixed([
     textKey(
       `${world.time} ${world.clockOffset} ${world.grants} ${world.storeState} ${world.isGatewayDown} ${world.live} ` +
-        `${world.faultsLeft} ${extraCalls.leased} ${extraCalls.alone} ${extraCalls.settling} ${world.seats.join()}`,
+        `${world.faultsLeft} ${Object.values(extraCalls).join()} ${world.seats.join()}`,
     ),
-    keyOfPart(world.faults, () => struckAsFarAsItCounts(world.faults, rules.onStoreOutage)),
+    keyOfPart(world.faults, () => struckAsFarAsItCounts(world.faults)),
     merchantKey(store),
     lagging === undefined ? 0 : merchantKey(lagging),
     ...world.calls.map((call) => keyOfPart(call, () => JSON.stringify(call))),

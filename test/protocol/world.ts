@@ -71,7 +71,7 @@ export interface Unconfirmed extends Held {
 
 export type Work =
   | { readonly kind: 'idle' }
-  | { readonly kind: 'claimed'; readonly fence: number; readonly endsAt: number }
+  | { readonly kind: 'claimed'; readonly isBesideAlone: boolean; readonly fence: number; readonly endsAt: number }
   | { readonly kind: 'calling'; readonly call: number; readonly endsAt: number; readonly basis: number }
   | { readonly kind: 'made'; readonly made: Unconfirmed; readonly endsAt: number };
 
@@ -106,6 +106,13 @@ export interface Replica {
   readonly watched?: { readonly mark: string; readonly until: number };
 }
 
+/**
+ * Create calls that were not due. `alone`: without a lease, beside another one; `besideAlone`: under a lease, while somebody had
+ * made a session without one, or was about to, and nobody could know; `settling`: nobody knew which of two sessions lives; `reported`: a consumer found its
+ * session dead; `leased`: all others.
+ */
+export type ExtraCalls = Readonly<Record<'leased' | 'alone' | 'besideAlone' | 'settling' | 'reported', number>>;
+
 export interface World {
   readonly time: number;
   readonly clockOffset: number;
@@ -125,7 +132,7 @@ export interface World {
   readonly faults: readonly Fault[];
   readonly faultsLeft: number;
   /** Calls that replaced a session which was alive, not due and known to somebody, by their cause. */
-  readonly extraCalls: { readonly leased: number; readonly alone: number; readonly settling: number };
+  readonly extraCalls: ExtraCalls;
 }
 
 /** One thing that happens, and the world after it. */
@@ -272,6 +279,6 @@ export function newWorld(replicas: number, faults: number): World {
     replicas: Array.from({ length: replicas }, () => replica),
     faults: [],
     faultsLeft: faults,
-    extraCalls: { leased: 0, alone: 0, settling: 0 },
+    extraCalls: { leased: 0, alone: 0, besideAlone: 0, settling: 0, reported: 0 },
   };
 }
