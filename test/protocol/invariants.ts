@@ -229,7 +229,8 @@ function fewExtraCalls({ after: { faults, extraCalls, replicas } }: Moved): bool
   const silences = faults.filter(({ kind }) => kind === 'silence').length;
   const beside = silences * (replicas.length - 1);
   const { calls, reported } = allowedFor(faults);
-  if (extraCalls.alone > beside + Math.max(0, faults.length - 1) || extraCalls.besideAlone > beside) return false;
+  const together = Math.max(0, faults.length - 1);
+  if (Math.max(extraCalls.alone, extraCalls.besideAlone) > beside + together) return false;
   const underLease = extraCalls.leased + extraCalls.settling + extraCalls.reported;
   return extraCalls.reported <= reported && extraCalls.leased <= calls && underLease <= calls + beside;
 }

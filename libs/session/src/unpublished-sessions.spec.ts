@@ -102,6 +102,25 @@ describe('sessions that the store has not', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('are kept again at once after a bug, and after a second one in a second: their store would have them offered without end', async () => {
+    const { clock, asked, unpublished, kept } = offering();
+    const offerInVain = async (): Promise<void> => {
+      unpublished.keep(made(20));
+      const offered = unpublished.offerAll();
+      asked.at(-1)?.fail(new Error('a bug, on purpose'));
+      await offered;
+    };
+    await offerInVain();
+    await offerInVain();
+    expect(kept()).toBe(2);
+    await clock.advance(999);
+    unpublished.keep(made(20));
+    expect(kept()).toBe(2);
+    await clock.advance(1);
+    unpublished.keep(made(20));
+    expect(kept()).toBe(3);
+  });
+
   it('stay when a newer one was made while the store was asked', async () => {
     const { asked, unpublished } = offering();
     unpublished.keep(made(20));

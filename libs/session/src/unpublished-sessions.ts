@@ -8,6 +8,8 @@ const LANES = 8;
 
 /** A session that was refused is not offered again at once: whatever is newer is on its way. */
 const REFUSED_PAUSE_MS = 5_000;
+/** Nor is one that met a bug of ours twice: the store is still without it, and is seen to be so at every look. */
+const BROKEN_PAUSE_MS = 1_000;
 
 /** A session that the gateway has made and the store has not. */
 export interface UnpublishedSession {
@@ -36,7 +38,7 @@ export interface UnpublishedParts {
 export class UnpublishedSessions {
   readonly #parts: UnpublishedParts;
   readonly #kept = new Map<string, UnpublishedSession>();
-  readonly #refused = new Map<string, { readonly generation: number; readonly atMs: number }>();
+  readonly #resting = new Map<string, { readonly generation: number; readonly untilMs: number }>();
   #offering: Promise<void> | undefined;
 
   constructor(parts: UnpublishedParts) {
@@ -48,14 +50,14 @@ export class UnpublishedSessions {
     const { merchant, generation } = unpublished.session;
     const kept = this.#kept.get(merchant);
     if (kept !== undefined && kept.session.generation >= generation) return;
-    if (this.#wasRefused(merchant, generation)) return;
+    if (this.#rests(merchant, generation)) return;
     this.#kept.set(merchant, unpublished);
     this.#parts.onKept();
   }
 
   forget(merchant: string): void {
     this.#kept.delete(merchant);
-    this.#refused.delete(merchant);
+    this.#resting.delete(merchant);
   }
 
   /** @throws BrokerError `store_unavailable` or `store_refused`; what was not offered yet is offered next time */
@@ -91,15 +93,18 @@ export class UnpublishedSessions {
     }
     // Another one may have been kept while the store was asked.
     if (this.#kept.get(session.merchant) === unpublished) this.#kept.delete(session.merchant);
-    if (answer === undefined) return;
     const { merchant, generation } = session;
-    if (answer.kind === 'refused') this.#refused.set(merchant, { generation, atMs: clock.monotonicMs() });
-    onAnswer(unpublished, answer);
+    if (answer?.kind !== 'taken') {
+      const isBrokenAgain = this.#resting.get(merchant)?.generation === generation;
+      const pauseMs = answer !== undefined ? REFUSED_PAUSE_MS : isBrokenAgain ? BROKEN_PAUSE_MS : 0;
+      this.#resting.set(merchant, { generation, untilMs: clock.monotonicMs() + pauseMs });
+    }
+    if (answer !== undefined) onAnswer(unpublished, answer);
   }
 
-  #wasRefused(merchant: string, generation: number): boolean {
-    const refused = this.#refused.get(merchant);
-    if (refused === undefined || refused.generation < generation) return false;
-    return this.#parts.clock.monotonicMs() - refused.atMs < REFUSED_PAUSE_MS;
+  #rests(merchant: string, generation: number): boolean {
+    const resting = this.#resting.get(merchant);
+    if (resting === undefined || resting.generation < generation) return false;
+    return this.#parts.clock.monotonicMs() < resting.untilMs;
   }
 }
