@@ -1,0 +1,41 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** What a question may take; every other one takes three files. */
+const MOST_FILES: Readonly<Record<string, number>> = {
+  'What does a read of a session pass through?': 8,
+  'Why did a read get a 503?': 2,
+  'What does the hash of a merchant in Redis hold?': 1,
+  'How is a metric added?': 2,
+  'Where is the JSON of a session?': 1,
+};
+
+const questions = readFileSync(join(root, 'docs/where.md'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && line.includes('`'))
+  .map((line) => {
+    const [, question = '', files = ''] = line.split('|').map((cell) => cell.trim());
+    return { question, files: [...files.matchAll(/`([^`]*\/[^`]*)`/g)].map(([, file = '']) => file) };
+  });
+
+const imports = new Set(
+  globSync('{apps,libs}/*/src/**/*.ts', { cwd: root })
+    .filter((file) => !file.endsWith('spec.ts'))
+    .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from |import\()'\.[^']*\/([^/']+)\.js'/g)])
+    .map(([, name = '']) => name),
+);
+
+describe('the page that says where to look', () => {
+  it('answers sixteen questions', () => {
+    expect(questions).toHaveLength(16);
+  });
+
+  it.each(questions)('names files that are there and in use: $question', ({ question, files }) => {
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.length).toBeLessThanOrEqual(MOST_FILES[question] ?? 3);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+    expect(files.filter((file) => !imports.has(basename(file, '.ts')))).toEqual([]);
+  });
+});
