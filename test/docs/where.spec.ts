@@ -23,7 +23,9 @@ const questions = readFileSync(join(root, 'docs/where.md'), 'utf8')
 const imports = new Set(
   globSync('{apps,libs}/*/src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('spec.ts'))
-    .flatMap((file) => [...readFileSync(join(root, file), 'utf8').matchAll(/(?:from |import\()'\.[^']*\/([^/']+)\.js'/g)])
+    .flatMap((file) => [
+      ...readFileSync(join(root, file), 'utf8').matchAll(/(?:from |import\()'\.[^']*\/([^/']+)\.js'/g),
+    ])
     .map(([, name = '']) => name),
 );
 
