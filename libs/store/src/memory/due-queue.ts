@@ -11,7 +11,7 @@ interface Entry {
 const isBefore = (a: Entry, b: Entry): boolean =>
   a.due.endsAtMs < b.due.endsAtMs || (a.due.endsAtMs === b.due.endsAtMs && a.order < b.order);
 
-export interface DueListing {
+interface DueListing {
   readonly merchants: readonly string[];
   /** The moment of the next merchant after these; it may have passed when the limit cut the list short. */
   readonly next: StoreMoment | undefined;
