@@ -10,7 +10,7 @@ import { RejectionsModule } from './rejections/rejections.module.js';
 import { type ReloadOptions, ReloadModule } from './reload/reload.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 
-export interface BrokerModuleOptions extends Platform {
+interface BrokerModuleOptions extends Platform {
   readonly configuration: BrokerConfiguration;
   /** Left out: the configuration stays as it is. */
   readonly reload?: ReloadOptions;

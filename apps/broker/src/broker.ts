@@ -16,7 +16,7 @@ import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ReplicaConnections } from './renewal/replica-connections.js';
 import { returnStartMemory } from './start-memory.js';
 
-export interface BrokerOptions extends Platform {
+interface BrokerOptions extends Platform {
   readonly configuration: BrokerConfiguration;
   /** Where the configuration came from and is read again. Left out: it stays as it is. */
   readonly source?: ConfigurationSource;

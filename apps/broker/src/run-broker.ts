@@ -12,7 +12,7 @@ const GRACE_MS = 10_000;
 const ENDED = 0;
 const FAILED = 1;
 
-export interface RunOptions {
+interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted once, when the broker is to end; it may be before it has started. */
   readonly stopping: AbortSignal;

@@ -7,7 +7,7 @@ import { systemCodeOf } from './system-error.js';
 const LARGEST_KEY_FILE_BYTES = 64 * 1024;
 const READABLE_BY_OTHERS = 0o077;
 
-export interface KeyFile {
+interface KeyFile {
   readonly kind: 'private' | 'public';
   readonly publicJwk: PublicJwk;
   readonly thumbprint: string;
@@ -37,7 +37,7 @@ export function bankForm({ kty, crv, x, y }: PublicJwk): Record<string, string> 
   return { kty, crv, use: 'enc', alg: 'ECDH-ES+A256KW', x, y };
 }
 
-export interface NewFile {
+interface NewFile {
   readonly path: string;
   readonly mode: number;
   readonly content: string;

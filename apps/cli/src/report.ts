@@ -12,7 +12,7 @@ export interface Report {
   readonly exitCode?: number;
 }
 
-export interface ReportOptions {
+interface ReportOptions {
   readonly terminal: Terminal;
   readonly json: boolean;
 }

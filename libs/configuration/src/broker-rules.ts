@@ -26,7 +26,7 @@ export function serviceCodeRepeated(index: number, first: number): Fault {
 }
 
 /** The client keys of a merchant: by their files' names before these are read, by their thumbprints after. */
-export interface KeysInUse {
+interface KeysInUse {
   readonly environment: 'production' | 'test' | undefined;
   readonly keys: readonly (string | undefined)[];
 }

@@ -11,7 +11,7 @@ export type Loose<T> = T extends Single
     ? readonly (Loose<Item> | undefined)[]
     : { readonly [Key in keyof T]?: Loose<T[Key]> | undefined };
 
-export interface CheckedSettings<T> {
+interface CheckedSettings<T> {
   /** Plain objects with every default filled in; complete when there are no faults. */
   readonly settings: Loose<T>;
   /** Every file that is named by a setting that is right by itself. */

@@ -1,7 +1,7 @@
 /** Where `${NAME}` is taken from: `process.env`, or a map in a test. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Interpolation =
+type Interpolation =
   | { readonly kind: 'text'; readonly text: string; readonly wholePlaceholder: boolean }
   | { readonly kind: 'fault'; readonly problem: string };
 

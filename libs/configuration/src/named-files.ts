@@ -24,7 +24,7 @@ export interface FileSetting extends Omit<NamedFile, 'content'> {
   readonly content: ContentRule<unknown>;
 }
 
-export interface ReadFiles {
+interface ReadFiles {
   /** What is in each file, by the path of its setting; undefined where there is a fault. */
   readonly contents: ReadonlyMap<string, unknown>;
   readonly faults: readonly Fault[];

@@ -3,7 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Ownership } from './other-readers.js';
 
-export type FileContent =
+type FileContent =
   | { readonly kind: 'text'; readonly text: string; readonly ownership: Ownership }
   | { readonly kind: 'fault'; readonly problem: string };
 

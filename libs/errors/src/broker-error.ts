@@ -1,6 +1,6 @@
 import { errorCodes, type ErrorCode, type ErrorEntry } from './error-codes.js';
 
-export interface BrokerErrorOptions {
+interface BrokerErrorOptions {
   /** For the log: what happened, with no secret in it. */
   readonly detail?: string;
   /** For the caller: what to correct. Only a failure whose fault is the caller's may carry one. */

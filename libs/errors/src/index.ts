@@ -1,2 +1,2 @@
-export { BrokerError, describeError, type BrokerErrorOptions } from './broker-error.js';
-export { errorCodes, type ErrorCode, type ErrorEntry, type Fault } from './error-codes.js';
+export { BrokerError, describeError } from './broker-error.js';
+export { errorCodes, type ErrorCode, type Fault } from './error-codes.js';

@@ -5,7 +5,7 @@ import { COMMON_HEADERS, target } from './create-session-request.js';
 import { callGateway, type CallTools } from './gateway-call.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 
-export interface CipherHelperOptions extends CallTools {
+interface CipherHelperOptions extends CallTools {
   /** Every configured merchant: the keys of those in production are never sent. */
   readonly merchants: () => Iterable<MerchantGateway>;
 }
@@ -15,13 +15,13 @@ interface HelperCall {
   readonly signal: AbortSignal;
 }
 
-export interface DecryptCall extends HelperCall {
+interface DecryptCall extends HelperCall {
   readonly jwe: string;
   /** A private JWK made for tests. It leaves the process: that is what this helper does. */
   readonly privateJwk: Readonly<Record<string, unknown>>;
 }
 
-export interface EncryptCall extends HelperCall {
+interface EncryptCall extends HelperCall {
   readonly plaintext: string;
   readonly publicJwk: Readonly<Record<string, unknown>>;
 }

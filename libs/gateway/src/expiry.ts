@@ -31,7 +31,7 @@ function offsetMinutes(sign: string | undefined, hours = '00', minutes = '00'): 
 }
 
 /** The fields of an opened session that name an expiry, as they came. */
-export interface ExpiryFields {
+interface ExpiryFields {
   readonly tokenExpirationDateTime?: unknown;
   readonly tokenExpiration?: unknown;
   readonly sessionExpiration?: unknown;

@@ -1,7 +1,7 @@
 import type { GatewayFailureKind } from '#libs/session';
 
 /** What is known of an answer that holds no session. */
-export interface FailedAnswer {
+interface FailedAnswer {
   readonly httpStatus: number;
   /** The gateway's code, already reduced to what a log may show. */
   readonly msgCode: string | undefined;

@@ -5,7 +5,7 @@ import type { MerchantGateway } from './merchant-gateway.js';
 import { trustOptions } from './tls-trust.js';
 
 /** What makes two merchants able to share connections. */
-export type ConnectionSettings = Pick<MerchantGateway, 'tls' | 'proxy'>;
+type ConnectionSettings = Pick<MerchantGateway, 'tls' | 'proxy'>;
 
 /** A backstop only: the deadline of the call ends it first. Without one, an abandoned attempt would live for minutes. */
 const CONNECT_TIMEOUT_MS = 10_000;

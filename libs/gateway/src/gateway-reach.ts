@@ -18,7 +18,7 @@ export interface EntryPoint {
 }
 
 /** A certificate that was shown and verified. */
-export interface ShownCertificate {
+interface ShownCertificate {
   readonly endsAt: Instant;
   /** In the form of the setting `tls.pins`. */
   readonly pin: string;

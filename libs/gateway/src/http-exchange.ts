@@ -12,7 +12,7 @@ export interface GatewayRequest {
   readonly body?: string;
 }
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
   /** Ends the exchange wherever it is: connecting, waiting for headers, or in the middle of the body. */

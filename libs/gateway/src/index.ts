@@ -1,6 +1,6 @@
-export { CipherHelpers, type CipherHelperOptions, type DecryptCall, type EncryptCall } from './cipher-helpers.js';
-export { GatewayConnections, type ConnectionSettings } from './gateway-connections.js';
-export type { MerchantGateway, RequestData, TlsTrust } from './merchant-gateway.js';
+export { CipherHelpers } from './cipher-helpers.js';
+export { GatewayConnections } from './gateway-connections.js';
+export type { MerchantGateway, RequestData } from './merchant-gateway.js';
 export {
   askPlainly,
   entryPointOf,
@@ -11,6 +11,5 @@ export {
   reach,
   shakeHands,
 } from './gateway-reach.js';
-export { inspectSession, type SessionForm, type SessionInspection } from './session-inspection.js';
-export { pinOf } from './tls-trust.js';
-export { UndiciSessionGateway, type SessionGatewayOptions } from './undici-session-gateway.js';
+export { inspectSession, type SessionInspection } from './session-inspection.js';
+export { UndiciSessionGateway } from './undici-session-gateway.js';

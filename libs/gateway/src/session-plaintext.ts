@@ -7,7 +7,7 @@ import { readExpiry } from './expiry.js';
 import { type AnswerMarks, invalidResponse } from './gateway-answer.js';
 
 /** What an opened session says. */
-export interface SessionContent {
+interface SessionContent {
   readonly authToken: string;
   readonly deviceId: string;
   readonly refreshToken?: string;
@@ -16,7 +16,7 @@ export interface SessionContent {
   readonly expiresAt?: Instant;
 }
 
-export interface ReadingContext {
+interface ReadingContext {
   /** The gateway's clock at the time of the answer, as far as it is known. */
   readonly asOf: Instant;
   readonly marks: AnswerMarks;

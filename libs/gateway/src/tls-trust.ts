@@ -5,7 +5,7 @@ import type { TlsTrust } from './merchant-gateway.js';
 /** The certificate is valid, but its key is none of the pinned ones. */
 export const PIN_MISMATCH = 'ERR_BROKER_PIN_MISMATCH';
 
-export type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' | 'checkServerIdentity'> & {
+type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' | 'checkServerIdentity'> & {
   readonly ca?: string;
 };
 

@@ -15,7 +15,7 @@ import { callGateway, type CallTools } from './gateway-call.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 import { readSession } from './session-plaintext.js';
 
-export interface SessionGatewayOptions extends CallTools {
+interface SessionGatewayOptions extends CallTools {
   /** Asked at each call, so that a changed configuration takes effect with the next one. */
   readonly merchants: (id: string) => MerchantGateway | undefined;
   /** Left out: nobody looks. */
@@ -52,7 +52,7 @@ export async function issue(
 }
 
 /** What was in the answer, opened and not read yet. */
-export interface OpenedAnswer extends OpenedJwe {
+interface OpenedAnswer extends OpenedJwe {
   readonly sealed: SealedSession;
 }
 

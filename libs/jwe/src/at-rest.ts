@@ -6,7 +6,7 @@ import { checkContent, parseHeader, splitCompact } from './compact-jwe.js';
 import { CONTENT_ENCRYPTION, DEFAULT_MAX_JWE_BYTES } from './profile.js';
 
 /** What a record is bound to: it opens for this merchant and this generation, and nowhere else. */
-export interface AtRestBinding {
+interface AtRestBinding {
   readonly merchant: string;
   readonly generation: number;
 }

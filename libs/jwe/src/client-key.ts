@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 import { type PublicJwk, thumbprintOf } from './public-jwk.js';
 
 /** What a private key can do. Neither handle is extractable, so the scalar cannot come back out. */
-export interface ClientKeyHandles {
+interface ClientKeyHandles {
   /** ECDH on P-384: opens what was sealed to the public half. */
   readonly agreement: webcrypto.CryptoKey;
   /** HKDF over the private scalar: the root of the keys that seal records at rest. */

@@ -31,7 +31,7 @@ export function checkCompactJwe(jwe: string, maxBytes: number): void {
 }
 
 /** The five parts of a compact JWE (RFC 7516 section 7.1), still encoded. */
-export interface CompactParts {
+interface CompactParts {
   readonly header: string;
   readonly wrappedKey: string;
   readonly iv: string;

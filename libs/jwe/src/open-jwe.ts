@@ -5,7 +5,7 @@ import { checkCompactJwe } from './compact-jwe.js';
 import { type OpenedWith, openWithHandles } from './open-with-handles.js';
 import { DEFAULT_MAX_JWE_BYTES } from './profile.js';
 
-export interface OpenOptions {
+interface OpenOptions {
   /** The longest compact JWE to look at. */
   readonly maxBytes?: number;
 }
@@ -17,7 +17,7 @@ export interface OpenedJwe {
 }
 
 /** Where the cryptography of an opening is done. */
-export type OpenWith = (jwe: string, handles: readonly webcrypto.CryptoKey[]) => Promise<OpenedWith | undefined>;
+type OpenWith = (jwe: string, handles: readonly webcrypto.CryptoKey[]) => Promise<OpenedWith | undefined>;
 
 /**
  * Opens a compact JWE of the profile with the first of `keys` that fits; give them newest first.

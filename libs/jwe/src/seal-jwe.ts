@@ -4,13 +4,13 @@ import { DEFAULT_MAX_PLAINTEXT_BYTES } from './profile.js';
 import { type RecipientKey, recipientHandleOf } from './recipient-key.js';
 import { sealToHandle } from './seal-to-handle.js';
 
-export interface SealOptions {
+interface SealOptions {
   /** The longest plaintext to seal, in bytes. */
   readonly maxBytes?: number;
 }
 
 /** Where the cryptography of a sealing is done. */
-export type SealTo = (plaintext: Uint8Array, handle: webcrypto.CryptoKey) => Promise<string>;
+type SealTo = (plaintext: Uint8Array, handle: webcrypto.CryptoKey) => Promise<string>;
 
 /**
  * Seals bytes to a recipient as a compact JWE with the protected header {alg, enc, epk}.

@@ -18,7 +18,7 @@ export interface ClockSkew {
 }
 
 /** When an exchange with the gateway began and ended by our clock, and what the gateway's clock said in it. */
-export type TimedExchange = Pick<IssuedSession, 'sentAt' | 'receivedAt' | 'gatewayDate'>;
+type TimedExchange = Pick<IssuedSession, 'sentAt' | 'receivedAt' | 'gatewayDate'>;
 
 /**
  * The exchange as it would have been timed, had our wall clock not been set while it ran: its end by the clock as it

@@ -1,7 +1,7 @@
 import { MerchantListeners } from './merchant-listeners.js';
 import type { RecordedFailure } from './ports/session-store.js';
 
-export type FailureListener = (failure: RecordedFailure) => void;
+type FailureListener = (failure: RecordedFailure) => void;
 
 /** The last failure of each merchant since its last session, and who waits to hear of one. */
 export class FailureBoard {

@@ -9,7 +9,7 @@ const RETRY_MS = 1_000;
 /** What is not urgent waits this long for others to be asked for with it. */
 const SOON_MS = 250;
 
-export interface FollowingParts {
+interface FollowingParts {
   readonly clock: Clock;
   /** Reads the merchants' states and takes what they say; rejects when the store was not heard. */
   readonly read: (merchants: readonly string[]) => Promise<void>;

@@ -16,7 +16,7 @@ interface Held {
 /** The moments of a session are whole milliseconds: the truth is up to one later. */
 const RESOLUTION_MS = 1;
 
-export type HeldListener = (session: Session) => void;
+type HeldListener = (session: Session) => void;
 
 /**
  * The sessions in this replica's memory: what reads are answered from. A session is replaced only by one of a higher

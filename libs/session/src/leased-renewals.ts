@@ -9,7 +9,7 @@ import type { UnpublishedSession } from './unpublished-sessions.js';
 
 type LeasedContext = ClaimsContext & AttemptContext;
 
-export interface LeasedWish {
+interface LeasedWish {
   readonly request: RenewalRequest;
   readonly settings: SessionSettings;
   /** Asked once the claim was granted: what speaks against the call by then. */

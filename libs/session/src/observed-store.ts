@@ -27,7 +27,7 @@ const alsoShows: Readonly<Record<string, readonly string[]>> = {
   offer: ['publish'],
 };
 
-export interface ObservedStoreParts {
+interface ObservedStoreParts {
   readonly events: SessionEvents;
   readonly clock: Clock;
   readonly onReturn: () => void;

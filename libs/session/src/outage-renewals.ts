@@ -11,7 +11,7 @@ import type { SessionSettings } from './session-settings.js';
 
 type OutageContext = Pick<ReplicaContext, 'held' | 'silence' | 'ceiling' | 'gateway' | 'clock' | 'random'>;
 
-export interface AloneWish {
+interface AloneWish {
   readonly merchant: string;
   readonly settings: SessionSettings;
   readonly because: 'rejection' | 'need';

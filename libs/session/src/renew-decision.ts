@@ -1,7 +1,7 @@
 import { decide, type DecisionTable, otherwise } from './decision-table.js';
 import { isExpired, isMissing, isPastMargin, type ServeFacts } from './serve-decision.js';
 
-export interface ReadFacts extends ServeFacts {
+interface ReadFacts extends ServeFacts {
   /** How long the session has existed. */
   readonly ageMs: number;
   /** From its creation to its expiry. */

@@ -54,7 +54,7 @@ export type AttemptContext = Pick<
   'held' | 'ceiling' | 'store' | 'gateway' | 'clock' | 'random' | 'tracing'
 >;
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly lease: TimedLease;
   readonly settings: SessionSettings;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */

@@ -11,7 +11,7 @@ const SLOW_RETRY_JITTER = 0.1;
 /** No attempt is ever put off for longer. */
 export const LONGEST_BACK_OFF_MS = SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER);
 
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly kind: GatewayFailureKind;
   /** Failed attempts in a row before this one. */
   readonly failures: number;

@@ -5,7 +5,7 @@ import { momentsOf } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 
-export interface AdmissionFacts {
+interface AdmissionFacts {
   readonly merchant: string;
   readonly generation: number;
   readonly settings: SessionSettings;

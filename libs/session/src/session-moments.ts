@@ -12,7 +12,7 @@ const LONGEST_LEAD_SHARE = 0.5;
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
 
-export interface SessionMoments {
+interface SessionMoments {
   readonly renewAt: Instant;
   readonly mustRenewAt: Instant;
 }
@@ -34,7 +34,7 @@ export function momentsOf(
 }
 
 /** The numbers behind the warning that failed renewals may not be made up for in time. */
-export interface LeadTimeShortfall {
+interface LeadTimeShortfall {
   readonly leadMs: number;
   readonly neededMs: number;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { HeldSessions } from './held-sessions.js';
 
 /** Two sessions of which one was offered: `newerThan` is the generation of the newer one. */
-export interface Contest {
+interface Contest {
   readonly newerThan: number;
   /** When the gateway had answered with the offered one, by the monotonic clock. */
   readonly answeredAtMs: number;

@@ -20,7 +20,7 @@ export interface UnpublishedSession {
   readonly basis: number;
 }
 
-export interface UnpublishedParts {
+interface UnpublishedParts {
   readonly store: SessionStore;
   readonly clock: Clock;
   /** What the store said to an offer. */

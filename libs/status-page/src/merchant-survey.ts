@@ -8,13 +8,13 @@ export const CONDITIONS = ['unavailable', 'stale', 'failing', 'renewing', 'fresh
 /** However many look and search, every merchant is looked at once in this time. */
 const GOOD_FOR_MS = 1_000;
 
-export interface SurveyedMerchant {
+interface SurveyedMerchant {
   readonly id: string;
   readonly condition: StatusCondition;
 }
 
 /** How all merchants were at one moment. */
-export interface Survey {
+interface Survey {
   /**
    * Those that somebody should look at first: by condition, and the one that expires first before the others. Those
    * that are well follow in the order of the configuration, so that they do not change places with each renewal.
@@ -25,7 +25,7 @@ export interface Survey {
   readonly hosts: ReadonlyMap<string, number>;
 }
 
-export interface SurveyParts {
+interface SurveyParts {
   readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing'>;
   readonly ids: () => readonly string[];
   readonly hostOf: (merchant: string) => string | undefined;

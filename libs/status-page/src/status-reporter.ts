@@ -11,7 +11,7 @@ import type { StoreHealth } from './store-health.js';
 export const MOST_LISTED = 100;
 
 /** What this replica says of itself without being asked. */
-export interface ReplicaFacts {
+interface ReplicaFacts {
   readonly name: string;
   readonly startedAt: number;
   readonly condition: () => ReplicaCondition;
@@ -19,7 +19,7 @@ export interface ReplicaFacts {
   readonly residentBytes: () => number;
 }
 
-export interface ReporterParts extends MerchantStatusParts {
+interface ReporterParts extends MerchantStatusParts {
   readonly clock: Clock;
   readonly survey: MerchantSurvey;
   readonly gateways: GatewayHealth;

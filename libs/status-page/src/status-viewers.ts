@@ -28,7 +28,7 @@ interface Viewer {
   behindSinceMs: number | undefined;
 }
 
-export interface ViewerParts {
+interface ViewerParts {
   readonly clock: Clock;
   /** The whole state as one event: each makes those before it pointless, so that leaving one out loses nothing. */
   readonly frame: () => Uint8Array;

@@ -21,7 +21,7 @@ export interface AuditLog {
   append(record: AuditRecord): void;
 }
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   /** `stdout`, `none`, or the path of a file that is appended to, created with mode 0600. */
   readonly destination: string;
   readonly clock: Clock;

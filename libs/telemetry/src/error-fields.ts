@@ -6,7 +6,7 @@ const DEEPEST_CAUSE = 5;
 const WIDEST_AGGREGATE = 4;
 const LONGEST_STACK = 20;
 
-export interface ErrorFields {
+interface ErrorFields {
   name: string;
   code?: string | number;
   detail?: string;

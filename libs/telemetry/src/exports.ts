@@ -2,7 +2,7 @@
 export type TelemetryEnvironment = Readonly<Record<string, string | undefined>>;
 
 /** What leaves the process besides the answer to a scrape. */
-export interface Exports {
+interface Exports {
   readonly traces: boolean;
   readonly metrics: boolean;
 }

@@ -1,6 +1,5 @@
-export { createLogger, type Logger, type LoggerOptions, type LogLevel, type RootLogger } from './logger.js';
+export { createLogger, type Logger, type LogLevel } from './logger.js';
 export { type AuditLog, type AuditRecord, createAuditLog } from './audit-log.js';
-export { redact } from './redact.js';
 export {
   createInstruments,
   type CountedRead,
@@ -10,5 +9,5 @@ export {
   type Instruments,
   type MerchantGauges,
 } from './instruments.js';
-export { isSampledIn, type RequestSpan, type TracedRequest } from './request-spans.js';
-export { startTelemetry, type Telemetry, type TelemetryOptions, type Traces } from './telemetry.js';
+export { isSampledIn, type RequestSpan } from './request-spans.js';
+export { startTelemetry, type Telemetry } from './telemetry.js';

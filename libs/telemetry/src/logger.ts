@@ -18,12 +18,12 @@ export interface Logger {
 }
 
 /** The logger of a program. */
-export interface RootLogger extends Logger {
+interface RootLogger extends Logger {
   /** For every line from here on, also of its children. */
   setLevel(level: LogLevel): void;
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   /** Which program speaks: `broker`, `sandbox`, … */
   readonly name: string;
   /** The least level that is written. Default `info`. */

@@ -14,7 +14,7 @@ import { createRenewalTracing, type RenewalTracing } from './renewal-tracing.js'
 import { type RequestSpan, startRequestSpan, type TracedRequest } from './request-spans.js';
 
 /** What is seen of requests and renewals; there is none while traces go nowhere. */
-export interface Traces {
+interface Traces {
   readonly renewals: RenewalTracing;
   startRequest(request: TracedRequest): RequestSpan;
 }
@@ -30,7 +30,7 @@ export interface Telemetry {
   shutdown(): Promise<void>;
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** `service.name` of everything that is exported, unless OTEL_SERVICE_NAME is set. */
   readonly serviceName: string;
   readonly serviceVersion: string;

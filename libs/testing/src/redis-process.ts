@@ -18,7 +18,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-export interface RedisProcessOptions {
+interface RedisProcessOptions {
   /** More command-line options, e.g. `['--requirepass', 'x']`. They may use `dir`, a folder of this process alone. */
   readonly args?: (facts: { readonly port: number; readonly dir: string }) => readonly string[];
   /** No plain port: `args` opens one for TLS. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { eventually } from './eventually.js';
 import { freePort, RedisProcess } from './redis-process.js';
 
-export interface RedisClusterFixture {
+interface RedisClusterFixture {
   readonly nodes: readonly RedisProcess[];
   readonly stop: () => Promise<void>;
 }
@@ -23,7 +23,7 @@ async function startClusterNode(): Promise<RedisProcess> {
   });
 }
 
-export interface RedisSentinelFixture {
+interface RedisSentinelFixture {
   readonly name: string;
   readonly primary: RedisProcess;
   readonly replica: RedisProcess;

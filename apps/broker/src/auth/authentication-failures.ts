@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Refusal } from './credential-refused.js';
 
-export type FailedAuthentication = Refusal | 'unavailable';
+type FailedAuthentication = Refusal | 'unavailable';
 
 /** Authentications that failed, by reason: counted here, collected at a scrape. */
 @Injectable()

@@ -24,7 +24,7 @@ export interface Credentials {
   readonly certificates: CertificateCallers | undefined;
 }
 
-export interface CredentialTools {
+interface CredentialTools {
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -3,7 +3,7 @@ import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 
-export type KeyFinder = ReturnType<typeof createLocalJWKSet>;
+type KeyFinder = ReturnType<typeof createLocalJWKSet>;
 
 /** Where the key that a token names is found. */
 export interface KeySet {
@@ -34,7 +34,7 @@ const COOL_DOWN_MS = 30_000;
 /** With no keys at all there is nothing to protect but the issuer. */
 const FIRST_COOL_DOWN_MS = 1_000;
 
-export interface RemoteKeySetParts {
+interface RemoteKeySetParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** @throws BrokerError `authentication_unavailable` */

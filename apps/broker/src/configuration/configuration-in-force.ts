@@ -6,7 +6,7 @@ export interface Before<Made> {
   readonly made: Made;
 }
 
-export type Maker<Made> = (configuration: BrokerConfiguration, before?: Before<Made>) => Made;
+type Maker<Made> = (configuration: BrokerConfiguration, before?: Before<Made>) => Made;
 
 /** Makes what belongs to the next configuration, and hands back how to put it in force. */
 type Preparation = (next: BrokerConfiguration) => () => void;

@@ -10,7 +10,7 @@ export interface EventSink {
   destroy(): unknown;
 }
 
-export interface WatcherTerms {
+interface WatcherTerms {
   /** What the consumer holds already; it is never sent this generation or an older one. */
   readonly generation: number;
   /** Who follows. */

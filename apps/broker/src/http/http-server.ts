@@ -68,7 +68,7 @@ export function answerFirst(server: Server, early: EarlyAnswer): void {
   });
 }
 
-export interface EdgeParts {
+interface EdgeParts {
   readonly authenticator: Authenticator;
   readonly routes: RouteMethods;
 }

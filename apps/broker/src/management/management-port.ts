@@ -3,7 +3,7 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import type { StatusPage } from '#libs/status-page';
 import { listen } from '../http/listen.js';
 
-export interface ManagementPortParts {
+interface ManagementPortParts {
   readonly server: FastifyInstance;
   readonly status: StatusPage | undefined;
   readonly address: BrokerConfiguration['management'];

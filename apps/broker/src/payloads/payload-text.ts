@@ -19,7 +19,7 @@ export function bytesOf(text: string, encoding: Encoding): Buffer {
   return bytes;
 }
 
-export interface EncodedBytes {
+interface EncodedBytes {
   readonly text: string;
   readonly encoding: Encoding;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
-export interface GateSize {
+interface GateSize {
   /** Pieces of work under way at once. */
   readonly inFlight: number;
   /** Pieces that may wait for their turn; more are turned away. */

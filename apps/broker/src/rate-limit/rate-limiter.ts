@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 
-export interface Rate {
+interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }

@@ -10,7 +10,7 @@ import type { ConfigurationInForce } from '../configuration/configuration-in-for
 import { authoritiesShrank, lostAccess } from '../auth/lost-access.js';
 import type { RetiredKeys } from '../renewal/retired-keys.js';
 
-export interface ChangeOverParts {
+interface ChangeOverParts {
   readonly configuration: ConfigurationInForce;
   readonly retired: RetiredKeys;
   readonly replica: Pick<SessionReplica, 'merchantsChanged'>;

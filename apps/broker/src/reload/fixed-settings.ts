@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BrokerConfiguration } from '#libs/configuration';
 
-export interface FixedConfiguration {
+interface FixedConfiguration {
   /** To be put in force: what cannot change while the process runs is as it was. */
   readonly configuration: BrokerConfiguration;
   /** Settings that differ from those in force, and wait for a restart. */

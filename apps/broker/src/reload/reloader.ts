@@ -6,7 +6,7 @@ import { type ConfigurationChange, isEmpty } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { withFixedSettings } from './fixed-settings.js';
 
-export interface ReloaderParts {
+interface ReloaderParts {
   readonly source: Pick<ConfigurationSource, 'load' | 'stamp' | 'loadedStamp'>;
   readonly configuration: ConfigurationInForce;
   readonly changeOver: Pick<ChangeOver, 'to'>;

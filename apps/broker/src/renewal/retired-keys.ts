@@ -7,7 +7,7 @@ interface Retired {
   readonly graceEndsAtMs: number;
 }
 
-export interface RetiredKeysParts {
+interface RetiredKeysParts {
   readonly clock: Clock;
   /** What this replica would serve. */
   readonly sessionOf: (merchant: string) => Session | undefined;

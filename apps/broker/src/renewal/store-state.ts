@@ -8,7 +8,7 @@ import { CLOCK } from '../platform/tokens.js';
  */
 export type StoreCondition = 'answers' | 'refuses' | 'silent';
 
-export interface KnownStoreState {
+interface KnownStoreState {
   readonly condition: StoreCondition;
   /** Since when it is in this condition. */
   readonly since: Instant;
@@ -16,7 +16,7 @@ export interface KnownStoreState {
   readonly reason: string;
 }
 
-export type StoreStateListener = (state: KnownStoreState) => void;
+type StoreStateListener = (state: KnownStoreState) => void;
 
 /** How the store is, as this replica's connection to it finds out, for everybody who looks or listens. */
 @Injectable()

@@ -10,7 +10,7 @@ import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { etagOf, sessionAnswer } from './session-answer.js';
 import type { SessionReads } from './session-reads.js';
 
-export interface FreshReadParts {
+interface FreshReadParts {
   readonly authenticator: Pick<Authenticator, 'known'>;
   readonly policies: Pick<PolicyTable, 'allows'>;
   readonly replica: Pick<SessionReplica, 'reader' | 'held'>;

@@ -9,7 +9,7 @@ export interface FoundSession {
   readonly waitedFor?: number;
 }
 
-export interface SessionAnswer {
+interface SessionAnswer {
   readonly status: 200 | 304;
   readonly headers: Readonly<Record<string, string | number>>;
   /** Absent when the caller holds it. */

@@ -5,7 +5,7 @@ import { BrokerError } from '#libs/errors';
 const LONGEST_MIN_REMAINING_MS = 3_600_000;
 const KNOWN = new Set(['minRemaining']);
 
-export interface SessionQuery {
+interface SessionQuery {
   /** 0 when any session will do. */
   readonly minRemainingMs: number;
 }

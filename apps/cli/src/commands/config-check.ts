@@ -2,7 +2,7 @@ import { loadConfiguration } from '#libs/configuration';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
-export interface ConfigCheckOptions {
+interface ConfigCheckOptions {
   readonly file: string;
 }
 

@@ -9,7 +9,7 @@ export const LIVENESS_URL = 'http://127.0.0.1:9464/livez';
 
 const DEADLINE_MS = 2_000;
 
-export interface HealthOptions {
+interface HealthOptions {
   /** Of `/livez` or `/readyz` on a management port. */
   readonly url: string;
 }

@@ -2,7 +2,7 @@ import { BrokerError } from '#libs/errors';
 import { readKeyFile } from '../key-file.js';
 import type { Report } from '../report.js';
 
-export interface KeysCheckOptions {
+interface KeysCheckOptions {
   readonly file: string;
   /** The kind of key that belongs in this place; either when absent. */
   readonly expect?: 'private' | 'public';

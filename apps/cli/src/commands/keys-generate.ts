@@ -2,7 +2,7 @@ import { generateClientKey } from '#libs/jwe';
 import { createFiles } from '../key-file.js';
 import type { Report } from '../report.js';
 
-export interface KeysGenerateOptions {
+interface KeysGenerateOptions {
   readonly out: string;
   readonly publicOut?: string;
 }

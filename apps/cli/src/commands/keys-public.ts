@@ -1,7 +1,7 @@
 import { bankForm, createFiles, readKeyFile } from '../key-file.js';
 import type { Report } from '../report.js';
 
-export interface KeysPublicOptions {
+interface KeysPublicOptions {
   readonly file: string;
   readonly out?: string;
 }

@@ -8,7 +8,7 @@ import { gatewayOf } from '../merchant-gateway.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
-export interface SessionCreateOptions {
+interface SessionCreateOptions {
   readonly config: string;
   readonly merchant: string;
   readonly showSecrets?: true;

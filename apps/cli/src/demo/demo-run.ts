@@ -10,7 +10,7 @@ import { readyUrl, welcome } from './welcome.js';
 
 const START_LIMIT_MS = 60_000;
 
-export interface DemoSetup {
+interface DemoSetup {
   /** The folder with package.json and dist/. */
   readonly checkout: string;
   readonly ports: DemoPorts;

@@ -3,7 +3,7 @@ import type { Clock } from '#libs/clock';
 
 const POLL_MS = 20;
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -5,7 +5,7 @@ import type { Clock } from '#libs/clock';
 /** Beyond this a process that was asked to end is ended by force. */
 const GRACE_MS = 10_000;
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly name: string;
   /** The built program. */
   readonly script: string;

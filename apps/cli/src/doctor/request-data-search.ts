@@ -9,7 +9,7 @@ export interface RecipientCandidate {
   readonly key: RecipientKey;
 }
 
-export interface SearchSpace {
+interface SearchSpace {
   /** Of a body field or header, the likeliest first. */
   readonly names: readonly string[];
   /** The likeliest first; at least one. */
@@ -18,7 +18,7 @@ export interface SearchSpace {
 }
 
 /** One create call with the data attached so. @throws GatewayFailure */
-export type TryOut = (requestData: RequestData) => Promise<void>;
+type TryOut = (requestData: RequestData) => Promise<void>;
 
 export interface Place {
   readonly attach: 'body' | 'header';

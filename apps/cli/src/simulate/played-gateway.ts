@@ -12,7 +12,7 @@ export interface GatewayBehaviour {
   readonly outageMs: number;
 }
 
-export interface PlayedGatewayOptions {
+interface PlayedGatewayOptions {
   readonly behaviour: GatewayBehaviour;
   readonly clock: Clock;
   readonly random: () => number;

@@ -29,8 +29,7 @@ export interface CallRecord {
   session?: number;
 }
 
-export type CallStart = Pick<CallRecord, 'operation' | 'requestId'> &
-  Partial<Pick<CallRecord, 'serviceCode' | 'merchant'>>;
+type CallStart = Pick<CallRecord, 'operation' | 'requestId'> & Partial<Pick<CallRecord, 'serviceCode' | 'merchant'>>;
 
 export type CallEnd = Pick<CallRecord, 'outcome'> & Partial<Pick<CallRecord, 'httpStatus' | 'msgCode'>>;
 

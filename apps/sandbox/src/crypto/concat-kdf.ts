@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-export interface ConcatKdfInput {
+interface ConcatKdfInput {
   /** Z: the x coordinate that the key agreement gave, with its leading zero octets. */
   readonly sharedSecret: Uint8Array;
   /** AlgorithmID: the `alg` when the key wraps another one, the `enc` when it encrypts content itself. */

@@ -11,7 +11,7 @@ interface Entry {
 }
 
 /** A fault as control requests see it. */
-export type FaultDescription = Fault & {
+type FaultDescription = Fault & {
   readonly id: number;
   /** Calls that met it. */
   readonly used: number;

@@ -9,7 +9,7 @@ import { demandApiVersion, headerOf, type Caller, type GatewayOperation, type Ga
 import { GatewayRefusal } from './refusal.js';
 import { sealFor } from './sealing.js';
 
-export interface EchoParts {
+interface EchoParts {
   readonly merchants: MerchantBook;
   readonly sessions: SessionBook;
 }

@@ -7,14 +7,14 @@ import { toRfc3339, type Instant } from '#libs/clock';
 export const expiryFormats = ['documented', 'padded', 'observed', 'zulu', 'sessionExpiration', 'none'] as const;
 export type ExpiryFormat = (typeof expiryFormats)[number];
 
-export interface ExpiryStyle {
+interface ExpiryStyle {
   readonly format: ExpiryFormat;
   /** Minutes that the written time is ahead of UTC; the moment is the same. */
   readonly utcOffsetMinutes: number;
 }
 
 /** The members of a session that say when it ends. */
-export type ExpiryMembers = Readonly<
+type ExpiryMembers = Readonly<
   Partial<Record<'tokenExpirationDateTime' | 'tokenExpiration' | 'sessionExpiration', string>>
 >;
 

@@ -18,7 +18,7 @@ export interface Caller {
   readonly serviceCode?: string;
 }
 
-export interface Scene {
+interface Scene {
   readonly record: CallRecord;
   readonly trouble: Trouble | undefined;
   /** How far the clock that the gateway shows is ahead of the true one. */

@@ -13,7 +13,7 @@ const refusals = {
 } as const;
 
 export type MsgCode = keyof typeof refusals;
-export type MsgType = 'ERROR' | 'VALIDATION_ERROR';
+type MsgType = 'ERROR' | 'VALIDATION_ERROR';
 
 /** The codes with which a later request learns that its session is dead. */
 export const endingCodes = [

@@ -6,7 +6,7 @@ import type { Merchant } from '../merchants/merchant.js';
 import type { PlayedSession } from '../sessions/session.js';
 import { expiryMembers } from './expiry-format.js';
 
-export interface SessionWriting {
+interface SessionWriting {
   readonly session: PlayedSession;
   readonly merchant: Merchant;
   /** How far the clock that the gateway shows is ahead of the true one. */

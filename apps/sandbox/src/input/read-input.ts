@@ -1,7 +1,7 @@
 import { BrokerError } from '#libs/errors';
 
 /** Where a value stands, for the message: `lifetimeMs`, `merchants[2].publicJwk`. */
-export type Path = string;
+type Path = string;
 
 /** A fault that a reader found, with its place and never with the value. */
 export class InputFault extends Error {

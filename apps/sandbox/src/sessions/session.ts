@@ -15,7 +15,7 @@ export interface PlayedSession {
   readonly expiresAt: Instant;
 }
 
-export type SessionState = 'live' | 'expired' | 'superseded' | 'revoked';
+type SessionState = 'live' | 'expired' | 'superseded' | 'revoked';
 
 export interface Standing {
   readonly state: SessionState;

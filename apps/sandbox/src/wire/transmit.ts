@@ -24,7 +24,7 @@ export function sendHalf({ response, answer, headers }: Transmission): Promise<v
   return new Promise((resolve) => response.write(half, () => resolve()));
 }
 
-export interface Drip {
+interface Drip {
   readonly part: 'headers' | 'body';
   readonly bytes: number;
   readonly everyMs: number;

@@ -6,7 +6,7 @@ export interface TracedRenewal {
 }
 
 /** The steps of a renewal that take time. */
-export type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
+type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
 
 /**
  * Brackets around pieces of work, for whoever wants to see what they consist of and how long they take. What they

@@ -3,7 +3,7 @@ import { believedFloor } from './fences.js';
 import { liveLease, type MerchantRecord } from './merchant-record.js';
 import { isOver, remainingMs, type StoreMoment } from './store-moment.js';
 
-export interface ClaimFacts {
+interface ClaimFacts {
   readonly record: MerchantRecord;
   readonly due: StoreMoment | undefined;
   readonly nowMs: number;

@@ -1,4 +1,3 @@
-import { MinHeap } from './min-heap.js';
 import type { StoreMoment } from './store-moment.js';
 
 interface Entry {
@@ -8,64 +7,53 @@ interface Entry {
   readonly order: number;
 }
 
-const isBefore = (a: Entry, b: Entry): boolean =>
-  a.due.endsAtMs < b.due.endsAtMs || (a.due.endsAtMs === b.due.endsAtMs && a.order < b.order);
-
-export interface DueListing {
+interface DueListing {
   readonly merchants: readonly string[];
   /** The moment of the next merchant after these; it may have passed when the limit cut the list short. */
   readonly next: StoreMoment | undefined;
 }
 
-/**
- * One due moment per merchant. Moving one costs O(log n), listing costs O(listed × log n), never O(merchants): a moved
- * merchant leaves its old entry behind, and the entry is dropped when it surfaces or when such leftovers are the majority.
- */
+/** One due moment per merchant, in order. Listing costs what is listed; moving one shifts the others, which is fast in memory. */
 export class DueQueue {
   readonly #current = new Map<string, Entry>();
-  #heap = new MinHeap(isBefore);
+  readonly #sorted: Entry[] = [];
   #order = 0;
-
-  /** Entries held, leftovers included. */
-  get size(): number {
-    return this.#heap.size;
-  }
 
   momentOf(merchant: string): StoreMoment | undefined {
     return this.#current.get(merchant)?.due;
   }
 
   set(merchant: string, due: StoreMoment): void {
+    const before = this.#current.get(merchant);
+    if (before !== undefined) this.#sorted.splice(this.#placeOf(before), 1);
     const entry = { merchant, due, order: this.#order++ };
     this.#current.set(merchant, entry);
-    this.#heap.push(entry);
-    if (this.#heap.size > 2 * this.#current.size) this.#dropLeftovers();
+    this.#sorted.splice(this.#placeOf(entry), 0, entry);
   }
 
   /** Up to `limit` merchants whose moment is `nowMs` or before, the longest due first. They stay in the queue. */
   list(nowMs: number, limit: number): DueListing {
-    const listed: Entry[] = [];
-    const isListed = (top: Entry): boolean => top.due.endsAtMs <= nowMs && listed.length < limit;
-    for (let top = this.#top(); top !== undefined && isListed(top); top = this.#top()) {
-      listed.push(top);
-      this.#heap.pop();
+    const merchants: string[] = [];
+    for (const { merchant, due } of this.#sorted) {
+      if (due.endsAtMs > nowMs || merchants.length >= limit) break;
+      merchants.push(merchant);
     }
-    const next = this.#top()?.due;
-    for (const entry of listed) this.#heap.push(entry);
-    return { merchants: listed.map((entry) => entry.merchant), next };
+    return { merchants, next: this.#sorted[merchants.length]?.due };
   }
 
-  #top(): Entry | undefined {
-    let top = this.#heap.peek();
-    while (top !== undefined && this.#current.get(top.merchant) !== top) {
-      this.#heap.pop();
-      top = this.#heap.peek();
+  /** How many entries come before it. */
+  #placeOf({ due, order }: Entry): number {
+    let from = 0;
+    let to = this.#sorted.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const entry = this.#sorted[middle];
+      const comesBefore =
+        entry !== undefined &&
+        (entry.due.endsAtMs < due.endsAtMs || (entry.due.endsAtMs === due.endsAtMs && entry.order < order));
+      if (comesBefore) from = middle + 1;
+      else to = middle;
     }
-    return top;
-  }
-
-  #dropLeftovers(): void {
-    this.#heap = new MinHeap(isBefore);
-    for (const entry of this.#current.values()) this.#heap.push(entry);
+    return from;
   }
 }

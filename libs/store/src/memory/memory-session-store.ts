@@ -20,7 +20,7 @@ import { MerchantLedger } from './merchant-ledger.js';
 import { Seats } from './seats.js';
 import type { StoreTime } from './store-moment.js';
 
-export interface MemorySessionStoreOptions {
+interface MemorySessionStoreOptions {
   readonly clock: Clock;
   /** Default: what a listener threw surfaces as an uncaught exception. */
   readonly onListenerError?: ListenerErrorHandler;

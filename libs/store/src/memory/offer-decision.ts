@@ -7,7 +7,7 @@ function foreignLease(record: MerchantRecord, generation: number, nowMs: number)
   return lease !== undefined && lease.fence !== generation;
 }
 
-export interface OfferDecision {
+interface OfferDecision {
   readonly result: OfferResult;
   /** Whether anything is to be written: not when it is refused, or stored already. */
   readonly isNew: boolean;

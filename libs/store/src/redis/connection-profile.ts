@@ -24,7 +24,7 @@ interface LegacyReplies {
   readonly replyMapping: 'legacy';
 }
 export type ServerOptions = RedisOptions & LegacyReplies;
-export type NodesOptions = ClusterOptions & { readonly redisOptions: ServerOptions };
+type NodesOptions = ClusterOptions & { readonly redisOptions: ServerOptions };
 
 const KEEP_ALIVE_MS = 5_000;
 const FIRST_RECONNECT_MS = 50;

@@ -28,7 +28,7 @@ interface RedisAccess {
   readonly tls?: RedisTls;
 }
 
-export interface SingleRedis extends RedisAccess {
+interface SingleRedis extends RedisAccess {
   readonly kind: 'single';
   readonly address: RedisAddress;
   readonly database: number;
@@ -44,7 +44,7 @@ export interface SentinelRedis extends RedisAccess {
   readonly sentinelTls?: RedisTls;
 }
 
-export interface ClusterRedis extends RedisAccess {
+interface ClusterRedis extends RedisAccess {
   readonly kind: 'cluster';
   /** Some of its nodes; the others are found through them. */
   readonly nodes: readonly RedisAddress[];

@@ -7,7 +7,7 @@ export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 /** Called once per change, and once for the first verdict; `detail` is one line with the reason, free of secrets. */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
-export interface RedisHealthOptions {
+interface RedisHealthOptions {
   readonly clock: Clock;
   /** Does what the store needs of Redis, end to end; rejects when any of it fails. */
   readonly probe: () => Promise<void>;

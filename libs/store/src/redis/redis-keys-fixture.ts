@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
 /** One merchant's part of a store, as somebody finds it who looks into Redis. */
-export interface StoredKeys {
+interface StoredKeys {
   readonly hash: Readonly<Record<string, string>>;
   readonly calls: readonly (readonly [member: string, atMs: number])[];
   /** Until the calls are forgotten; below 0 without calls. */

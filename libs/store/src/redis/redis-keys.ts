@@ -14,7 +14,7 @@ export const PROBE_MERCHANT = '~probe';
 export const shardsOf = ({ kind }: RedisConnection): number => (kind === 'cluster' ? CLUSTER_SHARDS : 1);
 
 /** Keys of a merchant: in one hash slot, as every script needs them together. */
-export interface MerchantKeys {
+interface MerchantKeys {
   readonly merchant: string;
   readonly calls: string;
   readonly due: string;

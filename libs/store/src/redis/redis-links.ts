@@ -11,7 +11,7 @@ import type { RedisConnection } from './redis-connection.js';
 import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import type { RedisClient } from './redis-script.js';
 
-export interface RedisLinksOptions {
+interface RedisLinksOptions {
   readonly connection: RedisConnection;
   readonly timeouts: RedisTimeouts;
   readonly clock: Clock;

@@ -15,7 +15,7 @@ class UnexpectedReply extends Error {
   }
 }
 
-export interface RedisProbeOptions {
+interface RedisProbeOptions {
   readonly links: RedisLinks;
   readonly keys: RedisKeys;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { parseRedisUrl, type RedisAddress, type RedisConnection, type RedisTls } from './redis-connection.js';
 
 /** Where Redis is and how it is entered, as a configuration says it. */
-export interface RedisSettings {
+interface RedisSettings {
   readonly place:
     | { readonly kind: 'url'; readonly url: string }
     | { readonly kind: 'sentinel'; readonly sentinels: readonly RedisAddress[]; readonly name: string }

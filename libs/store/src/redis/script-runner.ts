@@ -1,7 +1,7 @@
 import { type RedisVerdict, storeFailure } from './redis-failure.js';
 import { type RedisClient, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 
-export interface ScriptRunnerOptions {
+interface ScriptRunnerOptions {
   readonly client: RedisClient;
   readonly judge: (error: unknown) => RedisVerdict;
   readonly onFailure: () => void;

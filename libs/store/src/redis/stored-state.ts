@@ -15,7 +15,7 @@ export type ReadReply = readonly [
 
 export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', ''];
 
-export interface StateReading {
+interface StateReading {
   readonly merchant: string;
   readonly keysOf: KeysOf;
   /** The store's clock when it answered. */

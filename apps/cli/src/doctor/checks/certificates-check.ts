@@ -6,7 +6,7 @@ import type { NamedFile } from '#libs/configuration';
 import { lifeOf } from '../certificate-life.js';
 import { type Check, fault, type Finding, looked, notApplicable, warning } from '../check.js';
 
-export interface CertificatesToCheck {
+interface CertificatesToCheck {
   readonly file: string;
   readonly named: readonly NamedFile[];
   readonly now: () => Instant;

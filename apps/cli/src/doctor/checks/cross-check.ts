@@ -4,7 +4,7 @@ import { type ClientKey, generateClientKey, importClientKey, importPaymentKey, o
 import { type Check, fact, fault, type Finding, looked } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 
-export interface CrossCheckParts {
+interface CrossCheckParts {
   readonly merchant: string;
   readonly helpers: CipherHelpers;
   readonly limitMs: number;

@@ -5,7 +5,7 @@ import type { NamedFile } from '#libs/configuration';
 import { systemCodeOf } from '../../system-error.js';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
-export interface FilesToCheck {
+interface FilesToCheck {
   /** The configuration file. */
   readonly file: string;
   readonly named: readonly NamedFile[];

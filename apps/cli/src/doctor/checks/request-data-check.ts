@@ -8,7 +8,7 @@ import { asFault, describeFailure } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
 import { type RecipientCandidate, searchRequestData, type SearchResult } from '../request-data-search.js';
 
-export interface RequestDataToFind {
+interface RequestDataToFind {
   readonly merchant: MerchantConfiguration;
   readonly tools: VisitTools;
   /** Of places to try, before those that are always tried. */

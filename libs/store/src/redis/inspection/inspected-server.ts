@@ -11,7 +11,7 @@ export type InspectedReply =
   | { readonly kind: 'error'; readonly code: string; readonly lacks: 'command' | 'key' | 'channel' | undefined };
 
 /** Where the server's clock stood against ours: the truth lies between the two. Positive: it is ahead. */
-export interface ClockDifference {
+interface ClockDifference {
   readonly leastMs: number;
   readonly mostMs: number;
 }

@@ -2,7 +2,7 @@ import { BrokerError } from '#libs/errors';
 import { judgeRedisError } from '../redis-failure.js';
 
 /** `refused`: a person has to mend rights, passwords or certificates. `unreachable`: it may pass by itself. */
-export type InspectionFailureKind = 'refused' | 'unreachable';
+type InspectionFailureKind = 'refused' | 'unreachable';
 
 /** A server of the store could not be looked at. */
 export class StoreInspectionFailure extends BrokerError {

@@ -14,7 +14,7 @@ import { InspectedServer, nameOf, type ServerFacts } from './inspected-server.js
 import { type SentinelView, viewOfSentinel } from './sentinel-view.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
 
-export interface RedisInspectionOptions {
+interface RedisInspectionOptions {
   readonly connection: RedisConnection;
   readonly keyPrefix: string;
   readonly clock: Clock;
