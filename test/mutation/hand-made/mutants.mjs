@@ -14,8 +14,8 @@ export const handMade = [
   {
     name: 'an announcement is dropped while a renewal is in flight',
     file: session('session-sync'),
-    was: 'else if (generation > this.#parts.held.generationOf(merchant)) this.#following.want([merchant]);',
-    becomes: 'else if (!this.#parts.renewer.isRenewing(merchant)) this.#following.want([merchant]);',
+    was: 'else if (generation > this.#context.held.generationOf(merchant)) this.#following.want([merchant]);',
+    becomes: 'else if (!this.#context.renewer.isRenewing(merchant)) this.#following.want([merchant]);',
   },
   {
     name: 'any rest of a lease is long enough for a call',
@@ -37,7 +37,7 @@ export const handMade = [
   },
   {
     name: 'a fenced publication does not make the replica read again',
-    file: session('renewer'),
+    file: session('renewal-result'),
     was: "return result.kind === 'already_newer' || result.kind === 'lost';",
     becomes: "return result.kind === 'already_newer';",
   },
@@ -50,7 +50,7 @@ export const handMade = [
   {
     name: 'a replica goes on alone before the margin',
     file: session('renewer'),
-    was: "const isNeeded = trigger === 'rejection' || this.#parts.held.facts(merchant).freshMs <= 0;",
+    was: "const isNeeded = trigger === 'rejection' || held.facts(merchant).freshMs <= 0;",
     becomes: 'const isNeeded = true;',
   },
   {
@@ -62,7 +62,7 @@ export const handMade = [
   {
     name: 'a gap in the announcements is not followed by a read',
     file: session('session-sync'),
-    was: "if (announcement.kind === 'gap') return this.#following.want(this.#parts.merchants.ids());",
+    was: "if (announcement.kind === 'gap') return this.#following.want(this.#context.merchants.ids());",
     becomes: "if (announcement.kind === 'gap') return;",
   },
   {
@@ -78,15 +78,15 @@ export const handMade = [
     becomes: '',
   },
   {
-    name: 'a store that refuses lets a replica go on alone',
-    file: session('renewer'),
-    was: "if (!isStoreSilence(error)) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };",
-    becomes: '',
+    name: 'a store that refuses is taken for a bug',
+    file: session('leased-renewals'),
+    was: 'if (!isStoreRefusal(error)) throw error;',
+    becomes: 'throw error;',
   },
   {
     name: 'a session whose lease ended over the call is dropped',
     file: session('renewer'),
-    was: 'this.#parts.unpublished.keep(result.made);',
+    was: 'unpublished.keep(result.made);',
     becomes: '',
   },
   {
