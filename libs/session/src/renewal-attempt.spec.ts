@@ -58,7 +58,7 @@ describe('a call that is aborted', () => {
       settings,
       onIssued: () => undefined,
     });
-    return { clock, releases, attempt };
+    return { clock, releases, attempt, held: ports.held };
   }
 
   it('by the end of its lease is a time-out to everybody else, and backed off from', async () => {
@@ -67,6 +67,15 @@ describe('a call that is aborted', () => {
     await clock.advance(10_000 - PUBLISH_ALLOWANCE_MS);
     expect(await result).toMatchObject({ kind: 'failed', outcome: 'timeout', retryInMs: 1_500 });
     expect(releases).toEqual([{ called: true, nextDueInMs: 1_500, failure: { kind: 'timeout', at: clock.now() } }]);
+  });
+
+  it('leaves its fence behind as the floor of the next claim: no call is made twice under one', async () => {
+    const { clock, attempt, held } = aborting();
+    const result = attempt.run(new AbortController().signal);
+    expect(held.floor('shop')).toBe(10);
+    await clock.advance(10_000);
+    await result;
+    expect(held.floor('shop')).toBe(10);
   });
 
   it('by a shutdown is no failure, and is not given back to the budget', async () => {
