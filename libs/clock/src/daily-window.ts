@@ -1,6 +1,6 @@
 import { type Instant, instantFromEpochMs } from './instant.js';
 import { parseTimeOfDayMs } from './time-of-day.js';
-import { type LocalMs, TimeZone } from './time-zone.js';
+import { TimeZone } from './time-zone.js';
 
 const DAY_MS = 86_400_000;
 
@@ -44,7 +44,7 @@ export class DailyWindow {
   /** The windows that end after this moment, in their order and without end: take what is needed. */
   *endingAfter(instant: Instant): Generator<Span, never> {
     const local = this.#zone.localAt(instant);
-    for (let day = this.#dayOf(local) - 2; ; day += 1) {
+    for (let day = Math.floor(local / DAY_MS) - 1; ; day += 1) {
       const from = this.#zone.firstShowing(day * DAY_MS + this.#fromMs);
       const until = this.#zone.firstShowing(day * DAY_MS + this.#toMs);
       if (until > from && until > instant) yield { from, until };
@@ -59,10 +59,6 @@ export class DailyWindow {
   reading(instant: Instant): { readonly day: string; readonly time: string } {
     const local = new Date(instantFromEpochMs(this.#zone.localAt(instant))).toISOString();
     return { day: local.slice(0, 10), time: local.slice(11, 16) };
-  }
-
-  #dayOf(local: LocalMs): number {
-    return Math.floor(local / DAY_MS);
   }
 }
 

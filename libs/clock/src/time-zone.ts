@@ -12,13 +12,7 @@ export class TimeZone {
 
   /** @throws RangeError for a name that is not known */
   constructor(name: string) {
-    this.#format = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      calendar: 'gregory',
-      numberingSystem: 'latn',
-      hourCycle: 'h23',
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
-    });
+    this.#format = formatOf(name);
   }
 
   localAt(instant: Instant): LocalMs {
@@ -34,27 +28,44 @@ export class TimeZone {
    * one that is skipped the moment of the jump. So a later reading is never shown before an earlier one.
    */
   firstShowing(local: LocalMs): Instant {
-    // No zone is more than a day from UTC, so any jump that matters lies between these.
-    const offsets = [-DAY_MS, 0, DAY_MS].map((byMs) => this.#offsetAt(instantFromEpochMs(local + byMs)));
-    const moments = offsets.map((offsetMs) => instantFromEpochMs(local - offsetMs)).sort((a, b) => a - b);
-    const shown = moments.find((moment) => this.localAt(moment) === local);
-    return shown ?? this.#jumpOver(local, moments);
+    // No zone is more than a day from UTC, so a jump that matters lies between these, and no zone jumps twice in two days.
+    const [before = 0, after = 0] = [-DAY_MS, DAY_MS].map((byMs) => this.#offsetAt(instantFromEpochMs(local + byMs)));
+    if (before === after) return instantFromEpochMs(local - before);
+    const [early, late] = [Math.min(local - before, local - after), Math.max(local - before, local - after)];
+    const shown = [early, late].find((moment) => this.localAt(instantFromEpochMs(moment)) === local);
+    return instantFromEpochMs(shown ?? this.#jumpOver(local, early, late));
   }
 
   #offsetAt(instant: Instant): number {
     return this.localAt(instant) - instant;
   }
 
-  #jumpOver(local: LocalMs, moments: readonly Instant[]): Instant {
-    let before: number = moments[0] ?? local;
-    let after: number = moments.at(-1) ?? local;
+  #jumpOver(local: LocalMs, early: number, late: number): number {
+    let [before, after] = [early, late];
     while (after - before > 1) {
       const middle = Math.floor((before + after) / 2);
       if (this.localAt(instantFromEpochMs(middle)) < local) before = middle;
       else after = middle;
     }
-    return instantFromEpochMs(after);
+    return after;
   }
+}
+
+/** One costs as much as thirty readings, and there are no more of them than zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  });
+  formats.set(timeZone, format);
+  return format;
 }
 
 /** Whether this machine knows a zone of this name. An offset such as `+02:00` is no zone: it has no daylight saving. */

@@ -79,6 +79,8 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
+    renewEveryMs: undefined,
+    quietHours: undefined,
     fallbackLifetimeMs: 900_000,
     gatewayTimeoutMs: 5_000,
     budget: aBudget(),
