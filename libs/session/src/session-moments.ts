@@ -8,10 +8,10 @@ const DEFAULT_RENEW_TIMEOUTS = 2;
 /** Between two nights lies a day: of a session that lives for one, each minute of lead is a minute that the nights miss. */
 const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;
 const DEFAULT_MARGIN_SHARE = 0.05;
-const LONGEST_DEFAULT_MARGIN_MS = 30_000;
+const MAX_DEFAULT_MARGIN_MS = 30_000;
 const JITTER_SHARE = 0.1;
 /** A lead time as long as the lifetime would renew for ever, so renewal never starts before half of it has passed. */
-const LONGEST_LEAD_SHARE = 0.5;
+const MAX_LEAD_SHARE = 0.5;
 /** Attempts that should fit between renewAt and mustRenewAt, and the pause that lies between them. */
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
@@ -56,7 +56,7 @@ function limitsOf(
 ): { readonly latestAt: Instant; readonly mustRenewAt: Instant } {
   const lifetimeMs = msBetween(createdAt, expiresAt);
   const plainLeadMs = renewLeadMs(settings, lifetimeMs);
-  const leadMs = Math.min(plainLeadMs * (1 + spread), LONGEST_LEAD_SHARE * lifetimeMs);
+  const leadMs = Math.min(plainLeadMs * (1 + spread), MAX_LEAD_SHARE * lifetimeMs);
   const marginMs = Math.min(safetyMarginMs(settings, lifetimeMs), leadMs);
   const bySafety = plusMs(expiresAt, -leadMs);
   const { renewEveryMs } = settings;
@@ -91,7 +91,7 @@ function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {
 
 function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {
   if (settings.safetyMargin !== undefined) return leadTimeMs(settings.safetyMargin, lifetimeMs);
-  return Math.min(DEFAULT_MARGIN_SHARE * lifetimeMs, LONGEST_DEFAULT_MARGIN_MS);
+  return Math.min(DEFAULT_MARGIN_SHARE * lifetimeMs, MAX_DEFAULT_MARGIN_MS);
 }
 
 function leadTimeMs(lead: LeadTime, lifetimeMs: number): number {
