@@ -1,5 +1,6 @@
 import type { LeadTime } from '#libs/session';
 import { childPath, type Fault } from './fault.js';
+import { momentRules } from './quiet-hours-rules.js';
 import { faultIf, repeats, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -102,6 +103,7 @@ const rules: Readonly<Record<string, MerchantRule>> = {
         'must be shorter than session.fallbackLifetime; shorten it, or raise that',
       );
     }),
+  ...momentRules,
   /** A session that names no expiry would be cut to less than what was configured for it. */
   fallbackInsideLongest: ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
     faultIf(
