@@ -67,6 +67,7 @@ describe('other merchants in the configuration', () => {
     const wish = { merchant: 'tickets', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
     const refused = expect(cluster.first.replica.reader.read(wish)).rejects.toMatchObject({
       code: 'session_unavailable',
+      reason: 'no_session',
     });
     await cluster.clock.advance(2_000);
     await refused;
