@@ -1,5 +1,5 @@
 import { seededRandom } from '../soak/seeded-random.js';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -45,7 +45,7 @@ describe('a day of faults', () => {
       const [served] = cluster.served();
       if (served === undefined || random() < 0.5) continue;
       const { generation } = served.session;
-      const report = { merchant: 'shop', generation, waitMs: SECOND, signal: patience };
+      const report = { merchant: 'shop', generation, waitMs: SECOND, signal: neverAborted };
       rejections.push(Promise.allSettled([cluster.first.replica.rejections.reject(report)]));
     }
     await cluster.clock.advance(MINUTE);

@@ -12,8 +12,8 @@ export class CallLog {
 
   /** How long until a call may be taken; undefined when one may be taken now. */
   wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
-    const longestMs = longestWindowMs(budget);
-    this.#calls = this.#calls.filter((call) => call.atMs + longestMs > nowMs);
+    const maxMs = longestWindowMs(budget);
+    this.#calls = this.#calls.filter((call) => call.atMs + maxMs > nowMs);
     // Calls of the future were made before the clock was set back: they count from now.
     for (const call of this.#calls) call.atMs = Math.min(call.atMs, nowMs);
     const callsAtMs = this.#calls.map(({ atMs }) => atMs);

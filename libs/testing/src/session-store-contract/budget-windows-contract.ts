@@ -22,7 +22,9 @@ export function describeBudgetWindows(bench: Bench): void {
     it('tells the longest of the waits, whatever the order of its windows, and names it by one mark', async () => {
       const [store] = bench().replicas;
       for (let call = 0; call < 3; call += 1) await giveUp(store, { budget: [day] });
-      const claims = [budget, [day, storm]].map((windows) => store.claim(aClaim({ mode: 'now', budget: windows })));
+      const claims = [budget, [day, storm]].map((windows) =>
+        store.claim(aClaim({ mode: 'when_wanted', budget: windows })),
+      );
       const [mark, other] = (await Promise.all(claims)).map((one) => expectRefusal(one, 'budget_exhausted', LONG_MS));
       expect(mark).toBe(other);
     });
@@ -35,7 +37,7 @@ export function describeBudgetWindows(bench: Bench): void {
         await advance(SHORT_MS + 20);
       }
       await giveUp(other, { budget });
-      expect(await store.claim(aClaim({ mode: 'now', budget }))).toMatchObject({ kind: 'budget_exhausted' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget }))).toMatchObject({ kind: 'budget_exhausted' });
     });
 
     it('is given a call back in each of its windows', async () => {
@@ -46,15 +48,19 @@ export function describeBudgetWindows(bench: Bench): void {
       ];
       await giveUp(store, { budget: tight }, { called: false });
       await giveUp(store, { budget: tight });
-      expectRefusal(await store.claim(aClaim({ mode: 'now', budget: tight })), 'budget_exhausted', LONG_MS);
+      expectRefusal(await store.claim(aClaim({ mode: 'when_wanted', budget: tight })), 'budget_exhausted', LONG_MS);
     });
 
     it('keeps what it counts when a claim carries a smaller share of it', async () => {
       const [store] = bench().replicas;
       for (let call = 0; call < 3; call += 1) await giveUp(store, { budget: [day] });
       const share = [{ ...day, calls: 1 }];
-      expect(await store.claim(aClaim({ mode: 'now', budget: share }))).toMatchObject({ kind: 'budget_exhausted' });
-      expect(await store.claim(aClaim({ mode: 'now', budget: [day] }))).toMatchObject({ kind: 'budget_exhausted' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: share }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: [day] }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
     });
   });
 }
