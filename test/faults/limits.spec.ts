@@ -14,7 +14,7 @@ const uncounted = (store: SessionStore): SessionStore =>
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       if (name !== 'claim') return (member as () => unknown).bind(target);
-      return (request: ClaimRequest) => target.claim({ ...request, budget: { calls: 1e6, windowMs: 1 } });
+      return (request: ClaimRequest) => target.claim({ ...request, budget: [{ calls: 1e6, perMs: 1 }] });
     },
   });
 
