@@ -9,7 +9,7 @@ describe('the retry policy', () => {
     expect(retryDelayMs(transient, 0.999_999)).toBeCloseTo(2_000, -1);
   });
 
-  it('doubles its ceiling up to a minute', () => {
+  it('doubles its bound up to a minute', () => {
     const longest = (failures: number): number => Math.round(retryDelayMs({ ...transient, failures }, 1));
     expect([0, 1, 2, 3, 4, 5, 50].map(longest)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });

@@ -34,10 +34,10 @@ const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 /** Whether a reply, or its code, is one after which the connection is made anew. */
 export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
 
-/** Full jitter under an exponential ceiling, so that the replicas do not come back all at once. */
+/** Full jitter under an exponential bound, so that the replicas do not come back all at once. */
 export function reconnectDelayMs(attempt: number, maxMs: number, random: () => number): number {
-  const ceilingMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
-  return Math.ceil(random() * ceilingMs);
+  const boundMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
+  return Math.ceil(random() * boundMs);
 }
 
 /**
