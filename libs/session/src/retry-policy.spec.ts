@@ -41,7 +41,7 @@ describe('the retry policy', () => {
     expect(retryDelayMs({ ...transient, kind: 'aborted' }, 1)).toBe(0);
   });
 
-  it('is three seconds at the most where no connection came about, since nothing was asked of the gateway', () => {
+  it('is at most three seconds where there was no connection, since nothing was asked of the gateway', () => {
     for (const failures of [0, 1, 5, 50]) {
       const delayMs = retryDelayMs({ ...transient, failures, wasReached: false }, 0.999_999);
       expect(delayMs).toBeLessThanOrEqual(3_000);

@@ -1,6 +1,6 @@
 import type { CreateCallBudget, MomentMark } from '#libs/session';
 
-/** One create call that was taken from the budget: known by its identity, since fences are no names of calls. */
+/** One create call that was taken from the budget: known by its identity, since a fence does not name a call. */
 export interface TakenCall {
   /** Moved to the present when it turns out to lie in the future. */
   atMs: number;
@@ -13,7 +13,7 @@ export class CallWindow {
   /** How long until a call may be taken; undefined when one may be taken now. */
   wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
     this.#calls = this.#calls.filter((call) => call.atMs + budget.windowMs > nowMs);
-    // Calls of the future were made before the clock was set back: they count from now.
+    // Calls in the future were made before the clock was set back: they count from now.
     for (const call of this.#calls) call.atMs = Math.min(call.atMs, nowMs);
     if (this.#calls.length < budget.calls) return undefined;
     // The budget may have been lowered: then more than one call has to leave the window.
