@@ -98,13 +98,17 @@ describe('the played gateway', () => {
       expect([response.status, await msgCodeOf(response)]).toEqual([200, 'b_invalid_request']);
     });
 
-    it.each<[string, number, { headers: Record<string, string>; body: string }]>([
-      ['no JSON', 400, { headers: { 'content-type': 'application/json' }, body: '{' }],
-      ['of an unknown type', 415, { headers: { 'content-type': 'image/png' }, body: 'x' }],
-      ['too large', 413, { headers: { 'content-type': 'application/json' }, body: '"'.padEnd(300_000, 'a') }],
-    ])('answers a body that is %s with %i in the observed shape, and logs the call', async (_name, status, request) => {
-      const response = await sandbox.send(AUTHORIZE, request);
-      expect([response.status, await msgCodeOf(response)]).toEqual([status, 'b_invalid_request']);
+    it.each<[string, { status: number; code: string; type: string; body: string }]>([
+      ['no JSON', { status: 400, code: 'b_error_parse_json', type: 'application/json', body: '{' }],
+      ['of an unknown type', { status: 415, code: 'b_invalid_request', type: 'image/png', body: 'x' }],
+      [
+        'too large',
+        { status: 413, code: 'b_invalid_request', type: 'application/json', body: '"'.padEnd(300_000, 'a') },
+      ],
+    ])('answers a body that is %s in the observed shape, and logs the call', async (_name, given) => {
+      const { status, code, type, body } = given;
+      const response = await sandbox.send(AUTHORIZE, { headers: { 'content-type': type }, body });
+      expect([response.status, await msgCodeOf(response)]).toEqual([status, code]);
       const { calls } = await sandbox.calls();
       expect(calls).toMatchObject([{ operation: 'authorize', outcome: 'refused', httpStatus: status }]);
     });

@@ -26,6 +26,13 @@ export class Waiting {
     });
   }
 
+  /** Runs `task` after `delayMs`, unless the sandbox closes before. */
+  later(delayMs: number, task: () => void): void {
+    void this.delay(delayMs).then(() => {
+      if (!this.#isClosed) task();
+    });
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const finish of [...this.#pending]) finish();
