@@ -24,10 +24,10 @@ export type SessionForm = (typeof sessionForms)[number];
 const terminalUses = ['hosted', 'a2a', 'direct', 'refund'] as const;
 export type TerminalUse = (typeof terminalUses)[number];
 
-const LONGEST_LIFETIME_MS = 365 * 86_400_000;
-const MOST_MERCHANTS = 10_000;
+const MAX_LIFETIME_MS = 365 * 86_400_000;
+const MAX_MERCHANTS = 10_000;
 
-export const lifetimeMs = wholeNumber(1, LONGEST_LIFETIME_MS);
+export const lifetimeMs = wholeNumber(1, MAX_LIFETIME_MS);
 
 export const merchantId = text({
   longest: 64,
@@ -65,7 +65,7 @@ const members = shape({
   lifetimeMs: optional(lifetimeMs),
   /** Whether a new session ends the ones before it, and after how long. */
   supersedes: withDefault(trueOrFalse, false),
-  supersededGraceMs: withDefault(wholeNumber(0, LONGEST_LIFETIME_MS), 0),
+  supersededGraceMs: withDefault(wholeNumber(0, MAX_LIFETIME_MS), 0),
   /** What users of a superseded session are told. Default: by the route that they use. */
   supersededCode: optional(oneOf(endingCodes)),
   /** The status under which a dead session is told. Default: 401. */
@@ -108,5 +108,5 @@ export function readMerchant(value: unknown): Merchant {
 
 /** The merchants of a file: a list of what `readMerchant` takes. @throws BrokerError `invalid_request` */
 export function readMerchants(value: unknown): readonly Merchant[] {
-  return readInput((list) => listOf(merchant, MOST_MERCHANTS)(list, 'merchants'), value);
+  return readInput((list) => listOf(merchant, MAX_MERCHANTS)(list, 'merchants'), value);
 }

@@ -1,7 +1,7 @@
 import { GatewayRefusal } from '../gateway/refusal.js';
 import { openShape } from '../input/read-input.js';
 import { operationMembers } from './payment-operation.js';
-import { orderMembers, type Order } from './order.js';
+import { orderDetails } from './order.js';
 import type { PaymentKind, PaymentParts } from './played-payment.js';
 import { id } from './request-members.js';
 
@@ -22,14 +22,5 @@ export function orderOperations({ book, clock }: PaymentParts): PaymentKind<Retu
       }
       return { ...orderDetails(order), operations: order.operations.map(operationMembers) };
     },
-  };
-}
-
-/** The order with what only later words about it have. */
-export function orderDetails(order: Order): Readonly<Record<string, unknown>> {
-  return {
-    ...orderMembers(order),
-    ecomOrderId: order.ecomOrderId,
-    ...(order.notificationUrl === undefined ? {} : { notificationUrl: order.notificationUrl }),
   };
 }

@@ -44,3 +44,12 @@ export function orderMembers(order: Order): Readonly<Record<string, unknown>> {
     createDate: writtenDate(order.createdAt),
   };
 }
+
+/** The order with what only later words about it have. */
+export function orderDetails(order: Order): Readonly<Record<string, unknown>> {
+  return {
+    ...orderMembers(order),
+    ecomOrderId: order.ecomOrderId,
+    ...(order.notificationUrl === undefined ? {} : { notificationUrl: order.notificationUrl }),
+  };
+}

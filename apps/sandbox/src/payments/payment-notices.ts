@@ -3,7 +3,7 @@ import type { MerchantBook } from '../merchants/merchant-book.js';
 import type { Notifications } from '../notifications/notifications.js';
 import type { Settings } from '../settings.js';
 import type { Waiting } from '../wire/waiting.js';
-import { orderDetails } from './order-operations.js';
+import { orderDetails } from './order.js';
 import type { PaymentBook } from './payment-book.js';
 import { directMembers, operationMembers, type PaymentOperation } from './payment-operation.js';
 
