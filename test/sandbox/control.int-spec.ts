@@ -27,7 +27,7 @@ describe('control of the sandbox', () => {
       const shown = {
         ...body,
         form: 'full',
-        expiryFormat: 'documented',
+        expiryFormat: 'all',
         utcOffsetMinutes: 0,
         supersedes: false,
         supersededGraceMs: 0,

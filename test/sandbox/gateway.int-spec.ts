@@ -18,7 +18,7 @@ describe('the played gateway', () => {
   afterEach(() => sandbox.close());
 
   describe('create session', () => {
-    it('gives the full form: two tokens, device, serverPublic and the documented expiry', async () => {
+    it('gives the full form: two tokens, device, serverPublic and all three moments of expiry', async () => {
       const response = await sandbox.authorize();
       expect(response.status).toBe(200);
       expect(response.headers.get('date')).toBe('Wed, 18 Mar 2026 12:19:52 GMT');
@@ -33,6 +33,8 @@ describe('the played gateway', () => {
           y: expect.stringMatching(COORDINATE),
         },
         tokenExpirationDateTime: '2026-03-18 12:34:52.0990 +0000',
+        tokenExpiration: '2026-03-18 12:34:52.099+00:00',
+        sessionExpiration: '2026-03-18 12:34:52.099+00:00',
       });
     });
 
@@ -44,6 +46,14 @@ describe('the played gateway', () => {
 
     it.each<[string, object]>([
       ['documented', { tokenExpirationDateTime: '2026-03-18 14:34:52.0990 +0200' }],
+      [
+        'all',
+        {
+          tokenExpirationDateTime: '2026-03-18 14:34:52.0990 +0200',
+          tokenExpiration: '2026-03-18 14:34:52.099+02:00',
+          sessionExpiration: '2026-03-18 14:34:52.099+02:00',
+        },
+      ],
       [
         'padded',
         { tokenExpirationDateTime: '2026-03-18 14:34:52.0099 +0200', tokenExpiration: '2026-03-18 14:34:52.099+02:00' },

@@ -20,7 +20,9 @@ import { Notifications } from './notifications/notifications.js';
 import { Attempts } from './payments/attempts.js';
 import { PaymentBook } from './payments/payment-book.js';
 import { PaymentNotices } from './payments/payment-notices.js';
+import { hostedPage } from './payments/hosted-page.js';
 import { paymentOperations } from './payments/payment-operations.js';
+import { Rivals } from './sessions/rivals.js';
 import { SessionBook } from './sessions/session-book.js';
 import { defaultSettings, type Settings } from './settings.js';
 import { Waiting } from './wire/waiting.js';
@@ -110,7 +112,7 @@ function partsOf(options: SandboxOptions, surroundings: Surroundings): Parts {
   return { ...gateway, ...paymentPartsOf(gateway, options.notificationOrigins ?? [], surroundings) };
 }
 
-type GatewayParts = Pick<Parts, 'clock' | 'settings' | 'merchants' | 'waiting'>;
+type GatewayParts = Pick<Parts, 'clock' | 'settings' | 'merchants' | 'sessions' | 'calls' | 'waiting'>;
 
 function paymentPartsOf(gateway: GatewayParts, origins: readonly string[], { deliverer, listening }: Surroundings) {
   const { clock, waiting } = gateway;
@@ -126,6 +128,7 @@ function paymentPartsOf(gateway: GatewayParts, origins: readonly string[], { del
     book,
     notifications,
     ledger: new Ledger(clock, MAX_PAYMENTS),
+    rivals: new Rivals(gateway),
     attempts: new Attempts(clock, MAX_PAYMENTS),
     notices: new PaymentNotices({ ...gateway, book, notifications }),
     paymentKey: generateKeyPair(),
@@ -144,6 +147,7 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
   gatewayRoutes(app, stage, [...sessionOperations, ...paymentOperations(parts)]);
   app.setNotFoundHandler(answerUnknownService(stage));
   app.get('/livez', () => ({ status: 'ok' }));
+  await app.register(hostedPage(parts));
   await app.register(publicRoutes(parts), { prefix: '/_sandbox' });
   for (const prefix of ['/control', '/_sandbox']) await app.register(controlRoutes(parts), { prefix });
   return app;

@@ -5,6 +5,7 @@ import type { FaultBook } from '../faults/fault-book.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Notifications } from '../notifications/notifications.js';
 import type { PaymentParts } from '../payments/played-payment.js';
+import type { Rivals } from '../sessions/rivals.js';
 import { changeSettings, type Settings } from '../settings.js';
 import { callRoutes } from './call-routes.js';
 import { answerProblem, answerUnknownRoute } from './problem.js';
@@ -14,13 +15,16 @@ import { ledgerRoutes } from './ledger-routes.js';
 import { merchantRoutes } from './merchant-routes.js';
 import { notificationRoutes } from './notification-routes.js';
 import { paymentRoutes } from './payment-routes.js';
+import { rivalRoutes } from './rival-routes.js';
 import { sessionRoutes } from './session-routes.js';
+import { timeRoutes } from './time-routes.js';
 
 export interface ControlParts extends PaymentParts {
   readonly controlToken?: string;
   readonly faults: FaultBook;
   readonly calls: CallLog;
   readonly ledger: Ledger;
+  readonly rivals: Rivals;
   readonly notifications: Notifications;
   readonly initialSettings: Readonly<Settings>;
   readonly recipient: KeyPair;
@@ -37,6 +41,8 @@ export function controlRoutes(parts: ControlParts): FastifyPluginCallback {
     sessionRoutes(control, parts);
     callRoutes(control, parts);
     ledgerRoutes(control, parts);
+    rivalRoutes(control, parts);
+    timeRoutes(control, parts);
     paymentRoutes(control, parts);
     notificationRoutes(control, parts);
     gatewayWideRoutes(control, parts);
@@ -73,6 +79,7 @@ function gatewayWideRoutes(control: FastifyInstance, parts: ControlParts): void 
     parts.book.reset();
     parts.attempts.reset();
     parts.notifications.reset();
+    parts.rivals.reset();
     Object.assign(settings, parts.initialSettings);
     return reply.code(204).send();
   });

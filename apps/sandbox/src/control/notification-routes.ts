@@ -14,7 +14,8 @@ export function notificationRoutes(
 ): void {
   control.get('/notifications', ({ query }) => notifications.list(readInput(listQuery, query).merchant));
   control.post('/notifications/:id/repeat', async ({ params }, reply) => {
-    if (!notifications.repeat(idOf(params))) throw notFound('there is no such notification, or its URL is not allowed');
-    return reply.code(202).send();
+    const id = idOf(params);
+    if (!notifications.repeat(id)) throw notFound('there is no such notification, or its URL is not allowed');
+    return reply.code(202).send({ repeated: id });
   });
 }

@@ -5,6 +5,7 @@ import type { Logger } from '#libs/telemetry';
 import type { Call, CallEnd, CallLog } from '../calls/call-log.js';
 import type { FaultBook, MetFault, MetFaults } from '../faults/fault-book.js';
 import type { Trouble } from '../faults/fault.js';
+import { lossOf, type Loss } from '../faults/loss.js';
 import type { Ledger, LedgerLine } from '../ledger/ledger.js';
 import type { Settings } from '../settings.js';
 import { headersOf, jsonAnswer, type Answer } from '../wire/answer.js';
@@ -30,7 +31,7 @@ export interface Exchange {
   readonly requestId: string;
 }
 
-type Moment = 'arrival' | 'answer' | 'body';
+type Moment = Loss['at'];
 
 /** One call on its way through the gateway. */
 interface Act {
@@ -146,9 +147,10 @@ export class Stage {
       call.end(end);
       return;
     }
-    if (isAt(trouble, 'body')) {
+    const loss = lossOf(trouble);
+    if (loss?.at === 'body') {
       await sendHalf(transmission);
-      if (trouble?.kind === 'hang') return;
+      if (loss.kind === 'hang') return;
       call.end(end);
       exchange.response.destroy();
       return;
@@ -172,17 +174,14 @@ export class Stage {
 
 /** Nothing more is to be done: a dropped call is over, and a hanging one until its caller leaves. */
 function isLost({ trouble, exchange, call, line }: Act, moment: Moment): boolean {
-  if (!isAt(trouble, moment)) return false;
-  if (moment === 'arrival') line?.refuse(trouble?.kind ?? 'lost');
-  if (trouble?.kind === 'drop') {
+  const loss = lossOf(trouble);
+  if (loss?.at !== moment) return false;
+  if (moment === 'arrival') line?.refuse(trouble?.kind ?? loss.kind);
+  if (loss.kind === 'drop') {
     call.end({ outcome: 'fault' });
     exchange.response.socket?.resetAndDestroy();
   }
   return true;
-}
-
-function isAt(trouble: Trouble | undefined, moment: Moment): boolean {
-  return (trouble?.kind === 'hang' || trouble?.kind === 'drop') && trouble.at === moment;
 }
 
 function kindsOf(met: MetFaults): readonly string[] {

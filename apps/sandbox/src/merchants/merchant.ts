@@ -58,7 +58,7 @@ const members = shape({
   /** The client's public key, as handed over at onboarding. */
   publicJwk: publicKey,
   form: withDefault(oneOf(sessionForms), 'full'),
-  /** Default: `documented` in the full form, `none` in the short one. */
+  /** Default: `all` in the full form, `none` in the short one. */
   expiryFormat: optional(oneOf(expiryFormats)),
   utcOffsetMinutes: withDefault(wholeNumber(-720, 840), 0),
   /** Default: the sandbox's setting of the same name. */
@@ -97,7 +97,7 @@ const merchant: Reader<Merchant> = (value, path) => {
   return {
     ...read,
     id: read.id ?? read.serviceCode,
-    expiryFormat: read.expiryFormat ?? (read.form === 'full' ? 'documented' : 'none'),
+    expiryFormat: read.expiryFormat ?? (read.form === 'full' ? 'all' : 'none'),
   };
 };
 

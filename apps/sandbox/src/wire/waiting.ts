@@ -10,6 +10,11 @@ export class Waiting {
     this.#clock = clock;
   }
 
+  /** How many wait. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
   /** Resolves after `delayMs`, or before that when the signal aborts or the sandbox closes. */
   delay(delayMs: number, signal?: AbortSignal): Promise<void> {
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve();
