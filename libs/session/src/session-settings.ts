@@ -6,9 +6,11 @@ export type LeadTime =
 
 /** How one merchant's sessions are renewed. Durations in milliseconds. */
 export interface SessionSettings {
-  /** Before expiry, from when a replica renews. `undefined`: the default, 20 % and at least two gateway timeouts. */
+  /**
+   * How long before expiry a replica begins to renew. `undefined`: the default, 20 % and at least two gateway timeouts.
+   */
   readonly renewBefore: LeadTime | undefined;
-  /** Before expiry, from when a session is not handed out as fresh. `undefined`: 5 %, at most 30 s. */
+  /** How long before expiry a session is no longer handed out as fresh. `undefined`: 5 %, at most 30 s. */
   readonly safetyMargin: LeadTime | undefined;
   /** Lifetime of a session whose answer names no expiry, counted from when the request was sent. */
   readonly fallbackLifetimeMs: number;
@@ -19,7 +21,9 @@ export interface SessionSettings {
   readonly longestLifetimeMs: number;
   /** Beyond this the gateway's `Date` is not believed, and our own clock counts. */
   readonly largestClockSkewMs: number;
-  /** Whether a new session ends the one before it (published: it does). Anything but `false` is taken for it. */
+  /**
+   * Whether a new session ends the one before it (published: it does). Anything but `false` is treated as if it did.
+   */
   readonly supersedes: boolean | 'unknown';
   /**
    * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within
