@@ -27,7 +27,9 @@ export interface SessionSettings {
   readonly longestLifetimeMs: number;
   /** Beyond this the gateway's `Date` is not believed, and our own clock counts. */
   readonly largestClockSkewMs: number;
-  /** Whether a new session ends the one before it (published: it does). Anything but `false` is taken for it. */
+  /**
+   * Whether a new session ends the one before it (published: it does). Anything but `false` is treated as if it did.
+   */
   readonly supersedes: boolean | 'unknown';
   /**
    * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within
