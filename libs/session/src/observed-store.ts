@@ -22,8 +22,8 @@ const SHORTEST_OUTAGE_MS = 1_000;
 
 /** What shows that another operation would be done again as well, should nobody ask for it any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
-  claim: ['release'],
-  publish: ['offer', 'release'],
+  claim: ['release', 'condemn'],
+  publish: ['offer', 'release', 'condemn'],
   offer: ['publish'],
 };
 
@@ -85,6 +85,10 @@ export class ObservedStore implements SessionStore {
 
   release(lease: Lease, release: LeaseRelease): Promise<boolean> {
     return this.#watch('release', () => this.#store.release(lease, release));
+  }
+
+  condemn(merchant: string, generation: number): Promise<boolean> {
+    return this.#watch('condemn', () => this.#store.condemn(merchant, generation));
   }
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {

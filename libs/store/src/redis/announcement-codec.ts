@@ -10,6 +10,11 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
+/** Those before this version pass it over. */
+export function encodeCondemned(merchant: string): string {
+  return JSON.stringify({ kind: 'condemned', merchant });
+}
+
 const LONGEST_MESSAGE = 4_096;
 const LONGEST_MERCHANT = 200;
 
@@ -21,9 +26,9 @@ const LONGEST_MERCHANT = 200;
 export function decodeAnnouncement(text: string): Announcement | undefined {
   if (text.length > LONGEST_MESSAGE) return undefined;
   const { kind, merchant, generation } = parseObject(text) ?? {};
-  if (kind !== 'published' && kind !== 'failed') return undefined;
+  if (kind !== 'published' && kind !== 'failed' && kind !== 'condemned') return undefined;
   if (typeof merchant !== 'string' || merchant === '' || merchant.length > LONGEST_MERCHANT) return undefined;
-  if (kind === 'failed' || !isGeneration(generation)) return { kind: 'changed', merchant };
+  if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }
 

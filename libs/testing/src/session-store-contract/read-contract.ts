@@ -105,6 +105,7 @@ export function describeRead(bench: Bench): void {
         store.publish(held, publicationOf(held)),
         store.offer(anOffer()),
         store.release(held, { called: true, nextDueInMs: 0 }),
+        store.condemn('shop', held.fence),
         store.read([unknown('shop')]),
       ]);
       const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
