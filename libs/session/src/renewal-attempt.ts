@@ -57,6 +57,8 @@ export type AttemptContext = Pick<
 interface AttemptOptions {
   readonly lease: TimedLease;
   readonly settings: SessionSettings;
+  /** See `Session`. */
+  readonly deathsBefore?: number | undefined;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
   readonly onIssued: (made: UnpublishedSession) => void;
 }
@@ -66,14 +68,16 @@ export class RenewalAttempt {
   readonly #context: AttemptContext;
   readonly #settings: SessionSettings;
   readonly #held: TimedLease;
+  readonly #deathsBefore: number | undefined;
   readonly #onIssued: (made: UnpublishedSession) => void;
   /** The highest generation that was known before the call. */
   readonly #basis: number;
 
-  constructor(context: AttemptContext, { lease, settings, onIssued }: AttemptOptions) {
+  constructor(context: AttemptContext, { lease, settings, deathsBefore, onIssued }: AttemptOptions) {
     this.#context = context;
     this.#settings = settings;
     this.#held = lease;
+    this.#deathsBefore = deathsBefore;
     this.#onIssued = onIssued;
     this.#basis = context.held.replaceable(lease.lease.merchant);
   }
@@ -123,6 +127,7 @@ export class RenewalAttempt {
       generation: this.#held.lease.fence,
       settings: this.#settings,
       jitter: this.#context.random(),
+      ...(this.#deathsBefore === undefined ? {} : { deathsBefore: this.#deathsBefore }),
     });
   }
 

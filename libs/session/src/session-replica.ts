@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import { CallCeiling } from './call-ceiling.js';
+import { EarlyDeaths } from './early-deaths.js';
 import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
@@ -65,6 +66,7 @@ export class SessionReplica {
   readonly #unpublished: UnpublishedSessions;
   readonly #settlements: Settlements;
   readonly #watches: MomentWatches;
+  readonly #earlyDeaths: EarlyDeaths;
 
   constructor(ports: ReplicaPorts) {
     const { clock, events } = ports;
@@ -75,6 +77,7 @@ export class SessionReplica {
     this.held = ports.held ?? new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
+    this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
     this.#unpublished = new UnpublishedSessions({
       store,
       clock,
@@ -92,6 +95,7 @@ export class SessionReplica {
       unpublished: this.#unpublished,
       settlements: this.#settlements,
       watches: this.#watches,
+      earlyDeaths: this.#earlyDeaths,
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
@@ -107,6 +111,7 @@ export class SessionReplica {
 
   /** To be called at a steady pace; see RenewalLoop. */
   tick(): Promise<void> {
+    this.#earlyDeaths.review();
     return this.#loop.tick();
   }
 
@@ -138,6 +143,11 @@ export class SessionReplica {
     return this.#renewer.isRenewing(merchant);
   }
 
+  /** Whether somebody else creates sessions of the merchant, and with each ends ours. */
+  hasForeignAuthorizer(merchant: string): boolean {
+    return this.#earlyDeaths.areForeign(merchant);
+  }
+
   retryInMs(merchant: string): number | undefined {
     return this.#renewer.retryInMs(merchant);
   }
@@ -147,6 +157,7 @@ export class SessionReplica {
     await this.#loop.stop();
     await this.#renewer.stop(graceMs);
     this.#sync.close();
+    this.#earlyDeaths.close();
     await this.#offerLast();
   }
 
@@ -156,6 +167,7 @@ export class SessionReplica {
     this.#unpublished.forget(merchant);
     this.#settlements.forget(merchant);
     this.#watches.forget(merchant);
+    this.#earlyDeaths.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
   }

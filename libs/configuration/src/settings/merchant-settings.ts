@@ -89,6 +89,12 @@ class RenewalSettings {
   @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
   readonly longestLifetimeMs: number = durationMs('24h');
 
+  @text(
+    'While somebody else creates sessions of the merchant, rejections create one in this time at most.',
+    durationBetween('10s', '1d'),
+  )
+  readonly foreignAuthorizerPauseMs: number = durationMs('10m');
+
   @section(BudgetSettings) readonly budget: BudgetSettings = new BudgetSettings();
 }
 
