@@ -1,5 +1,5 @@
 import { GatewayFailure, type RejectionAnswer, type Session } from '#libs/session';
-import { Cluster, type ClusterOptions, patience } from './cluster.js';
+import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -39,7 +39,7 @@ class Duel {
 
   async rivalCreates(): Promise<void> {
     this.#rivalCalls += 1;
-    const created = this.cluster.gateway.createSession({ merchant: 'shop', signal: patience });
+    const created = this.cluster.gateway.createSession({ merchant: 'shop', signal: neverAborted });
     await this.cluster.clock.advance(SECOND);
     await created;
   }
@@ -47,7 +47,7 @@ class Duel {
   /** A consumer reports what it holds, and waits a second for the answer. */
   async report(replica: number, generation = this.session(replica).generation): Promise<RejectionAnswer> {
     const { rejections } = this.cluster.at(replica).replica;
-    const reported = rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: patience });
+    const reported = rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: neverAborted });
     const settled = Promise.allSettled([reported]);
     await this.cluster.clock.advance(SECOND);
     await settled;
@@ -183,7 +183,7 @@ describe('somebody else who creates sessions of a merchant', () => {
             merchant: 'shop',
             generation: broker.session().generation,
             waitMs: 900,
-            signal: patience,
+            signal: neverAborted,
           });
           await broker.clock.advance(SECOND);
           await reported;
@@ -213,7 +213,7 @@ describe('what looks like somebody else and is not', () => {
     duel.cluster.gateway.revoke('shop');
     const reports = Array.from({ length: 300 }, (_, index) => {
       const { rejections } = duel.cluster.at(index % 3).replica;
-      return rejections.reject({ merchant: 'shop', generation: dead, waitMs: 900, signal: patience });
+      return rejections.reject({ merchant: 'shop', generation: dead, waitMs: 900, signal: neverAborted });
     });
     await duel.cluster.clock.advance(SECOND);
     await Promise.all(reports);

@@ -34,7 +34,7 @@ export function describeCondemn(bench: Bench): void {
       const last = nextOf(other, 'shop');
       expect(await other.condemn('shop', generation)).toBe(true);
       const offered = generation + 1;
-      await store.offer(anOffer(aSession({ generation: offered }), { basis: generation }));
+      await store.offer(anOffer(aSession({ generation: offered }), { known: generation }));
       expect(await last).toMatchObject({ generation: offered });
     });
 
@@ -67,7 +67,7 @@ export function describeCondemn(bench: Bench): void {
     it('is refused for a session that is contested', async () => {
       const [store] = bench().replicas;
       const generation = await publishOnce(store);
-      const offered = { session: aSession({ generation: generation + 1 }), basis: generation - 1 };
+      const offered = { session: aSession({ generation: generation + 1 }), known: generation - 1 };
       expect(await store.offer(anOffer(offered.session, offered))).toMatchObject({ isContested: true });
       expect(await store.condemn('shop', generation + 1)).toBe(false);
     });
@@ -77,8 +77,8 @@ export function describeCondemn(bench: Bench): void {
       const generation = await publishOnce(store);
       await store.condemn('shop', generation);
       expect(await other.claim(byOther({ newerThan: generation - 1 }))).toMatchObject({ kind: 'already_newer' });
-      const held = await lease(other, { owner: 'replica-2' });
-      expect(await other.publish(held, publicationOf(held))).toBe('published');
+      const leased = await lease(other, { owner: 'replica-2' });
+      expect(await other.publish(leased, publicationOf(leased))).toBe('published');
     });
   });
 }
