@@ -5,7 +5,10 @@ import type { RenewalHistory } from './renewal-history.js';
 import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
 
 export interface MerchantStatusParts {
-  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs'>;
+  readonly replica: Pick<
+    SessionReplica,
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer'
+  >;
   readonly history: RenewalHistory;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
   readonly isRequired: (merchant: string) => boolean;
@@ -26,7 +29,7 @@ export function merchantStatus(
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
-    reason: replica.reader.verdict(id).reason,
+    reason: condition === 'foreign_authorizer' ? condition : replica.reader.verdict(id).reason,
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),
     ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),
