@@ -143,7 +143,7 @@ export class WatchedReplicas {
           clientKeyFiles: [`${id}.json`],
           gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
           session: {
-            ...(budget === undefined ? {} : { budget: { calls: budget } }),
+            ...(budget === undefined ? {} : { budget: [{ calls: budget, per: '10m' }] }),
             ...(foreignAuthorizerPause === undefined ? {} : { foreignAuthorizerPause }),
           },
         }),

@@ -24,8 +24,8 @@ class Rig {
     const reader = new SessionReader({ held, failures, clock } as never);
     const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
-    const told = { isRenewing, hasForeignAuthorizer, retryInMs: () => undefined };
-    const replica = { held, failures, reader, ...told } as unknown as SessionReplica;
+    const asked = { isRenewing, hasForeignAuthorizer, retryInMs: () => undefined, whyUnavailable: () => 'refused' };
+    const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
     this.reporter = new StatusReporter({
       replica,
@@ -122,6 +122,15 @@ describe('the status document', () => {
     ]);
     const { merchants } = await rig.report({ condition: 'foreign_authorizer' });
     expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
+  });
+
+  it('says of a merchant that is not served why not, and of no other', async () => {
+    const rig = new Rig(['none', 'served']);
+    rig.hold('served');
+    const [none, served] = (await rig.report()).merchants;
+    const text = 'The gateway refuses the merchant or the request; it is asked again every five minutes';
+    expect(none).toMatchObject({ reason: 'no_session', unavailable: { text, runbook: 'access-refused' } });
+    expect(served).not.toHaveProperty('unavailable');
   });
 
   it('finds by a part of the id, by condition, and by both', async () => {

@@ -62,14 +62,12 @@ export class RejectionsController {
     const { name: caller } = callerOf(request) ?? {};
     this.audit.done({ action: 'session.reject', caller, merchant, generation, reason, requestId: request.id });
     if (answer.kind === 'cooled_down' && answer.because === 'foreign_authorizer') {
-      throw new BrokerError('foreign_authorizer', {
-        detail: `merchant ${merchant}: no session is created now for a rejection`,
-        retryAfterMs: answer.retryInMs,
-      });
+      throw keptOutOfDuel(merchant, answer.retryInMs);
     }
     if (answer.kind === 'cooled_down') {
       throw new BrokerError('session_unavailable', {
         detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
+        reason: 'cooled_down',
         retryAfterMs: answer.retryInMs,
       });
     }
@@ -77,6 +75,11 @@ export class RejectionsController {
     reply.headers({ etag: etagOf(answer.session.generation), 'cache-control': 'no-store' });
     reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(answer.session));
   }
+}
+
+function keptOutOfDuel(merchant: string, retryAfterMs: number): BrokerError {
+  const detail = `merchant ${merchant}: no session is created now for a rejection`;
+  return new BrokerError('foreign_authorizer', { detail, retryAfterMs });
 }
 
 function consumerOf(request: FastifyRequest): { consumer?: string } {

@@ -1,5 +1,5 @@
 import type { MomentMark, RecordedFailure, Session } from '#libs/session';
-import { CallWindow, type TakenCall } from './call-window.js';
+import { CallLog, type TakenCall } from './call-log.js';
 import { remainingMs, type StoreMoment } from './store-moment.js';
 
 export interface GrantedLease {
@@ -32,7 +32,7 @@ export interface MerchantRecord {
   condemned: number;
   /** When the last claim with a cool-down was granted. */
   cooledDown: { readonly fromMs: number; readonly mark: MomentMark } | undefined;
-  readonly calls: CallWindow;
+  readonly calls: CallLog;
 }
 
 export function newMerchantRecord(): MerchantRecord {
@@ -44,7 +44,7 @@ export function newMerchantRecord(): MerchantRecord {
     failure: undefined,
     condemned: 0,
     cooledDown: undefined,
-    calls: new CallWindow(),
+    calls: new CallLog(),
   };
 }
 
