@@ -18,7 +18,7 @@ const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughF
 
 describe('a failing gateway', () => {
   it('is asked again with growing pauses, and never in between', async () => {
-    const cluster = new Cluster({ replicas: 3, latencyMs: 0, settings: { budget: { calls: 1_000, windowMs: HOUR } } });
+    const cluster = new Cluster({ replicas: 3, latencyMs: 0, settings: { budget: [{ calls: 1_000, perMs: HOUR }] } });
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
     await cluster.clock.advance(10 * MINUTE);
     const moments = cluster.gateway.calls.map(({ atMs }) => atMs);

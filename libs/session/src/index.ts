@@ -1,4 +1,5 @@
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
+export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { FailureBoard } from './failure-board.js';
 export {
   GatewayFailure,

@@ -148,8 +148,8 @@ describe('calls', () => {
       [1, newest],
       [2, second],
     ] as const) {
-      const refused = await claim({ budget: aBudget({ calls, windowMs: 60_000 }) });
-      expect(refused).toMatchObject({ kind: 'budget_exhausted', mark: `budget:${last}` });
+      const refused = await claim({ budget: aBudget({ calls, perMs: 60_000 }) });
+      expect(refused).toMatchObject({ kind: 'budget_exhausted', mark: `budget:${last}:60000` });
       const endsInMs = Number(last) + 60_000 - Date.now();
       const { retryInMs } = refused as { retryInMs: number };
       expect(retryInMs >= endsInMs && retryInMs <= endsInMs + 5_000).toBe(true);
@@ -157,7 +157,7 @@ describe('calls', () => {
   });
 
   it('are waited for a whole window where there may be none', async () => {
-    const refused = await claim({ budget: aBudget({ calls: 0, windowMs: 60_000 }) });
+    const refused = await claim({ budget: aBudget({ calls: 0, perMs: 60_000 }) });
     expect(refused).toMatchObject({ kind: 'budget_exhausted', retryInMs: 60_000 });
   });
 
@@ -170,7 +170,7 @@ describe('calls', () => {
     const { lua } = defineScript('again', twice + claimScript.body);
     const floor = 2 * Math.ceil(Date.now() / 2) + 3_600_000;
     const wanted = [keys.hashOf('shop'), keys.callsOf('shop'), keys.due];
-    const request = ['shop', 'replica-2', 60_000, 'when_wanted', 0, floor, 20, 60_000, 0, '', 0];
+    const request = ['shop', 'replica-2', 60_000, 'when_wanted', 0, floor, 0, '', 0, 20, 60_000];
     const [kind, fence] = (await keys.client.eval(lua, 3, ...wanted, ...request)) as unknown[];
     expect([kind, fence]).toEqual(['claimed', String(floor + 2)]);
     const { hash, calls } = await keys.of('shop');

@@ -257,7 +257,7 @@ describe('when the clock of the store was set back by an hour', () => {
     const { mark } = refused as { mark: string };
     const [call = ''] = await client.zrange(callsOf('shop'), '0', '-1');
     await client.zadd(callsOf('shop'), String(Date.now() + HOUR_MS), call);
-    const budget = aBudget({ calls: 1, windowMs: 30_000 });
+    const budget = aBudget({ calls: 1, perMs: 30_000 });
     const spent = await again({ mode: 'when_wanted', coolDownMs: 5_000, watched: mark, budget });
     expect(spent).toMatchObject({ kind: 'budget_exhausted', retryInMs: 30_000 });
     expect(Number(await client.zscore(callsOf('shop'), call))).toBeLessThanOrEqual(Date.now());

@@ -17,7 +17,7 @@ export const layoutKeys = {
   ':{n}:merchant:<id>': { type: 'hash', holds: 'the truth about a merchant, in the fields below' },
   ':{n}:calls:<id>': {
     type: 'sorted set',
-    holds: "create calls of the budget's window, a member for each; expires with it",
+    holds: 'create calls, one member each, for as long as the longest window of the budget looks back',
   },
   ':{n}:due': {
     type: 'sorted set',

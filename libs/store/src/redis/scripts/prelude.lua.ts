@@ -5,8 +5,8 @@ const shortFields = Object.entries(merchantFields)
   .join(', ');
 
 /**
- * What every script begins with. The content of a merchant's keys is somebody's input: whatever is not as this store
- * writes it is absent, for that merchant alone, and no script ends for it.
+ * What every script begins with. The content of a merchant's keys is untrusted input: whatever is not as this store
+ * writes it counts as absent, for that merchant alone, and no script fails because of it.
  * What the fields hold stands in `redis-layout.ts`. A replica of a version that knew no dueAt changes the fence, and then
  * only the due set has the moment.
  */
