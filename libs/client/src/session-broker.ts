@@ -2,7 +2,8 @@ import { orAborted, reasonOf } from './abort.js';
 import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { tell } from './client-event.js';
-import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError, reasonCode, SessionRejected } from './errors.js';
+import { rejectionReason, type RejectionPredicate } from './dead-session.js';
+import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError } from './errors.js';
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
 import { Rejections } from './rejections.js';
@@ -24,9 +25,9 @@ export interface SessionOptions extends CallOptions {
 export interface WithSessionOptions extends CallOptions {
   /**
    * Whether an error of the function means that the gateway rejected the session: true, or better the gateway's code.
-   * `SessionRejected` always does.
+   * `isDeadSession` by default. `SessionRejected` always does, and access that was revoked never.
    */
-  readonly isRejection?: ((error: unknown) => boolean | string | undefined) | undefined;
+  readonly isRejection?: RejectionPredicate | undefined;
 }
 
 export interface EncryptOptions extends CallOptions {
@@ -93,7 +94,7 @@ export class SessionBroker {
     try {
       return await fn(session);
     } catch (error) {
-      const reason = rejectionReason(error, isRejection);
+      const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
       if (reason === undefined) throw error;
       signal?.throwIfAborted();
       const newer = await this.#replacement(session, { reason, cause: error, signal });
@@ -212,11 +213,4 @@ export class SessionBroker {
   #demandOpen(): void {
     if (this.#closing.signal.aborted) throw reasonOf(this.#closing.signal);
   }
-}
-
-/** The reason to report, or undefined when the error is no rejection. */
-function rejectionReason(error: unknown, isRejection: WithSessionOptions['isRejection']): string | undefined {
-  if (error instanceof SessionRejected) return error.reason;
-  const verdict = isRejection?.(error);
-  return verdict === undefined || verdict === false ? undefined : reasonCode(verdict);
 }
