@@ -16,11 +16,11 @@ import type { Weather } from './weather.js';
 /** The pace at which the app ticks a replica. */
 const APP_TICK_MS = 1_000;
 /** However many questions a tick asks of a silent store one after another. */
-const LONGEST_TICK_MS = 30_000;
+const MAX_TICK_MS = 30_000;
 const GRACE_MS = 1_000;
 /** As the app gives others, beside a store that is shared. */
 export const TIME_OF_OTHERS_MS = 1_500;
-const LONGEST_STOP_MS = GRACE_MS + 5_000;
+const MAX_STOP_MS = GRACE_MS + 5_000;
 
 /** Puts something between a replica and its ports: how a mistake is planted. */
 export type AlterReplica = (ports: ReplicaPortsOf) => ReplicaPortsOf;
@@ -133,7 +133,7 @@ export class Life {
     this.#isTicking = false;
     this.process.arrive(() => {
       const stopped = this.replica.stop(GRACE_MS).then(() => this.link.close());
-      settlements.track(`stop of ${this.process.owner}`, stopped, { life: this, withinMs: LONGEST_STOP_MS });
+      settlements.track(`stop of ${this.process.owner}`, stopped, { life: this, withinMs: MAX_STOP_MS });
     });
   }
 
@@ -150,7 +150,7 @@ export class Life {
     this.process.arrive(() => {
       if (!this.#isTicking) return;
       const ticked = this.replica.tick();
-      settlements.track(`tick of ${this.process.owner}`, ticked, { life: this, withinMs: LONGEST_TICK_MS });
+      settlements.track(`tick of ${this.process.owner}`, ticked, { life: this, withinMs: MAX_TICK_MS });
       world.after(APP_TICK_MS, () => this.#tick());
     });
   }
@@ -182,6 +182,6 @@ function merchantsOf(scenario: Scenario): ReplicaPortsOf['merchants'] {
   return {
     ids: () => scenario.merchants,
     settingsOf: (merchant) => (scenario.merchants.includes(merchant) ? settings : undefined),
-    gatewayOf: (merchant) => `https://${merchant}.gateway.example`,
+    gatewayIdOf: (merchant) => `https://${merchant}.gateway.example`,
   };
 }

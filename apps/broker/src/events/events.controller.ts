@@ -13,7 +13,7 @@ import { edgeHeaders } from '../http/edge-headers.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
 import { EVENT_STREAM, SessionEventDocument } from './event-documents.js';
-import { heldGeneration } from './last-event-id.js';
+import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
 /** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
@@ -59,7 +59,7 @@ export class EventsController {
   followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
     const { merchant } = request.params;
-    const generation = heldGeneration(request.headers['last-event-id']);
+    const generation = generationOfLastEvent(request.headers['last-event-id']);
     this.replica.reader.demand(merchant);
     const response = reply.hijack().raw;
     response.writeHead(200, { ...edgeHeaders(request.id), ...HEADERS });

@@ -18,7 +18,7 @@ const SLOTS = 15;
  * Longest life of a stream. It frees what belongs to consumers that vanished without a word, spreads those that stay
  * over the replicas, and has their credentials checked again.
  */
-const LONGEST_STREAM_MS = 1_800_000;
+const MAX_STREAM_MS = 1_800_000;
 
 /** Streams of one moment must not all come back at one moment: each ends in the last fifth of its time. */
 const SPREAD = 0.2;
@@ -79,10 +79,7 @@ export class SessionWatchers implements OnModuleDestroy {
    * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
-  add(
-    sink: EventSink,
-    { merchant, generation, caller = '', validForMs = LONGEST_STREAM_MS, onSent }: Watch,
-  ): () => void {
+  add(sink: EventSink, { merchant, generation, caller = '', validForMs = MAX_STREAM_MS, onSent }: Watch): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
     const watcher = new Watcher(sink, { generation, caller, endsAtMs, ...(onSent === undefined ? {} : { onSent }) });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
@@ -146,6 +143,6 @@ export class SessionWatchers implements OnModuleDestroy {
   /** By its number, not by chance: consecutive streams end evenly spread. */
   #streamMs(validForMs: number): number {
     const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
-    return Math.min(LONGEST_STREAM_MS * share, validForMs);
+    return Math.min(MAX_STREAM_MS * share, validForMs);
   }
 }

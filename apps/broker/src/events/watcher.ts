@@ -22,7 +22,7 @@ interface WatcherTerms {
 }
 
 /** A session takes less than 2 KiB: who has left this much behind does not read. */
-const MOST_UNSENT_BYTES = 65_536;
+const MAX_UNSENT_BYTES = 65_536;
 
 /** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut. */
 export class Watcher {
@@ -44,7 +44,7 @@ export class Watcher {
   send(session: Session): void {
     if (session.generation <= this.#generation) return;
     this.#generation = session.generation;
-    if (this.#sink.writableLength > MOST_UNSENT_BYTES) this.#sink.destroy();
+    if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#sink.destroy();
     else {
       this.#sink.write(sessionFrame(session));
       this.#onSent?.(session);

@@ -10,8 +10,8 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
-const LONGEST_MESSAGE = 4_096;
-const LONGEST_MERCHANT = 200;
+const MAX_MESSAGE_LENGTH = 4_096;
+const MAX_MERCHANT_LENGTH = 200;
 
 /**
  * Whoever may publish to the channel can send anything, a later version of ours included: a message names a merchant
@@ -19,10 +19,10 @@ const LONGEST_MERCHANT = 200;
  * @returns undefined for what this version does not know
  */
 export function decodeAnnouncement(text: string): Announcement | undefined {
-  if (text.length > LONGEST_MESSAGE) return undefined;
+  if (text.length > MAX_MESSAGE_LENGTH) return undefined;
   const { kind, merchant, generation } = parseObject(text) ?? {};
   if (kind !== 'published' && kind !== 'failed') return undefined;
-  if (typeof merchant !== 'string' || merchant === '' || merchant.length > LONGEST_MERCHANT) return undefined;
+  if (typeof merchant !== 'string' || merchant === '' || merchant.length > MAX_MERCHANT_LENGTH) return undefined;
   if (kind === 'failed' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }

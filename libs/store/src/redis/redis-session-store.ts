@@ -145,7 +145,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
     return outcome as 'published' | 'fenced';
   }
 
-  async offer({ session, ageMs, nextDueInMs, basis }: Offer): Promise<OfferResult> {
+  async offer({ session, ageMs, nextDueInMs, known }: Offer): Promise<OfferResult> {
     assertOfferable(session);
     const { merchant, generation } = session;
     const keys = this.#keys.of(merchant);
@@ -153,7 +153,7 @@ export class RedisSessionStore implements SessionStore, Sightings {
     const reply = await this.#scripts.run(offerScript, {
       keys: [keys.merchant, keys.due],
       args: [
-        ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), basis],
+        ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), known],
         ...[this.#keys.channel, encodePublished(merchant, generation)],
       ],
     });
