@@ -6,6 +6,7 @@ export type {
   SessionOptions,
   WithSessionOptions,
 } from './session-broker.js';
+export type { OpenedNotification, ReceivedNotification } from './notifications.js';
 export type { SessionBrokerOptions } from './options.js';
 export type { ServerPublicKey, Session } from './session.js';
 export { deadSessionCode, isDeadSession, type RejectionPredicate } from './dead-session.js';

@@ -4,6 +4,7 @@ import { BrokerHttp } from './broker-http.js';
 import { tell } from './client-event.js';
 import { rejectionReason, type RejectionPredicate } from './dead-session.js';
 import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError } from './errors.js';
+import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
 import { Rejections } from './rejections.js';
@@ -50,6 +51,7 @@ export class SessionBroker {
   readonly #rejections: Rejections;
   readonly #follower: SessionFollower | undefined;
   readonly #opening: Opening;
+  readonly #notifications: Notifications;
   readonly #sealing = new Sealing();
 
   /** @throws InvalidInput */
@@ -69,6 +71,7 @@ export class SessionBroker {
     this.#reader = new SessionReader(parts);
     this.#rejections = new Rejections(parts);
     this.#opening = new Opening(parts);
+    this.#notifications = new Notifications(parts);
     this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow });
   }
 
@@ -142,6 +145,15 @@ export class SessionBroker {
       // The decoder has one way to fail.
       throw new ProtocolError('not_text', 'What the JWE holds is not UTF-8');
     }
+  }
+
+  /**
+   * What a notification of the gateway says: opened in the broker where it is sealed, and held against the gateway's forms.
+   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused), or the signal's reason
+   */
+  async openNotification(received: ReceivedNotification, { signal }: CallOptions = {}): Promise<OpenedNotification> {
+    this.#demandOpen();
+    return this.#notifications.open(received, signal);
   }
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */

@@ -19,7 +19,7 @@ const PROBLEMS = {
   404: { description: 'There is no such merchant. Told only to who may do this with every merchant.' },
   413: { description: 'The body is too large.' },
   415: { description: 'The body is not JSON.' },
-  422: { description: 'The JWE opens with no key of the merchant.' },
+  422: { description: 'The JWE opens with no key of the merchant, or what it holds is no notification.' },
   429: { description: 'The caller asks too often.', headers: RETRY_AFTER },
   503: { description: 'There is nothing to answer with at the moment.', headers: RETRY_AFTER },
 } as const satisfies Readonly<Record<number, RefusalDocument>>;
