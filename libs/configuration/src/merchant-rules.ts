@@ -1,5 +1,6 @@
 import type { LeadTime } from '#libs/session';
 import { childPath, type Fault } from './fault.js';
+import { momentRules } from './quiet-hours-rules.js';
 import { faultIf, repeats, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -102,6 +103,17 @@ const rules: Readonly<Record<string, MerchantRule>> = {
         'must be shorter than session.fallbackLifetime; shorten it, or raise that',
       );
     }),
+  /** Of two windows of one length, the one that allows more never refuses anything: one of them is a slip. */
+  windowsDiffer: ({ session: { budget } = {} }) =>
+    repeats(
+      budget,
+      (window) => window?.perMs?.toString(),
+      (index, first) => ({
+        path: `session.budget[${index}].per`,
+        problem: `is the length of session.budget[${first}] as well; give each window its own, or remove one`,
+      }),
+    ),
+  ...momentRules,
   /** A session that names no expiry would be cut to less than what was configured for it. */
   fallbackInsideLongest: ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
     faultIf(

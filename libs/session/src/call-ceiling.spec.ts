@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { FakeClock } from '#libs/testing';
 import { CallCeiling } from './call-ceiling.js';
 
-const budget = { calls: 2, windowMs: 1_000 };
+const budget = [{ calls: 2, perMs: 1_000 }];
 
 function ceilingAfter(...callsAtMs: readonly number[]): { clock: FakeClock; ceiling: CallCeiling } {
   const clock = new FakeClock();
@@ -14,7 +14,7 @@ function ceilingAfter(...callsAtMs: readonly number[]): { clock: FakeClock; ceil
   return { clock, ceiling };
 }
 
-describe("the ceiling of this process' calls", () => {
+describe("the ceiling of this process's calls", () => {
   const table = {
     'nothing was called: no wait': [[], 0, 0],
     'one call is left: no wait': [[0], 0, 0],
@@ -40,7 +40,7 @@ describe("the ceiling of this process' calls", () => {
     expect(ceiling.waitMs('stall', budget)).toBe(1_000);
   });
 
-  it('holds though the wall clock is set', () => {
+  it('holds even when the wall clock is set', () => {
     const { clock, ceiling } = ceilingAfter(0, 0);
     clock.jumpWall(3_600_000);
     expect(ceiling.waitMs('shop', budget)).toBe(1_000);
@@ -54,7 +54,7 @@ describe("the ceiling of this process' calls", () => {
         const made: number[] = [];
         for (const pauseMs of pauses) {
           clock.freeze(pauseMs);
-          if (ceiling.waitMs('shop', { calls, windowMs: 1_000 }) > 0) continue;
+          if (ceiling.waitMs('shop', [{ calls, perMs: 1_000 }]) > 0) continue;
           ceiling.called('shop');
           made.push(clock.monotonicMs());
         }

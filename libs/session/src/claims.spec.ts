@@ -69,8 +69,8 @@ describe('the share of a budget', () => {
   } as const;
 
   it.each(Object.entries(table))('%s', (_name, [calls, coolDownMs, share]) => {
-    const settings = someSettings({ budget: aBudget({ calls, windowMs: 5_000 }) });
-    expect(budgetOf(aRequest({ coolDownMs }), settings)).toEqual({ calls: share, windowMs: 5_000 });
+    const settings = someSettings({ budget: aBudget({ calls, perMs: 5_000 }) });
+    expect(budgetOf(aRequest({ coolDownMs }), settings)).toEqual([{ calls: share, perMs: 5_000 }]);
   });
 });
 
@@ -80,7 +80,7 @@ describe('a claim', () => {
     claimant.held.noteCalled('shop', 40);
     await claimant.claim(
       aRequest({ newerThan: 12, coolDownMs: 10_000 }),
-      someSettings({ gatewayTimeoutMs: 7_000, budget: aBudget({ calls: 8, windowMs: 5_000 }) }),
+      someSettings({ gatewayTimeoutMs: 7_000, budget: aBudget({ calls: 8, perMs: 5_000 }) }),
     );
     expect(claimant.wishes).toEqual([
       {
@@ -90,7 +90,7 @@ describe('a claim', () => {
         mode: 'when_due',
         newerThan: 12,
         floor: 40,
-        budget: { calls: 6, windowMs: 5_000 },
+        budget: [{ calls: 6, perMs: 5_000 }],
         coolDownMs: 10_000,
         ignoresBackOff: false,
       },
@@ -117,7 +117,7 @@ describe('a claim', () => {
     expect((await new Claimant().watchedOut('lease').wishOf(request))?.mode).toBe('when_wanted');
   });
 
-  it('ignores the back-off only when its reason is gone, or the one who was to renew has died', async () => {
+  it('ignores the back-off only when its reason is gone, or the replica that was to renew has died', async () => {
     const asked = async (claimant: Claimant, ignoresBackOff?: boolean): Promise<unknown> =>
       (await claimant.wishOf(aRequest(ignoresBackOff === undefined ? {} : { ignoresBackOff })))?.ignoresBackOff;
     expect(await asked(new Claimant())).toBe(false);
@@ -200,7 +200,7 @@ describe('the answer to a claim', () => {
     expect(claimant.watches.over('shop', 'due')).toBe('the due');
   });
 
-  it('goes up as it is when the store did not give one, and says nothing', async () => {
+  it('is thrown on as it is when the store gave none, and nothing is reported', async () => {
     const claimant = new Claimant();
     claimant.answer = silent;
     await expect(claimant.claim()).rejects.toBe(silent);

@@ -17,7 +17,10 @@ export interface RenewalRequest {
   readonly isOverdue?: boolean;
   /** The reason for the back-off is gone. */
   readonly ignoresBackOff?: boolean;
-  /** Two sessions were made and nobody knows which of them lives: nothing that others tell the store would say so. */
+  /**
+   * Two sessions were made and nobody knows which of them lives: nothing that other replicas tell the store would show
+   * it.
+   */
   readonly settles?: boolean;
 }
 
@@ -34,13 +37,13 @@ export type ClaimAnswer =
   | { readonly kind: 'already_newer' }
   | ClaimRefusal;
 
-/** What is kept for the schedule of a budget that wishes and rejections would spend. */
+/** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
 
 /** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
 export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
   if (request.coolDownMs === 0) return budget;
-  return { ...budget, calls: Math.max(1, Math.floor(budget.calls * SHARE_OF_WISHES)) };
+  return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
 }
 
 export function isScheduled({ trigger }: RenewalRequest): boolean {
@@ -80,7 +83,7 @@ export class Claims {
     return answer;
   }
 
-  /** A lease that was watched to its end belonged to a claimant that died: nothing else is to be waited for. */
+  /** A lease that was watched to its end belonged to a claimant that died: there is nothing else to wait for. */
   #wish(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
     const { owner, held, watches } = this.#context;
     const { merchant, newerThan, coolDownMs } = request;

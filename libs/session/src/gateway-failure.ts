@@ -1,7 +1,7 @@
 import { BrokerError, type ErrorCode } from '#libs/errors';
 
 /**
- * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` want a
+ * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` need a
  * person; `invalid_response` is an answer that is not a usable session; `aborted` is our own doing.
  */
 export type GatewayFailureKind = 'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'aborted';
@@ -15,6 +15,12 @@ const codeOf = {
   aborted: 'shutting_down',
 } as const satisfies Record<GatewayFailureKind, ErrorCode>;
 
+/** The kinds that replicas tell each other of: what one aborts concerns nobody else. */
+export type SharedFailureKind = Exclude<GatewayFailureKind, 'aborted'>;
+
+export const gatewayFailureKinds = Object.keys(codeOf) as readonly GatewayFailureKind[];
+export const sharedFailureKinds = gatewayFailureKinds.filter((kind): kind is SharedFailureKind => kind !== 'aborted');
+
 export interface GatewayFailureFacts {
   readonly kind: GatewayFailureKind;
   /** What happened, for the log: constant text and numbers, nothing the gateway sent except what is named below. */
@@ -24,7 +30,7 @@ export interface GatewayFailureFacts {
   readonly httpStatus?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
-  /** False when not even a connection came about: then no call was made. Left out: one may have been. */
+  /** False when there was not even a connection, and so no call. If it is absent, a call may have been made. */
   readonly wasReached?: boolean;
   readonly cause?: unknown;
 }

@@ -1,7 +1,7 @@
 import type { ClientKey, RecipientKey } from '#libs/jwe';
 import type { LeadTime } from '#libs/session';
 import { certificates, clientKey, type FileName, fileOf, recipientKey, serviceCode } from '../file-contents.js';
-import { flag, flagOr, oneOf, section, text, texts, wholeNumber } from '../setting.js';
+import { flag, flagOr, list, oneOf, section, text, texts, wholeNumber } from '../setting.js';
 import {
   attachmentName,
   baseUrl,
@@ -13,6 +13,7 @@ import {
   publicKeyPin,
   uuid,
 } from '../value-rule.js';
+import { timeOfDay, timeZone } from '../time-rules.js';
 
 class RequestDataSettings {
   @oneOf('How the session request data travels. Open in the interface description.', ['none', 'body', 'header'])
@@ -64,19 +65,44 @@ export class GatewaySettings {
   readonly proxy?: URL;
 }
 
-/** A hard stop for retry storms. */
-class BudgetSettings {
+/** A hard stop: a short window against storms, a long one against a mistake that is repeated all day. */
+class BudgetWindowSettings {
   @wholeNumber('At most so many create calls …', 1, 1_000)
-  readonly calls: number = 20;
+  readonly calls!: number;
 
-  @text('… in any window of this length.', durationBetween('1s', '1d'))
-  readonly windowMs: number = durationMs('10m');
+  @text('… in any stretch of this length; each window has its own.', durationBetween('1s', '7d'))
+  readonly perMs!: number;
+}
+
+const renewalAge = durationBetween('1m', '365d');
+
+/** The hours in which a renewal disturbs the fewest. */
+class QuietHoursSettings {
+  @text('When they begin, by the clocks of the zone.', timeOfDay)
+  readonly from!: string;
+
+  @text('When they end; over midnight if that is not later than `from`.', timeOfDay)
+  readonly to!: string;
+
+  @text('Whose clocks they go by, daylight saving included.', timeZone)
+  readonly timeZone!: string;
 }
 
 /** The `session` section of a merchant. */
 class RenewalSettings {
-  @text('How long before expiry to renew. Left out: 20 %, at least two gateway timeouts.', leadTime, { optional: true })
+  @text(
+    'How long before expiry to renew. Left out: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
+    leadTime,
+    { optional: true },
+  )
   readonly renewBefore?: LeadTime;
+
+  @text('The age at which to renew, however long a session lives; at least twice `renewBefore`.', renewalAge, {
+    optional: true,
+  })
+  readonly renewEveryMs?: number;
+
+  @section(QuietHoursSettings, { optional: true }) readonly quietHours?: QuietHoursSettings;
 
   @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
     optional: true,
@@ -84,12 +110,20 @@ class RenewalSettings {
   readonly safetyMargin?: LeadTime;
 
   @text('Lifetime of a session that names no expiry, from when the request was sent.', durationBetween('1s', '365d'))
-  readonly fallbackLifetimeMs: number = durationMs('15m');
+  readonly fallbackLifetimeMs: number = durationMs('8h');
 
   @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
   readonly longestLifetimeMs: number = durationMs('24h');
 
-  @section(BudgetSettings) readonly budget: BudgetSettings = new BudgetSettings();
+  @list(BudgetWindowSettings, 1, {
+    meaning: 'Create calls over all replicas and restarts. Every window holds; wishes and rejections may spend 75 %.',
+    most: 4,
+    example: '[{ calls: 20, per: 10m }, { calls: 60, per: 24h }]',
+  })
+  readonly budget: readonly BudgetWindowSettings[] = [
+    { calls: 20, perMs: durationMs('10m') },
+    { calls: 60, perMs: durationMs('24h') },
+  ];
 }
 
 export class MerchantSettings {

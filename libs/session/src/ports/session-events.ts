@@ -9,7 +9,7 @@ export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection';
 export type RenewalOutcome =
   'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
 
-/** What happened in the domain, for whoever logs and counts. Never carries a token, a key or a serviceCode. */
+/** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
   | {
       readonly event: 'renewal_finished';

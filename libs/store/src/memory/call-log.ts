@@ -1,0 +1,35 @@
+import { type CreateCallBudget, longestWindowMs, type MomentMark, waitForBudget } from '#libs/session';
+
+/** One create call that was taken from the budget: known by its identity, since a fence does not name a call. */
+export interface TakenCall {
+  /** Moved to the present when it turns out to lie in the future. */
+  atMs: number;
+}
+
+/** The create calls of one merchant, as far back as the longest window of its budget looks. */
+export class CallLog {
+  #calls: TakenCall[] = [];
+
+  /** How long until a call may be taken; undefined when one may be taken now. */
+  wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
+    const maxMs = longestWindowMs(budget);
+    this.#calls = this.#calls.filter((call) => call.atMs + maxMs > nowMs);
+    // Calls in the future were made before the clock was set back: they count from now.
+    for (const call of this.#calls) call.atMs = Math.min(call.atMs, nowMs);
+    const callsAtMs = this.#calls.map(({ atMs }) => atMs);
+    const wait = waitForBudget(callsAtMs, budget, nowMs);
+    if (wait === undefined) return undefined;
+    const { retryInMs, window, callAtMs = 'none' } = wait;
+    return { retryInMs, mark: `budget:${callAtMs}:${window.perMs}` };
+  }
+
+  take(nowMs: number): TakenCall {
+    const call = { atMs: nowMs };
+    this.#calls.push(call);
+    return call;
+  }
+
+  giveBack(taken: TakenCall): void {
+    this.#calls = this.#calls.filter((call) => call !== taken);
+  }
+}
