@@ -49,6 +49,12 @@ export const errorCodes = {
     fault: 'caller',
     title: 'The JWE uses an algorithm that is not accepted',
   },
+  notification_invalid: {
+    status: 422,
+    retryable: false,
+    fault: 'caller',
+    title: 'The notification has none of the forms that the gateway sends',
+  },
   jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
   session_unavailable: {
     status: 503,

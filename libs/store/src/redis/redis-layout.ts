@@ -1,6 +1,6 @@
 /** A key or channel of the store, after the prefix. `{n}` is the number of a shard, `<id>` a merchant. */
 interface LayoutKey {
-  readonly type: 'hash' | 'sorted set' | 'channel';
+  readonly type: 'hash' | 'sorted set' | 'string' | 'channel';
   readonly holds: string;
 }
 
@@ -27,9 +27,14 @@ export const layoutKeys = {
     type: 'hash',
     holds: 'numbers 0 to 1023 and the replica that has each: keeps generations apart that are made alone',
   },
+  ':{n}:seen:<id>:<digest>': {
+    type: 'string',
+    holds: 'a notification that was opened, for a day: a keyed digest of its operation and status, and no value',
+  },
   ':announcements': {
     type: 'channel',
-    holds: '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read, and nothing more',
+    holds:
+      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read, and nothing more',
   },
 } as const satisfies Record<string, LayoutKey>;
 

@@ -10,6 +10,8 @@ import type {
   OfferResult,
   Publication,
   SessionStore,
+  Sighting,
+  Sightings,
   StoredState,
   StoredStates,
   WantedState,
@@ -41,6 +43,7 @@ import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
 import { seatScript } from './scripts/seat.lua.js';
+import { sightScript } from './scripts/sight.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
 import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
@@ -62,7 +65,7 @@ export interface RedisSessionStoreOptions {
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
 /** The store that replicas share. Each operation is one Lua script a shard; all time is the server's. */
-export class RedisSessionStore implements SessionStore {
+export class RedisSessionStore implements SessionStore, Sightings {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
   readonly #announcer: Announcer;
@@ -199,6 +202,11 @@ export class RedisSessionStore implements SessionStore {
       for (const [index, one] of batch.entries()) states.set(one, answer.states[index] ?? absent(one));
     });
     return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
+  }
+
+  async firstSeen({ merchant, names, forMs }: Sighting): Promise<boolean> {
+    const keys = names.map((name) => this.#keys.sighting(merchant, name));
+    return (await this.#scripts.run(sightScript, { keys, args: [Math.max(1, whole(forMs))] })) === 1;
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
