@@ -29,7 +29,8 @@ export const layoutKeys = {
   },
   ':announcements': {
     type: 'channel',
-    holds: '"generation published" and "attempt failed": hints that a merchant is to be read, and nothing more',
+    holds:
+      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read, and nothing more',
   },
 } as const satisfies Record<string, LayoutKey>;
 
@@ -51,6 +52,7 @@ export const merchantFields: Readonly<Record<string, LayoutField>> = {
   sealed: { holds: 'the **sealed** session', setBy: ['publish', 'offer'], isText: true },
   publishedAt: { holds: 'when the gateway had answered with the session', setBy: ['publish', 'offer'] },
   contested: { holds: '1 when another session was made meanwhile, of which its maker did not know', setBy: ['offer'] },
+  condemned: { holds: 'the generation that was found dead early, if it is the stored one', setBy: ['condemn'] },
   failures: { holds: 'failed attempts in a row', setBy: ['release'] },
   failure: { holds: 'the last failure since the last session', setBy: ['release'], isText: true },
   cooledDownAt: { holds: 'when the last cool-down began', setBy: ['claim'] },

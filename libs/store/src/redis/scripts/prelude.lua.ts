@@ -94,6 +94,7 @@ local function record_of(key, known, indexed, usual_length)
     lease = lease, is_leased = lease ~= nil and lease.at > now,
     due = due_in(fields, lease, indexed),
     published_at = believed(fields.publishedAt), contested = fields.contested == '1',
+    condemned = believed(fields.condemned, known) or 0,
     failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
   }
 end
