@@ -15,7 +15,7 @@ import {
 } from '../value-rule.js';
 
 class RequestDataSettings {
-  @oneOf('How the session request data travels. Open in the interface description.', ['none', 'body', 'header'])
+  @oneOf('How the session request data travels. The interface description leaves it open.', ['none', 'body', 'header'])
   readonly attach: 'none' | 'body' | 'header' = 'none';
 
   @text('The body member or header that carries it; needed unless `none`.', attachmentName, { optional: true })
@@ -53,7 +53,7 @@ export class GatewaySettings {
   readonly supersedes: boolean | 'unknown' = true;
 
   @text(
-    "Farther than this from ours the gateway's clock is not believed, and ours judges expiry.",
+    "If the gateway's clock is further than this from ours, it is not believed, and ours judges expiry.",
     durationBetween('2s', '1d'),
   )
   readonly largestClockSkewMs: number = durationMs('5m');
@@ -66,7 +66,7 @@ export class GatewaySettings {
 
 /** A hard stop for retry storms. */
 class BudgetSettings {
-  @wholeNumber('At most so many create calls …', 1, 1_000)
+  @wholeNumber('At most this many create calls …', 1, 1_000)
   readonly calls: number = 20;
 
   @text('… in any window of this length.', durationBetween('1s', '1d'))
@@ -75,10 +75,10 @@ class BudgetSettings {
 
 /** The `session` section of a merchant. */
 class RenewalSettings {
-  @text('How long before expiry to renew. Left out: 20 %, at least two gateway timeouts.', leadTime, { optional: true })
+  @text('How long before expiry to renew. Default: 20 %, at least two gateway timeouts.', leadTime, { optional: true })
   readonly renewBefore?: LeadTime;
 
-  @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
+  @text('How long before expiry to stop handing out; less than `renewBefore`. Default: 5 %, at most 30 s.', leadTime, {
     optional: true,
   })
   readonly safetyMargin?: LeadTime;
