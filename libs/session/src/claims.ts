@@ -37,13 +37,13 @@ export type ClaimAnswer =
   | { readonly kind: 'already_newer' }
   | ClaimRefusal;
 
-/** Early renewals may spend this share of the budget; the rest is kept for the schedule. */
+/** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
 
 /** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
 export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
   if (request.coolDownMs === 0) return budget;
-  return { ...budget, calls: Math.max(1, Math.floor(budget.calls * SHARE_OF_WISHES)) };
+  return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
 }
 
 export function isScheduled({ trigger }: RenewalRequest): boolean {

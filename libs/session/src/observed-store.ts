@@ -30,6 +30,9 @@ const alsoShows: Readonly<Record<string, readonly string[]>> = {
   offer: ['publish'],
 };
 
+/** What is the matter with a store that does not work. */
+export type StoreTrouble = 'silent' | 'refuses';
+
 interface ObservedStoreParts {
   readonly events: SessionEvents;
   readonly clock: Clock;
@@ -49,7 +52,7 @@ export class ObservedStore implements SessionStore {
   readonly #onReturn: () => void;
   /** What was refused and has not been done since. */
   readonly #refused = new Set<string>();
-  #isFailing = false;
+  #trouble: StoreTrouble | undefined;
   /** Since when nothing at all was answered. */
   #failingSinceMs: number | undefined;
 
@@ -60,6 +63,11 @@ export class ObservedStore implements SessionStore {
     this.#clock = clock;
     this.#onReturn = onReturn;
     this.silence = new StoreSilence(clock);
+  }
+
+  /** What is the matter now: a silence ends with any answer, a refusal when what was refused is done. */
+  get trouble(): StoreTrouble | undefined {
+    return this.#trouble;
   }
 
   enrol(merchants: readonly string[]): Promise<void> {
@@ -120,8 +128,8 @@ export class ObservedStore implements SessionStore {
       if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
       else this.silence.answered();
       this.#failingSinceMs ??= askedAtMs;
-      this.#isFailing = true;
-      if (!isStoreSilence(error)) this.#refused.add(operation);
+      this.#trouble = isStoreSilence(error) ? 'silent' : 'refuses';
+      if (this.#trouble === 'refuses') this.#refused.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
@@ -137,8 +145,9 @@ export class ObservedStore implements SessionStore {
 
   /** Any answer ends a silence; an operation that was refused is well again once it has been done. */
   #tellIfWell(): void {
-    if (!this.#isFailing || this.#refused.size > 0) return;
-    this.#isFailing = false;
+    if (this.#trouble === undefined) return;
+    this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;
+    if (this.#trouble !== undefined) return;
     this.#events.emit({ event: 'store_recovered' });
   }
 }

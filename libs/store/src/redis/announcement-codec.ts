@@ -1,5 +1,5 @@
 import { instantFromEpochMs } from '#libs/clock';
-import type { Announcement, RecordedFailure } from '#libs/session';
+import { type Announcement, gatewayFailureKinds, type RecordedFailure } from '#libs/session';
 
 /** Replicas of this version listen to a part of what earlier versions need: the messages keep their shape for those. */
 export function encodePublished(merchant: string, generation: number): string {
@@ -35,14 +35,7 @@ export function encodeFailure(failure: RecordedFailure): string {
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 
-const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
-  'transient',
-  'timeout',
-  'refused',
-  'revoked',
-  'invalid_response',
-  'aborted',
-]);
+const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
 
 /**
  * Reads a failure from a record that others can write to: it is shown to operators and consumers, and so is checked
