@@ -6,6 +6,10 @@ import type { LeadTime } from '#libs/session';
 export interface TextRule {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
+  /**
+   * The allowed name that the refused text is probably a slip of, if there is one: never anything else of that text.
+   */
+  readonly nearest?: (text: string) => string | undefined;
   /** Turns an accepted text into what the program works with. */
   readonly convert?: (text: string) => Single | HostAndPort;
   /** What is in the file, if the text is the name of one. */

@@ -47,7 +47,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     clientKeyThumbprint: issued.clientKeyThumbprint,
     callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
     ...life,
-    ...momentsOf(life, facts.settings, facts.jitter),
+    ...momentsOf(life, facts.settings, facts),
   };
 }
 

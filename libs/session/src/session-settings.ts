@@ -1,3 +1,4 @@
+import type { DailyTimes } from '#libs/clock';
 import type { CreateCallBudget } from './ports/session-store.js';
 
 /** How long before expiry something happens: a share of the session's lifetime, or a fixed time. */
@@ -7,10 +8,15 @@ export type LeadTime =
 /** How one merchant's sessions are renewed. Durations in milliseconds. */
 export interface SessionSettings {
   /**
-   * How long before expiry a replica begins to renew. `undefined`: the default, 20 % and at least two gateway timeouts.
+   * Before expiry, from when a replica renews. `undefined`: the default, 20 % and at least two gateway timeouts; at most
+   * five minutes with quiet hours, which a session of a day reaches only with a short one.
    */
   readonly renewBefore: LeadTime | undefined;
-  /** How long before expiry a session is no longer handed out as fresh. `undefined`: 5 %, at most 30 s. */
+  /** A session is renewed at this age, however long it lives. `undefined`: only its expiry counts. */
+  readonly renewEveryMs: number | undefined;
+  /** Where a session is renewed rather than between them. `undefined`: any hour is as good as another. */
+  readonly quietHours: DailyTimes | undefined;
+  /** Before expiry, from when a session is not handed out as fresh. `undefined`: 5 %, at most 30 s. */
   readonly safetyMargin: LeadTime | undefined;
   /** Lifetime of a session whose answer names no expiry, counted from when the request was sent. */
   readonly fallbackLifetimeMs: number;
