@@ -84,14 +84,14 @@ class QuietHoursSettings {
   @text('When they end; over midnight if that is not later than `from`.', timeOfDay)
   readonly to!: string;
 
-  @text('Whose clocks they go by, daylight saving included.', timeZone)
+  @text('The zone whose clocks count, daylight saving included.', timeZone)
   readonly timeZone!: string;
 }
 
 /** The `session` section of a merchant. */
 class RenewalSettings {
   @text(
-    'How long before expiry to renew. Left out: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
+    'How long before expiry to renew. Default: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
     leadTime,
     { optional: true },
   )
@@ -104,7 +104,7 @@ class RenewalSettings {
 
   @section(QuietHoursSettings, { optional: true }) readonly quietHours?: QuietHoursSettings;
 
-  @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
+  @text('How long before expiry to stop handing out; less than `renewBefore`. Default: 5 %, at most 30 s.', leadTime, {
     optional: true,
   })
   readonly safetyMargin?: LeadTime;
