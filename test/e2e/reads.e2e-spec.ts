@@ -53,7 +53,7 @@ describe('reading a session', () => {
     expect(maxAge).toBeGreaterThan(untilRenewal - 3);
   });
 
-  it('answers 304 without a body to whoever holds the session already', async () => {
+  it('answers 304 without a body to a consumer that holds the session already', async () => {
     const etag = (await broker.get(PATH)).headers.get('etag') ?? '';
     for (const held of [etag, `W/${etag}`, `"1", ${etag}`, '*']) {
       const response = await broker.get(PATH, { 'if-none-match': held });

@@ -23,6 +23,7 @@ function altered(store: SessionStore, change: (store: SessionStore) => Partial<S
     publish: (...args) => store.publish(...args),
     offer: (...args) => store.offer(...args),
     release: (...args) => store.release(...args),
+    condemn: (...args) => store.condemn(...args),
     read: (...args) => store.read(...args),
     onAnnouncement: (...args) => store.onAnnouncement(...args),
     close: () => store.close(),
@@ -95,7 +96,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     options: inAdapter(() => ({ onAnnouncement: () => () => undefined })),
   },
   {
-    name: 'a replica that asks the store without a time-out',
+    name: 'a replica that asks the store without a timeout',
     breaks: 'every promise settles',
     options: inAdapter((store) => ({
       due: async (limit) => {

@@ -59,6 +59,8 @@ export class SpecifiedSteps {
         return this.#store.offer(call.args[0], nowMs);
       case 'release':
         return this.#store.release(call.args[0], call.args[1], nowMs);
+      case 'condemn':
+        return this.#store.condemn(...call.args);
       case 'read': {
         const [wanted] = call.args;
         const states = wanted.map(({ merchant, known }) => ({ merchant, ...this.#store.read(merchant, known, nowMs) }));
@@ -106,7 +108,7 @@ function told(stored: StoredSession): unknown {
   return { kind: 'session', generation: session.generation, identity: identityOf(session), ageMs };
 }
 
-/** A rounded negative is a negative zero, which is no zero to `isDeepStrictEqual`. */
+/** A rounded negative is a negative zero, which is not zero to `isDeepStrictEqual`. */
 function withoutNegativeZero(_name: string, value: unknown): unknown {
   return Object.is(value, -0) ? 0 : value;
 }

@@ -64,6 +64,10 @@ export class StoreLink implements SessionStore {
     return this.#ask({ operation: 'release', args });
   }
 
+  condemn(...args: ArgumentsOf<'condemn'>): Promise<ResultOf<'condemn'>> {
+    return this.#ask({ operation: 'condemn', args });
+  }
+
   read(...args: ArgumentsOf<'read'>): Promise<ResultOf<'read'>> {
     return this.#ask({ operation: 'read', args });
   }
@@ -145,5 +149,5 @@ export class StoreLink implements SessionStore {
 }
 
 function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('the store threw what is no error', { cause: thrown });
+  return thrown instanceof Error ? thrown : new Error('the store threw what is not an error', { cause: thrown });
 }

@@ -22,10 +22,10 @@ export interface StatusDocument {
 }
 
 /**
- * The state of a merchant, the worst first: nothing to serve; past the safety margin; the last attempt failed while the
- * session is good; its renewal is due or under way; all is well.
+ * The state of a merchant, the worst first: nothing to serve; past the safety margin; somebody else creates sessions
+ * and ends ours; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
-export type StatusCondition = 'unavailable' | 'stale' | 'failing' | 'renewing' | 'fresh';
+export type StatusCondition = 'unavailable' | 'stale' | 'foreign_authorizer' | 'failing' | 'renewing' | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
@@ -91,7 +91,7 @@ export interface StatusMerchant {
   readonly environment: 'production' | 'test';
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
-  readonly reason: 'current' | 'past_margin' | 'no_session' | 'expired';
+  readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
   /** For one that is not served: why not, in a sentence, and the runbook to go on with. */
   readonly unavailable?: { readonly text: string; readonly runbook: string };
   readonly session?: StatusSession;

@@ -3,8 +3,8 @@
  * writes it counts as absent, for that merchant alone, and no script fails because of it.
  *
  * Fields of a merchant's hash, moments and durations in ms: fence, owner, leaseEndsAt, leaseMs, leaseCools, leaseCall
- * (its member of the calls); generation, sealed, publishedAt (when the gateway had answered), contested; failures,
- * failure, cooledDownAt; dueAt, dueMs, and dueFence: the fence as it was when the due moment was set. A replica of a
+ * (its member of the calls); generation, sealed, publishedAt (when the gateway had answered), contested, condemned (the
+ * generation that was, and no other); failures, failure, cooledDownAt; dueAt, dueMs, and dueFence: the fence as it was when the due moment was set. A replica of a
  * version that knew no dueAt changes the fence, and then only the due set has the moment.
  */
 export const prelude = String.raw`
@@ -49,7 +49,7 @@ end
 
 local NAMES = {
   'fence', 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall', 'generation', 'publishedAt', 'contested',
-  'failures', 'cooledDownAt', 'dueAt', 'dueMs', 'dueFence',
+  'condemned', 'failures', 'cooledDownAt', 'dueAt', 'dueMs', 'dueFence',
 }
 
 -- What is left of a moment: never more than the length for which it was set, however the clock was moved.
@@ -94,6 +94,7 @@ local function record_of(key, known, indexed, usual_length)
     lease = lease, is_leased = lease ~= nil and lease.at > now,
     due = due_in(fields, lease, indexed),
     published_at = believed(fields.publishedAt), contested = fields.contested == '1',
+    condemned = believed(fields.condemned, known) or 0,
     failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
   }
 end
