@@ -62,6 +62,12 @@ export const errorCodes = {
     fault: 'dependency',
     title: 'There is no session to serve at the moment',
   },
+  foreign_authorizer: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'Somebody else creates sessions of this merchant, and each ends ours',
+  },
   shutting_down: { status: 503, retryable: true, fault: 'dependency', title: 'This replica is shutting down' },
   overloaded: {
     status: 503,

@@ -25,8 +25,8 @@ const MIN_OUTAGE_MS = 1_000;
  * more.
  */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
-  claim: ['release'],
-  publish: ['offer', 'release'],
+  claim: ['release', 'condemn'],
+  publish: ['offer', 'release', 'condemn'],
   offer: ['publish'],
 };
 
@@ -96,6 +96,10 @@ export class ObservedStore implements SessionStore {
 
   release(lease: Lease, release: LeaseRelease): Promise<boolean> {
     return this.#watch('release', () => this.#store.release(lease, release));
+  }
+
+  condemn(merchant: string, generation: number): Promise<boolean> {
+    return this.#watch('condemn', () => this.#store.condemn(merchant, generation));
   }
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {

@@ -115,6 +115,12 @@ class RenewalSettings {
   @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
   readonly longestLifetimeMs: number = durationMs('24h');
 
+  @text(
+    'While somebody else creates sessions of the merchant, rejections create one in this time at most.',
+    durationBetween('10s', '1d'),
+  )
+  readonly foreignAuthorizerPauseMs: number = durationMs('10m');
+
   @list(BudgetWindowSettings, 1, {
     meaning: 'Create calls over all replicas and restarts. Every window holds; wishes and rejections may spend 75 %.',
     most: 4,

@@ -141,6 +141,8 @@ export type StoredSession =
 export interface StoredState {
   readonly merchant: string;
   readonly stored: StoredSession;
+  /** The generation of the stored session, when that was condemned. */
+  readonly condemned?: number;
   /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
   /** When the merchant falls due, never more than the length for which it was set; absent when it is not enrolled. */
@@ -172,7 +174,7 @@ export interface DueMerchants {
  * since anybody who can write to the channel can say anything. `gap`: hints may have been lost, for any merchant.
  */
 export type Announcement =
-  /** `generation` when a session was published, absent when an attempt failed. */
+  /** `generation` when a session was published, absent when an attempt failed, or a session was condemned. */
   { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number } | { readonly kind: 'gap' };
 
 /**
@@ -211,6 +213,12 @@ export interface SessionStore {
   offer(offer: Offer): Promise<OfferResult>;
   /** Frees the lease without a session; false when the lease was no longer this owner's. */
   release(lease: Lease, release: LeaseRelease): Promise<boolean>;
+  /**
+   * Remembers that the stored session was found dead although nothing of ours can have ended it, and announces that it
+   * is to be read again. Condemning the same again answers true again.
+   * @returns false when another session is stored, when a lease was granted since, or when it is contested
+   */
+  condemn(merchant: string, generation: number): Promise<boolean>;
   /** The state of each merchant. */
   read(wanted: readonly WantedState[]): Promise<StoredStates>;
   /** @returns a function that ends the subscription */

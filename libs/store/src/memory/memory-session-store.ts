@@ -91,6 +91,14 @@ export class MemorySessionStore implements SessionStore, Sightings {
     });
   }
 
+  condemn(merchant: string, generation: number): Promise<boolean> {
+    return this.#atomically(() => {
+      const { result, hasChanged } = this.#ledger.condemn(merchant, generation);
+      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant });
+      return result;
+    });
+  }
+
   read(wanted: readonly WantedState[]): Promise<StoredStates> {
     return this.#atomically((time) => ({
       states: wanted.map((one) => this.#ledger.read(one, time)),

@@ -10,6 +10,11 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
+/** Those before this version pass it over. */
+export function encodeCondemned(merchant: string): string {
+  return JSON.stringify({ kind: 'condemned', merchant });
+}
+
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
 
@@ -21,9 +26,9 @@ const MAX_MERCHANT_LENGTH = 200;
 export function decodeAnnouncement(text: string): Announcement | undefined {
   if (text.length > MAX_MESSAGE_LENGTH) return undefined;
   const { kind, merchant, generation } = parseObject(text) ?? {};
-  if (kind !== 'published' && kind !== 'failed') return undefined;
+  if (kind !== 'published' && kind !== 'failed' && kind !== 'condemned') return undefined;
   if (typeof merchant !== 'string' || merchant === '' || merchant.length > MAX_MERCHANT_LENGTH) return undefined;
-  if (kind === 'failed' || !isGeneration(generation)) return { kind: 'changed', merchant };
+  if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }
 

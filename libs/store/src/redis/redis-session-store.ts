@@ -18,7 +18,13 @@ import type {
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertOfferable, assertPublishable } from '../publication.js';
-import { decodeAnnouncement, encodeFailed, encodeFailure, encodePublished } from './announcement-codec.js';
+import {
+  decodeAnnouncement,
+  encodeCondemned,
+  encodeFailed,
+  encodeFailure,
+  encodePublished,
+} from './announcement-codec.js';
 import { batchesBy, inTurn } from './batch.js';
 import { readClaimReply } from './claim-reply.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
@@ -31,6 +37,7 @@ import { RedisLinks } from './redis-links.js';
 import { RedisProbe } from './redis-probe.js';
 import { ScriptRunner } from './script-runner.js';
 import { claimScript } from './scripts/claim.lua.js';
+import { condemnScript } from './scripts/condemn.lua.js';
 import { offerScript } from './scripts/offer.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
@@ -177,6 +184,11 @@ export class RedisSessionStore implements SessionStore, Sightings {
       ],
     });
     return released === 1;
+  }
+
+  async condemn(merchant: string, generation: number): Promise<boolean> {
+    const args = [generation, this.#keys.channel, encodeCondemned(merchant)];
+    return (await this.#scripts.run(condemnScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
   }
 
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {
