@@ -33,7 +33,8 @@ export const layoutKeys = {
   },
   ':announcements': {
     type: 'channel',
-    holds: '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read, and nothing more',
+    holds:
+      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read, and nothing more',
   },
 } as const satisfies Record<string, LayoutKey>;
 
