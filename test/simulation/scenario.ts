@@ -8,6 +8,7 @@ export const portOperations = [
   'offer',
   'release',
   'read',
+  'announce',
   'createSession',
 ] as const;
 export type PortOperation = (typeof portOperations)[number];
@@ -85,6 +86,8 @@ export interface Scenario {
   readonly gatewayLatencyMs: number;
   readonly budget: { readonly calls: number; readonly windowMs: number };
   readonly onStoreOutage: 'authorize' | 'fail';
+  /** Left out: renewals take nobody along. */
+  readonly handoverMs?: number;
   /** How far each replica's wall clock is off from the beginning. */
   readonly wallOffsetsMs: readonly number[];
   readonly faults: readonly Fault[];

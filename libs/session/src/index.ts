@@ -2,9 +2,10 @@ export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from
 export { FailureBoard } from './failure-board.js';
 export { GatewayFailure, type GatewayFailureFacts, type GatewayFailureKind } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
+export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
 export type { Merchants } from './ports/merchants.js';
-export type { RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
+export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
 export { type Tracing, untraced } from './ports/tracing.js';

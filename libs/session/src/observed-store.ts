@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
+  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
@@ -23,8 +24,8 @@ const SHORTEST_OUTAGE_MS = 1_000;
 /** What shows that another operation would be done again as well, should nobody ask for it any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
   claim: ['release'],
-  publish: ['offer', 'release'],
-  offer: ['publish'],
+  publish: ['offer', 'release', 'announce'],
+  offer: ['publish', 'announce'],
 };
 
 interface ObservedStoreParts {
@@ -89,6 +90,10 @@ export class ObservedStore implements SessionStore {
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {
     return this.#watch('read', () => this.#store.read(wanted));
+  }
+
+  announce(signal: HandoverSignal): Promise<number | undefined> {
+    return this.#watch('announce', () => this.#store.announce(signal));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {

@@ -20,7 +20,7 @@ const EARLY_MS = 250;
 
 export interface RenewalLoopContext extends Omit<
   ReplicaContext,
-  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling'
+  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling' | 'handovers'
 > {
   readonly renewer: Renewer;
   readonly sync: SessionSync;

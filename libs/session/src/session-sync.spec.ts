@@ -51,6 +51,7 @@ class Syncing {
         gatewayOf: () => 'gateway',
       },
       renewer: this.#renewer(),
+      handovers: { hear: () => this.done.push('hand-over') } as unknown as SessionSyncContext['handovers'],
       unpublished: {
         keep: (made: UnpublishedSession) => this.kept.push(made),
       } as unknown as SessionSyncContext['unpublished'],

@@ -85,6 +85,7 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     longestLifetimeMs: 86_400_000,
     largestClockSkewMs: 300_000,
     supersedes: true,
+    handoverMs: 0,
     onStoreOutage: 'fail',
     ...overrides,
   };

@@ -22,6 +22,7 @@ export class EventLog implements SessionEvents {
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
       implausible_time: (event) => this.#implausible(event),
       session_adopted: this.#debug('session adopted'),
+      handover_awaited: (event) => this.#handoverAwaited(event),
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
       renewal_abandoned: this.#debug('renewal abandoned'),
@@ -54,6 +55,12 @@ export class EventLog implements SessionEvents {
     const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
     if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
+  }
+
+  #handoverAwaited({ waitedMs, ...event }: Named<'handover_awaited'>): void {
+    const line = { ...event, waitedMs: Math.round(waitedMs) };
+    if (event.outcome === 'limit') this.#logger.info(line, 'a consumer did not end its calls before the renewal');
+    else this.#logger.debug(line, 'hand-over awaited');
   }
 
   /** A dead session is reported by everyone who holds it: the first report is news, the rest are echoes. */

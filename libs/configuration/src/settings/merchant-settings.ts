@@ -89,6 +89,12 @@ class RenewalSettings {
   @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
   readonly longestLifetimeMs: number = durationMs('24h');
 
+  @text(
+    'How long a planned renewal waits for consumers that hold new calls and let running ones end. `0s`: it does not.',
+    durationBetween('0s', '5s'),
+  )
+  readonly handoverMs: number = durationMs('1s');
+
   @section(BudgetSettings) readonly budget: BudgetSettings = new BudgetSettings();
 }
 

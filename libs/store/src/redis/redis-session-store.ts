@@ -4,6 +4,7 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
+  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
@@ -16,7 +17,13 @@ import type {
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertOfferable, assertPublishable } from '../publication.js';
-import { decodeAnnouncement, encodeFailed, encodeFailure, encodePublished } from './announcement-codec.js';
+import {
+  decodeAnnouncement,
+  encodeFailed,
+  encodeFailure,
+  encodeHandover,
+  encodePublished,
+} from './announcement-codec.js';
 import { batchesBy, inTurn } from './batch.js';
 import { readClaimReply } from './claim-reply.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
@@ -184,6 +191,10 @@ export class RedisSessionStore implements SessionStore {
       for (const [index, one] of batch.entries()) states.set(one, answer.states[index] ?? absent(one));
     });
     return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
+  }
+
+  announce(signal: HandoverSignal): Promise<number | undefined> {
+    return this.#scripts.publish(this.#keys.channel, encodeHandover(signal));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
