@@ -93,7 +93,7 @@ async function renewalsPerSecond(key: ClientKey, jwe: string): Promise<number> {
   const gateway = new UndiciSessionGateway({ merchants: (id) => merchantGateway(id, key, port), connections, clock });
   const settings = someSettings();
   const events = new RecordedEvents();
-  const merchants = { ids: () => ids, settingsOf: () => settings, gatewayOf: () => 'played' };
+  const merchants = { ids: () => ids, settingsOf: () => settings, gatewayIdOf: () => 'played' };
   const replica = new SessionReplica({ owner: 'bench', merchants, store, gateway, events, clock, random: Math.random });
   try {
     const startedAt = performance.now();

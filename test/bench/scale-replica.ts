@@ -34,7 +34,7 @@ const store = await RedisSessionStore.open({
   clock,
   onStateChange: () => undefined,
 });
-const merchants = { ids: () => ids, settingsOf: () => settings, gatewayOf: () => 'played' };
+const merchants = { ids: () => ids, settingsOf: () => settings, gatewayIdOf: () => 'played' };
 const owner = `scale-${process.pid}`;
 const replica = new SessionReplica({ owner, merchants, store, gateway, events, clock, random: Math.random });
 const ticking = setInterval(() => void replica.tick(), TICK_MS);

@@ -18,7 +18,7 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
   try {
     const open = async (count: number): Promise<number> => {
       while (watchers.length < count) watchers.push(...(await openWatchers(running.url, OPENING)));
-      return heldBytes(running);
+      return usedBytes(running);
     };
     // What the first watchers make the process load and compile is no cost of each.
     const bytesBefore = await open(OPENING);
@@ -53,7 +53,7 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
 }
 
 /** Without the young generation of the heap: under load it grows to a size that does not depend on how many there are. */
-async function heldBytes({ broker, managementUrl }: BenchBroker): Promise<number> {
+async function usedBytes({ broker, managementUrl }: BenchBroker): Promise<number> {
   const metrics = await (await fetch(`${managementUrl}/metrics`)).text();
   const young = /^v8js_memory_heap_space_size\{v8js_heap_space_name="new_space"\} (\d+)$/m.exec(metrics)?.[1];
   return broker.residentBytes() - Number(young);

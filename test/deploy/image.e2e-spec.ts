@@ -10,7 +10,7 @@ import { eventually, freePort, RedisProcess } from '#libs/testing';
 const root = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
 const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
-const MOST_BYTES = 60_000_000;
+const MAX_BYTES = 60_000_000;
 const USER = 10_001;
 const isRoot = process.getuid?.() === 0;
 
@@ -172,7 +172,7 @@ describe('the image', () => {
 
   it('is under 60 MB without Node itself, and has nothing of development in it', () => {
     const files = filesIn(app);
-    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(MOST_BYTES);
+    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(MAX_BYTES);
     expect(files.filter((file) => /\.d\.[cm]?ts$|\.spec\.|\/libs\/testing\//.test(file))).toEqual([]);
     expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
     expect(files.length).toBeGreaterThan(1_000);

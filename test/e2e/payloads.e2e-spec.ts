@@ -6,7 +6,7 @@ import { problem, RunningBroker, TOKENS } from './running-broker.js';
 const SESSION = '/v1/merchants/shop/session';
 const ENCRYPT = '/v1/merchants/shop/payloads/encrypt';
 const DECRYPT = '/v1/merchants/shop/payloads/decrypt';
-const LARGEST = 65_536;
+const MAX_PLAINTEXT_BYTES = 65_536;
 
 interface Sealed {
   readonly jwe: string;
@@ -90,18 +90,18 @@ describe('payloads', () => {
   });
 
   it('may be 64 KiB of text, each character of which JSON has to escape', async () => {
-    const { jwe } = await encrypt({ plaintext: '"'.repeat(LARGEST) });
-    expect(jwe.length).toBeGreaterThan(LARGEST);
-    const largest = await decrypt({ jwe: await sealedToClient(Buffer.alloc(LARGEST, '"')) });
-    expect(largest.plaintext).toHaveLength(LARGEST);
+    const { jwe } = await encrypt({ plaintext: '"'.repeat(MAX_PLAINTEXT_BYTES) });
+    expect(jwe.length).toBeGreaterThan(MAX_PLAINTEXT_BYTES);
+    const largest = await decrypt({ jwe: await sealedToClient(Buffer.alloc(MAX_PLAINTEXT_BYTES, '"')) });
+    expect(largest.plaintext).toHaveLength(MAX_PLAINTEXT_BYTES);
   });
 
   it('are refused beyond 64 KiB', async () => {
-    const plaintext = 'a'.repeat(LARGEST + 1);
+    const plaintext = 'a'.repeat(MAX_PLAINTEXT_BYTES + 1);
     await ask(broker, ENCRYPT, { plaintext }).expect(413).expect(problem('jwe_too_large'));
     const huge = { plaintext: 'a'.repeat(200_000) };
     await ask(broker, ENCRYPT, huge).expect(413).expect(problem('payload_too_large'));
-    const jwe = `${'a'.repeat(LARGEST * 1.5)}....`;
+    const jwe = `${'a'.repeat(MAX_PLAINTEXT_BYTES * 1.5)}....`;
     await ask(broker, DECRYPT, { jwe }).expect(413).expect(problem('jwe_too_large'));
   });
 

@@ -1,11 +1,11 @@
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const LIFETIME = 15 * MINUTE;
 
-const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 
 describe('a store whose clock is set back an hour', () => {
   it('does not keep anybody from renewing in time, without a reader', async () => {
@@ -27,7 +27,9 @@ describe('a store whose clock is set back an hour', () => {
     if (store !== undefined) store.down = true;
     cluster.storeClock.aheadMs = -HOUR;
     cluster.addReplica();
-    const reading = Promise.allSettled([cluster.at(1).replica.reader.read({ ...read, waitMs: 20_000, patient: true })]);
+    const reading = Promise.allSettled([
+      cluster.at(1).replica.reader.read({ ...read, waitMs: 20_000, waitsThroughFailure: true }),
+    ]);
     await cluster.clock.advance(30 * SECOND);
     await reading;
     expect(cluster.served()[1]).toBeDefined();

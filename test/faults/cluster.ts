@@ -30,7 +30,7 @@ export interface ClusterOptions {
   /** Puts something between the replicas and the shared store. */
   readonly wrapStore?: (store: SessionStore, replica: number) => SessionStore;
   /** Where each merchant's calls go; all to one gateway, if left out. */
-  readonly gatewayOf?: (merchant: string) => string;
+  readonly gatewayIdOf?: (merchant: string) => string;
 }
 
 export interface ReplicaUnderTest {
@@ -85,7 +85,7 @@ export class Cluster {
       merchants: {
         ids: () => this.merchants,
         settingsOf: (id) => (this.merchants.includes(id) ? this.#settings : undefined),
-        gatewayOf: this.#options.gatewayOf ?? (() => 'gateway'),
+        gatewayIdOf: this.#options.gatewayIdOf ?? (() => 'gateway'),
       },
       store: this.#reach(index),
       gateway: { createSession: (request) => this.#createSession(request, this.clockOf(index)) },
@@ -158,4 +158,4 @@ export class Cluster {
 }
 
 /** A signal for reads that nobody gives up. */
-export const patience = new AbortController().signal;
+export const neverAborted = new AbortController().signal;

@@ -15,7 +15,7 @@ export class FaultyStore {
   readonly #listeners = new Set<(announcement: Announcement) => void>();
   #store: SessionStore;
   #endSubscription: () => void = () => undefined;
-  #held: { readonly operation: Operation; readonly until: Promise<void> } | undefined;
+  #stalled: { readonly operation: Operation; readonly until: Promise<void> } | undefined;
 
   constructor(store: SessionStore) {
     this.#store = store;
@@ -35,7 +35,7 @@ export class FaultyStore {
   /** The next answer to this operation is on its way until the returned function is called. */
   holdNextAnswerOf(operation: Operation): () => void {
     let release: () => void = () => undefined;
-    this.#held = { operation, until: new Promise((resolve) => (release = resolve)) };
+    this.#stalled = { operation, until: new Promise((resolve) => (release = resolve)) };
     return () => release();
   }
 
@@ -69,9 +69,9 @@ export class FaultyStore {
     if (this.state === 'refuses') throw new BrokerError('store_refused', { detail: `${operation}: NOPERM` });
     const ask = Reflect.get(this.#store, operation) as (...all: unknown[]) => Promise<unknown>;
     const answer = await Reflect.apply(ask, this.#store, parameters);
-    if (this.#held?.operation === operation) {
-      const { until } = this.#held;
-      this.#held = undefined;
+    if (this.#stalled?.operation === operation) {
+      const { until } = this.#stalled;
+      this.#stalled = undefined;
       await until;
     }
     if (this.losesNextAnswerOf !== operation) return answer;

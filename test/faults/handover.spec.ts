@@ -1,5 +1,5 @@
 import type { AnnouncedHandover, HandoverAudience } from '#libs/session';
-import { Cluster, type ClusterOptions, patience, type ReplicaUnderTest } from './cluster.js';
+import { Cluster, type ClusterOptions, neverAborted, type ReplicaUnderTest } from './cluster.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -200,7 +200,7 @@ describe('a renewal that is handed over', () => {
       merchant: 'shop',
       generation,
       waitMs: 7 * SECOND,
-      signal: patience,
+      signal: neverAborted,
     });
     await cluster.clock.advance(LATENCY_MS + 10);
     expect((await rejected).kind).toBe('renewed');
@@ -240,7 +240,7 @@ describe('a renewal is not handed over', () => {
       merchant: 'shop',
       generation,
       waitMs: 7 * SECOND,
-      signal: patience,
+      signal: neverAborted,
     });
     await stage.cluster.clock.advance(LATENCY_MS);
     expect((await rejected).kind).toBe('renewed');

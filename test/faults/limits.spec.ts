@@ -1,11 +1,11 @@
 import { type ClaimRequest, GatewayFailure, type SessionStore } from '#libs/session';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 
 /** A store of which somebody removes what was counted. */
 const uncounted = (store: SessionStore): SessionStore =>
@@ -45,7 +45,7 @@ describe('a forged announcement', () => {
     expect(cluster.first.replica.failures.get('shop')).toBeUndefined();
     expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
     const { generation } = cluster.session();
-    const report = { merchant: 'shop', generation, waitMs: SECOND, signal: patience };
+    const report = { merchant: 'shop', generation, waitMs: SECOND, signal: neverAborted };
     const answer = cluster.first.replica.rejections.reject(report);
     await cluster.clock.advance(SECOND);
     expect(await answer).toMatchObject({ kind: 'renewed' });

@@ -1,4 +1,4 @@
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const HOUR = 3_600_000;
 
@@ -64,7 +64,13 @@ describe('other merchants in the configuration', () => {
     await cluster.clock.advance(1_000);
     void change(cluster, ['shop']);
     await cluster.clock.advance(1_000);
-    const wish = { merchant: 'tickets', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+    const wish = {
+      merchant: 'tickets',
+      minRemainingMs: 0,
+      waitMs: 1_000,
+      waitsThroughFailure: false,
+      signal: neverAborted,
+    };
     const refused = expect(cluster.first.replica.reader.read(wish)).rejects.toMatchObject({
       code: 'session_unavailable',
     });

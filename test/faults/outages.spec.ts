@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import type { SessionStore } from '#libs/session';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 import type { FaultyStore } from './faulty-store.js';
 
 const MINUTE = 60_000;
@@ -14,7 +14,7 @@ function clusterWithFaultyStores(options: ConstructorParameters<typeof Cluster>[
   return { cluster, stores: cluster.stores };
 }
 
-const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 
 describe('a failing gateway', () => {
   it('is asked again with growing pauses, and never in between', async () => {

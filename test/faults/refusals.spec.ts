@@ -1,11 +1,11 @@
 import { generationAlone, isMadeAlone } from '#libs/session';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
 const authorize = { onStoreOutage: 'authorize' } as const;
-const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 
 function allStores(cluster: Cluster, state: 'answers' | 'silent' | 'refuses'): void {
   for (const store of cluster.stores) store.state = state;
@@ -99,7 +99,7 @@ describe('a silence of the store', () => {
         const session = replica.reader.peek('shop')?.session;
         if (session === undefined || session.authToken === cluster.gateway.liveToken('shop')) return;
         const { generation } = session;
-        await replica.rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: patience });
+        await replica.rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: neverAborted });
       });
       const settled = Promise.allSettled(reports);
       if (second === 10) cluster.gateway.revoke('shop');

@@ -1,11 +1,11 @@
 import type { RejectionAnswer, SessionStore } from '#libs/session';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const MINUTE = 60_000;
 
 function report(cluster: Cluster, generation: number, replica = 0): Promise<RejectionAnswer> {
   const { rejections } = cluster.at(replica).replica;
-  return rejections.reject({ merchant: 'shop', generation, waitMs: 7_000, signal: patience });
+  return rejections.reject({ merchant: 'shop', generation, waitMs: 7_000, signal: neverAborted });
 }
 
 /** Answers may be rejections of the promise, too: both are looked at after time has passed. */
@@ -221,7 +221,7 @@ describe('what is told of a rejection', () => {
     const cluster = await running({ latencyMs: 10 });
     const dead = cluster.session().generation;
     const { rejections } = cluster.first.replica;
-    const told = { merchant: 'shop', generation: dead, waitMs: 1_000, signal: patience };
+    const told = { merchant: 'shop', generation: dead, waitMs: 1_000, signal: neverAborted };
     await after(cluster, rejections.reject({ ...told, reason: 'b_expired_token', consumer: 'checkout' }));
     await rejections.reject(told);
     expect(cluster.first.events.of('session_rejected')).toEqual([

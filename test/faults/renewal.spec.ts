@@ -1,5 +1,5 @@
 import type { ClaimRequest } from '#libs/session';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -108,7 +108,13 @@ describe('renewal', () => {
 });
 
 describe('reads', () => {
-  const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: 10_000, patient: false, signal: patience };
+  const wish = {
+    merchant: 'shop',
+    minRemainingMs: 0,
+    waitMs: 10_000,
+    waitsThroughFailure: false,
+    signal: neverAborted,
+  };
 
   it('share one attempt when a thousand find nothing at once', async () => {
     const cluster = new Cluster({ latencyMs: 300 });
@@ -192,7 +198,13 @@ describe('reads', () => {
 });
 
 describe('a claim', () => {
-  const aRead = { merchant: 'shop', minRemainingMs: 0, waitMs: SECOND, patient: false, signal: patience };
+  const aRead = {
+    merchant: 'shop',
+    minRemainingMs: 0,
+    waitMs: SECOND,
+    waitsThroughFailure: false,
+    signal: neverAborted,
+  };
 
   it('ignores neither due moment nor back-off for a lease that was seen once and ended in a session', async () => {
     const cluster = new Cluster({ replicas: 3, latencyMs: 400 });
@@ -207,6 +219,6 @@ describe('a claim', () => {
     const claims = cluster.stores.flatMap(({ asked }) => asked.filter(({ operation }) => operation === 'claim'));
     const wishes = claims.map(({ arguments: [claim] }) => claim as ClaimRequest);
     expect(wishes.length).toBeGreaterThan(10);
-    expect(wishes.filter(({ mode, ignoresBackOff }) => mode === 'now' || ignoresBackOff === true)).toEqual([]);
+    expect(wishes.filter(({ mode, ignoresBackOff }) => mode === 'when_wanted' || ignoresBackOff === true)).toEqual([]);
   });
 });

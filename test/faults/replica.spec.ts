@@ -1,12 +1,12 @@
 import type { SessionStore } from '#libs/session';
-import { Cluster, patience } from './cluster.js';
+import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 const bug = new TypeError('not a function');
-const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal: patience };
+const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 const refused = { kind: 'refused', detail: 'no such merchant' } as const;
 
 /** A store of which one operation is what the test makes of it. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
-const LONGEST_BYTES = 32_768;
+const MAX_BYTES = 32_768;
 /** Around the block of AES, of SHA-256, of a pipe, and the ends of the range. */
-const EDGES = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 4_095, 4_096, 4_097, 32_767, LONGEST_BYTES];
+const EDGES = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 4_095, 4_096, 4_097, 32_767, MAX_BYTES];
 const TEXTS = [
   '',
   'Žluťoučký kůň',
@@ -13,7 +13,7 @@ const TEXTS = [
   '{"a":"\\u00e9"}',
 ];
 
-const anyBytes = fc.uint8Array({ minLength: 0, maxLength: LONGEST_BYTES, size: 'max' });
+const anyBytes = fc.uint8Array({ minLength: 0, maxLength: MAX_BYTES, size: 'max' });
 const anyText = fc.string({ unit: 'binary', maxLength: 4_000, size: 'max' });
 const anyGraphemes = fc.string({ unit: 'grapheme', maxLength: 4_000, size: 'max' });
 const anyJson = fc.json({ stringUnit: 'binary' });
@@ -27,6 +27,6 @@ const anyPayload = fc.oneof(
 export function payloadsFrom(seed: number, count: number): readonly Buffer[] {
   const fixed = [...EDGES.map((length) => Buffer.alloc(length, seed)), ...TEXTS.map((text) => Buffer.from(text))];
   return [...fixed, ...fc.sample(anyPayload, { seed, numRuns: count })].map((payload) =>
-    payload.subarray(0, LONGEST_BYTES),
+    payload.subarray(0, MAX_BYTES),
   );
 }

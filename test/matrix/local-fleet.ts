@@ -99,11 +99,11 @@ export class LocalFleet implements Fleet {
       merchants: {
         ids: () => merchants.map(({ id }) => id),
         settingsOf: () => this.#settings(),
-        gatewayOf: () => this.#options.gatewayUrl,
+        gatewayIdOf: () => this.#options.gatewayUrl,
       },
       store,
       gateway: new UndiciSessionGateway({
-        merchants: (id) => this.#gatewayOf(this.#merchant(id)),
+        merchants: (id) => this.#gatewaySettingsOf(this.#merchant(id)),
         connections: this.#connections,
         clock,
       }),
@@ -117,7 +117,7 @@ export class LocalFleet implements Fleet {
     return { replica, store, ticking: setInterval(() => void replica.tick(), TICK_MS) };
   }
 
-  #gatewayOf({ id, serviceCode, key }: MatrixMerchant): MerchantGateway {
+  #gatewaySettingsOf({ id, serviceCode, key }: MatrixMerchant): MerchantGateway {
     return {
       merchant: id,
       serviceCode,

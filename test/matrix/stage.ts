@@ -154,7 +154,7 @@ export class Stage {
   }
 
   /** Keeps the next create call at the gateway, before it is carried out. @returns once it is there: how to let it go */
-  async callHeld(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<void>> {
+  async stallCall(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<void>> {
     const calls = (await this.gateway.createCalls()).length;
     const id = await this.gateway.fault({ kind: 'hold', times: 1, at, merchant: 'shop' });
     await this.gateway.arrived(calls + 1);

@@ -110,7 +110,7 @@ function claimQuestion(actor: Actor, floor: number): Question {
     merchant: 'shop',
     owner: ownerOf(world, replica),
     leaseMs: phases.lease,
-    mode: reason === 'due' ? ('when_due' as const) : ('now' as const),
+    mode: reason === 'due' ? ('when_due' as const) : ('when_wanted' as const),
     newerThan: Math.max(self.settles, self.held?.generation ?? 0),
     floor,
     budget: { calls: CALLS_PER_WINDOW, windowMs: phases.budgetWindow },
@@ -131,8 +131,8 @@ function claimQuestion(actor: Actor, floor: number): Question {
  */
 function isBesideAlone({ letsOthersOffer }: Replica, { calls, replicas }: World): boolean {
   return replicas.some(({ work, unconfirmed }) => {
-    const isUntold = (unconfirmed?.generation ?? 0) % 2 === 1 && !letsOthersOffer;
-    return isUntold || (work.kind === 'calling' && calls[work.call]?.isAlone === true);
+    const isUnoffered = (unconfirmed?.generation ?? 0) % 2 === 1 && !letsOthersOffer;
+    return isUnoffered || (work.kind === 'calling' && calls[work.call]?.isAlone === true);
   });
 }
 
@@ -182,7 +182,7 @@ const newest = (held: Held | undefined, made: Held): Held =>
 
 export function offerQuestion(actor: Actor, made: Unconfirmed): Question {
   const { world, replica, rules } = actor;
-  const request = { ...madeOf(actor, made), basis: made.basis };
+  const request = { ...madeOf(actor, made), known: made.known };
   const at = { clock: clockOf(world), rules: rules.store };
   return question<OfferResult>('offers', () => offer(world.store, request, at), {
     answered: (after, { kind, generation, isContested }) => {
@@ -230,7 +230,7 @@ function offerOf({ self, world, rules }: Actor, stored: number): Partial<Replica
   const { held, unconfirmed, work } = self;
   const isOnItsWay = unconfirmed !== undefined || work.kind === 'made';
   if (!isServed(held, world.time) || isOnItsWay || !rules.replica.offersTo(stored, held.generation)) return {};
-  return { unconfirmed: { ...held, basis: held.generation } };
+  return { unconfirmed: { ...held, known: held.generation } };
 }
 
 export function releaseQuestion(actor: Actor, fence: number, called: boolean): Question {

@@ -95,7 +95,7 @@ function workSteps(actor: Actor): readonly Action[] {
     generation: call.generation,
     session: work.call,
     answeredAt: call.answeredAt,
-    basis: work.basis,
+    known: work.known,
   };
   const isNewest = self.held === undefined || self.held.generation < made.generation;
   const serves = isNewest && (call.isAlone || rules.replica.adoptsBeforePublishing) ? { held: heldOf(made) } : {};
@@ -120,9 +120,9 @@ function calls(actor: Actor, { generation, endsAt, isAlone }: NewCall): Action {
   const reason = claimReason(actor);
   const at = { sentAt: world.time, grantedAt: endsAt - phases.lease, answeredAt: world.time };
   const call: Call = { generation, isAlone, state: 'sent', ...at };
-  const basis = isAlone ? self.floor : generation;
+  const known = isAlone ? self.floor : generation;
   const after = changed(world, replica, {
-    work: { kind: 'calling', call: world.calls.length, endsAt, basis },
+    work: { kind: 'calling', call: world.calls.length, endsAt, known },
     floor: Math.max(self.floor, generation),
   });
   const extraCalls = isAlone || isNeeded(world) ? world.extraCalls : counted(world, kindOf(self, reason));

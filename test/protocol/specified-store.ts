@@ -95,7 +95,7 @@ export class SpecifiedStore {
 
   offer(offer: Offer, nowMs: number): OfferResult {
     const name = offer.session.merchant;
-    const made = { ...madeBy(offer), basis: offer.basis };
+    const made = { ...madeBy(offer), known: offer.known };
     const [result, next] = rules.offer(this.merchant(name), made, { clock: nowMs, rules: storeRules });
     this.#becomes(name, next);
     return result;

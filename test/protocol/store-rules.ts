@@ -210,18 +210,18 @@ export function publish(
   return ['published', isOwn ? withoutLease(written) : written];
 }
 
-/** `basis`: the highest generation that the maker knew of when it made the session. */
+/** `known`: the highest generation that the maker knew of when it made the session. */
 export function offer(
   merchant: Merchant,
-  made: Made & { readonly basis: number },
+  made: Made & { readonly known: number },
   { clock, rules }: { clock: number; rules: StoreRules },
 ): Step<OfferResult> {
-  const { generation, basis } = made;
+  const { generation, known } = made;
   const stored = generationOf(merchant);
   const isRepeated = stored === generation;
   const lease = liveLease(merchant, clock);
   const goesOn = lease !== undefined && !rules.offerFrees(lease, generation);
-  const unknownToMaker = (other: number): boolean => other > basis && other !== generation;
+  const unknownToMaker = (other: number): boolean => other > known && other !== generation;
   const isContested =
     (isRepeated && merchant.session?.isContested === true) ||
     (lease !== undefined && lease.fence !== generation) ||
@@ -236,8 +236,8 @@ export function offer(
 }
 
 export function release(merchant: Merchant, lease: Lease, asked: LeaseRelease & { clock: number }): Step<boolean> {
-  const held = liveLease(merchant, asked.clock);
-  if (held?.fence !== lease.fence || held.owner !== lease.owner) return [false, merchant];
+  const live = liveLease(merchant, asked.clock);
+  if (live?.fence !== lease.fence || live.owner !== lease.owner) return [false, merchant];
   const { clock, nextDueInMs, failure } = asked;
   const due: Moment = {
     mark: `due:${lease.fence}:${clock}:released`,
@@ -245,7 +245,7 @@ export function release(merchant: Merchant, lease: Lease, asked: LeaseRelease & 
     length: nextDueInMs,
   };
   const freed: Merchant = { ...withoutLease(merchant), due };
-  const kept = asked.called ? freed : withoutCall(freed, held);
+  const kept = asked.called ? freed : withoutCall(freed, live);
   return [true, failure === undefined ? kept : { ...kept, failures: kept.failures + 1, failure }];
 }
 

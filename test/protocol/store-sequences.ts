@@ -159,7 +159,7 @@ function claimSteps({ leaseMs, coolDownMs, windowMs }: Durations): fc.Arbitrary<
       merchant: merchants,
       owner: fc.constantFrom('replica-1', 'replica-2', 'replica-3'),
       leaseMs: fc.constantFrom(...leaseMs),
-      mode: fc.constantFrom('when_due', 'now'),
+      mode: fc.constantFrom('when_due', 'when_wanted'),
       coolDownMs: fc.constantFrom(...coolDownMs),
       calls: fc.constantFrom(1, 3),
       knows: fc.constantFrom('stored', 'nothing'),
@@ -211,7 +211,7 @@ function offerSteps({ nextDueInMs }: Durations): fc.Arbitrary<SequenceStep> {
         const newest = run.specified.merchant(name).fence;
         const generation = lease?.fence ?? Math.max(1, newest + ahead);
         const known = { newest, stored: run.generationOf(name), nothing: 0 };
-        const offer = anOffer(sessionOf(name, generation), { basis: known[knows], ...times });
+        const offer = anOffer(sessionOf(name, generation), { known: known[knows], ...times });
         const expected = run.specified.offer(offer, run.bench.nowMs());
         expect(await run.bench.store.offer(offer)).toEqual(expected);
       },

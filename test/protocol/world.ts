@@ -66,13 +66,13 @@ export interface Held {
 
 /** A session that its maker has to bring to the store. */
 export interface Unconfirmed extends Held {
-  readonly basis: number;
+  readonly known: number;
 }
 
 export type Work =
   | { readonly kind: 'idle' }
   | { readonly kind: 'claimed'; readonly isBesideAlone: boolean; readonly fence: number; readonly endsAt: number }
-  | { readonly kind: 'calling'; readonly call: number; readonly endsAt: number; readonly basis: number }
+  | { readonly kind: 'calling'; readonly call: number; readonly endsAt: number; readonly known: number }
   | { readonly kind: 'made'; readonly made: Unconfirmed; readonly endsAt: number };
 
 /**

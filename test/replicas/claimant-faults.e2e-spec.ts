@@ -90,7 +90,7 @@ merchants:
   }
 
   /** Starts a replica whose create call the gateway holds until it is told to go on. */
-  async function startHeld(): Promise<{ claimant: Replica; release: () => Promise<unknown> }> {
+  async function startStalled(): Promise<{ claimant: Replica; release: () => Promise<unknown> }> {
     const { id } = (await control('POST', '/faults', { kind: 'hold', operation: 'authorize', times: 1 })) as {
       id: string;
     };
@@ -100,7 +100,7 @@ merchants:
   }
 
   it('by SIGKILL is followed by another after its lease, at the cost of one call', async () => {
-    const { claimant } = await startHeld();
+    const { claimant } = await startStalled();
     claimant.process.signal('SIGKILL');
     const follower = await start();
     expect(await read(follower, { prefer: 'wait=20' })).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ merchants:
   }, 40_000);
 
   it('by SIGSTOP beyond its lease publishes nothing when it goes on, and takes over what another has published', async () => {
-    const { claimant, release } = await startHeld();
+    const { claimant, release } = await startStalled();
     claimant.process.signal('SIGSTOP');
     await release();
     const follower = await start();

@@ -174,7 +174,7 @@ export class ReplicaGroup {
     });
     const replica = new SessionReplica({
       owner: `replica-${index}-${process.hrtime.bigint()}`,
-      merchants: { ids: () => this.merchants, settingsOf: (id) => this.#settingsOf(id), gatewayOf: () => 'sandbox' },
+      merchants: { ids: () => this.merchants, settingsOf: (id) => this.#settingsOf(id), gatewayIdOf: () => 'sandbox' },
       store,
       gateway: this.#gateway(),
       events,

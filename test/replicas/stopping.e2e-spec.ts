@@ -2,7 +2,7 @@ import { eventually, TcpProxy } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /** The grace for renewals, and what closing takes at most: less than the 25 s that the manifests leave after preStop. */
-const LONGEST_STOP_MS = 10_000 + 6_000;
+const MAX_STOP_MS = 10_000 + 6_000;
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
 
 describe('a replica that is asked to end', () => {
@@ -76,7 +76,7 @@ describe('a replica that is asked to end', () => {
     expect(await replica.process.ended).toBe(0);
     // Whoever waited for the renewal was answered at once, so that it could turn to the other replica.
     expect(await rejected).toBe(503);
-    expect(tookMs).toBeLessThan(LONGEST_STOP_MS);
+    expect(tookMs).toBeLessThan(MAX_STOP_MS);
     await release();
     // The lease of the lost call has 55 s to go: it is not waited for.
     await eventually(async () => ((await read(other)) ?? 0) > (before ?? 0));

@@ -10,9 +10,9 @@ import type { SimulatedGateway } from './simulated-gateway.js';
 import type { VirtualWorld } from './virtual-world.js';
 
 const CONSUMERS = 2;
-const SHORTEST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 600;
-const LONGEST_WAIT_MS = 3_000;
+const MIN_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 600;
+const MAX_WAIT_MS = 3_000;
 /** Beyond what was to be waited: a question to a store that is silent, and its time-out. */
 const ANSWER_ALLOWANCE_MS = 3_000;
 const NEVER = new AbortController().signal;
@@ -45,7 +45,7 @@ export class Consumers {
 
   #plan(consumer: number): void {
     const { world, random } = this.#parts;
-    world.after(random.between(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS), () => {
+    world.after(random.between(MIN_PAUSE_MS, MAX_PAUSE_MS), () => {
       this.#read(consumer);
       this.#plan(consumer);
     });
@@ -54,12 +54,12 @@ export class Consumers {
   #read(consumer: number): void {
     const { random, scenario, settlements } = this.#parts;
     const merchant = random.oneOf(scenario.merchants);
-    const patient = random.chance(0.5);
+    const waitsThroughFailure = random.chance(0.5);
     const life = this.#anyLife();
     life?.process.arrive(() => {
-      const waitMs = LONGEST_WAIT_MS;
+      const waitMs = MAX_WAIT_MS;
       const reading = life.replica.reader
-        .read({ merchant, minRemainingMs: 0, waitMs, patient, signal: NEVER })
+        .read({ merchant, minRemainingMs: 0, waitMs, waitsThroughFailure, signal: NEVER })
         .then(({ session }) => this.#present(life, session, consumer), expectBrokerError);
       settlements.track(`read of ${merchant} from ${life.process.owner}`, reading, {
         life,
@@ -89,7 +89,7 @@ export class Consumers {
         .reject({
           merchant,
           generation,
-          waitMs: LONGEST_WAIT_MS,
+          waitMs: MAX_WAIT_MS,
           signal: NEVER,
           reason: 'b_expired_token',
           consumer: `consumer-${consumer}`,
@@ -97,7 +97,7 @@ export class Consumers {
         .then(() => undefined, expectBrokerError);
       settlements.track(`rejection of ${merchant}/${generation} by ${life.process.owner}`, rejecting, {
         life,
-        withinMs: LONGEST_WAIT_MS + ANSWER_ALLOWANCE_MS,
+        withinMs: MAX_WAIT_MS + ANSWER_ALLOWANCE_MS,
       });
     });
   }

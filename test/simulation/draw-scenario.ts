@@ -15,7 +15,7 @@ const AIM_BEFORE_MS = 400;
 const AIM_AFTER_MS = 1_000;
 /** The share of a run after which no fault begins: what they did has to heal in the rest. */
 const LAST_FAULT_SHARE = 0.6;
-const LONGEST_FAULT_SHARE = 0.2;
+const MAX_FAULT_SHARE = 0.2;
 
 interface Draw {
   readonly random: RandomStream;
@@ -127,7 +127,7 @@ function momentMs(random: RandomStream, { forMs, lifetimeMs, gatewayTimeoutMs }:
 function faultAt(random: RandomStream, replicas: number, timing: Timing): Fault {
   const atMs = momentMs(random, timing);
   // Short ones are the more interesting: they fall between two steps.
-  const lastsMs = Math.round(LONGEST_FAULT_SHARE * timing.forMs * random.unit() ** 2);
+  const lastsMs = Math.round(MAX_FAULT_SHARE * timing.forMs * random.unit() ** 2);
   return drawFault[random.oneOf(faultKinds)]({ random, replicas, atMs, lastsMs });
 }
 

@@ -16,14 +16,14 @@ import type { Weather } from './weather.js';
 /** The pace at which the app ticks a replica. */
 const APP_TICK_MS = 1_000;
 /** However many questions a tick asks of a silent store one after another. */
-const LONGEST_TICK_MS = 30_000;
+const MAX_TICK_MS = 30_000;
 const GRACE_MS = 1_000;
 /** As the app gives others, beside a store that is shared. */
 export const TIME_OF_OTHERS_MS = 1_500;
-const LONGEST_STOP_MS = GRACE_MS + 5_000;
+const MAX_STOP_MS = GRACE_MS + 5_000;
 const PARTICIPANTS = 2;
 /** Of a participant, longer than the shorter hand-over that is drawn. */
-const LONGEST_CALL_MS = 400;
+const MAX_CALL_MS = 400;
 
 /** Puts something between a replica and its ports: how a mistake is planted. */
 export type AlterReplica = (ports: ReplicaPortsOf) => ReplicaPortsOf;
@@ -137,7 +137,7 @@ export class Life {
     this.#isTicking = false;
     this.process.arrive(() => {
       const stopped = this.replica.stop(GRACE_MS).then(() => this.link.close());
-      settlements.track(`stop of ${this.process.owner}`, stopped, { life: this, withinMs: LONGEST_STOP_MS });
+      settlements.track(`stop of ${this.process.owner}`, stopped, { life: this, withinMs: MAX_STOP_MS });
     });
   }
 
@@ -155,7 +155,7 @@ export class Life {
       hold: ({ merchant, generation }) => {
         for (let number = 0; number < PARTICIPANTS; number += 1) {
           const participant = `${this.process.owner}-${number}`;
-          world.after(random.between(0, LONGEST_CALL_MS), () => {
+          world.after(random.between(0, MAX_CALL_MS), () => {
             this.process.arrive(() => void this.replica.handovers.ready({ merchant, generation, participant }));
           });
         }
@@ -171,7 +171,7 @@ export class Life {
     this.process.arrive(() => {
       if (!this.#isTicking) return;
       const ticked = this.replica.tick();
-      settlements.track(`tick of ${this.process.owner}`, ticked, { life: this, withinMs: LONGEST_TICK_MS });
+      settlements.track(`tick of ${this.process.owner}`, ticked, { life: this, withinMs: MAX_TICK_MS });
       world.after(APP_TICK_MS, () => this.#tick());
     });
   }
@@ -204,6 +204,6 @@ function merchantsOf(scenario: Scenario): ReplicaPortsOf['merchants'] {
   return {
     ids: () => scenario.merchants,
     settingsOf: (merchant) => (scenario.merchants.includes(merchant) ? settings : undefined),
-    gatewayOf: (merchant) => `https://${merchant}.gateway.example`,
+    gatewayIdOf: (merchant) => `https://${merchant}.gateway.example`,
   };
 }

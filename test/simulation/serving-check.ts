@@ -11,7 +11,7 @@ import type { Weather } from './weather.js';
 /** How long a follower may serve what is dead once nothing fails any more. */
 const FOLLOWERS_REACH_MS = 1_000;
 /** A record that does not open is replaced when somebody wants it: readers come by this often. */
-const LONGEST_UNREAD_MS = 4_000;
+const MAX_UNREAD_MS = 4_000;
 /** However often a merchant's sessions are rejected, one per this time is created for it. */
 const COOL_DOWN_MS = 10_000;
 /** Sessions that were made alone may have ended each other: one more renewal settles which of them counts. */
@@ -127,7 +127,7 @@ export class ServingCheck {
     if (life.process.clock.wallOffsetMs !== 0) return;
     const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
     const calmMs = world.nowMs - Math.max(servedMs, this.#calmSinceMs(life, merchant));
-    const unreadMs = this.#damaged.has(merchant) ? LONGEST_UNREAD_MS : 0;
+    const unreadMs = this.#damaged.has(merchant) ? MAX_UNREAD_MS : 0;
     // Whoever comes to the store, at its start or after an outage, first lets others say what they hold.
     if (calmMs <= TIME_OF_OTHERS_MS + FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + unreadMs) return;
     const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;

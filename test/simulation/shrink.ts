@@ -5,8 +5,8 @@ import type { Fault, Scenario } from './scenario.js';
 export type Play = (scenario: Scenario) => Promise<Violation | undefined>;
 
 /** Durations below this are not halved any further. */
-const SHORTEST_MS = 50;
-const MOST_PLAYS = 200;
+const MIN_MS = 50;
+const MAX_PLAYS = 200;
 
 /**
  * Makes a failing scenario smaller for as long as the same invariant fails: faults are left out one at a time, what is
@@ -17,7 +17,7 @@ export async function shrink(scenario: Scenario, violation: Violation, play: Pla
   let plays = 0;
   for (let candidates = smallerThan(smallest, violation.atMs); ;) {
     const candidate = candidates.next();
-    if (candidate.done === true || plays >= MOST_PLAYS) return smallest;
+    if (candidate.done === true || plays >= MAX_PLAYS) return smallest;
     plays += 1;
     const found = await play(candidate.value);
     if (found?.invariant !== violation.invariant) continue;
@@ -43,9 +43,9 @@ function* smallerThan(scenario: Scenario, failedAtMs: number): Generator<Scenari
 }
 
 function* smallerFaults(fault: Fault): Generator<Fault> {
-  if (fault.lastsMs >= 2 * SHORTEST_MS) yield { ...fault, lastsMs: Math.floor(fault.lastsMs / 2) };
+  if (fault.lastsMs >= 2 * MIN_MS) yield { ...fault, lastsMs: Math.floor(fault.lastsMs / 2) };
   // A gateway's clock is either plausible or not: half of the one would be the other.
-  if ('byMs' in fault && fault.kind !== 'gateway_clock' && Math.abs(fault.byMs) >= 2 * SHORTEST_MS)
+  if ('byMs' in fault && fault.kind !== 'gateway_clock' && Math.abs(fault.byMs) >= 2 * MIN_MS)
     yield { ...fault, byMs: Math.trunc(fault.byMs / 2) };
   if ('losesWrites' in fault && fault.losesWrites > 1) yield { ...fault, losesWrites: fault.losesWrites - 1 };
   if ('copies' in fault && fault.copies > 1) yield { ...fault, copies: 1 };

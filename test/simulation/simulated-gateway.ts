@@ -14,7 +14,7 @@ import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
 
 /** How much later than its time-out a call is carried out that the gateway has kept. */
-const LONGEST_DELAY_MS = 4_000;
+const MAX_DELAY_MS = 4_000;
 const REFUSED_AFTER_MS = 5;
 
 /** A session as the gateway knows it. Moments are true milliseconds. */
@@ -144,9 +144,7 @@ export class SimulatedGateway {
       return;
     }
     const isLate = fault?.how === 'carried_out_late';
-    const delayMs = isLate
-      ? scenario.gatewayTimeoutMs + random.between(1, LONGEST_DELAY_MS)
-      : this.#latencyMs(merchant);
+    const delayMs = isLate ? scenario.gatewayTimeoutMs + random.between(1, MAX_DELAY_MS) : this.#latencyMs(merchant);
     world.after(delayMs / 2, () => {
       const issued = this.#carryOut(merchant);
       if (fault?.how !== 'answer_lost') world.after(delayMs / 2, () => answer(undefined, issued));

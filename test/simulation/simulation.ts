@@ -18,7 +18,7 @@ import { befalls, Weather } from './weather.js';
 const LOOK_EVERY_MS = 50;
 const STOPPING_MS = 8_000;
 /** A place in the program that a replica never comes by is given up after this. */
-const LONGEST_AMBUSH_MS = 10_000;
+const MAX_AMBUSH_MS = 10_000;
 
 export interface SimulationOptions {
   readonly makeStore: MakeStore;
@@ -248,7 +248,7 @@ class SimulationRun {
     };
     if (fault.at === undefined) strike();
     else life?.process.arm(fault.at, strike);
-    this.#world.after(fault.at === undefined ? 0 : LONGEST_AMBUSH_MS, () => {
+    this.#world.after(fault.at === undefined ? 0 : MAX_AMBUSH_MS, () => {
       if (isDue) this.#end(fault);
       isDue = false;
     });
@@ -346,9 +346,9 @@ function abridged(call: AppliedCall): unknown {
     return { merchant, owner, fence, token: session.authToken.slice(-4), result: call.result };
   }
   if (call.operation === 'offer') {
-    const [{ session, basis }] = call.args;
+    const [{ session, known }] = call.args;
     const { merchant, generation, authToken } = session;
-    return { merchant, generation, basis, token: authToken.slice(-4), result: call.result };
+    return { merchant, generation, known, token: authToken.slice(-4), result: call.result };
   }
   return { args: call.args, result: call.result };
 }

@@ -10,8 +10,8 @@ import { befalls, type Weather } from './weather.js';
 
 /** An adapter gives up a question after this. */
 const COMMAND_TIMEOUT_MS = 500;
-const SHORTEST_TRIP_MS = 0.1;
-const LONGEST_TRIP_MS = 1.5;
+const MIN_TRIP_MS = 0.1;
+const MAX_TRIP_MS = 1.5;
 
 export interface StoreLinkParts {
   readonly world: VirtualWorld;
@@ -117,12 +117,12 @@ export class StoreLink implements SessionStore {
   #timeOut(giveUp: () => void): ScheduledTask {
     const { world, weather, process } = this.#parts;
     const isUnreachable = weather.of('store_silent').some(({ how }) => how === 'unreachable');
-    return world.after(isUnreachable ? LONGEST_TRIP_MS : COMMAND_TIMEOUT_MS, () => process.arrive(giveUp));
+    return world.after(isUnreachable ? MAX_TRIP_MS : COMMAND_TIMEOUT_MS, () => process.arrive(giveUp));
   }
 
   #travel(arrive: () => void): void {
     const { world, weather, replica, random } = this.#parts;
-    let tripMs = random.between(SHORTEST_TRIP_MS, LONGEST_TRIP_MS);
+    let tripMs = random.between(MIN_TRIP_MS, MAX_TRIP_MS);
     for (const { whom, loss, lateMs } of weather.of('network')) {
       if (!befalls(whom, replica)) continue;
       if (random.chance(loss)) return;

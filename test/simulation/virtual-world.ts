@@ -1,7 +1,7 @@
 import type { ScheduledTask } from '#libs/clock';
 
 /** More events than this at one moment, and time would never go on. */
-const MOST_AT_ONCE = 20_000;
+const MAX_AT_ONCE = 20_000;
 
 interface PlannedEvent {
   readonly atMs: number;
@@ -21,7 +21,7 @@ function afterSettling(then: () => void): void {
 /** Something goes on without end and without a pace. */
 export class EndlessMoment extends Error {
   constructor(atMs: number) {
-    super(`more than ${MOST_AT_ONCE} events at ${atMs} ms`);
+    super(`more than ${MAX_AT_ONCE} events at ${atMs} ms`);
   }
 }
 
@@ -69,7 +69,7 @@ export class VirtualWorld {
     this.#atOnce = next.atMs > this.#nowMs ? 0 : this.#atOnce + 1;
     this.#nowMs = Math.max(this.#nowMs, next.atMs);
     try {
-      if (this.#atOnce > MOST_AT_ONCE) throw new EndlessMoment(this.#nowMs);
+      if (this.#atOnce > MAX_AT_ONCE) throw new EndlessMoment(this.#nowMs);
       next.task();
       return true;
     } catch (error) {

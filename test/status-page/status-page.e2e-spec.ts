@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { MOST_VIEWERS, type StatusDocument } from '#libs/status-page';
+import { MAX_VIEWERS, type StatusDocument } from '#libs/status-page';
 import { eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
@@ -326,7 +326,7 @@ describe('the routes of the status page', () => {
     'take so many viewers and no more, and let them go at shutdown',
     async () => {
       const viewers = await Promise.all(
-        Array.from({ length: MOST_VIEWERS }, () => answerOf(`${broker.url}status/events`)),
+        Array.from({ length: MAX_VIEWERS }, () => answerOf(`${broker.url}status/events`)),
       );
       expect(viewers.map(({ statusCode }) => statusCode)).toEqual(viewers.map(() => 200));
       const ended = viewers.map((viewer) => new Promise((resolve) => viewer.resume().once('close', resolve)));

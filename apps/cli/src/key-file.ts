@@ -4,7 +4,7 @@ import { importClientKey, importPaymentKey, type PublicJwk, thumbprintOf } from 
 import { systemCodeOf } from './system-error.js';
 
 /** A P-384 JWK is under 1 KiB; more is some other file. */
-const LARGEST_KEY_FILE_BYTES = 64 * 1024;
+const MAX_KEY_FILE_BYTES = 64 * 1024;
 const READABLE_BY_OTHERS = 0o077;
 
 interface KeyFile {
@@ -78,7 +78,7 @@ async function readBounded(path: string): Promise<{ text: string; mode: number }
   try {
     handle = await open(path, 'r');
     const { mode, size } = await handle.stat();
-    if (size > LARGEST_KEY_FILE_BYTES) throw unusable(path, 'is too large to be a JWK');
+    if (size > MAX_KEY_FILE_BYTES) throw unusable(path, 'is too large to be a JWK');
     return { text: await handle.readFile('utf8'), mode };
   } catch (error) {
     if (error instanceof BrokerError) throw error;

@@ -2,7 +2,12 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import type { MerchantGateway } from '#libs/gateway';
 
 /** A merchant as its gateway calls need it. */
-export const gatewayOf = ({ id, serviceCode, clientKeys, gateway }: MerchantConfiguration): MerchantGateway => ({
+export const gatewaySettingsOf = ({
+  id,
+  serviceCode,
+  clientKeys,
+  gateway,
+}: MerchantConfiguration): MerchantGateway => ({
   merchant: id,
   serviceCode,
   clientKeys,

@@ -36,11 +36,11 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const LONGEST_BODY = 256 * 1024;
+const MAX_BODY_BYTES = 256 * 1024;
 /** The helpers take a whole JWE in the query. */
-const LONGEST_HEAD = 128 * 1024;
-const SLOWEST_REQUEST_MS = 30_000;
-const MOST_CALLS = 10_000;
+const MAX_HEAD_BYTES = 128 * 1024;
+const MAX_REQUEST_MS = 30_000;
+const MAX_CALLS = 10_000;
 
 /**
  * Starts the gateway, played.
@@ -75,7 +75,7 @@ function partsOf(options: SandboxOptions): Parts {
     merchants: new MerchantBook(readMerchants(options.merchants ?? [])),
     sessions: new SessionBook(clock),
     faults: new FaultBook(),
-    calls: new CallLog(clock, MOST_CALLS),
+    calls: new CallLog(clock, MAX_CALLS),
     waiting: new Waiting(clock),
     recipient: generateKeyPair(),
     ...(controlToken === undefined ? {} : { controlToken }),
@@ -84,10 +84,10 @@ function partsOf(options: SandboxOptions): Parts {
 
 async function applicationOf(parts: Parts): Promise<FastifyInstance> {
   const app = Fastify({
-    bodyLimit: LONGEST_BODY,
+    bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
-    requestTimeout: SLOWEST_REQUEST_MS,
-    http: { maxHeaderSize: LONGEST_HEAD },
+    requestTimeout: MAX_REQUEST_MS,
+    http: { maxHeaderSize: MAX_HEAD_BYTES },
   });
   const stage = new Stage(parts);
   gatewayRoutes(app, stage, [authorizeOperation(parts), echoOperation(parts), decryptHelper, encryptHelper]);

@@ -14,7 +14,7 @@ export interface AttemptsOptions {
 }
 
 /** The broker holds a plain read for the gateway's timeout, 5 s by default, and a little more. */
-const LONGEST_ATTEMPT_MS = 8_000;
+const MAX_ATTEMPT_MS = 8_000;
 const BASE_MS = 200;
 const CAP_MS = 2_000;
 
@@ -26,7 +26,7 @@ export class Attempts {
   constructor(options: AttemptsOptions) {
     this.#options = options;
     // A connection to a replica that vanished takes one attempt, not all of the time.
-    this.#attemptMs = Math.min(LONGEST_ATTEMPT_MS, Math.ceil(options.timeoutMs / 2));
+    this.#attemptMs = Math.min(MAX_ATTEMPT_MS, Math.ceil(options.timeoutMs / 2));
   }
 
   /**

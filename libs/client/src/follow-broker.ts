@@ -32,7 +32,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** The broker sends a comment every 15 s: after two and a half of them nobody is there. */
 const SILENCE_MS = 40_000;
 /** A session takes about 600 characters. */
-const LARGEST_EVENT = 65_536;
+const MAX_EVENT_LENGTH = 65_536;
 /** Shorter than the idle time of the usual proxies, and than the longest that the broker holds a request. */
 export const POLL_WAIT_S = 30;
 
@@ -76,7 +76,7 @@ interface OpenStream {
 
 async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void> {
   const { reader, watch, deadline } = stream;
-  const parser = new SseParser({ maxCharacters: LARGEST_EVENT });
+  const parser = new SseParser({ maxCharacters: MAX_EVENT_LENGTH });
   const skewMs = stream.openedAt === undefined ? undefined : stream.openedAt - parts.time.now();
   deadline.restart(SILENCE_MS);
   for (let lines = 0; ;) {

@@ -7,8 +7,8 @@ export type FollowMode = 'events' | 'poll';
 export type Turn =
   /** A stream that was open; `error` when it broke rather than ended. */
   | { readonly kind: 'stream'; readonly lastedMs: number; readonly wasAlive: boolean; readonly error?: unknown }
-  /** A long poll that was answered; `held` when that took about as long as was asked for. */
-  | { readonly kind: 'polled'; readonly newer: boolean; readonly held: boolean }
+  /** A long poll that was answered; `waited` when that took about as long as was asked for. */
+  | { readonly kind: 'polled'; readonly newer: boolean; readonly waited: boolean }
   /** Neither came about. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -68,7 +68,7 @@ export class FollowPolicy {
       case 'polled':
         // Held requests that end at once, as from a replica that shuts down or through a proxy that knows no
         // preferences, would otherwise become a loop without a pause.
-        if (!turn.newer && !turn.held) return this.#backOff.nextMs();
+        if (!turn.newer && !turn.waited) return this.#backOff.nextMs();
         this.#backOff.reset();
         return 0;
       case 'failed':

@@ -26,7 +26,7 @@ function tryParse(text: string): unknown {
 }
 
 /** The broker's largest answer is an opened payload of 64 KiB in JSON, in the worst case six characters an octet. */
-const LARGEST_ANSWER = 524_288;
+const MAX_ANSWER_BYTES = 524_288;
 
 /**
  * Reads a body of UTF-8 as a whole.
@@ -43,7 +43,8 @@ export async function readText(body: FetchBody | null, signal: AbortSignal): Pro
       const { done, value } = await orAborted(reader.read(), signal);
       if (done) return text + decoder.decode();
       octets += value?.byteLength ?? 0;
-      if (octets > LARGEST_ANSWER) throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');
+      if (octets > MAX_ANSWER_BYTES)
+        throw new ProtocolError('answer_too_large', 'The answer of the broker is too large');
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {

@@ -44,7 +44,7 @@ export interface Settings {
 }
 
 const FOLLOW = ['events', 'poll', 'none'];
-const LONGEST_TIMEOUT_MS = 3_600_000;
+const MAX_TIMEOUT_MS = 3_600_000;
 
 const defaults = {
   // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
@@ -77,8 +77,7 @@ function demandUsable({ merchant, auth, follow, minRemainingMs, timeoutMs }: Set
   if (typeof merchant !== 'string' || merchant === '') throw invalid('merchant must be the id of a merchant');
   if (typeof auth === 'string') demandToken(auth);
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
-  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
-    throw invalid('timeoutMs must be more than 0, up to an hour');
+  if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
   demandMinRemaining(minRemainingMs);
 }
 

@@ -14,7 +14,7 @@ const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 /** Statuses of the broker, or of a proxy before it, after which the same request may succeed. */
 const PASSING: readonly number[] = [408, 425, 429];
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
  * The error that an answer stands for. Only the problem's `code` is taken over: its texts come from whoever answers
@@ -57,5 +57,5 @@ function codeOf(problem: unknown): string | undefined {
 function retryAfterMs(value: string | null, nowMs: number): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), LONGEST_RETRY_AFTER_MS);
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }

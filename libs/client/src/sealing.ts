@@ -7,7 +7,7 @@ const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
 const CONTENT_ENCRYPTION = 'A256GCM';
 /** 48 octets: RFC 7518 section 6.2.1.2 demands all of them. */
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
-const LARGEST_PAYLOAD = 65_536;
+const MAX_PAYLOAD_BYTES = 65_536;
 /** The session's key, the one before it, and a few payment keys. */
 const KEYS_KEPT = 16;
 
@@ -24,8 +24,8 @@ export class Sealing {
    */
   async seal(recipient: unknown, payload: string | Uint8Array): Promise<string> {
     const octets = typeof payload === 'string' ? utf8.encode(payload) : payload;
-    if (octets.byteLength > LARGEST_PAYLOAD) {
-      throw new InvalidInput('payload_too_large', `A payload of at most ${LARGEST_PAYLOAD} octets can be sealed`);
+    if (octets.byteLength > MAX_PAYLOAD_BYTES) {
+      throw new InvalidInput('payload_too_large', `A payload of at most ${MAX_PAYLOAD_BYTES} octets can be sealed`);
     }
     const key = await this.#keyOf(recipient);
     return new CompactEncrypt(octets).setProtectedHeader({ alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION }).encrypt(key);

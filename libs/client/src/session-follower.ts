@@ -11,7 +11,7 @@ export interface FollowerParts extends FollowParts {
 }
 
 /** The broker counts the seconds of a wait; a little less than asked for is no hurry. */
-const HELD_MS = POLL_WAIT_S * 1_000 - 1_000;
+const WAITED_MS = POLL_WAIT_S * 1_000 - 1_000;
 
 /** Keeps the shelf fresh in the background, from `follow` to the client's end. */
 export class SessionFollower {
@@ -76,8 +76,8 @@ export class SessionFollower {
     const startedAtMs = time.monotonicMs();
     try {
       const newer = await longPoll(this.#parts);
-      const held = time.monotonicMs() - startedAtMs >= HELD_MS;
-      return { kind: 'polled', newer, held };
+      const waited = time.monotonicMs() - startedAtMs >= WAITED_MS;
+      return { kind: 'polled', newer, waited };
     } catch (error) {
       return { kind: 'failed', error };
     }

@@ -20,7 +20,7 @@ export interface SessionReaderParts {
 }
 
 /** `Retry-After` can be minutes. What fails meanwhile without being asked again is bounded by this. */
-const LONGEST_REFUSAL_MS = 5_000;
+const MAX_REFUSAL_MS = 5_000;
 const REFRESH_TIMEOUT_MS = 8_000;
 const REFRESH_PACE = { baseMs: 1_000, capMs: 15_000 };
 
@@ -104,7 +104,7 @@ export class SessionReader {
 
   #noteRefusal(error: BrokerUnavailable): void {
     if (error.retryAfterMs === undefined) return;
-    const lastsMs = Math.min(error.retryAfterMs, LONGEST_REFUSAL_MS);
+    const lastsMs = Math.min(error.retryAfterMs, MAX_REFUSAL_MS);
     this.#refusal = { error, untilMs: this.#parts.time.monotonicMs() + lastsMs };
   }
 

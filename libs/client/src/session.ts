@@ -35,7 +35,7 @@ export interface Session {
 }
 
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
-const LONGEST_TEXT = 4_096;
+const MAX_TEXT_LENGTH = 4_096;
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
@@ -67,7 +67,7 @@ function shownOf({ merchant, generation, expiresAt, renewAt }: Session): object 
 
 function text(document: JsonObject, name: string): string {
   const value = document[name];
-  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT) return value;
+  if (typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_LENGTH) return value;
   throw invalid(name);
 }
 

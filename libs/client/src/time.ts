@@ -20,13 +20,13 @@ export interface Time {
 }
 
 /** setTimeout takes a 32-bit delay and fires at once beyond it. Nothing here waits for 24 days. */
-const LONGEST_TIMEOUT_MS = 2_147_483_647;
+const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export const systemTime: Time = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   schedule(delayMs, task, { background = false } = {}) {
-    const timer = setTimeout(task, Math.min(Math.max(0, delayMs), LONGEST_TIMEOUT_MS));
+    const timer = setTimeout(task, Math.min(Math.max(0, delayMs), MAX_TIMEOUT_MS));
     if (background) timer.unref();
     return { cancel: () => clearTimeout(timer) };
   },

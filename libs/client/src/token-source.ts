@@ -15,11 +15,11 @@ export type TokenSource = string | TokenFunction;
 
 /** `b64token` of RFC 6750 section 2.1. Anything else would break the header, and a fetch quotes what breaks it. */
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-const LONGEST_TOKEN = 16_384;
+const MAX_TOKEN_LENGTH = 16_384;
 
 /** @throws InvalidInput which does not quote it */
 export function demandToken(token: unknown): string {
-  if (typeof token === 'string' && token.length <= LONGEST_TOKEN && BEARER_TOKEN.test(token)) return token;
+  if (typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH && BEARER_TOKEN.test(token)) return token;
   throw new InvalidInput('token_invalid', 'The token source gave no bearer token (RFC 6750, section 2.1)');
 }
 

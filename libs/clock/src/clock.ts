@@ -16,7 +16,7 @@ export interface Clock {
 }
 
 /** setTimeout takes a 32-bit delay and fires at once beyond it. */
-const LONGEST_TIMEOUT_MS = 2_147_483_647;
+const MAX_TIMEOUT_MS = 2_147_483_647;
 
 export class SystemClock implements Clock {
   now(): Instant {
@@ -33,7 +33,7 @@ export class SystemClock implements Clock {
     // Node's timers may fire more than a millisecond early: what is left is waited for.
     const arm = (): void => {
       const leftMs = dueAtMs - this.monotonicMs();
-      timer = setTimeout(fire, Math.min(LONGEST_TIMEOUT_MS, Math.max(0, Math.ceil(leftMs))));
+      timer = setTimeout(fire, Math.min(MAX_TIMEOUT_MS, Math.max(0, Math.ceil(leftMs))));
     };
     const fire = (): void => {
       if (dueAtMs > this.monotonicMs()) arm();

@@ -2,7 +2,7 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as c
 type Unit = keyof typeof UNIT_MS;
 
 /** Ten years: a longer duration in a setting is a slip of the hand. */
-const LONGEST_MS = 3_650 * UNIT_MS.d;
+const MAX_MS = 3_650 * UNIT_MS.d;
 
 /**
  * Reads a duration such as `500ms`, `5s`, `15m`, `2h` or `1d` (a whole or decimal number and one unit).
@@ -12,7 +12,7 @@ export function parseDurationMs(text: string): number | undefined {
   const match = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text);
   if (match === null) return undefined;
   const durationMs = Number(match[1]) * UNIT_MS[match[2] as Unit];
-  return durationMs <= LONGEST_MS ? durationMs : undefined;
+  return durationMs <= MAX_MS ? durationMs : undefined;
 }
 
 /** The shortest exact text for a duration, e.g. `90s`, `2h`, `1500ms`. */

@@ -14,14 +14,14 @@ export type Warning = Fault;
 export const WHOLE_FILE = '(file)';
 
 /** More than a person reads in one go; a file of nonsense would otherwise answer with as much nonsense. */
-const MOST_FAULTS = 200;
+const MAX_FAULTS = 200;
 
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
   readonly faults: readonly Fault[];
 
   constructor(faults: readonly Fault[]) {
-    const shown = faults.slice(0, MOST_FAULTS);
+    const shown = faults.slice(0, MAX_FAULTS);
     super('configuration_invalid', { detail: shown.map((fault) => `${fault.path} ${fault.problem}`).join('; ') });
     this.faults = Object.freeze(shown.map((fault) => Object.freeze({ ...fault })));
   }

@@ -3,10 +3,10 @@ import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
-declare const held: unique symbol;
+declare const content: unique symbol;
 
 /** The name of a file that holds such a content. */
-export type FileName<Content> = string & { readonly [held]: Content };
+export type FileName<Content> = string & { readonly [content]: Content };
 
 /** RFC 7517 section 5. What its keys are is for the user of each to judge. */
 export interface JsonWebKeySet {

@@ -117,9 +117,7 @@ describe('parseConfiguration', () => {
           session: {
             renewBefore: '25%',
             safetyMargin: '10s',
-            fallbackLifetime: '1h',
-            longestLifetime: '2h',
-            handover: '0s',
+            ...{ fallbackLifetime: '1h', longestLifetime: '2h', handover: '0s' },
             budget: { calls: 5, window: '1m' },
           },
         }),
@@ -174,9 +172,8 @@ describe('parseConfiguration', () => {
     const outage = (gateway: Raw, store?: Raw): string | undefined =>
       parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.session.onStoreOutage;
     expect(outage({})).toBe('fail');
-    expect(outage({ supersedes: true })).toBe('fail');
-    expect(outage({ supersedes: 'unknown' })).toBe('fail');
-    expect(outage({ supersedes: false })).toBe('authorize');
+    const byDefault = [true, 'unknown', false].map((supersedes) => outage({ supersedes }));
+    expect(byDefault).toEqual(['fail', 'fail', 'authorize']);
     expect(outage({ supersedes: true }, { onStoreOutage: 'authorize' })).toBe('authorize');
     expect(outage({ supersedes: false }, { onStoreOutage: 'fail' })).toBe('fail');
   });
@@ -186,8 +183,8 @@ describe('parseConfiguration', () => {
       parse({ ...withGateway({ supersedes }), store: { onStoreOutage }, auth: { disabled: true } }).warnings.map(
         ({ path }) => path,
       );
-    expect(warned(true, 'authorize')).toEqual(['store.onStoreOutage']);
-    expect(warned('unknown', 'authorize')).toEqual(['store.onStoreOutage']);
+    for (const supersedes of [true, 'unknown'])
+      expect(warned(supersedes, 'authorize')).toEqual(['store.onStoreOutage']);
     expect(warned(false, 'authorize')).toEqual([]);
     expect(warned(true, 'fail')).toEqual([]);
   });

@@ -13,11 +13,11 @@ import { childPath, type Fault, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
-const DEEPEST = 16;
-const MOST_VALUES = 200_000;
-const MOST_ALIASES = 1_000;
-const LONGEST_TEXT = 8_192;
-const MOST_TEXT = 4 * MAX_FILE_BYTES;
+const MAX_DEPTH = 16;
+const MAX_VALUES = 200_000;
+const MAX_ALIASES = 1_000;
+const MAX_TEXT_LENGTH = 8_192;
+const MAX_TEXT_IN_ALL = 4 * MAX_FILE_BYTES;
 
 /** A value of the file: text, number, flag, or mappings and sequences of them. Nothing else leaves this file. */
 export type Tree = string | number | boolean | Tree[] | { [key: string]: Tree | undefined } | undefined;
@@ -114,8 +114,8 @@ class TreeReader {
   read(node: unknown, path: string, depth: number): Tree {
     this.#values += 1;
     this.places.set(path, this.#values);
-    if (this.#values > MOST_VALUES) return this.#fault(WHOLE_FILE, 'holds more values than a configuration can');
-    if (depth > DEEPEST) return this.#fault(path, 'is nested too deeply');
+    if (this.#values > MAX_VALUES) return this.#fault(WHOLE_FILE, 'holds more values than a configuration can');
+    if (depth > MAX_DEPTH) return this.#fault(path, 'is nested too deeply');
     if (isAlias(node)) return this.#readAlias(node, path, depth);
     if (isMap(node)) return this.#inside(node, path, () => this.#readMap(node, path, depth));
     if (isSeq(node)) {
@@ -127,7 +127,7 @@ class TreeReader {
 
   #readAlias(node: Node, path: string, depth: number): Tree {
     this.#aliases += 1;
-    if (this.#aliases > MOST_ALIASES) return this.#fault(WHOLE_FILE, 'uses more aliases than a configuration can');
+    if (this.#aliases > MAX_ALIASES) return this.#fault(WHOLE_FILE, 'uses more aliases than a configuration can');
     const target = isAlias(node) ? node.resolve(this.#document) : undefined;
     if (target === undefined) return this.#fault(path, 'is an alias of an anchor that does not stand above it');
     return this.read(target, path, depth);
@@ -171,8 +171,8 @@ class TreeReader {
     const result = interpolate(value, this.#environment);
     if (result.kind === 'fault') return this.#fault(path, result.problem);
     this.#characters += result.text.length;
-    if (result.text.length > LONGEST_TEXT) return this.#fault(path, `is longer than ${LONGEST_TEXT} characters`);
-    if (this.#characters > MOST_TEXT) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
+    if (result.text.length > MAX_TEXT_LENGTH) return this.#fault(path, `is longer than ${MAX_TEXT_LENGTH} characters`);
+    if (this.#characters > MAX_TEXT_IN_ALL) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
     if (result.wholePlaceholder) this.placeholders.add(path);
     return result.text;
   }

@@ -167,23 +167,23 @@ export function durationMs(text: string): number {
 }
 
 /** Both ends belong to the range. */
-export function durationBetween(least: string, most: string): TextRule {
-  const [leastMs, mostMs] = [durationMs(least), durationMs(most)];
+export function durationBetween(min: string, max: string): TextRule {
+  const [minMs, maxMs] = [durationMs(min), durationMs(max)];
   return {
-    expects: `a duration from ${least} to ${most}, such as 90s, 15m or 2h`,
+    expects: `a duration from ${min} to ${max}, such as 90s, 15m or 2h`,
     accepts: (text) => {
       const ms = parseDurationMs(text);
-      return ms !== undefined && ms >= leastMs && ms <= mostMs;
+      return ms !== undefined && ms >= minMs && ms <= maxMs;
     },
     convert: durationMs,
   };
 }
 
 /** More than half of a life would renew twice as often as anyone needs, and each create call can break payments. */
-const LARGEST_SHARE = 0.5;
+const MAX_SHARE = 0.5;
 
 export const leadTime: TextRule = {
-  expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${LARGEST_SHARE * 100}%`,
+  expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
   convert: (text) => parseLeadTime(text) ?? text,
 };
@@ -193,7 +193,7 @@ function parseLeadTime(text: string): LeadTime | undefined {
   const percentage = /^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(text)?.[1];
   if (percentage !== undefined) {
     const share = Number(percentage) / 100;
-    return share > 0 && share <= LARGEST_SHARE ? { kind: 'share', share } : undefined;
+    return share > 0 && share <= MAX_SHARE ? { kind: 'share', share } : undefined;
   }
   const ms = parseDurationMs(text);
   return ms !== undefined && ms > 0 ? { kind: 'duration', durationMs: ms } : undefined;

@@ -11,7 +11,7 @@ type ConnectionSettings = Pick<MerchantGateway, 'tls' | 'proxy'>;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Idle connections are dropped early: one that the gateway has closed at the same moment costs a failed call. */
 const KEEP_ALIVE_MS = 4_000;
-const LONGEST_KEEP_ALIVE_MS = 30_000;
+const MAX_KEEP_ALIVE_MS = 30_000;
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS_PER_ORIGIN = 64;
 /** How long `close` lets calls in flight finish. */
@@ -72,7 +72,7 @@ function openDispatcher({ tls, proxy }: ConnectionSettings, signal: AbortSignal)
     pipelining: 1,
     connections: MAX_CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: LONGEST_KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   if (proxy === undefined) return new Agent(options);

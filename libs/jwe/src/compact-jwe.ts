@@ -23,7 +23,7 @@ type Header = Readonly<Record<string, unknown>>;
  * @throws BrokerError `jwe_too_large`, `jwe_malformed` or `jwe_algorithm_refused`
  */
 export function checkCompactJwe(jwe: string, maxBytes: number): void {
-  if (jwe.length > maxBytes) throw refuse('jwe_too_large', `a compact JWE of at most ${maxBytes} bytes is accepted`);
+  if (jwe.length > maxBytes) throw refusal('jwe_too_large', `a compact JWE of at most ${maxBytes} bytes is accepted`);
   const parts = splitCompact(jwe);
   checkHeader(parseHeader(parts.header));
   if (!isBase64urlOf(parts.wrappedKey, WRAPPED_KEY_BYTES)) throw malformed('the encrypted key is not 40 octets');
@@ -93,6 +93,6 @@ function isObject(value: unknown): value is Header {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const refuse = (code: ErrorCode, publicDetail: string): BrokerError => new BrokerError(code, { publicDetail });
-const malformed = (fault: string): BrokerError => refuse('jwe_malformed', fault);
-const algorithmRefused = (fault: string): BrokerError => refuse('jwe_algorithm_refused', fault);
+const refusal = (code: ErrorCode, publicDetail: string): BrokerError => new BrokerError(code, { publicDetail });
+const malformed = (fault: string): BrokerError => refusal('jwe_malformed', fault);
+const algorithmRefused = (fault: string): BrokerError => refusal('jwe_algorithm_refused', fault);

@@ -1,9 +1,9 @@
 import type { Clock } from '#libs/clock';
 
 /** At least this long between two calls that one replica makes by itself, whatever came of the first. */
-const SHORTEST_PAUSE_MS = 10_000;
+const MIN_PAUSE_MS = 10_000;
 /** Replicas that are alone end each other's sessions: each rejection waits twice as long as the one before it. */
-const LONGEST_PAUSE_MS = 600_000;
+const MAX_PAUSE_MS = 600_000;
 
 interface Allowance {
   notBeforeMs: number;
@@ -31,7 +31,7 @@ export class AloneAllowance {
   called(merchant: string, because: 'rejection' | 'need'): void {
     const allowance = this.#of(merchant);
     if (because === 'rejection') allowance.rejections += 1;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, SHORTEST_PAUSE_MS * 2 ** allowance.rejections);
+    const pauseMs = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** allowance.rejections);
     allowance.notBeforeMs = this.#clock.monotonicMs() + pauseMs;
   }
 

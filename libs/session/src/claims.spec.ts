@@ -108,11 +108,13 @@ describe('a claim', () => {
   it.each(Object.entries(triggers))('of the trigger %s waits for the due moment: %s', async (trigger, waits) => {
     const request = aRequest({ trigger: trigger as RenewalTrigger });
     expect(isScheduled(request)).toBe(waits);
-    expect((await new Claimant().wishOf(request))?.mode).toBe(waits ? 'when_due' : 'now');
-    expect((await new Claimant().wishOf({ ...request, isOverdue: true }))?.mode).toBe('now');
-    expect((await new Claimant().wishOf({ ...request, isOverdue: false }))?.mode).toBe(waits ? 'when_due' : 'now');
-    expect((await new Claimant().watchedOut('due').wishOf(request))?.mode).toBe(waits ? 'when_due' : 'now');
-    expect((await new Claimant().watchedOut('lease').wishOf(request))?.mode).toBe('now');
+    expect((await new Claimant().wishOf(request))?.mode).toBe(waits ? 'when_due' : 'when_wanted');
+    expect((await new Claimant().wishOf({ ...request, isOverdue: true }))?.mode).toBe('when_wanted');
+    expect((await new Claimant().wishOf({ ...request, isOverdue: false }))?.mode).toBe(
+      waits ? 'when_due' : 'when_wanted',
+    );
+    expect((await new Claimant().watchedOut('due').wishOf(request))?.mode).toBe(waits ? 'when_due' : 'when_wanted');
+    expect((await new Claimant().watchedOut('lease').wishOf(request))?.mode).toBe('when_wanted');
   });
 
   it('ignores the back-off only when its reason is gone, or the one who was to renew has died', async () => {

@@ -91,7 +91,7 @@ export class Claims {
       merchant,
       owner,
       leaseMs: leaseMsFor(settings),
-      mode: waitsForDue ? 'when_due' : 'now',
+      mode: waitsForDue ? 'when_due' : 'when_wanted',
       newerThan,
       floor: this.#seat === undefined ? held.floor(merchant) : floorOfSeat(this.#seat, held.floor(merchant)),
       budget: budgetOf(request, settings),

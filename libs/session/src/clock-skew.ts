@@ -41,8 +41,8 @@ export function exceedsTolerance(skew: ClockSkew): boolean {
 }
 
 /** The clocks are surely farther apart than clocks ever are: one of them is wrong, and nobody can tell which. */
-export function isImplausible(skew: ClockSkew, largestMs: number): boolean {
-  return skew.leastMs > largestMs || skew.mostMs < -largestMs;
+export function isImplausible(skew: ClockSkew, maxMs: number): boolean {
+  return skew.leastMs > maxMs || skew.mostMs < -maxMs;
 }
 
 /**

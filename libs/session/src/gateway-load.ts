@@ -2,7 +2,7 @@ import type { GatewayFailureKind } from './gateway-failure.js';
 
 /** Calls to one gateway that one replica has under way at once: where it begins, and how far it goes. */
 const FIRST_LIMIT = 16;
-const LARGEST_LIMIT = 32;
+const MAX_LIMIT = 32;
 
 interface Load {
   limit: number;
@@ -38,7 +38,7 @@ export class GatewayLoad {
     const load = this.#of(gateway);
     load.inFlight -= 1;
     if (failure === 'timeout' || failure === 'transient') load.limit = Math.max(1, load.limit / 2);
-    else if (failure === undefined) load.limit = Math.min(LARGEST_LIMIT, load.limit + 1 / load.limit);
+    else if (failure === undefined) load.limit = Math.min(MAX_LIMIT, load.limit + 1 / load.limit);
     while (load.inFlight < Math.floor(load.limit)) {
       const next = load.waiting.shift();
       if (next === undefined) return;

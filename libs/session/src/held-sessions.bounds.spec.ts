@@ -11,7 +11,7 @@ describe('what is known of a merchant', () => {
   it('is nothing at first, and no session', () => {
     const { held } = holding();
     expect(held.get('shop')).toBeUndefined();
-    expect([held.generationOf('shop'), held.seen('shop'), held.floor('shop'), held.replaceable('shop')]).toEqual([
+    expect([held.generationOf('shop'), held.seen('shop'), held.floor('shop'), held.known('shop')]).toEqual([
       0, 0, 0, 0,
     ]);
     expect(held.ageMs('shop')).toBe(0);
@@ -24,10 +24,10 @@ describe('what is known of a merchant', () => {
     expect(held.noteUnusable('shop', 20)).toBe(true);
     expect(held.noteUnusable('shop', 20)).toBe(false);
     expect(held.noteUnusable('shop', 19)).toBe(false);
-    expect(held.replaceable('shop')).toBe(20);
+    expect(held.known('shop')).toBe(20);
     expect(held.noteUnusable('shop', 21)).toBe(true);
     held.forgetUnusable('shop');
-    expect(held.replaceable('shop')).toBe(0);
+    expect(held.known('shop')).toBe(0);
     expect(held.noteUnusable('shop', 21)).toBe(true);
   });
 
@@ -39,7 +39,7 @@ describe('what is known of a merchant', () => {
     held.noteUnusable('shop', 40);
     held.drop('shop');
     expect(held.get('shop')).toBeUndefined();
-    expect([held.seen('shop'), held.floor('shop'), held.replaceable('shop')]).toEqual([20, 30, 0]);
+    expect([held.seen('shop'), held.floor('shop'), held.known('shop')]).toEqual([20, 30, 0]);
   });
 
   it('is told to whoever listens to any merchant, until they end it', () => {

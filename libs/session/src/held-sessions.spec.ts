@@ -75,13 +75,13 @@ describe('the sessions in memory', () => {
     const { held } = holding();
     held.noteCalled('shop', 20);
     held.noteCalled('shop', 12);
-    expect([held.floor('shop'), held.seen('shop'), held.replaceable('shop')]).toEqual([20, 10, 10]);
+    expect([held.floor('shop'), held.seen('shop'), held.known('shop')]).toEqual([20, 10, 10]);
   });
 
-  it('count a generation that nobody can open as replaceable', () => {
+  it('count a generation that nobody can open as known', () => {
     const { held } = holding();
     expect(held.noteUnusable('shop', 20)).toBe(true);
     expect(held.noteUnusable('shop', 20)).toBe(false);
-    expect(held.replaceable('shop')).toBe(20);
+    expect(held.known('shop')).toBe(20);
   });
 });

@@ -77,7 +77,7 @@ export class HeldSessions {
   }
 
   /** The generation that a renewal would replace, and that need not be read again: held, or newer and not to be opened. */
-  replaceable(merchant: string): number {
+  known(merchant: string): number {
     return Math.max(this.generationOf(merchant), this.#unusable.get(merchant) ?? 0);
   }
 

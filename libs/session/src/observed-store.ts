@@ -19,7 +19,7 @@ import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import { StoreSilence } from './store-silence.js';
 
 /** A shorter failure is a lost reply: nobody has gone on without the store meanwhile. */
-const SHORTEST_OUTAGE_MS = 1_000;
+const MIN_OUTAGE_MS = 1_000;
 
 /** What shows that another operation would be done again as well, should nobody ask for it any more. */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
@@ -132,7 +132,7 @@ export class ObservedStore implements SessionStore {
   #succeeded(operation: string): void {
     const sinceMs = this.#failingSinceMs;
     this.#failingSinceMs = undefined;
-    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= SHORTEST_OUTAGE_MS) this.#onReturn();
+    if (sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= MIN_OUTAGE_MS) this.#onReturn();
     for (const done of [operation, ...(alsoShows[operation] ?? [])]) this.#refused.delete(done);
     this.#tellIfWell();
   }

@@ -95,7 +95,7 @@ describe('a session that a replica makes alone', () => {
     alone.clock.freeze(5_000);
     const expiresAt = plusMs(alone.clock.now(), 60_000);
     const result = await alone.create('need', 300);
-    expect(result).toMatchObject({ kind: 'alone', made: { session: { expiresAt }, answeredAtMs: 5_300, basis: 40 } });
+    expect(result).toMatchObject({ kind: 'alone', made: { session: { expiresAt }, answeredAtMs: 5_300, known: 40 } });
   });
 
   const own = 2 * SEAT + 1;

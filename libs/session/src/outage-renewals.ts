@@ -50,18 +50,18 @@ export class OutageRenewals {
     const { clock, held, gateway, ceiling, random } = this.#context;
     ceiling.called(merchant);
     this.#allowance.called(merchant, because);
-    const basis = held.replaceable(merchant);
+    const known = held.known(merchant);
     const deadline = new Deadline(clock, leaseMsFor(settings), shutdown);
     const askedAtMs = clock.monotonicMs();
     try {
       const answer = await gateway.createSession({ merchant, signal: deadline.signal });
       const answeredAtMs = answeredAt(answer, clock, askedAtMs);
       const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
-      const above = Math.max(held.floor(merchant), held.replaceable(merchant), clock.now());
+      const above = Math.max(held.floor(merchant), held.known(merchant), clock.now());
       const generation = generationAlone(this.#seat ?? 0, above);
       const session = admit(issued, { merchant, generation, settings, jitter: random() });
       this.#allowance.succeeded(merchant);
-      return { kind: 'alone', made: { session, answeredAtMs, basis }, issued };
+      return { kind: 'alone', made: { session, answeredAtMs, known }, issued };
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return { kind: 'abandoned' };

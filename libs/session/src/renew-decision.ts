@@ -22,13 +22,13 @@ export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
 /** Wishes cost at most one create call in this share of a lifetime, however many readers have them. */
 const SETTLED_SHARE = 0.25;
 /** A wish for more than this share of a lifetime would be open again soon after it was fulfilled. */
-const MOST_WISHED_SHARE = 0.75;
+const MAX_WISHED_SHARE = 0.75;
 
 const isSettled = ({ ageMs, lifetimeMs }: ReadFacts): boolean =>
   ageMs >= Math.max(EARLY_RENEWAL_COOL_DOWN_MS, SETTLED_SHARE * lifetimeMs);
 
 const couldBeFulfilled = ({ minRemainingMs, lifetimeMs }: ReadFacts): boolean =>
-  minRemainingMs <= MOST_WISHED_SHARE * lifetimeMs;
+  minRemainingMs <= MAX_WISHED_SHARE * lifetimeMs;
 
 const hasLessThanWanted = (facts: ReadFacts): boolean =>
   facts.leftMs < facts.minRemainingMs && isSettled(facts) && couldBeFulfilled(facts);

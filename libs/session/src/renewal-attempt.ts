@@ -67,19 +67,19 @@ interface AttemptOptions {
 export class RenewalAttempt {
   readonly #context: AttemptContext;
   readonly #settings: SessionSettings;
-  readonly #held: TimedLease;
+  readonly #granted: TimedLease;
   readonly #onIssued: (made: UnpublishedSession) => void;
   readonly #onGivenUp: () => Promise<void>;
   /** The highest generation that was known before the call. */
-  readonly #basis: number;
+  readonly #known: number;
 
   constructor(context: AttemptContext, { lease, settings, onIssued, onGivenUp }: AttemptOptions) {
     this.#context = context;
     this.#settings = settings;
-    this.#held = lease;
+    this.#granted = lease;
     this.#onIssued = onIssued;
     this.#onGivenUp = onGivenUp;
-    this.#basis = context.held.replaceable(lease.lease.merchant);
+    this.#known = context.held.known(lease.lease.merchant);
   }
 
   /** False for the rest of a lease that an earlier, timed-out claim left behind: it may end during the call. */
@@ -98,14 +98,14 @@ export class RenewalAttempt {
   async run(shutdown: AbortSignal): Promise<AttemptResult> {
     const { clock, gateway, held, ceiling, tracing } = this.#context;
     const deadline = new Deadline(clock, this.#leftMs() - PUBLISH_ALLOWANCE_MS, shutdown);
-    held.noteCalled(this.#merchant, this.#held.lease.fence);
+    held.noteCalled(this.#merchant, this.#granted.lease.fence);
     ceiling.called(this.#merchant);
     const askedAtMs = clock.monotonicMs();
     try {
       const answer = await gateway.createSession({ merchant: this.#merchant, signal: deadline.signal });
       const answeredAtMs = answeredAt(answer, clock, askedAtMs);
       const issued = timedSteadily(answer, answeredAtMs - askedAtMs);
-      const made = { session: this.#admit(issued), answeredAtMs, basis: this.#basis };
+      const made = { session: this.#admit(issued), answeredAtMs, known: this.#known };
       this.#onIssued(made);
       if (this.#leftMs() <= 0) return { kind: 'late', made, issued };
       return await tracing.step('publish', () => this.#publish(made, issued, shutdown));
@@ -119,17 +119,17 @@ export class RenewalAttempt {
   }
 
   get #merchant(): string {
-    return this.#held.lease.merchant;
+    return this.#granted.lease.merchant;
   }
 
   #leftMs(): number {
-    return this.#held.endsAtMs - this.#context.clock.monotonicMs();
+    return this.#granted.endsAtMs - this.#context.clock.monotonicMs();
   }
 
   #admit(issued: IssuedSession): Session {
     return admit(issued, {
       merchant: this.#merchant,
-      generation: this.#held.lease.fence,
+      generation: this.#granted.lease.fence,
       settings: this.#settings,
       jitter: this.#context.random(),
     });
@@ -148,7 +148,7 @@ export class RenewalAttempt {
       try {
         const ageMs = clock.monotonicMs() - answeredAtMs;
         const publication = { session, ageMs, nextDueInMs: Math.max(0, untilRenewalMs - ageMs) };
-        const answer = await store.publish(this.#held.lease, publication);
+        const answer = await store.publish(this.#granted.lease, publication);
         return { kind: answer, session, issued };
       } catch (error) {
         if (!isStoreOutage(error)) throw error;
@@ -162,7 +162,7 @@ export class RenewalAttempt {
     // An abort that shutdown did not ask for is the lease running out: to everyone else, a timeout.
     const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
     const { retryAfterMs, wasReached } = failure;
-    const attempt = { kind, failures: this.#held.lease.failures, retryAfterMs, wasReached };
+    const attempt = { kind, failures: this.#granted.lease.failures, retryAfterMs, wasReached };
     const retryInMs = retryDelayMs(attempt, this.#context.random());
     const recorded = recordOf(failure, kind, this.#context.clock.now());
     if (!wasReached) this.#context.ceiling.giveBack(this.#merchant);
@@ -178,7 +178,7 @@ export class RenewalAttempt {
   /** A store that does not answer (which ObservedStore reports) costs the rest of the lease: it then ends by itself. */
   async #release(release: LeaseRelease): Promise<void> {
     try {
-      await Promise.all([this.#onGivenUp(), this.#context.store.release(this.#held.lease, release)]);
+      await Promise.all([this.#onGivenUp(), this.#context.store.release(this.#granted.lease, release)]);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }

@@ -48,7 +48,7 @@ class Looping {
       merchants: {
         ids: () => this.configured,
         settingsOf: (merchant) => (this.configured.includes(merchant) ? someSettings() : undefined),
-        gatewayOf: () => 'gateway',
+        gatewayIdOf: () => 'gateway',
       },
       renewer: this.#renewer(),
       sync: this.#sync(),

@@ -8,11 +8,11 @@ import type { SessionSync } from './session-sync.js';
 import { isStoreOutage } from './store-outage.js';
 
 /** Renewals that one replica has in flight at once: more due merchants wait, and other replicas may take them. */
-const MOST_IN_FLIGHT = 64;
+const MAX_IN_FLIGHT = 64;
 /** With a backlog, the store is asked for more once this many are left: a question for each would double its work. */
-const ASK_AGAIN_AT = MOST_IN_FLIGHT / 2;
+const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
 /** Listed merchants that are not to be renewed here may not hide ours; beyond this many, something else is wrong. */
-const MOST_PASSED_OVER = 10_000;
+const MAX_PASSED_OVER = 10_000;
 /** What is listed and not taken is looked at again in this pace, however due it is. */
 const PACE_MS = 100;
 /** The store's list and our own count of a session's age are not the same millisecond. */
@@ -45,7 +45,7 @@ export class RenewalLoop {
     this.#alarm = new Alarm(clock, () => void this.tick());
     this.#endSubscriptions = [
       held.onAnyNewer(({ merchant }) => this.#adopted(merchant)),
-      failures.onAnyFailure((merchant, { kind }) => recovery.failed(merchants.gatewayOf(merchant), merchant, kind)),
+      failures.onAnyFailure((merchant, { kind }) => recovery.failed(merchants.gatewayIdOf(merchant), merchant, kind)),
     ];
   }
 
@@ -96,7 +96,7 @@ export class RenewalLoop {
   #adopted(merchant: string): void {
     const { held, merchants, recovery } = this.#context;
     this.#alarm.in(Math.max(0, held.untilRenewalMs(merchant)));
-    const released = recovery.succeeded(merchants.gatewayOf(merchant), merchant);
+    const released = recovery.succeeded(merchants.gatewayIdOf(merchant), merchant);
     if (released.length === 0) return;
     for (const other of released) this.#released.add(other);
     this.wake();
@@ -113,15 +113,15 @@ export class RenewalLoop {
     for (const merchant of this.#shuffled([...this.#released])) {
       if (held.untilRenewalMs(merchant) > 0 || merchants.settingsOf(merchant) === undefined) {
         this.#released.delete(merchant);
-      } else if (load.hasRoom(merchants.gatewayOf(merchant)) && this.#room() > 0) {
+      } else if (load.hasRoom(merchants.gatewayIdOf(merchant)) && this.#room() > 0) {
         this.#released.delete(merchant);
-        this.#renew({ merchant, newerThan: held.replaceable(merchant), isOverdue: true, ignoresBackOff: true });
+        this.#renew({ merchant, newerThan: held.known(merchant), isOverdue: true, ignoresBackOff: true });
       }
     }
   }
 
   #room(): number {
-    return MOST_IN_FLIGHT - this.#context.renewer.inFlight;
+    return MAX_IN_FLIGHT - this.#context.renewer.inFlight;
   }
 
   async #renewDue(): Promise<void> {
@@ -133,11 +133,11 @@ export class RenewalLoop {
     const ours = due.merchants.filter((merchant) => this.#isDueHere(merchant));
     let started = 0;
     for (const merchant of this.#shuffled(ours)) {
-      if (this.#room() <= 0 || !load.hasRoom(merchants.gatewayOf(merchant))) continue;
+      if (this.#room() <= 0 || !load.hasRoom(merchants.gatewayIdOf(merchant))) continue;
       started += 1;
-      this.#renew({ merchant, newerThan: held.replaceable(merchant) });
+      this.#renew({ merchant, newerThan: held.known(merchant) });
     }
-    this.#passedOver = Math.min(MOST_PASSED_OVER, due.merchants.length - started);
+    this.#passedOver = Math.min(MAX_PASSED_OVER, due.merchants.length - started);
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
     this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);

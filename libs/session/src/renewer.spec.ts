@@ -73,7 +73,7 @@ class Renewing {
   settings: SessionSettings | undefined = someSettings();
   readonly renewer = new Renewer({
     owner: 'replica-1',
-    merchants: { ids: () => ['shop'], settingsOf: () => this.settings, gatewayOf: () => 'gateway' },
+    merchants: { ids: () => ['shop'], settingsOf: () => this.settings, gatewayIdOf: () => 'gateway' },
     held: this.held,
     store: this.store as unknown as SessionStore,
     silence: { isLasting: true } as RenewerContext['silence'],
@@ -319,7 +319,7 @@ describe('a store that does not work', () => {
     expect(await renewing.renew({ newerThan: 12 }, 0)).toEqual(down);
     expect(await renewing.renew({ newerThan: 12, trigger: 'rejection' }, 50)).toEqual({ kind: 'renewed' });
     const { generation } = renewing.held.get('shop') ?? aSession();
-    expect(renewing.kept).toMatchObject([{ session: { generation }, basis: 12 }]);
+    expect(renewing.kept).toMatchObject([{ session: { generation }, known: 12 }]);
     expect(renewing.events.all).toEqual([
       {
         event: 'renewal_finished',
@@ -456,7 +456,7 @@ describe('an attempt', () => {
     renewing.store.publications.push(...Array.from({ length: 200 }, () => silent));
     renewing.gateway.answerNext({ gatewayDate: renewing.clock.now() });
     expect(await renewing.renew()).toEqual({ kind: 'renewed' });
-    expect(renewing.kept).toMatchObject([{ session: { generation: FENCE }, answeredAtMs: 50, basis: 0 }]);
+    expect(renewing.kept).toMatchObject([{ session: { generation: FENCE }, answeredAtMs: 50, known: 0 }]);
     expect(renewing.names.slice(2)).toEqual(['renewal_finished', 'unconfirmed_publish', 'clock_skew']);
   });
 

@@ -104,9 +104,9 @@ export class Renewer {
 
   async #run(request: RenewalRequest): Promise<RenewalResult> {
     const { merchants, load } = this.#context;
-    const heldOff = this.#heldOff(request);
-    if (heldOff !== undefined) return heldOff;
-    const gateway = merchants.gatewayOf(request.merchant);
+    const holdOff = this.#findHoldOff(request);
+    if (holdOff !== undefined) return holdOff;
+    const gateway = merchants.gatewayIdOf(request.merchant);
     await load.enter(gateway);
     let result: RenewalResult | undefined;
     try {
@@ -124,7 +124,7 @@ export class Renewer {
     const settings = merchants.settingsOf(merchant);
     if (settings === undefined || this.#stopping) return stopping;
     if (held.generationOf(merchant) > newerThan) return { kind: 'already_newer' };
-    const refusal = this.#heldOff(request) ?? this.#waitsForOthers(request) ?? this.#spent(request, settings);
+    const refusal = this.#findHoldOff(request) ?? this.#waitsForOthers(request) ?? this.#spent(request, settings);
     if (refusal !== undefined) return refusal;
     return tracing.renewal(request, async () => {
       const made = await this.#make(request, settings);
@@ -172,7 +172,7 @@ export class Renewer {
   }
 
   /** The schedule is not held off here: the store itself said that the merchant is due. */
-  #heldOff(request: RenewalRequest): ClaimRefusal | undefined {
+  #findHoldOff(request: RenewalRequest): ClaimRefusal | undefined {
     if (isScheduled(request) || request.ignoresBackOff === true) return undefined;
     return this.#holdOffs.find(request.merchant, request.coolDownMs > 0);
   }

@@ -1,15 +1,15 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
 
 const FIRST_CEILING_MS = 2_000;
-const SHORTEST_MS = 1_000;
-const LONGEST_MS = 60_000;
+const MIN_MS = 1_000;
+const MAX_MS = 60_000;
 /** Where no connection came about nothing was asked of the gateway, so that trying again costs it nothing. */
-const LONGEST_UNREACHED_MS = 3_000;
+const MAX_UNREACHED_MS = 3_000;
 /** For failures that only a person can mend; also the most a `Retry-After` can ask for. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
 /** No attempt is ever put off for longer. */
-export const LONGEST_BACK_OFF_MS = SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER);
+export const MAX_BACK_OFF_MS = SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER);
 
 interface FailedAttempt {
   readonly kind: GatewayFailureKind;
@@ -42,7 +42,7 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
 
 /** Full jitter between one second and a ceiling that doubles from 2 s to 60 s: never zero, never in step. */
 function backOffMs({ failures, wasReached }: FailedAttempt, random: number): number {
-  const longestMs = wasReached ? LONGEST_MS : LONGEST_UNREACHED_MS;
-  const ceilingMs = Math.min(longestMs, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
-  return SHORTEST_MS + random * (ceilingMs - SHORTEST_MS);
+  const maxMs = wasReached ? MAX_MS : MAX_UNREACHED_MS;
+  const ceilingMs = Math.min(maxMs, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
+  return MIN_MS + random * (ceilingMs - MIN_MS);
 }

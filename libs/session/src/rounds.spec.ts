@@ -1,7 +1,7 @@
 import { Rounds } from './rounds.js';
 
 /** Rounds that end when the test says so. */
-function heldRounds(): { rounds: Rounds; begun: () => number; endOne: () => Promise<void> } {
+function slowRounds(): { rounds: Rounds; begun: () => number; endOne: () => Promise<void> } {
   const ends: (() => void)[] = [];
   let begun = 0;
   const rounds = new Rounds(async () => {
@@ -18,7 +18,7 @@ function heldRounds(): { rounds: Rounds; begun: () => number; endOne: () => Prom
 
 describe('rounds of work', () => {
   it('are made one at a time, and one more for all who asked meanwhile', async () => {
-    const { rounds, begun, endOne } = heldRounds();
+    const { rounds, begun, endOne } = slowRounds();
     const first = rounds.run();
     const others = [rounds.run(), rounds.run(), rounds.run()];
     expect(begun()).toBe(1);
@@ -30,7 +30,7 @@ describe('rounds of work', () => {
   });
 
   it('lose no wish that comes in the very moment in which the last one ends', async () => {
-    const { rounds, begun, endOne } = heldRounds();
+    const { rounds, begun, endOne } = slowRounds();
     const first = rounds.run().then(() => void rounds.run());
     await endOne();
     await first;
@@ -38,7 +38,7 @@ describe('rounds of work', () => {
   });
 
   it('end with the one under way once they are closed, whoever asked for more', async () => {
-    const { rounds, begun, endOne } = heldRounds();
+    const { rounds, begun, endOne } = slowRounds();
     void rounds.run();
     void rounds.run();
     const closed = rounds.close();
@@ -49,7 +49,7 @@ describe('rounds of work', () => {
   });
 
   it('begin at once, in the step in which they are asked for', () => {
-    const { rounds, begun } = heldRounds();
+    const { rounds, begun } = slowRounds();
     void rounds.run();
     expect(begun()).toBe(1);
   });

@@ -4,10 +4,10 @@ import type { LeadTime, SessionSettings } from './session-settings.js';
 const DEFAULT_RENEW_SHARE = 0.2;
 const DEFAULT_RENEW_TIMEOUTS = 2;
 const DEFAULT_MARGIN_SHARE = 0.05;
-const LONGEST_DEFAULT_MARGIN_MS = 30_000;
+const MAX_DEFAULT_MARGIN_MS = 30_000;
 const JITTER_SHARE = 0.1;
 /** A lead time as long as the lifetime would renew for ever, so renewal never starts before half of it has passed. */
-const LONGEST_LEAD_SHARE = 0.5;
+const MAX_LEAD_SHARE = 0.5;
 /** Attempts that should fit between renewAt and mustRenewAt, and the pause that lies between them. */
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
@@ -28,7 +28,7 @@ export function momentsOf(
 ): SessionMoments {
   const lifetimeMs = msBetween(life.createdAt, life.expiresAt);
   const wantedLeadMs = renewLeadMs(settings, lifetimeMs) * (1 + JITTER_SHARE * jitter);
-  const leadMs = Math.min(wantedLeadMs, LONGEST_LEAD_SHARE * lifetimeMs);
+  const leadMs = Math.min(wantedLeadMs, MAX_LEAD_SHARE * lifetimeMs);
   const marginMs = Math.min(safetyMarginMs(settings, lifetimeMs), leadMs);
   return { renewAt: plusMs(life.expiresAt, -leadMs), mustRenewAt: plusMs(life.expiresAt, -marginMs) };
 }
@@ -53,7 +53,7 @@ function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {
 
 function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {
   if (settings.safetyMargin !== undefined) return leadTimeMs(settings.safetyMargin, lifetimeMs);
-  return Math.min(DEFAULT_MARGIN_SHARE * lifetimeMs, LONGEST_DEFAULT_MARGIN_MS);
+  return Math.min(DEFAULT_MARGIN_SHARE * lifetimeMs, MAX_DEFAULT_MARGIN_MS);
 }
 
 function leadTimeMs(lead: LeadTime, lifetimeMs: number): number {

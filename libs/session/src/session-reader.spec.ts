@@ -43,7 +43,14 @@ class Reading {
   read(wish: Partial<ReadWish> = {}): Outcome {
     const { signal } = this.aborting;
     return new Outcome(
-      this.reader.read({ merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, patient: false, signal, ...wish }),
+      this.reader.read({
+        merchant: 'shop',
+        minRemainingMs: 0,
+        waitMs: 1_000,
+        waitsThroughFailure: false,
+        signal,
+        ...wish,
+      }),
     );
   }
 
@@ -163,7 +170,7 @@ describe('a read', () => {
     'that finds nothing is refused as soon as the attempt has failed %s, but for a patient one',
     async (_name, fail) => {
       const reading = new Reading();
-      const [read, patient] = [reading.read(), reading.read({ patient: true })];
+      const [read, patient] = [reading.read(), reading.read({ waitsThroughFailure: true })];
       await reading.clock.settle();
       fail(reading);
       await reading.clock.settle();

@@ -22,7 +22,7 @@ export interface ReadWish {
   /** How long the reader waits when there is nothing to serve. */
   readonly waitMs: number;
   /** Whether to wait on although the attempt under way has failed. */
-  readonly patient: boolean;
+  readonly waitsThroughFailure: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -122,7 +122,7 @@ export class SessionReader {
     return renewAndFollow(this.#context, {
       merchant,
       trigger: 'demand',
-      newerThan: held.replaceable(merchant),
+      newerThan: held.known(merchant),
       coolDownMs: replacesLiving ? EARLY_RENEWAL_COOL_DOWN_MS : 0,
     });
   }
@@ -143,20 +143,20 @@ export class SessionReader {
 
   async #waitForRenewal(wish: ReadWish): Promise<void> {
     const { clock, held, failures } = this.#context;
-    const { merchant, patient } = wish;
+    const { merchant, waitsThroughFailure } = wish;
     const generation = held.generationOf(merchant);
     const deadline = new Deadline(clock, wish.waitMs, wish.signal);
     const change = new ChangeWait(held, failures, {
       merchant,
       generation,
-      orFailure: !patient,
+      orFailure: !waitsThroughFailure,
       signal: deadline.signal,
     });
     try {
       const result = await Promise.race([this.#renewAndFollow(wish), change.ended]);
       // No result: something changed, or the time is up. `held`: another replica is at it and will announce.
       if (result === undefined) return;
-      if (patient || result.kind === 'held') await change.ended;
+      if (waitsThroughFailure || result.kind === 'held') await change.ended;
     } finally {
       change.end();
       deadline.close();

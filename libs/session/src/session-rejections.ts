@@ -17,7 +17,7 @@ export const REJECTION_COOL_DOWN_MS = 10_000;
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
 /** The attempt that a rejection joins may have been somebody else's, for less: then one of its own follows. */
-const MOST_ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 
 export interface Rejection {
   readonly merchant: string;
@@ -126,7 +126,7 @@ export class SessionRejections {
     for (let attempt = 1; ; attempt += 1) {
       const result = await renewAndFollow(this.#context, this.#request(rejection));
       const isSettled = this.#newer(rejection) !== undefined || isLastWord(result);
-      if (isSettled || attempt === MOST_ATTEMPTS || signal.aborted) return result;
+      if (isSettled || attempt === MAX_ATTEMPTS || signal.aborted) return result;
     }
   }
 
@@ -136,7 +136,7 @@ export class SessionRejections {
     return {
       merchant,
       trigger: 'rejection',
-      newerThan: Math.max(generation, held.replaceable(merchant)),
+      newerThan: Math.max(generation, held.known(merchant)),
       coolDownMs: replacesLiving ? REJECTION_COOL_DOWN_MS : 0,
     };
   }

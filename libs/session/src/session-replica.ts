@@ -175,14 +175,14 @@ export class SessionReplica {
     this.#sync.renewNow(merchant);
   }
 
-  #offered({ session: { merchant, generation }, answeredAtMs, basis }: UnpublishedSession, answer: OfferResult): void {
+  #offered({ session: { merchant, generation }, answeredAtMs, known }: UnpublishedSession, answer: OfferResult): void {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
     // One that the store had lost was published once: whatever is newer was made with it known.
-    if (basis >= generation) return;
-    const newerThan = Math.max(answer.generation, this.held.generationOf(merchant));
-    this.#settlements.note(merchant, { newerThan, answeredAtMs, longestCallMs: leaseMsFor(settings) });
+    if (known >= generation) return;
+    const newest = Math.max(answer.generation, this.held.generationOf(merchant));
+    this.#settlements.note(merchant, { newest, answeredAtMs, maxCallMs: leaseMsFor(settings) });
     this.#loop.wake();
   }
 

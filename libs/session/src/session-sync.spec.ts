@@ -48,7 +48,7 @@ class Syncing {
       merchants: {
         ids: () => this.configured,
         settingsOf: (merchant) => (this.configured.includes(merchant) ? someSettings() : undefined),
-        gatewayOf: () => 'gateway',
+        gatewayIdOf: () => 'gateway',
       },
       renewer: this.#renewer(),
       handovers: { hear: () => this.done.push('hand-over') } as unknown as SessionSyncContext['handovers'],
@@ -248,7 +248,7 @@ describe('a session that is read', () => {
     await syncing.sync.refresh('shop');
     await syncing.sync.refresh('shop');
     expect(syncing.events.all).toEqual([{ event: 'record_unopenable', merchant: 'shop', generation: 14 }]);
-    expect(syncing.held.replaceable('shop')).toBe(14);
+    expect(syncing.held.known('shop')).toBe(14);
   });
 });
 
@@ -291,7 +291,7 @@ describe('a store that has less than this replica', () => {
     const syncing = new Syncing().holding(12, 60_000).stored({ stored });
     syncing.clock.freeze(100_000);
     await syncing.sync.refresh('shop');
-    const offered = { session: expect.objectContaining({ generation: 12 }), answeredAtMs: -60_000, basis: 12 };
+    const offered = { session: expect.objectContaining({ generation: 12 }), answeredAtMs: -60_000, known: 12 };
     expect(syncing.kept).toEqual(isOffered ? [offered] : []);
   });
 

@@ -6,14 +6,14 @@ import { RecheckPlan } from './recheck-plan.js';
 import { hasNewsInStore } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
-import { LONGEST_BACK_OFF_MS } from './retry-policy.js';
+import { MAX_BACK_OFF_MS } from './retry-policy.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
 /** A merchant without a session, or long overdue, is looked up this often, should its announcement be lost. */
-const LONGEST_RECHECK_MS = 15_000;
-const LONGEST_FIRST_LAG_MS = 2_000;
-const SHORTEST_RECHECK_MS = 250;
+const MAX_RECHECK_MS = 15_000;
+const MAX_FIRST_LAG_MS = 2_000;
+const MIN_RECHECK_MS = 250;
 /** So that replicas do not look all at once. */
 const RECHECK_JITTER = 0.2;
 /** A replica that starts without its store looks after its merchants from here on. */
@@ -149,9 +149,7 @@ export class SessionSync {
     const { held, store, clock, failures } = this.#context;
     const askedAtMs = clock.monotonicMs();
     const failedBefore = new Map(merchants.map((merchant) => [merchant, failures.get(merchant)]));
-    const { states, now } = await store.read(
-      merchants.map((merchant) => ({ merchant, known: held.replaceable(merchant) })),
-    );
+    const { states, now } = await store.read(merchants.map((merchant) => ({ merchant, known: held.known(merchant) })));
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {
       // A failure that was noted while the answer was on its way is younger than the answer.
@@ -185,7 +183,7 @@ export class SessionSync {
     // Only what is news counts from now: the same back-off, seen again, has gone on meanwhile.
     if (failure === undefined || !failures.note(merchant, failure)) return;
     this.#context.watches.forget(merchant, 'lease');
-    if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, LONGEST_BACK_OFF_MS));
+    if (dueInMs > 0) renewer.noteBackOff(merchant, Math.min(dueInMs, MAX_BACK_OFF_MS));
   }
 
   #adopt(session: Session, storeAgeMs: number, askedAtMs: number): void {
@@ -207,7 +205,7 @@ export class SessionSync {
     if (renewer.isRenewing(merchant)) return;
     if (stored.kind === 'absent' && this.#complete) this.invalidate();
     const answeredAtMs = clock.monotonicMs() - held.ageMs(merchant);
-    unpublished.keep({ session, answeredAtMs, basis: session.generation });
+    unpublished.keep({ session, answeredAtMs, known: session.generation });
   }
 
   #sessionAdopted(session: Session): void {
@@ -257,7 +255,7 @@ export class SessionSync {
 
   #renew(merchant: string, how: { readonly isOverdue: boolean; readonly ignoresBackOff?: boolean }): void {
     if (this.#closed || this.#context.renewer.retryInMs(merchant) !== undefined) return;
-    const newerThan = this.#context.held.replaceable(merchant);
+    const newerThan = this.#context.held.known(merchant);
     this.#context.renewer
       .renew({ merchant, trigger: 'schedule', newerThan, coolDownMs: 0, ...how })
       .then((result) => {
@@ -281,17 +279,14 @@ export class SessionSync {
     const { leftMs, freshMs } = held.facts(merchant);
     const jitter = 1 - RECHECK_JITTER * random();
     // Without a session, the end of a lease or of a back-off is looked after: the due list comes first.
-    if (session === undefined || leftMs <= 0)
-      return Math.min(LONGEST_RECHECK_MS * jitter, dueInMs + LONGEST_FIRST_LAG_MS);
+    if (session === undefined || leftMs <= 0) return Math.min(MAX_RECHECK_MS * jitter, dueInMs + MAX_FIRST_LAG_MS);
     const leadMs = msBetween(session.renewAt, session.expiresAt);
-    const firstLagMs = Math.min(LONGEST_FIRST_LAG_MS, Math.max(SHORTEST_RECHECK_MS, leadMs / 4));
+    const firstLagMs = Math.min(MAX_FIRST_LAG_MS, Math.max(MIN_RECHECK_MS, leadMs / 4));
     const looks = Math.min(10, this.#looks.get(merchant) ?? 0);
-    const lagMs = Math.min(LONGEST_RECHECK_MS, firstLagMs * 2 ** looks);
+    const lagMs = Math.min(MAX_RECHECK_MS, firstLagMs * 2 ** looks);
     const untilRenewalMs = held.untilRenewalMs(merchant);
     if (untilRenewalMs > 0) return untilRenewalMs + firstLagMs;
     // The margin is a moment of its own: from then on a renewal does not wait for the schedule.
-    return freshMs > SHORTEST_RECHECK_MS
-      ? Math.min(lagMs * jitter, freshMs)
-      : Math.max(SHORTEST_RECHECK_MS, lagMs * jitter);
+    return freshMs > MIN_RECHECK_MS ? Math.min(lagMs * jitter, freshMs) : Math.max(MIN_RECHECK_MS, lagMs * jitter);
   }
 }

@@ -2,7 +2,7 @@ import { aSession, FakeClock } from '#libs/testing';
 import { HeldSessions } from './held-sessions.js';
 import { Settlements } from './settlements.js';
 
-const LONGEST_CALL_MS = 5_000;
+const MAX_CALL_MS = 5_000;
 
 function contested(): { clock: FakeClock; held: HeldSessions; settlements: Settlements } {
   const clock = new FakeClock();
@@ -10,7 +10,7 @@ function contested(): { clock: FakeClock; held: HeldSessions; settlements: Settl
   return { clock, held, settlements: new Settlements(held, clock) };
 }
 
-const contest = (newerThan: number, answeredAtMs = 0) => ({ newerThan, answeredAtMs, longestCallMs: LONGEST_CALL_MS });
+const contest = (newest: number, answeredAtMs = 0) => ({ newest, answeredAtMs, maxCallMs: MAX_CALL_MS });
 
 describe('two sessions of which nobody knows the last', () => {
   it('want a renewal that is newer than both, until there is one', () => {
@@ -37,7 +37,7 @@ describe('two sessions of which nobody knows the last', () => {
 
   it('are in order when the newer one was asked for after the other had been answered', async () => {
     const { clock, held, settlements } = contested();
-    await clock.advance(LONGEST_CALL_MS);
+    await clock.advance(MAX_CALL_MS);
     held.adopt(aSession({ generation: 20 }), 0);
     settlements.note('shop', contest(20));
     expect(settlements.open()).toEqual([['shop', 20]]);

@@ -1,17 +1,17 @@
 import type { Clock } from '#libs/clock';
 import type { HeldSessions } from './held-sessions.js';
 
-/** Two sessions of which one was offered: `newerThan` is the generation of the newer one. */
+/** Two sessions of which one was offered: `newest` is the generation of the newer one. */
 interface Contest {
-  readonly newerThan: number;
+  readonly newest: number;
   /** When the gateway had answered with the offered one, by the monotonic clock. */
   readonly answeredAtMs: number;
   /** For sessions that do not say how long their call took. */
-  readonly longestCallMs: number;
+  readonly maxCallMs: number;
 }
 
 /** A publication that was on its way for so long makes its session look that much younger than it is. */
-const LONGEST_WAY_MS = 250;
+const MAX_TRIP_MS = 250;
 
 /** The other session is read before it is judged; should it never come, its maker has died over it. */
 const READ_WITHIN_MS = 15_000;
@@ -32,7 +32,7 @@ export class Settlements {
 
   note(merchant: string, contest: Contest): void {
     const known = this.#contests.get(merchant);
-    if (known !== undefined && known.newerThan >= contest.newerThan) return;
+    if (known !== undefined && known.newest >= contest.newest) return;
     this.#contests.set(merchant, { ...contest, notedAtMs: this.#clock.monotonicMs() });
   }
 
@@ -41,23 +41,23 @@ export class Settlements {
   }
 
   /** Those that want a renewal now, each with the generation that it has to exceed. */
-  open(): readonly (readonly [merchant: string, newerThan: number])[] {
+  open(): readonly (readonly [merchant: string, newest: number])[] {
     const open: (readonly [string, number])[] = [];
-    for (const [merchant, { newerThan, ...contest }] of this.#contests) {
+    for (const [merchant, { newest, ...contest }] of this.#contests) {
       const generation = this.#held.generationOf(merchant);
-      const isRead = generation >= newerThan;
-      if (generation > newerThan || (isRead && this.#wasAskedForLater(merchant, contest))) {
+      const isRead = generation >= newest;
+      if (generation > newest || (isRead && this.#wasAskedForLater(merchant, contest))) {
         this.#contests.delete(merchant);
       } else if (isRead || this.#clock.monotonicMs() - contest.notedAtMs > READ_WITHIN_MS) {
-        open.push([merchant, newerThan]);
+        open.push([merchant, newest]);
       }
     }
     return open;
   }
 
-  #wasAskedForLater(merchant: string, contest: Pick<Contest, 'answeredAtMs' | 'longestCallMs'>): boolean {
+  #wasAskedForLater(merchant: string, contest: Pick<Contest, 'answeredAtMs' | 'maxCallMs'>): boolean {
     const { callMs } = this.#held.get(merchant) ?? {};
-    const tookMs = callMs === undefined ? contest.longestCallMs : callMs + LONGEST_WAY_MS;
+    const tookMs = callMs === undefined ? contest.maxCallMs : callMs + MAX_TRIP_MS;
     const askedAtMs = this.#clock.monotonicMs() - this.#held.ageMs(merchant) - tookMs;
     return askedAtMs > contest.answeredAtMs;
   }

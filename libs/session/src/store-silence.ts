@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 
 /** A store that has not answered for this long, though it was asked again, is taken for gone. */
 export const LASTING_SILENCE_MS = 5_000;
-const LEAST_QUESTIONS = 3;
+const MIN_QUESTIONS = 3;
 /** A question that took this long, or came this long after the one before it, was asked by a process that was stalled itself. */
 const STALLED_AFTER_MS = 3_000;
 
@@ -23,7 +23,7 @@ export class StoreSilence {
 
   get isLasting(): boolean {
     const forMs = this.#clock.monotonicMs() - this.#sinceMs;
-    return this.#unanswered >= LEAST_QUESTIONS && forMs >= LASTING_SILENCE_MS;
+    return this.#unanswered >= MIN_QUESTIONS && forMs >= LASTING_SILENCE_MS;
   }
 
   answered(): void {

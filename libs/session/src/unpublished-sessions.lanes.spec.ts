@@ -36,7 +36,7 @@ class Offerer {
 
   keep(merchant: string, generation: number, overrides: Parameters<typeof aSession>[0] = {}): UnpublishedSession {
     const session = aSession({ merchant, generation, ...overrides });
-    const unpublished = { session, answeredAtMs: this.clock.monotonicMs(), basis: generation - 1 };
+    const unpublished = { session, answeredAtMs: this.clock.monotonicMs(), known: generation - 1 };
     this.sessions.keep(unpublished);
     return unpublished;
   }
@@ -65,12 +65,12 @@ function keeping(count: number): Offerer {
 }
 
 describe('a session that the store has not', () => {
-  it('is offered with its age, its basis, and what is left until its renewal', async () => {
+  it('is offered with its age, what its maker knew, and what is left until its renewal', async () => {
     const offerer = new Offerer();
     const { session } = offerer.keep('shop', 7);
     offerer.clock.freeze(20_000);
     const offering = offerer.sessions.offerAll();
-    expect(offerer.questions[0]?.offer).toEqual({ session, ageMs: 20_000, nextDueInMs: 700_000, basis: 6 });
+    expect(offerer.questions[0]?.offer).toEqual({ session, ageMs: 20_000, nextDueInMs: 700_000, known: 6 });
     await offerer.answer(0);
     await offering;
   });

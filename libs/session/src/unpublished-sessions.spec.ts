@@ -34,7 +34,7 @@ function offering() {
 const made = (generation: number, merchant = 'shop'): UnpublishedSession => ({
   session: aSession({ merchant, generation }),
   answeredAtMs: 0,
-  basis: generation - 1,
+  known: generation - 1,
 });
 
 describe('sessions that the store has not', () => {
@@ -47,7 +47,7 @@ describe('sessions that the store has not', () => {
       session: aSession({ generation: 20 }),
       ageMs: 100_000,
       nextDueInMs: 620_000,
-      basis: 19,
+      known: 19,
     });
     asked[0]?.answer(taken(20));
     await offered;

@@ -17,7 +17,7 @@ export interface UnpublishedSession {
   /** When the gateway's answer was complete, by the monotonic clock. */
   readonly answeredAtMs: number;
   /** The highest generation that was known when it was made. */
-  readonly basis: number;
+  readonly known: number;
 }
 
 interface UnpublishedParts {
@@ -81,12 +81,12 @@ export class UnpublishedSessions {
 
   async #offer(unpublished: UnpublishedSession): Promise<void> {
     const { clock, store, onAnswer, onBroken } = this.#parts;
-    const { session, answeredAtMs, basis } = unpublished;
+    const { session, answeredAtMs, known } = unpublished;
     const ageMs = clock.monotonicMs() - answeredAtMs;
     const nextDueInMs = Math.max(0, msBetween(session.createdAt, session.renewAt) - ageMs);
     let answer: OfferResult | undefined;
     try {
-      answer = await store.offer({ session, ageMs, nextDueInMs, basis });
+      answer = await store.offer({ session, ageMs, nextDueInMs, known });
     } catch (error) {
       if (isStoreOutage(error)) throw error;
       onBroken(error);

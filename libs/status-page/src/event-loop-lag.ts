@@ -2,7 +2,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 
 const EVERY_MS = 500;
 /** One minute. */
-const MOST_SAMPLES = 120;
+const MAX_SAMPLES = 120;
 
 /** How late timers fire on this replica: what everything else that waits for the event loop has to wait, too. */
 export class EventLoopLag {
@@ -36,7 +36,7 @@ export class EventLoopLag {
     const dueAtMs = this.#clock.monotonicMs() + EVERY_MS;
     this.#task = this.#clock.schedule(EVERY_MS, () => {
       this.#samples.push(Math.max(0, this.#clock.monotonicMs() - dueAtMs));
-      if (this.#samples.length > MOST_SAMPLES) this.#samples.shift();
+      if (this.#samples.length > MAX_SAMPLES) this.#samples.shift();
       this.#wait();
     });
   }

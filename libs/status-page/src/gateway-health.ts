@@ -5,13 +5,13 @@ import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
 /** A gateway is judged by this many create calls, */
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 /** none of them older than this, */
 const ATTEMPT_COUNTS_FOR_MS = 900_000;
 /** and is down when so many in a row have failed. */
 const DOWN_AFTER = 3;
 
-export const MOST_GATEWAYS = 12;
+export const MAX_GATEWAYS = 12;
 
 const severity: readonly StatusGatewayHealth[] = ['down', 'degraded', 'unknown', 'answering'];
 
@@ -80,7 +80,7 @@ export class GatewayHealth implements SessionEvents {
     const at = this.#clock.now();
     this.#of(merchant, (gateway) => {
       gateway.attempts.push({ at, failed, durationMs });
-      if (gateway.attempts.length > MOST_ATTEMPTS) gateway.attempts.shift();
+      if (gateway.attempts.length > MAX_ATTEMPTS) gateway.attempts.shift();
       if (!failed) gateway.lastAnswerAt = at;
       if (outcome !== 'success') gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.msgCode);
     });

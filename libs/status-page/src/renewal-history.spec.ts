@@ -1,6 +1,6 @@
 import { GatewayFailure, type SessionEvent } from '#libs/session';
 import { FakeClock } from '#libs/testing';
-import { MOST_RENEWALS, RenewalHistory } from './renewal-history.js';
+import { MAX_RENEWALS, RenewalHistory } from './renewal-history.js';
 
 type Finished = Extract<SessionEvent, { event: 'renewal_finished' }>;
 
@@ -47,12 +47,12 @@ describe('the renewal history', () => {
 
   it('keeps the last renewals of a merchant, and the merchants that there was news of last', () => {
     const history = new RenewalHistory(new FakeClock(), 3);
-    for (let generation = 1; generation <= MOST_RENEWALS + 5; generation += 1) history.emit(finished({ generation }));
+    for (let generation = 1; generation <= MAX_RENEWALS + 5; generation += 1) history.emit(finished({ generation }));
     expect(history.of('shop').map(({ generation }) => generation)).toEqual(
-      Array.from({ length: MOST_RENEWALS }, (_, index) => index + 6),
+      Array.from({ length: MAX_RENEWALS }, (_, index) => index + 6),
     );
     for (const merchant of ['a', 'b', 'shop', 'c']) history.emit(finished({ merchant }));
-    expect(['a', 'b', 'shop', 'c'].map((merchant) => history.of(merchant).length)).toEqual([0, 1, MOST_RENEWALS, 1]);
+    expect(['a', 'b', 'shop', 'c'].map((merchant) => history.of(merchant).length)).toEqual([0, 1, MAX_RENEWALS, 1]);
   });
 
   it('knows whether the budget was spent when a call was last wanted', () => {

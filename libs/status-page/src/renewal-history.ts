@@ -5,10 +5,10 @@ import type { StatusRenewal } from './status-document.js';
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
 
 /** As many as the page draws. */
-export const MOST_RENEWALS = 12;
+export const MAX_RENEWALS = 12;
 
 /** More than a broker is built for: whoever has gone longest without news is forgotten beyond it. */
-export const MOST_MERCHANTS = 20_000;
+export const MAX_MERCHANTS = 20_000;
 
 interface Remembered {
   readonly renewals: StatusRenewal[];
@@ -20,13 +20,13 @@ const NOTHING: Remembered = { renewals: [], budgetSpent: false };
 /** The last renewals of each merchant as this replica saw them. In memory only, and bounded both ways. */
 export class RenewalHistory implements SessionEvents {
   readonly #clock: Clock;
-  readonly #mostMerchants: number;
+  readonly #maxMerchants: number;
   /** In the order of their last news. */
   readonly #merchants = new Map<string, Remembered>();
 
-  constructor(clock: Clock, mostMerchants: number = MOST_MERCHANTS) {
+  constructor(clock: Clock, maxMerchants: number = MAX_MERCHANTS) {
     this.#clock = clock;
-    this.#mostMerchants = mostMerchants;
+    this.#maxMerchants = maxMerchants;
   }
 
   emit(event: SessionEvent): void {
@@ -79,14 +79,14 @@ export class RenewalHistory implements SessionEvents {
   #remember(merchant: string, renewal: StatusRenewal): void {
     const { renewals } = this.#touch(merchant);
     renewals.push(renewal);
-    if (renewals.length > MOST_RENEWALS) renewals.shift();
+    if (renewals.length > MAX_RENEWALS) renewals.shift();
   }
 
   #touch(merchant: string): Remembered {
     const remembered = this.#merchants.get(merchant) ?? { renewals: [], budgetSpent: false };
     this.#merchants.delete(merchant);
     this.#merchants.set(merchant, remembered);
-    if (this.#merchants.size > this.#mostMerchants) this.#forgetOldest();
+    if (this.#merchants.size > this.#maxMerchants) this.#forgetOldest();
     return remembered;
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { EventLoopLag } from './event-loop-lag.js';
-import { type GatewayHealth, MOST_GATEWAYS } from './gateway-health.js';
+import { type GatewayHealth, MAX_GATEWAYS } from './gateway-health.js';
 import { merchantStatus, type MerchantStatusParts } from './merchant-status.js';
 import type { MerchantSurvey } from './merchant-survey.js';
 import type { StatusCondition, StatusDocument, StatusReplica } from './status-document.js';
@@ -8,7 +8,7 @@ import type { ReplicaCondition } from './status-source.js';
 import type { StoreHealth } from './store-health.js';
 
 /** Merchants in one document: more than a person reads, and a bound of what every viewer is sent each second. */
-export const MOST_LISTED = 100;
+export const MAX_LISTED = 100;
 
 /** What this replica says of itself without being asked. */
 interface ReplicaFacts {
@@ -54,13 +54,11 @@ export class StatusReporter {
       at: clock.now(),
       replica: this.#replica(),
       store: store.describe(),
-      gateways: judged.slice(0, MOST_GATEWAYS),
-      furtherGateways: Math.max(0, judged.length - MOST_GATEWAYS),
+      gateways: judged.slice(0, MAX_GATEWAYS),
+      furtherGateways: Math.max(0, judged.length - MAX_GATEWAYS),
       counts,
       matching: matching.length,
-      merchants: matching
-        .slice(0, MOST_LISTED)
-        .map(({ id }) => merchantStatus(this.#parts, id, survey.conditionOf(id))),
+      merchants: matching.slice(0, MAX_LISTED).map(({ id }) => merchantStatus(this.#parts, id, survey.conditionOf(id))),
     };
   }
 

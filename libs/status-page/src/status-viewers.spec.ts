@@ -1,5 +1,5 @@
 import { FakeClock } from '#libs/testing';
-import { HEARTBEAT_MS, MOST_VIEWERS, PACE_MS, StatusViewers, type ViewerSink } from './status-viewers.js';
+import { HEARTBEAT_MS, MAX_VIEWERS, PACE_MS, StatusViewers, type ViewerSink } from './status-viewers.js';
 
 /** A page's stream that takes nothing while it is stalled. */
 class Stream implements ViewerSink {
@@ -83,11 +83,11 @@ describe('the viewers of the status page', () => {
 
   it('are bounded in number, and a place that was left is free again', () => {
     const hall = new Hall();
-    const streams = Array.from({ length: MOST_VIEWERS }, () => hall.enter());
+    const streams = Array.from({ length: MAX_VIEWERS }, () => hall.enter());
     expect(() => hall.viewers.assertRoom()).toThrow(expect.objectContaining({ code: 'overloaded' }));
     streams[0]?.leave();
     streams[0]?.leave();
-    expect(hall.viewers.count).toBe(MOST_VIEWERS - 1);
+    expect(hall.viewers.count).toBe(MAX_VIEWERS - 1);
     expect(() => hall.viewers.assertRoom()).not.toThrow();
   });
 

@@ -2,7 +2,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
 /** Status pages that are open at once on one replica: people, and the screens on their walls. */
-export const MOST_VIEWERS = 20;
+export const MAX_VIEWERS = 20;
 
 /** News is told at this pace at the most, however much of it there is, */
 export const PACE_MS = 1_000;
@@ -10,7 +10,7 @@ export const PACE_MS = 1_000;
 export const HEARTBEAT_MS = 5_000;
 
 /** Who has left a document unread for so long does not read. */
-const MOST_BEHIND_MS = 15_000;
+const MAX_LAG_MS = 15_000;
 
 const RETRY_AFTER_MS = 5_000;
 
@@ -54,8 +54,8 @@ export class StatusViewers {
   /** @throws BrokerError `overloaded` when there are as many as a replica takes, `shutting_down` */
   assertRoom(): void {
     if (this.#closed) throw new BrokerError('shutting_down');
-    if (this.#viewers.size < MOST_VIEWERS) return;
-    throw new BrokerError('overloaded', { detail: `${MOST_VIEWERS} status pages`, retryAfterMs: RETRY_AFTER_MS });
+    if (this.#viewers.size < MAX_VIEWERS) return;
+    throw new BrokerError('overloaded', { detail: `${MAX_VIEWERS} status pages`, retryAfterMs: RETRY_AFTER_MS });
   }
 
   /**
@@ -112,7 +112,7 @@ export class StatusViewers {
       return;
     }
     viewer.behindSinceMs ??= nowMs;
-    if (nowMs - viewer.behindSinceMs >= MOST_BEHIND_MS) viewer.sink.destroy();
+    if (nowMs - viewer.behindSinceMs >= MAX_LAG_MS) viewer.sink.destroy();
   }
 
   #frame(goodForMs: number): Uint8Array {

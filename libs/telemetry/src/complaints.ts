@@ -3,7 +3,7 @@ import type { Logger } from './logger.js';
 
 const REPEATED_AFTER_MS = 600_000;
 /** More than this many different complaints are the same one with something counted in it. */
-const MOST_REMEMBERED = 50;
+const MAX_REMEMBERED = 50;
 /** The beginning tells one complaint from another; what follows is addresses, counts and stacks. */
 const TELLING = 60;
 
@@ -24,7 +24,7 @@ export class Complaints {
     const now = this.#clock.monotonicMs();
     const telling = `${level} ${message.slice(0, TELLING)}`;
     if (now - (this.#saidAtMs.get(telling) ?? -Infinity) < REPEATED_AFTER_MS) return;
-    if (this.#saidAtMs.size >= MOST_REMEMBERED) this.#saidAtMs.clear();
+    if (this.#saidAtMs.size >= MAX_REMEMBERED) this.#saidAtMs.clear();
     this.#saidAtMs.set(telling, now);
     this.#logger[level]({ library: 'opentelemetry' }, message);
   }

@@ -2,9 +2,9 @@ import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
 import { redactText } from './redact-text.js';
 
-const DEEPEST_CAUSE = 5;
+const MAX_CAUSE_DEPTH = 5;
 const WIDEST_AGGREGATE = 4;
-const LONGEST_STACK = 20;
+const MAX_STACK_LINES = 20;
 
 interface ErrorFields {
   name: string;
@@ -52,7 +52,7 @@ function assign<K extends keyof ErrorFields>(fields: ErrorFields, key: K, value:
 
 function related(value: unknown, depth: number): ErrorFields | string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (depth >= DEEPEST_CAUSE) return '[deeper causes left out]';
+  if (depth >= MAX_CAUSE_DEPTH) return '[deeper causes left out]';
   return isError(value) ? errorFields(value, depth + 1) : '[not an Error]';
 }
 
@@ -91,7 +91,7 @@ function framesOf(stack: unknown, message: unknown): string | undefined {
   if (!stack.startsWith(expected)) return undefined;
   const frames = stack
     .slice(expected.length)
-    .split('\n', LONGEST_STACK + 1)
+    .split('\n', MAX_STACK_LINES + 1)
     .filter((line) => FRAME.test(line));
   return frames.length === 0 ? undefined : frames.map((line) => redactText(line.trim())).join('\n');
 }

@@ -3,7 +3,7 @@ import { isSecretName, isWholeLineSecret } from './secret-names.js';
 export const REDACTED = '[redacted]';
 
 /** Longer text is cut before it is searched: it bounds both the line and the work. */
-export const LONGEST_TEXT = 4_096;
+export const MAX_TEXT_LENGTH = 4_096;
 
 type Replacement = (match: string, name: string, rest: string) => string;
 type Rule = readonly [pattern: RegExp, replacement: string | Replacement];
@@ -74,7 +74,7 @@ function bareUrl(scheme: string, rest: string): string {
  * It is the second net: a secret that looks like nothing (a UUID) is caught by the name of its key only.
  */
 export function redactText(text: string): string {
-  const bounded = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  const bounded = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
   return RULES.reduce(
     (kept, [pattern, replacement]) =>
       typeof replacement === 'string' ? kept.replace(pattern, replacement) : kept.replace(pattern, replacement),

@@ -3,10 +3,10 @@ import { errorFields, isError } from './error-fields.js';
 import { REDACTED, redactText } from './redact-text.js';
 import { isSecretName } from './secret-names.js';
 
-const DEEPEST = 8;
+const MAX_DEPTH = 8;
 const WIDEST = 64;
-const MOST_VALUES = 2_000;
-const LONGEST_KEY = 128;
+const MAX_VALUES = 2_000;
+const MAX_KEY_LENGTH = 128;
 
 /** Members that only a private JWK has (RFC 7518, sections 6.2.2, 6.3.2 and 6.4.1). */
 const PRIVATE_JWK_MEMBERS = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'];
@@ -28,7 +28,7 @@ type Fields = Record<string, unknown>;
  * No getter and no `toJSON` of the value runs. It never throws and never changes `value`.
  */
 export function redact(value: unknown): unknown {
-  return walk(value, { ancestors: new Set(), valuesLeft: MOST_VALUES });
+  return walk(value, { ancestors: new Set(), valuesLeft: MAX_VALUES });
 }
 
 function walk(value: unknown, state: Walk): unknown {
@@ -54,7 +54,7 @@ function walk(value: unknown, state: Walk): unknown {
 
 function walkObject(value: object, state: Walk): unknown {
   if (state.ancestors.has(value)) return '[circular]';
-  if (state.ancestors.size >= DEEPEST) return '[deeper]';
+  if (state.ancestors.size >= MAX_DEPTH) return '[deeper]';
   state.ancestors.add(value);
   try {
     return copyOf(value, state);
@@ -132,7 +132,7 @@ function withheld(value: unknown): unknown {
 }
 
 function keyText(key: unknown): string {
-  if (typeof key === 'string') return redactText(key).slice(0, LONGEST_KEY);
+  if (typeof key === 'string') return redactText(key).slice(0, MAX_KEY_LENGTH);
   return typeof key === 'number' || typeof key === 'boolean' ? String(key) : `[${typeof key}]`;
 }
 

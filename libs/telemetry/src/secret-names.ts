@@ -31,7 +31,7 @@ const SECRET_EXACTLY = new Set(['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'pa
 const HARMLESS_ENDING =
   /(?:thumbprint|thumbprints|file|files|expiration|expirationdatetime|expiry|expiresat|count|length|bytes|size)$/;
 
-const LONGEST_KEY = 256;
+const MAX_KEY_LENGTH = 256;
 
 function fold(key: string): string {
   return key.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -39,7 +39,7 @@ function fold(key: string): string {
 
 /** True when whatever stands under this key must not be printed, at any depth and in any spelling. */
 export function isSecretName(key: string): boolean {
-  if (key.length > LONGEST_KEY) return true;
+  if (key.length > MAX_KEY_LENGTH) return true;
   const folded = fold(key);
   if (SECRET_EXACTLY.has(folded)) return true;
   return SECRET_WORDS.some((word) => folded.includes(word)) && !HARMLESS_ENDING.test(folded);

@@ -42,8 +42,8 @@ interface TelemetryOptions {
 
 const SCOPE = 'session-broker';
 /** Of one metric: the most merchants that may have series of their own, with some labels each. */
-const MOST_SERIES = 1_000_000;
-const LONGEST_FLUSH_MS = 3_000;
+const MAX_SERIES = 1_000_000;
+const MAX_FLUSH_MS = 3_000;
 /** As the standard has them. */
 const DEFAULT_PUSH_INTERVAL_MS = 60_000;
 const DEFAULT_PUSH_TIMEOUT_MS = 30_000;
@@ -68,7 +68,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     ...(exports.traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
     // The library's own bound is 2 000 for each metric: five hundred merchants with some outcomes each are more.
-    views: [{ instrumentName: 'session_broker_*', aggregationCardinalityLimit: MOST_SERIES }],
+    views: [{ instrumentName: 'session_broker_*', aggregationCardinalityLimit: MAX_SERIES }],
     instrumentations: [new RuntimeNodeInstrumentation()],
   });
   const complaints = new Complaints(logger, clock);
@@ -116,7 +116,7 @@ function tracesOf(tracer: Tracer): Traces {
 
 /** What could not be flushed is lost, and that is said: telemetry is never worth a process that does not end. */
 async function within(clock: Clock, flush: Promise<void>, complaints: Complaints): Promise<void> {
-  const deadline = new Deadline(clock, LONGEST_FLUSH_MS);
+  const deadline = new Deadline(clock, MAX_FLUSH_MS);
   const ended = new Promise<'late'>((resolve) => deadline.signal.addEventListener('abort', () => resolve('late')));
   try {
     if ((await Promise.race([flush, ended])) === 'late') complaints.say('warn', 'the last telemetry was not delivered');

@@ -67,7 +67,7 @@ export function aPublication(session: Session = aSession(), overrides: Partial<P
 
 /** A session that was made alone, by a replica that knew of none before it. */
 export function anOffer(session: Session = aSession(), overrides: Partial<Offer> = {}): Offer {
-  return { ...aPublication(session), basis: 0, ...overrides };
+  return { ...aPublication(session), known: 0, ...overrides };
 }
 
 export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): RecordedFailure {

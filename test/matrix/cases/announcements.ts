@@ -15,7 +15,7 @@ async function forged(stage: Stage, message: object): Promise<void> {
 
 /** Connections for announcements are closed as soon as they are there, around a publication. */
 async function killedAround(stage: Stage, forMs: number): Promise<void> {
-  const letGo = await stage.callHeld();
+  const letGo = await stage.stallCall();
   await around(stage, async () => {
     const kill = (): Promise<void> => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
     await kill();
@@ -41,7 +41,7 @@ export const announcementCases: readonly MatrixCase[] = [
     name: 'all-connections-killed',
     done: 'CLIENT KILL of every connection just before a publication',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await stage.store.tell('CLIENT', 'KILL', 'TYPE', 'pubsub');
         await stage.store.tell('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -61,7 +61,7 @@ export const announcementCases: readonly MatrixCase[] = [
     done: 'the network cuts the connections for announcements, and nothing else, for 0.5 s around a publication',
     networks: true,
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         for (const network of stage.networks) network.cutAnnouncements();
         await pause(200);
@@ -77,7 +77,7 @@ export const announcementCases: readonly MatrixCase[] = [
     done: 'the same for one replica, for 0.3 s',
     networks: true,
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         stage.networks[1]?.cutAnnouncements();
         await letGo();
@@ -102,7 +102,7 @@ export const announcementCases: readonly MatrixCase[] = [
     done: 'replies are lost for 0.5 s while the session is published',
     networks: true,
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         const lost = repliesLost(stage, 500);
         await letGo();
@@ -118,7 +118,7 @@ export const announcementCases: readonly MatrixCase[] = [
     networks: true,
     play: async (stage: Stage): Promise<void> => {
       await stage.gateway.fault({ kind: 'error', times: 1 });
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         const lost = repliesLost(stage, 500);
         await letGo();

@@ -90,7 +90,7 @@ export const gatewayCases: readonly MatrixCase[] = [
     aftermath: 'none',
     report: true,
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await pause(TIME_OUT_MS);
       await eventually(async () => (await stage.gateway.createCalls()).length >= 3);
       await eventually(() => stage.isAgreed());

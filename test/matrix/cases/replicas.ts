@@ -49,7 +49,7 @@ export const replicaCases: readonly MatrixCase[] = [
     name: 'killed-before-call',
     done: 'SIGKILL of a replica whose create call the gateway does not carry out; over with its lease',
     play: async (stage: Stage): Promise<void> => {
-      await stage.callHeld();
+      await stage.stallCall();
       stage.begin();
       await stage.processes.kill(await claimant(stage));
       await pause(LEASE_MS);
@@ -62,7 +62,7 @@ export const replicaCases: readonly MatrixCase[] = [
     done: 'SIGKILL of a replica whose create call was carried out; over with its lease',
     goalMs: 2_000,
     play: async (stage: Stage): Promise<void> => {
-      await stage.callHeld('answer');
+      await stage.stallCall('answer');
       stage.begin();
       await stage.processes.kill(await claimant(stage));
       await pause(LEASE_MS);
@@ -88,7 +88,7 @@ export const replicaCases: readonly MatrixCase[] = [
     name: 'stopped-beyond-lease',
     done: 'SIGSTOP of the claimant during its call, until others have renewed',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       const frozen = await claimant(stage);
       await around(stage, async () => {
         stage.processes.signal(frozen, 'SIGSTOP');
@@ -103,7 +103,7 @@ export const replicaCases: readonly MatrixCase[] = [
     name: 'stopped-claimant-0.8s',
     done: 'SIGSTOP of the claimant for 0.8 s during its call',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       const frozen = await claimant(stage);
       await around(stage, async () => {
         stage.processes.signal(frozen, 'SIGSTOP');

@@ -41,7 +41,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'killed-empty-in-call',
     done: 'Redis is killed while the create call is under way, and comes back empty after its answer',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await stage.store.redis.kill();
         await letGo();
@@ -78,7 +78,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'frozen-beyond-lease',
     done: 'Redis is frozen between the gateway’s answer and the publication, for longer than the lease',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         stage.store.redis.freeze();
         await letGo();
@@ -122,7 +122,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'flushall-in-call',
     done: 'FLUSHALL while a create call is under way',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await stage.store.tell('FLUSHALL');
         await letGo();
@@ -143,7 +143,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'lease-deleted',
     done: 'the lease is deleted while its create call is under way',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await stage.store.tell('HDEL', stage.store.merchantKey('shop'), 'owner', 'leaseEndsAt', 'leaseMs');
         await pause(300);
@@ -156,7 +156,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'merchant-deleted',
     done: 'everything about the merchant is deleted while a create call is under way',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await stage.store.tell('DEL', stage.store.merchantKey('shop'));
         await letGo();
@@ -180,7 +180,7 @@ export const storeCases: readonly MatrixCase[] = [
     name: 'clock-back-in-call',
     done: 'the same while a create call is under way',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await anHourAhead(stage);
         await letGo();

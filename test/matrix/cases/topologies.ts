@@ -32,7 +32,7 @@ export const topologyCases: readonly MatrixCase[] = [
     done: 'the same while a create call is under way',
     topology: 'Sentinel',
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         await stage.store.sentinels.primary.kill();
         await letGo();
@@ -96,7 +96,7 @@ export const topologyCases: readonly MatrixCase[] = [
     topology: 'Cluster',
     replicas: 4,
     play: async (stage: Stage): Promise<void> => {
-      const letGo = await stage.callHeld();
+      const letGo = await stage.stallCall();
       await around(stage, async () => {
         const kill = (): Promise<void> => stage.store.everywhere('CLIENT', 'KILL', 'TYPE', 'pubsub');
         await kill();

@@ -68,7 +68,7 @@ export const handMade = [
   {
     name: 'what the store has lost is not offered to it',
     file: session('session-sync'),
-    was: 'unpublished.keep({ session, answeredAtMs, basis: session.generation });',
+    was: 'unpublished.keep({ session, answeredAtMs, known: session.generation });',
     becomes: '',
   },
   {
@@ -122,13 +122,13 @@ export const handMade = [
   {
     name: 'a second call is made under a lease whose first one failed',
     file: session('renewal-attempt'),
-    was: 'held.noteCalled(this.#merchant, this.#held.lease.fence);',
+    was: 'held.noteCalled(this.#merchant, this.#granted.lease.fence);',
     becomes: '',
   },
   {
     name: 'a back-off that the store tells may be of any length',
     file: session('session-sync'),
-    was: 'Math.min(dueInMs, LONGEST_BACK_OFF_MS)',
+    was: 'Math.min(dueInMs, MAX_BACK_OFF_MS)',
     becomes: 'dueInMs',
   },
   {

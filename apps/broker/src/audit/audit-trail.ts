@@ -19,7 +19,7 @@ type Refused = Omit<AuditRecord, 'outcome' | 'count'>;
 interface Tally {
   generation: number;
   /** Reads of this generation that no record stands for yet. */
-  untold: number;
+  unrecorded: number;
 }
 
 /** Whoever has no credential must not fill the disk. */
@@ -51,7 +51,7 @@ export class AuditTrail implements OnApplicationShutdown {
 
   /**
    * On the path of every read: a look into a map, and seldom more. A new generation closes the tally of the one before
-   * it, so that no read goes untold.
+   * it, so that no read goes unrecorded.
    */
   read({ caller, merchant, generation }: SessionRead): void {
     const tally = this.#tallyOf(caller, merchant);
@@ -61,8 +61,8 @@ export class AuditTrail implements OnApplicationShutdown {
       this.done({ action: 'session.read', caller, merchant, generation });
       return;
     }
-    tally.untold += 1;
-    if (tally.untold >= this.#configuration.current.audit.readEvery) this.#tellRest({ caller, merchant }, tally);
+    tally.unrecorded += 1;
+    if (tally.unrecorded >= this.#configuration.current.audit.readEvery) this.#tellRest({ caller, merchant }, tally);
   }
 
   done(record: Omit<AuditRecord, 'outcome'>): void {
@@ -91,9 +91,9 @@ export class AuditTrail implements OnApplicationShutdown {
 
   /** Tells the reads of a generation that no record stands for yet. */
   #tellRest(reader: Pick<SessionRead, 'caller' | 'merchant'>, tally: Tally): void {
-    const { generation, untold } = tally;
-    tally.untold = 0;
-    if (untold > 0) this.done({ action: 'session.read', ...reader, generation, count: untold });
+    const { generation, unrecorded } = tally;
+    tally.unrecorded = 0;
+    if (unrecorded > 0) this.done({ action: 'session.read', ...reader, generation, count: unrecorded });
   }
 
   #tellRefusals(record: Refused, count: number): void {
@@ -102,7 +102,7 @@ export class AuditTrail implements OnApplicationShutdown {
 
   #tallyOf(caller: string, merchant: string): Tally {
     const own = this.#tallies.get(caller) ?? new Map<string, Tally>();
-    const tally = own.get(merchant) ?? { generation: 0, untold: 0 };
+    const tally = own.get(merchant) ?? { generation: 0, unrecorded: 0 };
     this.#tallies.set(caller, own.set(merchant, tally));
     return tally;
   }

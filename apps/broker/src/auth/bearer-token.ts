@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
 /** A credential longer than this is none of ours, and is not worth a hash. */
-const LONGEST_HEADER = 8_192;
+const MAX_HEADER_LENGTH = 8_192;
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
 /** The token of an Authorization header (RFC 6750 section 2.1); undefined when it is no bearer token or too long. */
 export function bearerTokenOf(authorization: string): string | undefined {
-  return authorization.length > LONGEST_HEADER ? undefined : BEARER.exec(authorization)?.[1];
+  return authorization.length > MAX_HEADER_LENGTH ? undefined : BEARER.exec(authorization)?.[1];
 }
 
 /** What tokens are known by: whoever steals our memory or our configuration has none of them. */

@@ -8,8 +8,8 @@ import { BrokerError } from '#libs/errors';
 type Place = Extract<JwtConfiguration['keys'], { kind: 'uri' }>;
 
 const TIMEOUT_MS = 5_000;
-const LARGEST_SET = 262_144;
-const LARGEST_HEADERS = 16_384;
+const MAX_SET_BYTES = 262_144;
+const MAX_HEADER_BYTES = 16_384;
 
 /**
  * Fetches a JSON Web Key Set: one GET, no redirect, bounded in time and size, the certificate verified.
@@ -38,7 +38,7 @@ async function answerOf({ uri, tokenFile, ca }: Place, signal: AbortSignal): Pro
     headers,
     signal,
     agent: false,
-    maxHeaderSize: LARGEST_HEADERS,
+    maxHeaderSize: MAX_HEADER_BYTES,
     ...(ca === undefined ? {} : { ca }),
   };
   const request = uri.protocol === 'https:' ? requestHttps : requestHttp;
@@ -56,7 +56,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   let length = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > LARGEST_SET) {
+    if (length > MAX_SET_BYTES) {
       throw new BrokerError('authentication_unavailable', { detail: 'the issuer answered with too much' });
     }
     chunks.push(chunk);

@@ -28,7 +28,7 @@ export class FixedKeySet implements KeySet {
 /** From then on the keys are fetched again in the background. */
 const FRESH_MS = 600_000;
 /** So long the last keys go on while the issuer does not answer. */
-const LONGEST_STALE_MS = 86_400_000;
+const MAX_STALE_MS = 86_400_000;
 /** Tokens that name unknown keys, and an issuer that is down, cost at most one request in this time. */
 const COOL_DOWN_MS = 30_000;
 /** With no keys at all there is nothing to protect but the issuer. */
@@ -78,7 +78,7 @@ export class RemoteKeySet implements KeySet {
   async #current(): Promise<Fetched> {
     const known = this.#fetched;
     const ageMs = known === undefined ? Infinity : this.#parts.clock.monotonicMs() - known.atMs;
-    if (known === undefined || ageMs > LONGEST_STALE_MS) return this.#first();
+    if (known === undefined || ageMs > MAX_STALE_MS) return this.#first();
     if (ageMs > FRESH_MS && this.#mayAsk(COOL_DOWN_MS)) void this.#ask().catch(() => 'logged where it happened');
     return known;
   }

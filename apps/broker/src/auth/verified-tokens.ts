@@ -3,16 +3,16 @@ import type { Clock } from '#libs/clock';
 import type { Caller } from './caller.js';
 
 /** A service has one token, or a few while one is replaced: more than this are not used but tried. */
-const MOST = 10_000;
+const MAX_TOKENS = 10_000;
 
 /** Tokens whose signature was checked, by their digest, until they expire. Bounded: the least used go first. */
 export class VerifiedTokens {
   readonly #clock: Clock;
   readonly #callers: LRUCache<string, Caller>;
 
-  constructor(clock: Clock, most = MOST) {
+  constructor(clock: Clock, max = MAX_TOKENS) {
     this.#clock = clock;
-    this.#callers = new LRUCache({ max: most });
+    this.#callers = new LRUCache({ max });
   }
 
   find(digest: string): Caller | undefined {

@@ -1,5 +1,13 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
@@ -12,8 +20,8 @@ import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { edgeHeaders } from '../http/edge-headers.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
-import { EVENT_STREAM, SessionEventDocument } from './event-documents.js';
-import { heldGeneration } from './last-event-id.js';
+import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './event-documents.js';
+import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
 /** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
@@ -48,18 +56,26 @@ export class EventsController {
     required: false,
     description: 'The generation that you hold: it is not repeated.',
   })
+  @ApiQuery({
+    name: 'handover',
+    required: false,
+    enum: ['true'],
+    description:
+      'You take part in hand-overs: `event: handover` says that a planned renewal is about to end the session that you ' +
+      'have. Hold new calls until the next session comes, and report when none is running any more.',
+  })
   @ApiResponse({
     status: 200,
     description: 'The stream.',
     headers: STREAM_HEADERS,
     content: { 'text/event-stream': { schema: EVENT_STREAM } },
   })
-  @ApiExtraModels(SessionEventDocument)
+  @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
   @Problems(401, 403, 404, 503)
   followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
     const { merchant } = request.params;
-    const generation = heldGeneration(request.headers['last-event-id']);
+    const generation = generationOfLastEvent(request.headers['last-event-id']);
     this.replica.reader.demand(merchant);
     const response = reply.hijack().raw;
     response.writeHead(200, { ...edgeHeaders(request.id), ...HEADERS });
@@ -67,7 +83,8 @@ export class EventsController {
     const { validUntil, name: caller = '' } = callerOf(request) ?? {};
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
-    const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent });
+    const takesPart = request.query['handover'] === 'true';
+    const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent, takesPart });
     // A connection that breaks while it is written to says so by both; closing is what counts.
     response.once('close', remove).on('error', remove);
   }

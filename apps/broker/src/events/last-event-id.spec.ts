@@ -1,14 +1,14 @@
-import { heldGeneration } from './last-event-id.js';
+import { generationOfLastEvent } from './last-event-id.js';
 
 describe('Last-Event-ID', () => {
   it('names the generation that the consumer holds', () => {
-    expect(heldGeneration('1795212001234')).toBe(1_795_212_001_234);
+    expect(generationOfLastEvent('1795212001234')).toBe(1_795_212_001_234);
   });
 
   it.each([undefined, '', 'x', '-1', '1.5', '1e3', ' 1', '0x10', '9'.repeat(16), '9'.repeat(17), ['1', '2']])(
     'counts as none when it is %j',
     (value) => {
-      expect(heldGeneration(value)).toBe(0);
+      expect(generationOfLastEvent(value)).toBe(0);
     },
   );
 });

@@ -18,7 +18,7 @@ const SLOTS = 15;
  * Longest life of a stream. It frees what belongs to consumers that vanished without a word, spreads those that stay
  * over the replicas, and has their credentials checked again.
  */
-const LONGEST_STREAM_MS = 1_800_000;
+const MAX_STREAM_MS = 1_800_000;
 
 /** Streams of one moment must not all come back at one moment: each ends in the last fifth of its time. */
 const SPREAD = 0.2;
@@ -31,6 +31,8 @@ export interface Watch {
   readonly generation: number;
   /** Who follows. */
   readonly caller?: string;
+  /** Whether it holds its calls while a session is replaced. */
+  readonly takesPart?: boolean;
   /** How long its credential is good for, when that is known. */
   readonly validForMs?: number | undefined;
   /** Told of each session that is sent. */
@@ -79,12 +81,9 @@ export class SessionWatchers implements OnModuleDestroy {
    * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
-  add(
-    sink: EventSink,
-    { merchant, generation, caller = '', validForMs = LONGEST_STREAM_MS, onSent }: Watch,
-  ): () => void {
+  add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const watcher = new Watcher(sink, { generation, caller, endsAtMs, ...(onSent === undefined ? {} : { onSent }) });
+    const watcher = new Watcher(sink, { caller: '', ...watch, endsAtMs });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);
@@ -99,6 +98,14 @@ export class SessionWatchers implements OnModuleDestroy {
       this.#count -= 1;
       if (watched.watchers.size === 0) this.#forget(merchant, watched);
     };
+  }
+
+  /**
+   * Tells those who take part in hand-overs.
+   * @returns how many there are
+   */
+  notify(merchant: string, frameOf: (place: number) => Uint8Array): number {
+    return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
   }
 
   /** Ends the streams of those who may not follow any more; whoever still may comes back. */
@@ -146,6 +153,6 @@ export class SessionWatchers implements OnModuleDestroy {
   /** By its number, not by chance: consecutive streams end evenly spread. */
   #streamMs(validForMs: number): number {
     const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
-    return Math.min(LONGEST_STREAM_MS * share, validForMs);
+    return Math.min(MAX_STREAM_MS * share, validForMs);
   }
 }

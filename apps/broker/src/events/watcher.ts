@@ -17,23 +17,27 @@ interface WatcherTerms {
   readonly caller: string;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
   readonly endsAtMs: number;
+  /** Whether it holds its calls while a session is replaced. */
+  readonly takesPart?: boolean;
   /** Told of each session that is sent. */
   readonly onSent?: (session: Session) => void;
 }
 
 /** A session takes less than 2 KiB: who has left this much behind does not read. */
-const MOST_UNSENT_BYTES = 65_536;
+const MAX_UNSENT_BYTES = 65_536;
 
 /** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut. */
 export class Watcher {
   readonly caller: string;
   readonly endsAtMs: number;
+  readonly takesPart: boolean;
   readonly #sink: EventSink;
   #generation: number;
   readonly #onSent: ((session: Session) => void) | undefined;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { generation, caller, endsAtMs, onSent }: WatcherTerms) {
+  constructor(sink: EventSink, { generation, caller, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
+    this.takesPart = takesPart;
     this.#onSent = onSent;
     this.#sink = sink;
     this.#generation = generation;
@@ -44,11 +48,16 @@ export class Watcher {
   send(session: Session): void {
     if (session.generation <= this.#generation) return;
     this.#generation = session.generation;
-    if (this.#sink.writableLength > MOST_UNSENT_BYTES) this.#sink.destroy();
+    if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#sink.destroy();
     else {
       this.#sink.write(sessionFrame(session));
       this.#onSent?.(session);
     }
+  }
+
+  /** Who does not read is not written to: nothing is lost to it that it would have known. */
+  notify(frame: Uint8Array): void {
+    if (this.#sink.writableLength <= MAX_UNSENT_BYTES) this.#sink.write(frame);
   }
 
   /** Nothing is buffered without end: who has not read a thing from one beat to the next is cut. */

@@ -5,7 +5,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 const SWEEP_MS = 20;
 
 /** By now every request that was under way is answered: what is left never asked for anything. */
-const LONGEST_DRAIN_MS = 2_000;
+const MAX_DRAIN_MS = 2_000;
 
 const connections = new WeakMap<Server, Set<Socket>>();
 /** Connections, as requests know them, that end with their next answer. */
@@ -45,7 +45,7 @@ export async function drain(
   server: Server,
   { close, clock }: { close: () => Promise<void>; clock: Clock },
 ): Promise<void> {
-  const endsAtMs = clock.monotonicMs() + LONGEST_DRAIN_MS;
+  const endsAtMs = clock.monotonicMs() + MAX_DRAIN_MS;
   let next: ScheduledTask | undefined;
   const sweep = (): void => {
     if (clock.monotonicMs() >= endsAtMs) connections.get(server)?.forEach((socket) => socket.destroy());

@@ -19,9 +19,9 @@ const DOCS_CONTENT_SECURITY =
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Longer than the idle time of common clients and balancers, so that they close first and never hit a closing socket. */
 const KEEP_ALIVE_MS = 75_000;
-const LARGEST_HEADERS = 16_384;
+const MAX_HEADER_BYTES = 16_384;
 /** A payload of 64 KiB as text whose every character has to be escaped, and the JSON around it. */
-const LARGEST_BODY = 135_168;
+const MAX_BODY_BYTES = 135_168;
 
 /** The name under which Nest injects the server that the app answers by. */
 export const HTTP_SERVER = Symbol('http server');
@@ -33,7 +33,7 @@ export type EarlyAnswer = (request: IncomingMessage, response: ServerResponse) =
 
 export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
   return new FastifyAdapter({
-    bodyLimit: LARGEST_BODY,
+    bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
@@ -46,7 +46,7 @@ export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
 
 function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
-    maxHeaderSize: LARGEST_HEADERS,
+    maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,

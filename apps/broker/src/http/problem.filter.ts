@@ -9,9 +9,9 @@ import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 import { RouteMethods } from './route-methods.js';
 import { toBrokerError } from './to-broker-error.js';
 
-const SHORTEST_RETRY_AFTER_S = 1;
+const MIN_RETRY_AFTER_S = 1;
 /** Of what somebody without rights calls a merchant, no more is kept. */
-const LONGEST_NAME = 63;
+const MAX_NAME_LENGTH = 63;
 
 /** The one place that turns an error into a response, and the one that logs a failed request. */
 @Catch()
@@ -40,7 +40,7 @@ export class ProblemFilter implements ExceptionFilter {
     this.audit.refused({
       action,
       caller: callerOf(request)?.name,
-      merchant: merchant?.slice(0, LONGEST_NAME),
+      merchant: merchant?.slice(0, MAX_NAME_LENGTH),
       reason: code,
       requestId: request.id,
     });
@@ -53,7 +53,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (error.code === 'method_not_allowed') headers['allow'] = this.routes.allowed(request).join(', ');
     if (error.entry.retryable && error.entry.status >= 429) {
       const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000);
-      headers['retry-after'] = String(Math.max(SHORTEST_RETRY_AFTER_S, seconds));
+      headers['retry-after'] = String(Math.max(MIN_RETRY_AFTER_S, seconds));
     }
     return headers;
   }

@@ -7,7 +7,7 @@ type BodyClass<Body> = new () => Body;
 
 /** A member that nobody knows is the caller's text: it is repeated only when it looks like a name. */
 const NAME_LIKE = /^[A-Za-z]\w{0,31}$/;
-const MOST_FAULTS = 5;
+const MAX_FAULTS = 5;
 
 /**
  * Holds a JSON body against its class: nothing converted, nothing unknown, every fault named by its member and rule,
@@ -24,7 +24,7 @@ export class StrictBody<Body extends object> implements PipeTransform<unknown, B
   /** @throws BrokerError `invalid_request` */
   transform(body: unknown): Body {
     if (typeof body !== 'object' || body === null || Array.isArray(body))
-      throw refuse('the body must be a JSON object');
+      throw refusal('the body must be a JSON object');
     const instance = plainToInstance(this.#type, body, { enableImplicitConversion: false });
     const errors = validateSync(instance, {
       whitelist: true,
@@ -33,7 +33,7 @@ export class StrictBody<Body extends object> implements PipeTransform<unknown, B
       stopAtFirstError: true,
       validationError: { target: false, value: false },
     });
-    if (errors.length > 0) throw refuse(errors.slice(0, MOST_FAULTS).map(describe).join('; '));
+    if (errors.length > 0) throw refusal(errors.slice(0, MAX_FAULTS).map(describe).join('; '));
     return instance;
   }
 }
@@ -45,6 +45,6 @@ function describe({ property, constraints = {} }: ValidationError): string {
   return `${property}: ${Object.values(constraints)[0] ?? 'is not valid'}`;
 }
 
-function refuse(publicDetail: string): BrokerError {
+function refusal(publicDetail: string): BrokerError {
   return new BrokerError('invalid_request', { publicDetail });
 }

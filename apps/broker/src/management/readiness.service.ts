@@ -17,7 +17,7 @@ export interface Readiness {
   readonly storeReached: boolean;
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
  * Ready means useful: the store has been reached, and every required merchant has a session to serve, whatever store
@@ -45,6 +45,6 @@ export class ReadinessProbe {
     const ready = missing.length === 0 && storeReached && !shuttingDown;
     const { condition: store = 'unknown' } = current ?? {};
     const reason = current === undefined || store === 'answers' ? {} : { storeReason: current.reason };
-    return { ready, shuttingDown, missing: missing.slice(0, MOST_NAMED), store, ...reason, storeReached };
+    return { ready, shuttingDown, missing: missing.slice(0, MAX_NAMED), store, ...reason, storeReached };
   }
 }

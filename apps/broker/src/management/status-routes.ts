@@ -32,7 +32,7 @@ const HEADERS = {
 /** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
 const STREAM_HEADERS = { ...HEADERS, 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
 
-const LONGEST_SEARCH = 64;
+const MAX_SEARCH_LENGTH = 64;
 
 interface SearchRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
@@ -81,9 +81,9 @@ function assertOwnPage(request: FastifyRequest): void {
 /** @throws BrokerError `invalid_request` */
 function searchOf(query: Readonly<Record<string, unknown>>): StatusSearch {
   const { search = '', condition = '' } = query;
-  if (typeof search !== 'string' || search.length > LONGEST_SEARCH) {
+  if (typeof search !== 'string' || search.length > MAX_SEARCH_LENGTH) {
     throw new BrokerError('invalid_request', {
-      publicDetail: `search takes one text of at most ${LONGEST_SEARCH} characters`,
+      publicDetail: `search takes one text of at most ${MAX_SEARCH_LENGTH} characters`,
     });
   }
   if (condition !== '' && !isCondition(condition)) {

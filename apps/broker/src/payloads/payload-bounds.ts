@@ -1,5 +1,5 @@
 /** Bytes of the longest payload that is sealed, and that is opened. */
-export const LARGEST_PLAINTEXT = 65_536;
+export const MAX_PLAINTEXT_BYTES = 65_536;
 
 /** The compact JWE of such a payload: its base64url, the longest header that is looked at, key, vector, tag and dots. */
-export const LARGEST_JWE = Math.ceil((LARGEST_PLAINTEXT * 4) / 3) + 2_048 + 54 + 16 + 22 + 4;
+export const MAX_JWE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 4) / 3) + 2_048 + 54 + 16 + 22 + 4;

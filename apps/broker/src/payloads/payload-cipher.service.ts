@@ -5,14 +5,14 @@ import { importPaymentKey, importServerKey, type JweWork, type RecipientKey } fr
 import type { Session } from '#libs/session';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { CLOCK, JWE_WORK } from '../platform/tokens.js';
-import { LARGEST_JWE, LARGEST_PLAINTEXT } from './payload-bounds.js';
+import { MAX_JWE_BYTES, MAX_PLAINTEXT_BYTES } from './payload-bounds.js';
 import { WorkGate } from './work-gate.js';
 
 /**
  * A thread of its own does the work, beside the event loop. One processor is left to the event loop, which answers the
  * reads; work that waits takes nothing from it but memory.
  */
-const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, mostMs: 10_000 };
+const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, maxMs: 10_000 };
 
 /** Seals and opens payloads. Never more at once than leaves reads their processor. */
 @Injectable()
@@ -52,7 +52,7 @@ export class PayloadCipher {
     const ordered = [...current, ...keys.filter((key) => !current.includes(key))];
     return this.#gate.run(
       signal,
-      async () => (await this.work.openJwe(jwe, ordered, { maxBytes: LARGEST_JWE })).plaintext,
+      async () => (await this.work.openJwe(jwe, ordered, { maxBytes: MAX_JWE_BYTES })).plaintext,
     );
   }
 
@@ -64,6 +64,6 @@ export class PayloadCipher {
   }
 
   #seal(plaintext: Uint8Array, recipient: RecipientKey): Promise<string> {
-    return this.work.sealJwe(plaintext, recipient, { maxBytes: LARGEST_PLAINTEXT });
+    return this.work.sealJwe(plaintext, recipient, { maxBytes: MAX_PLAINTEXT_BYTES });
   }
 }

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsObject, IsString, ValidateIf } from 'class-validator';
 import { GenerationProperty } from '../docs/generation-property.js';
-import { LARGEST_JWE } from './payload-bounds.js';
+import { MAX_JWE_BYTES } from './payload-bounds.js';
 import { type Encoding, ENCODINGS } from './payload-text.js';
 
 const whenGiven = (name: string): PropertyDecorator =>
@@ -63,7 +63,7 @@ export class EncryptionDocument {
 
 export class DecryptionRequest {
   @IsString({ message: 'must be text' })
-  @ApiProperty({ maxLength: LARGEST_JWE, description: 'Compact JWE, sealed to a client key of the merchant.' })
+  @ApiProperty({ maxLength: MAX_JWE_BYTES, description: 'Compact JWE, sealed to a client key of the merchant.' })
   readonly jwe: string;
 
   @whenGiven('encoding')

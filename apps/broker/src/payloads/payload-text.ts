@@ -11,10 +11,10 @@ export type Encoding = (typeof ENCODINGS)[number];
  */
 export function bytesOf(text: string, encoding: Encoding): Buffer {
   // Half a surrogate pair has no UTF-8, and would silently become another character.
-  if (encoding === 'utf8' && !text.isWellFormed()) throw refuse('plaintext: is not well-formed Unicode');
+  if (encoding === 'utf8' && !text.isWellFormed()) throw refusal('plaintext: is not well-formed Unicode');
   const bytes = Buffer.from(text, encoding);
   if (encoding === 'base64' && bytes.toString('base64') !== text) {
-    throw refuse('plaintext: is not base64 of the standard alphabet with its padding');
+    throw refusal('plaintext: is not base64 of the standard alphabet with its padding');
   }
   return bytes;
 }
@@ -31,7 +31,8 @@ interface EncodedBytes {
 export function textOf(plaintext: Uint8Array, wish: Encoding | undefined): EncodedBytes {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);
   const isText = wish !== 'base64' && isUtf8(bytes);
-  if (wish === 'utf8' && !isText) throw refuse('encoding: the plaintext is not UTF-8; ask for base64, or leave it out');
+  if (wish === 'utf8' && !isText)
+    throw refusal('encoding: the plaintext is not UTF-8; ask for base64, or leave it out');
   return isText ? { text: bytes.toString('utf8'), encoding: 'utf8' } : encoded(bytes);
 }
 
@@ -39,6 +40,6 @@ function encoded(bytes: Buffer): EncodedBytes {
   return { text: bytes.toString('base64'), encoding: 'base64' };
 }
 
-function refuse(publicDetail: string): BrokerError {
+function refusal(publicDetail: string): BrokerError {
   return new BrokerError('invalid_request', { publicDetail });
 }

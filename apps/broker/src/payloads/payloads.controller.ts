@@ -7,7 +7,7 @@ import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { Patience } from '../sessions/patience.js';
+import { RenewalWait } from '../sessions/renewal-wait.js';
 import { RequestLife } from '../http/request-life.js';
 import { type MerchantRoute, MERCHANTS_PATH } from '../http/routes.js';
 import { StrictBody } from '../http/strict-body.pipe.js';
@@ -24,7 +24,7 @@ export class PayloadsController {
   constructor(
     private readonly replica: SessionReplica,
     private readonly cipher: PayloadCipher,
-    private readonly patience: Patience,
+    private readonly renewalWait: RenewalWait,
     private readonly life: RequestLife,
     private readonly audit: AuditTrail,
   ) {}
@@ -88,8 +88,8 @@ export class PayloadsController {
   }
 
   async #current(merchant: string, signal: AbortSignal): Promise<Session> {
-    const waitMs = this.patience.waitMs(merchant);
-    const wish = { merchant, minRemainingMs: 0, waitMs, patient: false, signal };
+    const waitMs = this.renewalWait.waitMs(merchant);
+    const wish = { merchant, minRemainingMs: 0, waitMs, waitsThroughFailure: false, signal };
     return (await this.replica.reader.read(wish)).session;
   }
 }

@@ -23,7 +23,7 @@ class Work {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const gateOf = (parts: Pick<GateParts, 'inFlight' | 'waiting'> & Partial<GateParts>): WorkGate =>
-  new WorkGate({ mostMs: 10_000, clock: new FakeClock(), onOverdue: () => undefined, ...parts });
+  new WorkGate({ maxMs: 10_000, clock: new FakeClock(), onOverdue: () => undefined, ...parts });
 
 describe('WorkGate', () => {
   it('runs as much at once as it may, and the rest in the order in which it came', async () => {

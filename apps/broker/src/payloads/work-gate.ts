@@ -7,7 +7,7 @@ interface GateSize {
   /** Pieces that may wait for their turn; more are turned away. */
   readonly waiting: number;
   /** No piece of work is waited for longer, once it has begun. */
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 export interface GateParts extends GateSize {
@@ -52,12 +52,12 @@ export class WorkGate {
 
   /** Work that hangs must not keep its place for ever. */
   async #inTime<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { clock, mostMs, onOverdue } = this.#size;
+    const { clock, maxMs, onOverdue } = this.#size;
     const overdue = Promise.withResolvers<never>();
-    const limit = clock.schedule(mostMs, () => {
+    const limit = clock.schedule(maxMs, () => {
       onOverdue();
       overdue.reject(
-        new BrokerError('overloaded', { detail: `it did not end in ${mostMs} ms`, retryAfterMs: RETRY_AFTER_MS }),
+        new BrokerError('overloaded', { detail: `it did not end in ${maxMs} ms`, retryAfterMs: RETRY_AFTER_MS }),
       );
     });
     try {

@@ -8,7 +8,7 @@ import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { NEWER_SESSION_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { Patience } from '../sessions/patience.js';
+import { RenewalWait } from '../sessions/renewal-wait.js';
 import { RejectionRequest } from './rejection-request.js';
 import { RequestLife } from '../http/request-life.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
@@ -23,7 +23,7 @@ export class RejectionsController {
   constructor(
     private readonly replica: SessionReplica,
     private readonly life: RequestLife,
-    private readonly patience: Patience,
+    private readonly renewalWait: RenewalWait,
     private readonly audit: AuditTrail,
   ) {}
 
@@ -53,7 +53,7 @@ export class RejectionsController {
     const answer = await this.replica.rejections.reject({
       merchant,
       generation,
-      waitMs: this.patience.waitMs(merchant),
+      waitMs: this.renewalWait.waitMs(merchant),
       signal: this.life.signalFor(reply),
       ...(reason === undefined ? {} : { reason }),
       ...consumerOf(request),

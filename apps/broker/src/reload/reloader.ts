@@ -21,7 +21,7 @@ interface ReloaderParts {
 const SETTLED_AFTER_MS = 1_000;
 
 /** Names in one log line. */
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 
 /**
  * Takes changed files without a restart. It looks at them at a steady pace instead of being told: that works on every
@@ -161,5 +161,5 @@ export class Reloader {
 }
 
 function someOf(ids: readonly string[]): readonly string[] {
-  return ids.length <= MOST_NAMED ? ids : [...ids.slice(0, MOST_NAMED), `and ${ids.length - MOST_NAMED} more`];
+  return ids.length <= MAX_NAMED ? ids : [...ids.slice(0, MAX_NAMED), `and ${ids.length - MAX_NAMED} more`];
 }

@@ -15,9 +15,9 @@ describe('the configured merchants', () => {
   const configured = new ConfiguredMerchants(configuration, { of: () => [] });
 
   it('share a gateway when they share its origin, whatever the path', () => {
-    expect(configured.gatewayOf('shop')).toBe('https://gateway.example');
-    expect(configured.gatewayOf('cafe')).toBe(configured.gatewayOf('shop'));
-    expect(configured.gatewayOf('kiosk')).not.toBe(configured.gatewayOf('shop'));
+    expect(configured.gatewayIdOf('shop')).toBe('https://gateway.example');
+    expect(configured.gatewayIdOf('cafe')).toBe(configured.gatewayIdOf('shop'));
+    expect(configured.gatewayIdOf('kiosk')).not.toBe(configured.gatewayIdOf('shop'));
   });
 
   it('are none that nobody configured', () => {

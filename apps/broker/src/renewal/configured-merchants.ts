@@ -36,7 +36,7 @@ export class ConfiguredMerchants implements Merchants {
   }
 
   /** Merchants of one origin share a gateway, however their paths differ. */
-  gatewayOf(merchant: string): string {
+  gatewayIdOf(merchant: string): string {
     return this.connectionOf(merchant)?.baseUrl.origin ?? '';
   }
 

@@ -34,10 +34,10 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
     const { session } = served;
     const { generation } = session;
     reads.served({ caller: caller.name, merchant, generation }, 'fresh');
-    const isHeld = matchesEtag(request.headers['if-none-match'], etagOf(generation));
+    const isUnchanged = matchesEtag(request.headers['if-none-match'], etagOf(generation));
     const untilRenewalMs = replica.held.untilRenewalMs(merchant);
     const { status, headers, body } = sessionAnswer(
-      { kind: isHeld ? 'unchanged' : 'session', session },
+      { kind: isUnchanged ? 'unchanged' : 'session', session },
       untilRenewalMs,
     );
     response.writeHead(status, { ...edgeHeaders(requestIdOf(request)), ...headers }).end(body);

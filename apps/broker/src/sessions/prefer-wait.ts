@@ -1,5 +1,5 @@
 /** A connection is not held for longer, whatever the caller prefers: proxies on the way give up at about this. */
-export const LONGEST_WAIT_S = 60;
+export const MAX_WAIT_S = 60;
 
 /**
  * Reads the `wait` preference (RFC 7240 section 4.3). A preference that is not understood is ignored, as the RFC
@@ -11,7 +11,7 @@ export function preferredWaitSeconds(prefer: string | readonly string[] | undefi
   const preferences = [prefer].flat().join(',').split(',');
   for (const preference of preferences) {
     const match = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;.*)?$/i.exec(preference);
-    if (match !== null) return Math.min(Number(match[1]), LONGEST_WAIT_S);
+    if (match !== null) return Math.min(Number(match[1]), MAX_WAIT_S);
   }
   return undefined;
 }

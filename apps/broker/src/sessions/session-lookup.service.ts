@@ -5,7 +5,7 @@ import { type Session, SessionReplica } from '#libs/session';
 import { callerOf } from '../auth/caller.js';
 import { matchesEtag } from '../http/conditional.js';
 import type { MerchantRoute } from '../http/routes.js';
-import { Patience } from './patience.js';
+import { RenewalWait } from './renewal-wait.js';
 import { preferredWaitSeconds } from './prefer-wait.js';
 import { RequestLife } from '../http/request-life.js';
 import { etagOf, type FoundSession } from './session-answer.js';
@@ -25,7 +25,7 @@ export class SessionLookup {
     @Inject(SessionReplica) private readonly replica: SessionReplica,
     @Inject(RequestLife) private readonly life: RequestLife,
     @Inject(SessionReads) private readonly reads: SessionReads,
-    @Inject(Patience) private readonly patience: Patience,
+    @Inject(RenewalWait) private readonly renewalWait: RenewalWait,
   ) {}
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
@@ -59,7 +59,7 @@ export class SessionLookup {
       ...wait,
       waitMs: 0,
       minRemainingMs: 0,
-      patient: false,
+      waitsThroughFailure: false,
     });
     const kind = served.generation === session.generation ? 'unchanged' : 'session';
     return { kind, session: served, waitedFor: waitSeconds };
@@ -73,9 +73,9 @@ export class SessionLookup {
       if (served?.verdict.result === 'fresh') return served.session;
     }
     const signal = this.life.signalFor(reply);
-    const patient = waitSeconds !== undefined;
-    const waitMs = patient ? waitSeconds * 1_000 : this.patience.waitMs(merchant);
-    const { session } = await reader.read({ merchant, minRemainingMs, waitMs, patient, signal });
+    const waitsThroughFailure = waitSeconds !== undefined;
+    const waitMs = waitsThroughFailure ? waitSeconds * 1_000 : this.renewalWait.waitMs(merchant);
+    const { session } = await reader.read({ merchant, minRemainingMs, waitMs, waitsThroughFailure, signal });
     return session;
   }
 }

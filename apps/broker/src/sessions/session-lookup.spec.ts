@@ -3,7 +3,7 @@ import { SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
 import { etagOf, type FoundSession } from './session-answer.js';
-import type { Patience } from './patience.js';
+import type { RenewalWait } from './renewal-wait.js';
 import type { RequestLife } from '../http/request-life.js';
 import type { SessionReads } from './session-reads.js';
 import type { MerchantRoute } from '../http/routes.js';
@@ -16,7 +16,7 @@ class Stage {
   readonly gateway = new FakeGateway({ clock: this.clock, lifetimeMs: LIFETIME_MS, latencyMs: 50 });
   readonly replica = new SessionReplica({
     owner: 'replica',
-    merchants: { ids: () => ['shop'], settingsOf: () => someSettings(), gatewayOf: () => 'gateway' },
+    merchants: { ids: () => ['shop'], settingsOf: () => someSettings(), gatewayIdOf: () => 'gateway' },
     store: new MemorySessionStore({ clock: this.clock }),
     gateway: this.gateway,
     events: new RecordedEvents(),
@@ -27,7 +27,7 @@ class Stage {
     this.replica,
     { signalFor: () => new AbortController().signal } as unknown as RequestLife,
     { served: () => undefined, unavailable: () => undefined } as unknown as SessionReads,
-    { waitMs: () => 7_000 } as unknown as Patience,
+    { waitMs: () => 7_000 } as unknown as RenewalWait,
   );
 
   static async started(): Promise<Stage> {

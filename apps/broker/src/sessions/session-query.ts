@@ -2,7 +2,7 @@ import { parseDurationMs } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 
 /** Asking for more than an hour to be left is a slip of the hand: no session is renewed that early. */
-const LONGEST_MIN_REMAINING_MS = 3_600_000;
+const MAX_MIN_REMAINING_MS = 3_600_000;
 const KNOWN = new Set(['minRemaining']);
 
 interface SessionQuery {
@@ -19,7 +19,7 @@ export function parseSessionQuery(query: Readonly<Record<string, unknown>>): Ses
   const { minRemaining } = query;
   if (minRemaining === undefined) return { minRemainingMs: 0 };
   const minRemainingMs = typeof minRemaining === 'string' ? parseDurationMs(minRemaining) : undefined;
-  if (minRemainingMs === undefined || minRemainingMs > LONGEST_MIN_REMAINING_MS) {
+  if (minRemainingMs === undefined || minRemainingMs > MAX_MIN_REMAINING_MS) {
     throw new BrokerError('invalid_request', {
       publicDetail: 'minRemaining must be one duration of at most an hour, such as 60s or 2m',
     });

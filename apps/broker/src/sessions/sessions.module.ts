@@ -13,7 +13,7 @@ import { TELEMETRY } from '../platform/tokens.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
 import { freshReads } from './fresh-reads.js';
 import { MerchantsController } from './merchants.controller.js';
-import { Patience } from './patience.js';
+import { RenewalWait } from './renewal-wait.js';
 import { ReadCounts } from './read-counts.js';
 import { SessionController } from './session.controller.js';
 import { SessionReads } from './session-reads.js';
@@ -23,8 +23,8 @@ import { SessionLookup } from './session-lookup.service.js';
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule],
   controllers: [MerchantsController, SessionController],
-  providers: [Patience, ReadCounts, SessionReads, SessionLookup],
-  exports: [Patience, ReadCounts],
+  providers: [RenewalWait, ReadCounts, SessionReads, SessionLookup],
+  exports: [RenewalWait, ReadCounts],
 })
 export class SessionsModule {
   constructor(

@@ -4,7 +4,7 @@ import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '
 import { thumbprintOf } from '#libs/jwe';
 import type { IssuedSession } from '#libs/session';
 import { chosenMerchant, demandConsent, MAY_END_ANOTHER } from '../chosen-merchant.js';
-import { gatewayOf } from '../merchant-gateway.js';
+import { gatewaySettingsOf } from '../merchant-gateway.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -30,7 +30,7 @@ export async function sessionCreate(options: SessionCreateOptions, context: Comm
 async function createOnce(merchant: MerchantConfiguration, { clock, signal }: CommandContext): Promise<IssuedSession> {
   const connections = new GatewayConnections(clock);
   try {
-    const merchants = (): MerchantGateway => gatewayOf(merchant);
+    const merchants = (): MerchantGateway => gatewaySettingsOf(merchant);
     const gateway = new UndiciSessionGateway({ merchants, connections, clock });
     return await gateway.createSession({ merchant: merchant.id, signal });
   } finally {

@@ -19,10 +19,10 @@ export interface SimulateOptions {
   readonly seed: string;
 }
 
-const MOST_MERCHANTS = 20;
+const MAX_MERCHANTS = 20;
 /** More than this takes longer than anybody waits, and tells nothing more. */
-const MOST_RENEWALS = 20_000;
-const SHORTEST_LIFETIME_MS = 10_000;
+const MAX_RENEWALS = 20_000;
+const MIN_LIFETIME_MS = 10_000;
 
 type Plan = Omit<SimulationSetup, 'settings' | 'behaviour'> & Omit<GatewayBehaviour, 'lifetimeMs'>;
 
@@ -35,7 +35,7 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   const { merchants } = await readConfiguration(options.config, environment);
   const chosen = merchants.filter(({ id }) => options.merchant === undefined || id === options.merchant);
   if (chosen.length === 0) throw new BrokerError('merchant_not_found', { detail: 'see the ids in the configuration' });
-  if (chosen.length > MOST_MERCHANTS) throw refuse(`name one of the ${chosen.length} merchants with --merchant`);
+  if (chosen.length > MAX_MERCHANTS) throw refusal(`name one of the ${chosen.length} merchants with --merchant`);
   const plan = planOf(options);
   const played = [];
   for (const { id, session: settings } of chosen) {
@@ -52,45 +52,45 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
 
 function planOf(options: SimulateOptions): Plan {
   const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
-  if (share === undefined || Number(share) > 100) throw refuse('--failures is a percentage, such as 5%');
+  if (share === undefined || Number(share) > 100) throw refusal('--failures is a percentage, such as 5%');
   return {
     latencyMs: durationOf(options.latency, '--latency'),
     outageMs: durationOf(options.outage, '--outage'),
     durationMs: Math.max(1, durationOf(options.for, '--for')),
     failureShare: Number(share) / 100,
-    replicas: wholeNumber(options.replicas, { flag: '--replicas', least: 1, most: 20 }),
-    seed: wholeNumber(options.seed, { flag: '--seed', least: 0, most: 2 ** 32 - 1 }),
+    replicas: wholeNumber(options.replicas, { flag: '--replicas', min: 1, max: 20 }),
+    seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
   };
 }
 
 function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
   const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
-  if (lifetimeMs < SHORTEST_LIFETIME_MS) throw refuse('--lifetime is at least 10s');
-  if (durationMs / lifetimeMs > MOST_RENEWALS) throw refuse(`--for is at most ${MOST_RENEWALS} lifetimes`);
+  if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
+  if (durationMs / lifetimeMs > MAX_RENEWALS) throw refusal(`--for is at most ${MAX_RENEWALS} lifetimes`);
   return lifetimeMs;
 }
 
 function durationOf(text: string, flag: string): number {
   const durationMs = parseDurationMs(text);
-  if (durationMs === undefined) throw refuse(`${flag} is a duration, such as 300ms, 15m or 24h`);
+  if (durationMs === undefined) throw refusal(`${flag} is a duration, such as 300ms, 15m or 24h`);
   return durationMs;
 }
 
 interface Bounds {
   readonly flag: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-function wholeNumber(text: string, { flag, least, most }: Bounds): number {
+function wholeNumber(text: string, { flag, min, max }: Bounds): number {
   const value = Number(text);
-  if (!/^\d{1,10}$/.test(text) || value < least || value > most) {
-    throw refuse(`${flag} is a whole number from ${least} to ${most}`);
+  if (!/^\d{1,10}$/.test(text) || value < min || value > max) {
+    throw refusal(`${flag} is a whole number from ${min} to ${max}`);
   }
   return value;
 }
 
-const refuse = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
+const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
 
 type Played = ScheduleFigures & { readonly merchant: string; readonly lifetimeMs: number };
 

@@ -4,7 +4,7 @@ import { humanLogLine } from './log-line.js';
 /** The services' log lines for people: held back until the demo has said how to use it, then as they come. */
 export class ServiceLog {
   readonly #terminal: Terminal;
-  #held: string[] | undefined = [];
+  #kept: string[] | undefined = [];
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -12,13 +12,13 @@ export class ServiceLog {
 
   readonly line = (service: string, line: string): void => {
     const text = humanLogLine(service, line);
-    if (this.#held === undefined) this.#terminal.out(text);
-    else this.#held.push(text);
+    if (this.#kept === undefined) this.#terminal.out(text);
+    else this.#kept.push(text);
   };
 
   open(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const text of held) this.#terminal.out(text);
+    const kept = this.#kept ?? [];
+    this.#kept = undefined;
+    for (const text of kept) this.#terminal.out(text);
   }
 }

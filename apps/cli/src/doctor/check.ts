@@ -51,10 +51,10 @@ export const looked = (findings: readonly Finding[], facts?: object): Verdict =>
 export const notApplicable = (reason: string): Verdict => ({ kind: 'not_applicable', reason });
 
 /** Longer lists tell nothing more. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /** The first of many names, and how many more there are. */
 export function some(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  return `${names.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -8,7 +8,7 @@ import {
   type MerchantGateway,
 } from '#libs/gateway';
 import type { PlainAnswer } from '#libs/gateway';
-import { gatewayOf } from '../merchant-gateway.js';
+import { gatewaySettingsOf } from '../merchant-gateway.js';
 
 export interface VisitTools {
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export function visitsOf(merchants: readonly MerchantConfiguration[], tools: Vis
   for (const merchant of merchants) {
     const { baseUrl, tls, proxy, timeoutMs } = merchant.gateway;
     const way = JSON.stringify([baseUrl.href, proxy?.href, tls.ca, tls.pins, timeoutMs]);
-    if (!ways.has(way)) ways.set(way, gatewayOf(merchant));
+    if (!ways.has(way)) ways.set(way, gatewaySettingsOf(merchant));
   }
   const hosts = [...ways.values()].map(({ baseUrl }) => baseUrl.host);
   return [...ways.values()].map((gateway) => {

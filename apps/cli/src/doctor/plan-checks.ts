@@ -1,6 +1,6 @@
 import type { BrokerConfiguration, MerchantConfiguration, NamedFile } from '#libs/configuration';
 import { CipherHelpers } from '#libs/gateway';
-import { gatewayOf } from '../merchant-gateway.js';
+import { gatewaySettingsOf } from '../merchant-gateway.js';
 import type { Check } from './check.js';
 import { certificatesCheck } from './checks/certificates-check.js';
 import { configurationCheck } from './checks/configuration-check.js';
@@ -96,7 +96,7 @@ function gatewayChecks({ merchants, tools }: Plan): readonly Check[] {
 
 function probes({ wishes, merchants: [merchant], tools, loaded, names, recipients }: Plan): readonly Check[] {
   if (merchant === undefined || loaded.kind !== 'usable') return [];
-  const all = loaded.configuration.merchants.map(gatewayOf);
+  const all = loaded.configuration.merchants.map(gatewaySettingsOf);
   const helpers = new CipherHelpers({ ...tools, merchants: () => all });
   const limitMs = CROSS_CHECK_CALLS * merchant.gateway.timeoutMs;
   return [

@@ -25,7 +25,7 @@ export function permitProbes(wishes: ProbeWishes, { merchants }: BrokerConfigura
   if (wishes.crossCheck === true) {
     demandTest(merchant, { merchants, flag: '--cross-check' });
     if (merchant.gateway.testBaseUrl === undefined) {
-      throw refuse(`--cross-check needs gateway.testBaseUrl of ${merchant.id}`);
+      throw refusal(`--cross-check needs gateway.testBaseUrl of ${merchant.id}`);
     }
   }
   return merchant;
@@ -35,7 +35,7 @@ function theOne({ merchant }: ProbeWishes, merchants: readonly MerchantConfigura
   if (merchant !== undefined) return chosenMerchant(merchants, merchant);
   const [only, another] = merchants;
   if (only !== undefined && another === undefined) return only;
-  throw refuse('several merchants are configured: name the one that create calls are for with --merchant');
+  throw refusal('several merchants are configured: name the one that create calls are for with --merchant');
 }
 
 interface Demand {
@@ -51,8 +51,8 @@ function demandTest(merchant: MerchantConfiguration, { merchants, flag }: Demand
       other.gateway.environment === 'production' && other.clientKeys.some(({ thumbprint }) => own.has(thumbprint)),
   );
   if (merchant.gateway.environment !== 'test' || isProduction) {
-    throw refuse(`${flag} is for the test environment, and ${merchant.id} or its key is in production`);
+    throw refusal(`${flag} is for the test environment, and ${merchant.id} or its key is in production`);
   }
 }
 
-const refuse = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
+const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });

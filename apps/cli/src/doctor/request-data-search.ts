@@ -14,7 +14,7 @@ interface SearchSpace {
   readonly names: readonly string[];
   /** The likeliest first; at least one. */
   readonly recipients: readonly RecipientCandidate[];
-  readonly mostCalls: number;
+  readonly maxCalls: number;
 }
 
 /** One create call with the data attached so. @throws GatewayFailure */
@@ -76,7 +76,7 @@ class Search {
     const [likeliest, ...others] = this.#space.recipients;
     if (likeliest === undefined) throw new TypeError('there is no recipient to try');
     for (const place of placesOf(this.#space.names)) {
-      if (this.calls >= this.#space.mostCalls) break;
+      if (this.calls >= this.#space.maxCalls) break;
       const outcome = await this.#try({ ...place, recipient: likeliest.key });
       if (outcome === 'accepted') return { kind: 'found', ...place, recipient: likeliest };
       if (outcome === 'wrong_recipient') return this.#findRecipient(place, others);
@@ -87,7 +87,7 @@ class Search {
 
   async #findRecipient(place: Place, candidates: readonly RecipientCandidate[]): Promise<Found> {
     for (const recipient of candidates) {
-      if (this.calls >= this.#space.mostCalls) break;
+      if (this.calls >= this.#space.maxCalls) break;
       const outcome = await this.#try({ ...place, recipient: recipient.key });
       if (outcome === 'accepted') return { kind: 'found', ...place, recipient };
       if (outcome instanceof GatewayFailure) return { kind: 'stopped', failure: outcome };

@@ -42,7 +42,7 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   const merchants: Merchants = {
     ids: () => [MERCHANT],
     settingsOf: (merchant) => (merchant === MERCHANT ? settings : undefined),
-    gatewayOf: () => 'simulated',
+    gatewayIdOf: () => 'simulated',
   };
   const replicas = Array.from({ length: setup.replicas }, (_, index) => {
     const replica: SessionReplica = new SessionReplica({

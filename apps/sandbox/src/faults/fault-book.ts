@@ -33,7 +33,7 @@ export interface FaultScope {
   readonly merchant?: string;
 }
 
-const MOST_FAULTS = 1_000;
+const MAX_FAULTS = 1_000;
 
 /** The faults that were asked for, oldest first. */
 export class FaultBook {
@@ -42,8 +42,8 @@ export class FaultBook {
 
   /** @throws BrokerError `invalid_request` when there are too many to keep */
   add(fault: Fault): FaultDescription {
-    if (this.#entries.size >= MOST_FAULTS) {
-      throw new BrokerError('invalid_request', { publicDetail: `there are ${MOST_FAULTS} faults: clear some first` });
+    if (this.#entries.size >= MAX_FAULTS) {
+      throw new BrokerError('invalid_request', { publicDetail: `there are ${MAX_FAULTS} faults: clear some first` });
     }
     const entry = { id: (this.#lastId += 1), fault, gate: new Gate(), used: 0 };
     this.#entries.set(entry.id, entry);

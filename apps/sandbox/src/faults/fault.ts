@@ -13,7 +13,7 @@ import {
 import { merchantId } from '../merchants/merchant.js';
 
 const A_DAY_MS = 86_400_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Before the operation is carried out, or after it, when only the answer is missing. */
 const beforeOrAfter = oneOf(['arrival', 'answer']);
@@ -65,7 +65,7 @@ const parameters = {
   wrong_key: {},
   oversized: {
     part: withDefault(oneOf(['headers', 'body']), 'body'),
-    bytes: withDefault(wholeNumber(1, MOST_BYTES), 1024 * 1024),
+    bytes: withDefault(wholeNumber(1, MAX_BYTES), 1024 * 1024),
   },
   missing_fields: { fields: listOf(words(64), 16) },
   off_curve_server_key: {},

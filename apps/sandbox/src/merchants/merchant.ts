@@ -19,10 +19,10 @@ import {
 export const sessionForms = ['full', 'short'] as const;
 export type SessionForm = (typeof sessionForms)[number];
 
-const LONGEST_LIFETIME_MS = 365 * 86_400_000;
-const MOST_MERCHANTS = 10_000;
+const MAX_LIFETIME_MS = 365 * 86_400_000;
+const MAX_MERCHANTS = 10_000;
 
-export const lifetimeMs = wholeNumber(1, LONGEST_LIFETIME_MS);
+export const lifetimeMs = wholeNumber(1, MAX_LIFETIME_MS);
 
 export const merchantId = text({
   longest: 64,
@@ -60,7 +60,7 @@ const members = shape({
   lifetimeMs: optional(lifetimeMs),
   /** Whether a new session ends the ones before it, and after how long. */
   supersedes: withDefault(trueOrFalse, false),
-  supersededGraceMs: withDefault(wholeNumber(0, LONGEST_LIFETIME_MS), 0),
+  supersededGraceMs: withDefault(wholeNumber(0, MAX_LIFETIME_MS), 0),
   /** Whether session request data has to come with the create call, may come, or is not looked at. */
   requestData: withDefault(oneOf(['ignored', 'checked', 'required']), 'ignored'),
   /** The body field or header that carries it. */
@@ -95,5 +95,5 @@ export function readMerchant(value: unknown): Merchant {
 
 /** The merchants of a file: a list of what `readMerchant` takes. @throws BrokerError `invalid_request` */
 export function readMerchants(value: unknown): readonly Merchant[] {
-  return readInput((list) => listOf(merchant, MOST_MERCHANTS)(list, 'merchants'), value);
+  return readInput((list) => listOf(merchant, MAX_MERCHANTS)(list, 'merchants'), value);
 }

@@ -15,7 +15,7 @@ interface Entry {
 }
 
 /** Older ones of a merchant are forgotten, so that a long run does not grow without bound. */
-const MOST_PER_MERCHANT = 1_000;
+const MAX_PER_MERCHANT = 1_000;
 
 /** Every session the gateway gave out, and which of them it still takes. */
 export class SessionBook {
@@ -101,8 +101,8 @@ export class SessionBook {
 
   #add(merchant: string, entry: Entry): void {
     const entries = [...(this.#byMerchant.get(merchant) ?? []), entry];
-    for (const { session } of entries.slice(0, -MOST_PER_MERCHANT)) this.#byDevice.delete(session.deviceId);
-    this.#byMerchant.set(merchant, entries.slice(-MOST_PER_MERCHANT));
+    for (const { session } of entries.slice(0, -MAX_PER_MERCHANT)) this.#byDevice.delete(session.deviceId);
+    this.#byMerchant.set(merchant, entries.slice(-MAX_PER_MERCHANT));
     this.#byDevice.set(entry.session.deviceId, entry);
   }
 

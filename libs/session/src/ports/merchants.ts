@@ -6,5 +6,5 @@ export interface Merchants {
   /** @returns undefined for a merchant that is not (or no longer) configured */
   settingsOf(merchant: string): SessionSettings | undefined;
   /** Names the gateway that the merchant's calls go to: calls to one gateway are limited in number at once. */
-  gatewayOf(merchant: string): string;
+  gatewayIdOf(merchant: string): string;
 }

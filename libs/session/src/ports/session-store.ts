@@ -19,8 +19,8 @@ export interface ClaimRequest {
   /** The replica that asks. Claiming again as the holder returns the same lease: a timed-out claim may have been applied. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** `when_due`: only if the merchant's due moment has come. `now`: a demand or a rejection; only back-off holds it up. */
-  readonly mode: 'when_due' | 'now';
+  /** `when_due`: only if the merchant's due moment has come. `when_wanted`: also before it; only back-off holds it up. */
+  readonly mode: 'when_due' | 'when_wanted';
   /** The claim is pointless when the store already has a generation above this one (0: any will do). */
   readonly newerThan: number;
   /**
@@ -101,7 +101,7 @@ export interface Publication {
 /** A session that exists at the gateway and not in the store: made alone, made under a lease that has ended, or lost by the store. */
 export interface Offer extends Publication {
   /** The highest generation that was known to its maker when it was made (0: none). */
-  readonly basis: number;
+  readonly known: number;
 }
 
 /**

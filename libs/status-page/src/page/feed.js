@@ -1,9 +1,9 @@
 /** @import { StatusDocument } from '../status-document.js' */
 
 /** The replica says something every five seconds: after this long, the connection is dead although nobody says so. */
-const LONGEST_SILENCE_MS = 12_000;
+const MAX_SILENCE_MS = 12_000;
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** @type {(text: string) => StatusDocument} as the replica that the page comes from has written it */
 const parseDocument = JSON.parse;
@@ -58,7 +58,7 @@ export class Feed {
   /** A connection that has gone silent is as good as broken. */
   #watch() {
     this.#callOff();
-    this.#callOff = this.#parts.after(LONGEST_SILENCE_MS, () => void this.#reconnect());
+    this.#callOff = this.#parts.after(MAX_SILENCE_MS, () => void this.#reconnect());
   }
 
   async #reconnect() {
@@ -66,7 +66,7 @@ export class Feed {
     this.#source?.close();
     await this.#ask('asking');
     this.#callOff = this.#parts.after(this.#pauseMs, () => this.#connect());
-    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2);
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, this.#pauseMs * 2);
   }
 
   /** @param {FeedState} answered the state when the replica answers */

@@ -2,7 +2,7 @@
 /** @import { Filter } from './filters.js' */
 import { after } from './time.js';
 
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /**
  * Asks the replica for its state.
@@ -12,7 +12,7 @@ const LONGEST_WAIT_MS = 5_000;
 export async function load({ text, condition } = { text: '', condition: undefined }) {
   const query = new URLSearchParams({ search: text, condition: condition ?? '' });
   const gone = new AbortController();
-  const callOff = after(LONGEST_WAIT_MS, () => gone.abort());
+  const callOff = after(MAX_WAIT_MS, () => gone.abort());
   try {
     const response = await fetch(`status.json?${query}`, { signal: gone.signal, cache: 'no-store' });
     return response.ok ? /** @type {StatusDocument} */ (await response.json()) : undefined;

@@ -3,7 +3,7 @@
 import { conditionAt } from './condition.js';
 
 /** A search that the replica has to answer is repeated with the news, but not more often than this. */
-const LEAST_PAUSE_MS = 2_000;
+const MIN_PAUSE_MS = 2_000;
 /** Nobody wants an answer to each letter. */
 const TYPING_PAUSE_MS = 150;
 
@@ -65,7 +65,7 @@ export class Selection {
     const key = keyOf(filter);
     if (key === keyOf({ text: '', condition: undefined })) return;
     const isNew = key !== this.#asked;
-    if (!isNew && this.#parts.monotonicMs() - this.#askedAtMs < LEAST_PAUSE_MS) return;
+    if (!isNew && this.#parts.monotonicMs() - this.#askedAtMs < MIN_PAUSE_MS) return;
     this.#asked = key;
     this.#askedAtMs = this.#parts.monotonicMs();
     this.#callOff();

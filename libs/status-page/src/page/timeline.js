@@ -4,7 +4,7 @@ import { countText, outcomeNames, renewalText, timeText, tookText } from './word
 
 /** A call that takes this long is drawn as tall as one can be; the height goes by the logarithm, so that usual ones differ. */
 const TALLEST_MS = 5_000;
-const LEAST_HEIGHT = 0.35;
+const MIN_HEIGHT = 0.35;
 
 /** As many as the replica remembers. */
 const SLOTS = 12;
@@ -48,10 +48,10 @@ function tickOf(renewal) {
 
 /** @param {StatusRenewal} renewal */
 function heightOf(renewal) {
-  if (renewal.outcome === 'adopted') return LEAST_HEIGHT;
+  if (renewal.outcome === 'adopted') return MIN_HEIGHT;
   if (toneOf(renewal.outcome) === 'failed') return 1;
   const share = Math.log10(1 + renewal.durationMs) / Math.log10(1 + TALLEST_MS);
-  return Math.min(1, Math.max(LEAST_HEIGHT, share));
+  return Math.min(1, Math.max(MIN_HEIGHT, share));
 }
 
 /**

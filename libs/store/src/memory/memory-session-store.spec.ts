@@ -57,11 +57,11 @@ describe('MemorySessionStore', () => {
   it('tells the wall clock to its readers, and the age of a session by the other', async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ clock });
-    const held = await granted(store);
-    await store.publish(held, { ...publicationOf(held), ageMs: 1_500 });
+    const leased = await granted(store);
+    await store.publish(leased, { ...publicationOf(leased), ageMs: 1_500 });
     await clock.advance(500);
     clock.jumpWall(-3_600_000);
-    const { states, now } = await store.read([{ merchant: 'shop', known: held.fence }]);
+    const { states, now } = await store.read([{ merchant: 'shop', known: leased.fence }]);
     expect(now).toBe(clock.now());
     expect(states[0]?.stored).toEqual({ kind: 'unchanged', ageMs: 2_000 });
   });
@@ -92,10 +92,10 @@ describe('MemorySessionStore', () => {
     const store = new MemorySessionStore({ clock: new FakeClock() });
     const generation = 8_999_999_999_999_999;
     await store.offer(anOffer(aSession({ generation })));
-    const held = await granted(store, { mode: 'now' });
-    expect(held.fence).toBeLessThan(generation);
-    expect(await store.publish(held, publicationOf(held))).toBe('published');
-    const { states } = await store.read([{ merchant: 'shop', known: held.fence }]);
+    const leased = await granted(store, { mode: 'when_wanted' });
+    expect(leased.fence).toBeLessThan(generation);
+    expect(await store.publish(leased, publicationOf(leased))).toBe('published');
+    const { states } = await store.read([{ merchant: 'shop', known: leased.fence }]);
     expect(states[0]?.stored).toEqual({ kind: 'unchanged', ageMs: 0 });
   });
 
@@ -111,8 +111,8 @@ describe('MemorySessionStore', () => {
     const store = new MemorySessionStore({ clock: new FakeClock() });
     const heard: Announcement[] = [];
     store.onAnnouncement((announcement) => heard.push(announcement));
-    const held = await granted(store);
-    const published = store.publish(held, publicationOf(held));
+    const leased = await granted(store);
+    const published = store.publish(leased, publicationOf(leased));
     await store.close();
     await published;
     expect(heard).toEqual([]);
@@ -126,9 +126,9 @@ describe('MemorySessionStore', () => {
     await store.seat('replica-1');
     const failed = await granted(store);
     await store.release(failed, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
-    const held = await granted(store);
-    await store.publish(held, publicationOf(held));
-    await store.offer(anOffer(aSession({ generation: held.fence + 1 })));
+    const leased = await granted(store);
+    await store.publish(leased, publicationOf(leased));
+    await store.offer(anOffer(aSession({ generation: leased.fence + 1 })));
     await store.read([{ merchant: 'shop', known: 0 }]);
     await store.close();
     expect(heard.map(({ kind }) => kind)).toEqual(['changed', 'changed', 'changed']);
@@ -141,8 +141,8 @@ describe('MemorySessionStore', () => {
     store.onAnnouncement(() => {
       throw fault;
     });
-    const held = await granted(store);
-    await store.publish(held, publicationOf(held));
+    const leased = await granted(store);
+    await store.publish(leased, publicationOf(leased));
     expect(thrown).toEqual([fault]);
   });
 });

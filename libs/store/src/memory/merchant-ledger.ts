@@ -80,13 +80,13 @@ export class MerchantLedger {
 
   release(lease: Lease, release: LeaseRelease, { monotonicMs }: StoreTime): boolean {
     const record = this.#recordOf(lease.merchant);
-    const held = liveLease(record, monotonicMs);
-    if (held?.fence !== lease.fence || held.owner !== lease.owner) return false;
+    const live = liveLease(record, monotonicMs);
+    if (live?.fence !== lease.fence || live.owner !== lease.owner) return false;
     record.lease = undefined;
     this.#fallsDue(lease.merchant, release.nextDueInMs, monotonicMs);
     if (!release.called) {
-      record.calls.giveBack(held.call);
-      if (held.coolsDown) record.cooledDown = undefined;
+      record.calls.giveBack(live.call);
+      if (live.coolsDown) record.cooledDown = undefined;
     }
     if (release.failure !== undefined) {
       record.failures += 1;

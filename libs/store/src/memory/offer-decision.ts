@@ -18,7 +18,7 @@ interface OfferDecision {
 export function decideOffer(offer: Offer, record: MerchantRecord, nowMs: number): OfferDecision {
   const { generation } = offer.session;
   const stored = record.stored?.session.generation ?? 0;
-  const unknownToMaker = (number: number): boolean => number > offer.basis && number !== generation;
+  const unknownToMaker = (number: number): boolean => number > offer.known && number !== generation;
   const isRepeated = stored === generation;
   const keepsLease = foreignLease(record, generation, nowMs);
   const isContested =

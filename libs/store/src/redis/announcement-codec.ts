@@ -15,8 +15,8 @@ export function encodeHandover(signal: HandoverSignal): string {
   return JSON.stringify({ kind: 'handover', ...signal });
 }
 
-const LONGEST_MESSAGE = 4_096;
-const LONGEST_MERCHANT = 200;
+const MAX_MESSAGE_LENGTH = 4_096;
+const MAX_MERCHANT_LENGTH = 200;
 const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'handover']);
 
 /**
@@ -25,7 +25,7 @@ const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'handover'])
  * @returns undefined for what this version does not know
  */
 export function decodeAnnouncement(text: string): Announcement | undefined {
-  if (text.length > LONGEST_MESSAGE) return undefined;
+  if (text.length > MAX_MESSAGE_LENGTH) return undefined;
   const message = parseObject(text) ?? {};
   const { kind, merchant, generation } = message;
   if (!KINDS.has(kind) || !isMerchant(merchant)) return undefined;
@@ -56,7 +56,7 @@ const isWithin = (value: unknown, least: number, most: number): value is number 
   Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 
 const isMerchant = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && value.length <= LONGEST_MERCHANT;
+  typeof value === 'string' && value !== '' && value.length <= MAX_MERCHANT_LENGTH;
 
 const isGeneration = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 

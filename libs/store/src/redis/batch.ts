@@ -1,5 +1,5 @@
 /** So that no single script holds the server up for long. */
-const LARGEST_BATCH = 100;
+const MAX_BATCH = 100;
 
 /** Groups items by `keyOf`, each group cut into batches, items in the order given. */
 export function batchesBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): readonly [Key, Item[]][] {
@@ -14,8 +14,8 @@ export function batchesBy<Item, Key>(items: readonly Item[], keyOf: (item: Item)
 }
 
 function cut<Item>(items: readonly Item[]): readonly Item[][] {
-  const count = Math.ceil(items.length / LARGEST_BATCH);
-  return Array.from({ length: count }, (_, index) => items.slice(index * LARGEST_BATCH, (index + 1) * LARGEST_BATCH));
+  const count = Math.ceil(items.length / MAX_BATCH);
+  return Array.from({ length: count }, (_, index) => items.slice(index * MAX_BATCH, (index + 1) * MAX_BATCH));
 }
 
 /** So that no batch waits behind so many others that its command times out before the server has seen it. */

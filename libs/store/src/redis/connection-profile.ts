@@ -9,14 +9,14 @@ export interface RedisTimeouts {
   /** Silence on a connection that owes a reply: it is half-open, and given up. */
   readonly silenceMs: number;
   /** The longest pause between two attempts to connect: with it, what a fault leaves behind has to be over within a second. */
-  readonly longestReconnectMs: number;
+  readonly maxReconnectMs: number;
 }
 
 export const DEFAULT_REDIS_TIMEOUTS: RedisTimeouts = {
   commandMs: 500,
   connectMs: 1_500,
   silenceMs: 2_000,
-  longestReconnectMs: 500,
+  maxReconnectMs: 500,
 };
 
 /** Replies keep one shape on both protocol versions. */
@@ -35,8 +35,8 @@ const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
 
 /** Full jitter under an exponential ceiling, so that the replicas do not come back all at once. */
-export function reconnectDelayMs(attempt: number, longestMs: number, random: () => number): number {
-  const ceilingMs = Math.min(longestMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
+export function reconnectDelayMs(attempt: number, maxMs: number, random: () => number): number {
+  const ceilingMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
   return Math.ceil(random() * ceilingMs);
 }
 
@@ -70,8 +70,7 @@ export function serverOptions(
   connection: Exclude<RedisConnection, { kind: 'cluster' }>,
   timeouts: RedisTimeouts,
 ): ServerOptions {
-  const retryStrategy = (attempt: number): number =>
-    reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random);
+  const retryStrategy = (attempt: number): number => reconnectDelayMs(attempt, timeouts.maxReconnectMs, Math.random);
   const common = { ...sharedOptions(timeouts), ...accessOptions(connection), db: connection.database, retryStrategy };
   if (connection.kind === 'single') return { ...common, ...connection.address, enableReadyCheck: false };
   const { sentinelCredentials = {}, sentinelTls } = connection;
@@ -119,7 +118,7 @@ export function clusterOptions(
     enableOfflineQueue: false,
     // The library's check asks a node that may be half connected, and starts all over; our probe asks every shard.
     enableReadyCheck: false,
-    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.longestReconnectMs, Math.random),
+    clusterRetryStrategy: (attempt) => reconnectDelayMs(attempt, timeouts.maxReconnectMs, Math.random),
     // A command that was in flight when its node went away may have been done: never sent again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,

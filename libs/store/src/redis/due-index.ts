@@ -9,8 +9,8 @@ import { enrolScript } from './scripts/enrol.lua.js';
 import { settleScript } from './scripts/settle.lua.js';
 
 /** Looks at an index that is full of what does not belong there come to an end; the next one goes on. */
-const MOST_LOOKS = 8;
-const LARGEST_PAGE = 4_000;
+const MAX_LOOKS = 8;
+const MAX_PAGE = 4_000;
 /** When to look again at an index that was not put right in one go: soon, and not at once for ever. */
 const LOOK_AGAIN_MS = 250;
 /** How often an index with fewer entries than merchants were enrolled is made anew. */
@@ -59,13 +59,13 @@ export class DueIndex {
   async #dueOf(shard: number, limit: number): Promise<readonly DueEntry[]> {
     let page = limit + 1;
     let settled: readonly DueEntry[] = [];
-    for (let look = 0; look < MOST_LOOKS; look += 1) {
+    for (let look = 0; look < MAX_LOOKS; look += 1) {
       let found = await this.#page(shard, page);
       if (look === 0 && (await this.#rebuiltWhereMissing(shard, found))) found = await this.#page(shard, page);
       const due = found.entries.filter(({ dueInMs }) => dueInMs <= 0);
       settled = await this.#settle(shard, due);
       if (settled.length === due.length) return found.entries;
-      page = Math.min(LARGEST_PAGE, Math.max(page, 8 * (due.length - settled.length)));
+      page = Math.min(MAX_PAGE, Math.max(page, 8 * (due.length - settled.length)));
     }
     return [...settled, { merchant: '', dueInMs: LOOK_AGAIN_MS }];
   }

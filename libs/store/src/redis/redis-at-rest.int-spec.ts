@@ -55,7 +55,7 @@ async function open(keyPrefix: string, keys: readonly ClientKey[]): Promise<Redi
 
 async function publish(store: RedisSessionStore, overrides: Partial<Session> = {}): Promise<Session> {
   const merchant = overrides.merchant ?? 'shop';
-  const result = await store.claim(aClaim({ merchant, mode: 'now', newerThan: Number.MAX_SAFE_INTEGER }));
+  const result = await store.claim(aClaim({ merchant, mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER }));
   if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}`);
   const session = aSession({ ...secrets, ...overrides, merchant, generation: result.lease.fence });
   await store.publish(result.lease, aPublication(session, { nextDueInMs: 60_000 }));
@@ -86,7 +86,7 @@ describe('a session at rest', () => {
     await client.config('SET', 'slowlog-log-slower-than', '0');
 
     const store = await open(nextPrefix(), [key]);
-    const failing = await store.claim(aClaim({ mode: 'now' }));
+    const failing = await store.claim(aClaim({ mode: 'when_wanted' }));
     if (failing.kind !== 'claimed') throw new Error('must be granted');
     await store.release(failing.lease, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
     const session = await publish(store);
@@ -125,9 +125,9 @@ describe('a session at rest', () => {
     const prefix = nextPrefix();
     const { generation } = await publish(await open(prefix, [(await aKey()).key]));
     const store = await open(prefix, [(await aKey()).key]);
-    const blind = await store.claim(aClaim({ mode: 'now' }));
+    const blind = await store.claim(aClaim({ mode: 'when_wanted' }));
     expect(blind).toEqual({ kind: 'already_newer', generation });
-    const knowing = await store.claim(aClaim({ mode: 'now', newerThan: generation }));
+    const knowing = await store.claim(aClaim({ mode: 'when_wanted', newerThan: generation }));
     expect(knowing).toMatchObject({ kind: 'claimed' });
   });
 

@@ -9,7 +9,7 @@ import { readScript } from './scripts/read.lua.js';
 
 const TEN_YEARS_MS = 315_576_000_000;
 /** The highest number that leaves room for those to come. */
-const LARGEST = 2 ** 53 - 2 ** 20;
+const MAX_GENERATION = 2 ** 53 - 2 ** 20;
 const { open, closeAfterTest } = openedByTests();
 
 let redis: RedisProcess;
@@ -33,7 +33,7 @@ const write = (fields: Record<string, string | number>): Promise<number> =>
   keys.client.hset(keys.hashOf('shop'), fields);
 
 const claim = (overrides: Partial<ClaimRequest> = {}): ReturnType<SessionStore['claim']> =>
-  store.claim(aClaim({ owner: 'replica-2', mode: 'now', newerThan: Number.MAX_SAFE_INTEGER, ...overrides }));
+  store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER, ...overrides }));
 
 async function stateOf(known = 0): Promise<StoredState> {
   const [state] = (await store.read([{ merchant: 'shop', known }])).states;
@@ -52,10 +52,10 @@ describe('a number', () => {
   it.each<[known: number, generation: number, isBelieved: boolean]>([
     [4e15, 4e15 + TEN_YEARS_MS, true],
     [4e15, 4e15 + TEN_YEARS_MS + 1, false],
-    [LARGEST - 2, LARGEST, true],
-    [LARGEST - 2, LARGEST + 1, false],
-    [Number.MAX_SAFE_INTEGER, LARGEST, true],
-    [Number.MAX_SAFE_INTEGER, LARGEST + 1, false],
+    [MAX_GENERATION - 2, MAX_GENERATION, true],
+    [MAX_GENERATION - 2, MAX_GENERATION + 1, false],
+    [Number.MAX_SAFE_INTEGER, MAX_GENERATION, true],
+    [Number.MAX_SAFE_INTEGER, MAX_GENERATION + 1, false],
   ])('is believed up to ten years ahead of what is known, and to a last one: of %d, %d: %s', async (...row) => {
     const [known, generation, isBelieved] = row;
     await write({ generation });
@@ -71,8 +71,10 @@ describe('a number', () => {
   );
 
   it('as a floor is one up to the last, and beyond it none', async () => {
-    expect(await lease(store, { merchant: 'last', floor: LARGEST })).toMatchObject({ fence: LARGEST + 2 });
-    const { fence } = await lease(store, { merchant: 'beyond', floor: LARGEST + 1 });
+    expect(await lease(store, { merchant: 'last', floor: MAX_GENERATION })).toMatchObject({
+      fence: MAX_GENERATION + 2,
+    });
+    const { fence } = await lease(store, { merchant: 'beyond', floor: MAX_GENERATION + 1 });
     expect(Math.abs(fence - Date.now())).toBeLessThan(60_000);
   });
 });
@@ -91,10 +93,10 @@ describe('a text', () => {
   });
 
   it('that names somebody is looked at up to 1 KiB', async () => {
-    const held = { fence: 4, leaseEndsAt: Date.now() + 60_000 };
-    await write({ ...held, owner: 'x'.repeat(1_024) });
+    const leased = { fence: 4, leaseEndsAt: Date.now() + 60_000 };
+    await write({ ...leased, owner: 'x'.repeat(1_024) });
     expect((await claim()).kind).toBe('held');
-    await write({ ...held, owner: 'x'.repeat(1_025) });
+    await write({ ...leased, owner: 'x'.repeat(1_025) });
     expect((await claim()).kind).toBe('claimed');
   });
 });
@@ -110,15 +112,15 @@ describe('a lease', () => {
   });
 
   it('is given back also where its call is not known, or the calls are no calls', async () => {
-    const held = { merchant: 'shop', owner: 'replica-1', fence: 4, remainingMs: 1, failures: 0 };
+    const leased = { merchant: 'shop', owner: 'replica-1', fence: 4, remainingMs: 1, failures: 0 };
     const fields = { fence: 4, owner: 'replica-1', leaseEndsAt: Date.now() + 60_000 };
     await write(fields);
     await keys.client.zadd(keys.callsOf('shop'), Date.now(), 'of another');
-    expect(await store.release(held, { called: false, nextDueInMs: 0 })).toBe(true);
+    expect(await store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
     expect(await keys.client.zcard(keys.callsOf('shop'))).toBe(1);
     await write({ ...fields, leaseCall: 'of this one' });
     await keys.client.set(keys.callsOf('shop'), 'x');
-    expect(await store.release(held, { called: false, nextDueInMs: 0 })).toBe(true);
+    expect(await store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
     expect(await keys.client.exists(keys.callsOf('shop'))).toBe(0);
   });
 
@@ -182,7 +184,7 @@ describe('calls', () => {
     const { lua } = defineScript('again', twice + claimScript.body);
     const floor = 2 * Math.ceil(Date.now() / 2) + 3_600_000;
     const wanted = [keys.hashOf('shop'), keys.callsOf('shop'), keys.due];
-    const request = ['shop', 'replica-2', 60_000, 'now', 0, floor, 20, 60_000, 0, '', 0];
+    const request = ['shop', 'replica-2', 60_000, 'when_wanted', 0, floor, 20, 60_000, 0, '', 0];
     const [kind, fence] = (await keys.client.eval(lua, 3, ...wanted, ...request)) as unknown[];
     expect([kind, fence]).toEqual(['claimed', String(floor + 2)]);
     const { hash, calls } = await keys.of('shop');

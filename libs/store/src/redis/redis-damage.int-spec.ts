@@ -55,10 +55,10 @@ const dueKey = (): string => `${prefix}:{0}:due`;
 const leaseOf = (merchant: string, floor = 0): Promise<Lease> => lease(store, { merchant, floor });
 
 async function published(merchant: string, nextDueInMs = 60_000): Promise<number> {
-  const held = await leaseOf(merchant);
-  const session = aSession({ merchant, generation: held.fence });
-  expect(await store.publish(held, aPublication(session, { nextDueInMs }))).toBe('published');
-  return held.fence;
+  const leased = await leaseOf(merchant);
+  const session = aSession({ merchant, generation: leased.fence });
+  expect(await store.publish(leased, aPublication(session, { nextDueInMs }))).toBe('published');
+  return leased.fence;
 }
 
 async function stateOf(merchant: string, known = 0): Promise<StoredState> {
@@ -123,14 +123,14 @@ describe.each(Object.entries(damages))('when %s', (_name, damage) => {
     const other = await store.claim(aClaim({ merchant: 'well', newerThan: generation }));
     expect(other.kind).toBe('claimed');
 
-    const held = await leaseOf('hurt', 9);
-    expect(held.fence % 2).toBe(0);
-    expect(held.fence).toBeLessThan(Date.now() + HOUR_MS);
-    expect(await store.release(held, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
+    const leased = await leaseOf('hurt', 9);
+    expect(leased.fence % 2).toBe(0);
+    expect(leased.fence).toBeLessThan(Date.now() + HOUR_MS);
+    expect(await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
     const next = await published('hurt');
     expect((await stateOf('hurt')).stored).toMatchObject({ kind: 'session', session: { generation: next } });
     const session = aSession({ merchant: 'hurt', generation: next + 1 });
-    expect(await store.offer(anOffer(session, { basis: next }))).toMatchObject({ kind: 'taken', isContested: false });
+    expect(await store.offer(anOffer(session, { known: next }))).toMatchObject({ kind: 'taken', isContested: false });
   });
 });
 
@@ -153,7 +153,7 @@ describe('a record that is damaged', () => {
     await client.hset(hashOf('shop'), { sealed: 'not.a.sealed.record.x' });
     expect((await stateOf('shop')).stored).toEqual({ kind: 'unopenable', generation });
     const session = aSession({ generation });
-    expect(await store.offer(anOffer(session, { basis: 0 }))).toMatchObject({ kind: 'taken', isContested: false });
+    expect(await store.offer(anOffer(session, { known: 0 }))).toMatchObject({ kind: 'taken', isContested: false });
     expect((await stateOf('shop')).stored).toMatchObject({ kind: 'session', session: { generation } });
   });
 
@@ -264,26 +264,26 @@ describe('when the clock of the store was set back by an hour', () => {
   it('a back-off is over for whoever has watched it, and for whoever knows its reason gone', async () => {
     await store.release(await leaseOf('shop'), { called: true, nextDueInMs: 20_000, failure: aRecordedFailure() });
     await ahead('shop', 'dueAt');
-    expect(await again({ mode: 'now' })).toMatchObject({ kind: 'backing_off', retryInMs: 20_000 });
-    expect(await again({ mode: 'now', ignoresBackOff: true })).toMatchObject({ kind: 'claimed' });
+    expect(await again({ mode: 'when_wanted' })).toMatchObject({ kind: 'backing_off', retryInMs: 20_000 });
+    expect(await again({ mode: 'when_wanted', ignoresBackOff: true })).toMatchObject({ kind: 'claimed' });
   });
 
   it('a cool-down is over for whoever has watched it, and calls count from now', async () => {
-    const request = aClaim({ mode: 'now', coolDownMs: 5_000, newerThan: Number.MAX_SAFE_INTEGER });
+    const request = aClaim({ mode: 'when_wanted', coolDownMs: 5_000, newerThan: Number.MAX_SAFE_INTEGER });
     const first = await store.claim(request);
     if (first.kind !== 'claimed') throw new Error('must be granted');
     await store.release(first.lease, { called: true, nextDueInMs: 0 });
     await ahead('shop', 'cooledDownAt');
-    const refused = await again({ mode: 'now', coolDownMs: 5_000 });
+    const refused = await again({ mode: 'when_wanted', coolDownMs: 5_000 });
     expect(refused).toMatchObject({ kind: 'cooled_down', retryInMs: 5_000 });
     const { mark } = refused as { mark: string };
     const [call = ''] = await client.zrange(callsOf('shop'), '0', '-1');
     await client.zadd(callsOf('shop'), String(Date.now() + HOUR_MS), call);
     const budget = aBudget({ calls: 1, windowMs: 30_000 });
-    const spent = await again({ mode: 'now', coolDownMs: 5_000, watched: mark, budget });
+    const spent = await again({ mode: 'when_wanted', coolDownMs: 5_000, watched: mark, budget });
     expect(spent).toMatchObject({ kind: 'budget_exhausted', retryInMs: 30_000 });
     expect(Number(await client.zscore(callsOf('shop'), call))).toBeLessThanOrEqual(Date.now());
-    expect(await again({ mode: 'now', coolDownMs: 5_000, watched: mark })).toMatchObject({ kind: 'claimed' });
+    expect(await again({ mode: 'when_wanted', coolDownMs: 5_000, watched: mark })).toMatchObject({ kind: 'claimed' });
   });
 });
 

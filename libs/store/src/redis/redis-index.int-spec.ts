@@ -117,8 +117,8 @@ describe('a merchant whose due moment only the index has', () => {
 describe('the due moment of a hash', () => {
   it('is named by its own fence once its lease has ended by itself', async () => {
     const first = await lease();
-    const held = await stateOf();
-    expect(held.dueMark).toMatch(new RegExp(`^lease:${first.fence}:`));
+    const leased = await stateOf();
+    expect(leased.dueMark).toMatch(new RegExp(`^lease:${first.fence}:`));
     await store.release(first, { called: true, nextDueInMs: MINUTE_MS });
     const { hash } = await keys.of('shop');
     expect((await stateOf()).dueMark).toBe(`due:${hash['dueAt']}:${first.fence}`);
@@ -158,7 +158,7 @@ describe('the due moment of a hash', () => {
 describe('an index of another type', () => {
   const operations: Record<string, () => Promise<unknown>> = {
     enrol: () => store.enrol(['shop']),
-    claim: () => store.claim(byOther({ mode: 'now' })),
+    claim: () => store.claim(byOther({ mode: 'when_wanted' })),
     offer: () => store.offer(anOffer(aSession({ generation: 4_711 }))),
     due: () => store.due(5),
     read: () => store.read([{ merchant: 'shop', known: 0 }]),
@@ -170,10 +170,10 @@ describe('an index of another type', () => {
   });
 
   it('makes way for a publication and for a release', async () => {
-    const held = await lease();
+    const leased = await lease();
     const wrong = async (): Promise<unknown> => (await keys.client.del(keys.due), keys.client.set(keys.due, 'x'));
     await wrong();
-    await store.publish(held, aPublication(aSession({ generation: held.fence }), { nextDueInMs: 0 }));
+    await store.publish(leased, aPublication(aSession({ generation: leased.fence }), { nextDueInMs: 0 }));
     expect((await keys.of('shop')).dueAtMs).toEqual(expect.any(Number));
     const next = await lease();
     await wrong();
@@ -236,8 +236,8 @@ describe('what is listed as due', () => {
     await store.enrol(['a', 'b', 'c']);
     expect((await store.due(2)).merchants).toHaveLength(2);
     for (const merchant of ['a', 'b', 'c']) {
-      const held = await lease({ merchant });
-      await store.release(held, { called: true, nextDueInMs: WEEK_MS });
+      const leased = await lease({ merchant });
+      await store.release(leased, { called: true, nextDueInMs: WEEK_MS });
     }
     expect(await store.due(2)).toEqual({ merchants: [], nextDueInMs: 86_400_000 });
     await keys.client.zadd(keys.due, '-inf', 'a');

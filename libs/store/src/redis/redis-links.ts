@@ -152,7 +152,7 @@ export class RedisLinks {
   #restart(client: RedisClient): void {
     if (this.#closed) return;
     const { clock, timeouts } = this.#options;
-    const delayMs = reconnectDelayMs(Infinity, timeouts.longestReconnectMs, Math.random);
+    const delayMs = reconnectDelayMs(Infinity, timeouts.maxReconnectMs, Math.random);
     const restart = clock.schedule(delayMs, () => {
       this.#restarts.delete(restart);
       client.connect().catch((error: unknown) => this.#failed(client, error));

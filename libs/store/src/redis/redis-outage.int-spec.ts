@@ -49,16 +49,16 @@ async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
 
 /** All operations at once, none of which may hang or succeed. */
 async function expectUnavailable(store: SessionStore): Promise<void> {
-  const held: Lease = { merchant: 'shop', owner: 'replica-1', fence: 7, remainingMs: 1, failures: 0 };
+  const leased: Lease = { merchant: 'shop', owner: 'replica-1', fence: 7, remainingMs: 1, failures: 0 };
   const work = async (): Promise<void> => {
     const outcomes = await Promise.allSettled([
       store.enrol(['shop']),
       store.due(1),
       store.claim(aClaim()),
-      store.publish({ ...held, fence: 8 }, aPublication(aSession({ generation: 8 }))),
+      store.publish({ ...leased, fence: 8 }, aPublication(aSession({ generation: 8 }))),
       store.offer(anOffer()),
       store.seat('replica-1'),
-      store.release(held, { called: true, nextDueInMs: 0 }),
+      store.release(leased, { called: true, nextDueInMs: 0 }),
       store.read([{ merchant: 'shop', known: 0 }]),
     ]);
     const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };
@@ -90,14 +90,14 @@ describe('when Redis is killed and comes back empty', () => {
   it('takes the publication of a lease that the store no longer knows, and announces it', async () => {
     const redis = await startRedis();
     const { store, up, silent } = await openReplica(redis.address);
-    const held = await lease(store);
+    const leased = await lease(store);
     await redis.kill();
     await silent();
     await redis.start();
     await up();
     const heard = nextOf(store, 'shop');
-    expect(await store.publish(held, aPublication(aSession({ generation: held.fence })))).toBe('published');
-    expect(await heard).toEqual({ kind: 'changed', merchant: 'shop', generation: held.fence });
+    expect(await store.publish(leased, aPublication(aSession({ generation: leased.fence })))).toBe('published');
+    expect(await heard).toEqual({ kind: 'changed', merchant: 'shop', generation: leased.fence });
   });
 });
 
@@ -134,8 +134,8 @@ describe('when Redis is frozen', () => {
     expect(await elapsedMs(up)).toBeLessThan(HEALED_WITHIN_MS);
     expect(changes.map(({ state }) => state)).toEqual(['answers', 'silent', 'answers']);
     // The claim that timed out was applied after the thaw: asking again as its owner gives that same lease.
-    const held = await lease(store);
-    expect(await store.release(held, { called: false, nextDueInMs: 0 })).toBe(true);
+    const leased = await lease(store);
+    expect(await store.release(leased, { called: false, nextDueInMs: 0 })).toBe(true);
   });
 
   it('notices it by itself, without anybody asking', async () => {
@@ -164,9 +164,9 @@ describe('when the network is cut', () => {
     proxy.passage = 'open';
     expect(await elapsedMs(replica.up)).toBeLessThan(HEALED_WITHIN_MS);
     const heard = nextOf(replica.store, 'shop');
-    const held = await lease(replica.store);
-    await replica.store.publish(held, aPublication(aSession({ generation: held.fence })));
-    expect(await heard).toMatchObject({ generation: held.fence });
+    const leased = await lease(replica.store);
+    await replica.store.publish(leased, aPublication(aSession({ generation: leased.fence })));
+    expect(await heard).toMatchObject({ generation: leased.fence });
   });
 
   it('never sends a claim again whose reply was lost, and finds the lease it was granted by asking again', async () => {
@@ -179,9 +179,9 @@ describe('when the network is cut', () => {
     proxy.reset();
     proxy.passage = 'open';
     await replica.up();
-    const held = await lease(replica.store, { floor: warmUp.fence });
-    expect(held.fence).toBeGreaterThan(warmUp.fence);
-    expect(redis.cli('hget', 'broker:{0}:merchant:shop', 'fence').trim()).toBe(String(held.fence));
+    const leased = await lease(replica.store, { floor: warmUp.fence });
+    expect(leased.fence).toBeGreaterThan(warmUp.fence);
+    expect(redis.cli('hget', 'broker:{0}:merchant:shop', 'fence').trim()).toBe(String(leased.fence));
     expect(redis.cli('zcard', 'broker:{0}:calls:shop').trim()).toBe('2');
   });
 });

@@ -97,7 +97,7 @@ function tenureOf({ tenures, owner }: Replica, lease: Lease, askedAtMs: number):
 
 async function live(replica: Replica, lives: readonly Behaviour[]): Promise<void> {
   const { store, owner, merchant } = replica;
-  const base = aClaim({ merchant, owner, leaseMs: LEASE_MS, mode: 'now', budget: BUDGET });
+  const base = aClaim({ merchant, owner, leaseMs: LEASE_MS, mode: 'when_wanted', budget: BUDGET });
   let seen = 0;
   for (const { ends, takesMs } of lives) {
     const askedAtMs = performance.now();

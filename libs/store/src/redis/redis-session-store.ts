@@ -149,7 +149,7 @@ export class RedisSessionStore implements SessionStore {
     return outcome as 'published' | 'fenced';
   }
 
-  async offer({ session, ageMs, nextDueInMs, basis }: Offer): Promise<OfferResult> {
+  async offer({ session, ageMs, nextDueInMs, known }: Offer): Promise<OfferResult> {
     assertOfferable(session);
     const { merchant, generation } = session;
     const keys = this.#keys.of(merchant);
@@ -157,7 +157,7 @@ export class RedisSessionStore implements SessionStore {
     const reply = await this.#scripts.run(offerScript, {
       keys: [keys.merchant, keys.due],
       args: [
-        ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), basis],
+        ...[merchant, generation, sealed, whole(ageMs), whole(nextDueInMs), known],
         ...[this.#keys.channel, encodePublished(merchant, generation)],
       ],
     });

@@ -27,15 +27,15 @@ async function expectToWork(connection: RedisConnection): Promise<void> {
   await store.enrol(['shop']);
   expect((await other.due(1)).merchants).toEqual(['shop']);
   const heard = nextOf(other, 'shop');
-  const held = await lease(store);
-  const session = aSession({ generation: held.fence });
-  expect(await store.publish(held, aPublication(session))).toBe('published');
-  expect(await heard).toMatchObject({ kind: 'changed', generation: held.fence });
+  const leased = await lease(store);
+  const session = aSession({ generation: leased.fence });
+  expect(await store.publish(leased, aPublication(session))).toBe('published');
+  expect(await heard).toMatchObject({ kind: 'changed', generation: leased.fence });
   expect((await other.read([{ merchant: 'shop', known: 0 }])).states[0]?.stored).toMatchObject({
     kind: 'session',
     session,
   });
-  expect(await other.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
+  expect(await other.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
 }
 
 describe('Sentinel', () => {
@@ -90,9 +90,9 @@ describe('Cluster', () => {
       node.thaw();
       await eventually(isUp, 30_000);
       const heard = nextOf(store, 'shop');
-      const held = await lease(store);
-      await store.publish(held, aPublication(aSession({ generation: held.fence })));
-      expect(await heard).toMatchObject({ generation: held.fence });
+      const leased = await lease(store);
+      await store.publish(leased, aPublication(aSession({ generation: leased.fence })));
+      expect(await heard).toMatchObject({ generation: leased.fence });
     }
   }, 120_000);
 });
@@ -184,15 +184,15 @@ describe('two brokers on one server', () => {
     const [{ store: one }, { store: two }] = [await open(connection, 'one'), await open(connection, 'two')];
     const heardByTwo: unknown[] = [];
     two.onAnnouncement((announcement) => heardByTwo.push(announcement));
-    const heldByOne = await lease(one);
-    await one.publish(heldByOne, aPublication(aSession({ generation: heldByOne.fence })));
+    const leasedByOne = await lease(one);
+    await one.publish(leasedByOne, aPublication(aSession({ generation: leasedByOne.fence })));
     expect((await two.read([{ merchant: 'shop', known: 0 }])).states).toEqual([
       { merchant: 'shop', stored: { kind: 'absent' } },
     ]);
     const heard = new Promise((resolve) => two.onAnnouncement(resolve));
-    const heldByTwo = await lease(two);
-    await two.publish(heldByTwo, aPublication(aSession({ generation: heldByTwo.fence })));
+    const leasedByTwo = await lease(two);
+    await two.publish(leasedByTwo, aPublication(aSession({ generation: leasedByTwo.fence })));
     await heard;
-    expect(heardByTwo).toEqual([{ kind: 'changed', merchant: 'shop', generation: heldByTwo.fence }]);
+    expect(heardByTwo).toEqual([{ kind: 'changed', merchant: 'shop', generation: leasedByTwo.fence }]);
   });
 });

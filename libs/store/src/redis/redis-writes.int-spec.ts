@@ -41,7 +41,7 @@ async function withHistory(): Promise<Lease> {
   const first = await lease({ coolDownMs: 1 });
   await store.release(first, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
   const other = await lease({ owner: 'replica-2' });
-  await store.offer(anOffer(aSession({ generation: other.fence + 1 }), { basis: 0 }));
+  await store.offer(anOffer(aSession({ generation: other.fence + 1 }), { known: 0 }));
   await store.release(other, { called: true, nextDueInMs: 0 });
   return other;
 }
@@ -51,12 +51,12 @@ const anyText = expect.any(String) as string;
 describe('what an operation leaves in Redis', () => {
   it('a claim: its lease, its call, and one moment for the end of both lease and rest', async () => {
     const budget = aBudget({ windowMs: 30_000 });
-    let held: Lease | undefined;
-    const [began, ended] = await keys.during(async () => (held = await lease({ coolDownMs: 5_000, budget })));
+    let leased: Lease | undefined;
+    const [began, ended] = await keys.during(async () => (leased = await lease({ coolDownMs: 5_000, budget })));
     const { hash, calls, callsEndInMs, dueAtMs } = await keys.of('shop');
     const at = Number(hash['cooledDownAt']);
     expect(at >= began && at <= ended).toBe(true);
-    const fence = String(held?.fence);
+    const fence = String(leased?.fence);
     expect(Number(fence) - at).toBe(at % 2);
     const call = `${fence}:replica-1:${at}:0`;
     const endsAt = String(at + LEASE_MS);
@@ -67,10 +67,10 @@ describe('what an operation leaves in Redis', () => {
     expect(calls).toEqual([[call, at]]);
     expect(callsEndInMs > 10_000 && callsEndInMs <= 30_000).toBe(true);
     expect(dueAtMs).toBe(at + LEASE_MS);
-    expect(held).toEqual({
+    expect(leased).toEqual({
       merchant: 'shop',
       owner: 'replica-1',
-      fence: held?.fence,
+      fence: leased?.fence,
       remainingMs: 60_000,
       failures: 0,
     });
@@ -85,14 +85,14 @@ describe('what an operation leaves in Redis', () => {
 
   it('a publication: the session and when the next is due, and nothing of lease or failures', async () => {
     await withHistory();
-    const held = await lease();
+    const leased = await lease();
     const ageMs = 7_000;
-    const publication = aPublication(aSession({ generation: held.fence }), { ageMs, nextDueInMs: 40_000 });
-    const [began, ended] = await keys.during(() => store.publish(held, publication));
+    const publication = aPublication(aSession({ generation: leased.fence }), { ageMs, nextDueInMs: 40_000 });
+    const [began, ended] = await keys.during(() => store.publish(leased, publication));
     const { hash, dueAtMs } = await keys.of('shop');
     const answeredAt = Number(hash['publishedAt']);
     expect(answeredAt >= began - ageMs && answeredAt <= ended - ageMs).toBe(true);
-    const fence = String(held.fence);
+    const fence = String(leased.fence);
     const dueAt = String(answeredAt + ageMs + 40_000);
     expect(hash).toEqual({
       ...{ fence, generation: fence, sealed: anyText, publishedAt: anyText, cooledDownAt: anyText },
@@ -103,7 +103,7 @@ describe('what an operation leaves in Redis', () => {
 
   it('an offer: the session, whether it is contested, and when the next is due, and nothing of failures', async () => {
     const { fence } = await withHistory();
-    const offer = anOffer(aSession({ generation: fence + 3 }), { basis: fence, ageMs: 7_000, nextDueInMs: 40_000 });
+    const offer = anOffer(aSession({ generation: fence + 3 }), { known: fence, ageMs: 7_000, nextDueInMs: 40_000 });
     const [began, ended] = await keys.during(() => store.offer(offer));
     const { hash, dueAtMs } = await keys.of('shop');
     const answeredAt = Number(hash['publishedAt']);
@@ -119,13 +119,13 @@ describe('what an operation leaves in Redis', () => {
   it('a release: the failure, how many there were, and when the next attempt is due', async () => {
     const failure = aRecordedFailure();
     await store.release(await lease(), { called: true, nextDueInMs: 0, failure });
-    const held = await lease();
+    const leased = await lease();
     const release = { called: true, nextDueInMs: 40_000, failure: aRecordedFailure({ kind: 'timeout' }) };
-    const [began, ended] = await keys.during(() => store.release(held, release));
+    const [began, ended] = await keys.during(() => store.release(leased, release));
     const { hash, dueAtMs } = await keys.of('shop');
     const at = Number(hash['dueAt']) - 40_000;
     expect(at >= began && at <= ended).toBe(true);
-    const fence = String(held.fence);
+    const fence = String(leased.fence);
     expect(hash).toEqual({
       ...{ fence, failures: '2', failure: encodeFailure(release.failure) },
       ...{ dueAt: anyText, dueMs: '40000', dueFence: fence },
@@ -165,13 +165,15 @@ describe('what an operation leaves in Redis', () => {
 
   it('a read, a look at what is due, and what was refused: the same as before', async () => {
     const { fence } = await withHistory();
-    const held = await lease();
+    const leased = await lease();
     const before = { ...(await keys.of('shop')), callsEndInMs: expect.any(Number) as number };
     await store.read([{ merchant: 'shop', known: 0 }]);
     await store.due(5);
-    expect((await store.claim(aClaim({ owner: 'replica-2', mode: 'now', newerThan: fence + 1 }))).kind).toBe('held');
+    expect((await store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: fence + 1 }))).kind).toBe(
+      'held',
+    );
     expect((await store.claim(aClaim({ owner: 'replica-2' }))).kind).toBe('already_newer');
-    const older = { ...held, fence: fence - 2 };
+    const older = { ...leased, fence: fence - 2 };
     expect(await store.publish(older, aPublication(aSession({ generation: fence - 2 })))).toBe('fenced');
     expect(await store.offer(anOffer(aSession({ generation: fence - 1 })))).toMatchObject({ kind: 'refused' });
     expect(await store.release(older, { called: false, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(false);
@@ -180,16 +182,16 @@ describe('what an operation leaves in Redis', () => {
 
   it('a session that is older than the clock of the store: answered when that began', async () => {
     const ageMs = 8e15;
-    const held = await lease();
-    await store.publish(held, aPublication(aSession({ generation: held.fence }), { ageMs }));
+    const leased = await lease();
+    await store.publish(leased, aPublication(aSession({ generation: leased.fence }), { ageMs }));
     expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
-    const session = aSession({ generation: held.fence + 1 });
-    await store.offer(anOffer(session, { basis: held.fence, ageMs }));
+    const session = aSession({ generation: leased.fence + 1 });
+    await store.offer(anOffer(session, { known: leased.fence, ageMs }));
     expect((await keys.of('shop')).hash['publishedAt']).toBe('0');
   });
 
   it('the same offer again: the text and the age of one that was damaged, and nothing of one that was not', async () => {
-    const offer = anOffer(aSession({ generation: 4_711 }), { basis: 4_710, ageMs: 7_000 });
+    const offer = anOffer(aSession({ generation: 4_711 }), { known: 4_710, ageMs: 7_000 });
     await store.offer(offer);
     const { hash: before } = await keys.of('shop');
     await store.offer({ ...offer, ageMs: 20_000, nextDueInMs: 0 });

@@ -85,8 +85,8 @@ export function describeAnnouncements(bench: Bench): void {
           if (isOf(announcement, 'shop')) resolve(answered);
         });
       });
-      const held = await lease(store);
-      const publishing = store.publish(held, publicationOf(held));
+      const leased = await lease(store);
+      const publishing = store.publish(leased, publicationOf(leased));
       answered = true;
       await publishing;
       expect(await sawAnswer).toBe(true);
@@ -94,17 +94,17 @@ export function describeAnnouncements(bench: Bench): void {
 
     it('tell once of a publication or an offer that came twice', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      const offer = anOffer(aSession({ generation: held.fence + 1 }), { basis: held.fence });
+      const leased = await lease(store);
+      const offer = anOffer(aSession({ generation: leased.fence + 1 }), { known: leased.fence });
       const heard = await heardDuring(other, async () => {
-        await store.publish(held, publicationOf(held));
-        await store.publish(held, publicationOf(held));
+        await store.publish(leased, publicationOf(leased));
+        await store.publish(leased, publicationOf(leased));
         await store.offer(offer);
         await store.offer(offer);
       });
       expect(heard).toEqual([
-        { kind: 'changed', merchant: 'shop', generation: held.fence },
-        { kind: 'changed', merchant: 'shop', generation: held.fence + 1 },
+        { kind: 'changed', merchant: 'shop', generation: leased.fence },
+        { kind: 'changed', merchant: 'shop', generation: leased.fence + 1 },
       ]);
     });
 
@@ -114,11 +114,11 @@ export function describeAnnouncements(bench: Bench): void {
         const ended = await giveUp(store);
         await store.release(ended, { called: true, nextDueInMs: 0, failure: aRecordedFailure() });
         await store.enrol(['shop']);
-        const held = await lease(store);
-        await store.offer(anOffer(aSession({ generation: held.fence - 1 })));
-        const older = { ...held, fence: held.fence - 2 };
+        const leased = await lease(store);
+        await store.offer(anOffer(aSession({ generation: leased.fence - 1 })));
+        const older = { ...leased, fence: leased.fence - 2 };
         await store.publish(older, publicationOf(older));
-        await store.release(held, { called: false, nextDueInMs: LONG_MS });
+        await store.release(leased, { called: false, nextDueInMs: LONG_MS });
       });
       expect(heard).toEqual([]);
     });

@@ -26,7 +26,7 @@ export function describeBudget(bench: Bench): void {
       expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', SHORT_MS / 2);
       expect(await other.claim(byOther({ budget, merchant: 'second' }))).toMatchObject({ kind: 'claimed' });
       await advance(SHORT_MS / 2 + 20);
-      expect(await store.claim(aClaim({ mode: 'now', budget }))).toMatchObject({ kind: 'claimed' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('is given one call back when the gateway was never called', async () => {
@@ -34,7 +34,9 @@ export function describeBudget(bench: Bench): void {
       const single = aBudget({ calls: 1 });
       await giveUp(store, { budget: single }, { called: false });
       await giveUp(store, { budget: single });
-      expect(await store.claim(aClaim({ mode: 'now', budget: single }))).toMatchObject({ kind: 'budget_exhausted' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: single }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
     });
 
     it('is given back that call and no other, however many were made', async () => {
@@ -44,7 +46,9 @@ export function describeBudget(bench: Bench): void {
       await giveUp(store, { budget: three }, { called: false });
       await giveUp(store, { budget: three });
       await giveUp(store, { budget: three });
-      expect(await store.claim(aClaim({ mode: 'now', budget: three }))).toMatchObject({ kind: 'budget_exhausted' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: three }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
     });
 
     it('counts each call even where two had one number', async () => {
@@ -55,7 +59,9 @@ export function describeBudget(bench: Bench): void {
       await giveUp(store, { budget: aBudget({ calls: 20 }) }, { called: false });
       const second = await giveUp(store, { budget: two, floor: beyondBelief });
       expect(second.fence).toBe(first.fence);
-      expect(await store.claim(aClaim({ mode: 'now', budget: two }))).toMatchObject({ kind: 'budget_exhausted' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: two }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
     });
 
     it('is given nothing back by a lease that has been spent, nor by one that was released before', async () => {
@@ -66,13 +72,15 @@ export function describeBudget(bench: Bench): void {
       await store.release(first, { called: false, nextDueInMs: 0 });
       await store.release(second, { called: true, nextDueInMs: 0 });
       await store.release(second, { called: false, nextDueInMs: 0 });
-      expect(await store.claim(aClaim({ mode: 'now', budget: two }))).toMatchObject({ kind: 'budget_exhausted' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: two }))).toMatchObject({
+        kind: 'budget_exhausted',
+      });
     });
 
     it('is not cleared by a publication', async () => {
       const [store] = bench().replicas;
       const newerThan = await publishOnce(store);
-      const claim = aClaim({ mode: 'now', newerThan, budget: aBudget({ calls: 1 }) });
+      const claim = aClaim({ mode: 'when_wanted', newerThan, budget: aBudget({ calls: 1 }) });
       expect(await store.claim(claim)).toMatchObject({ kind: 'budget_exhausted' });
     });
 
@@ -81,11 +89,11 @@ export function describeBudget(bench: Bench): void {
       const single = aBudget({ calls: 1, windowMs: LONG_MS });
       await giveUp(store, { budget: single });
       const watched = expectRefusal(
-        await store.claim(aClaim({ mode: 'now', budget: single })),
+        await store.claim(aClaim({ mode: 'when_wanted', budget: single })),
         'budget_exhausted',
         LONG_MS,
       );
-      const again = await store.claim(aClaim({ mode: 'now', budget: single, watched }));
+      const again = await store.claim(aClaim({ mode: 'when_wanted', budget: single, watched }));
       expect(expectRefusal(again, 'budget_exhausted', LONG_MS)).toBe(watched);
     });
 
@@ -110,7 +118,7 @@ export function describeBudget(bench: Bench): void {
       await giveUp(store, { budget: single });
       await setBack(HOUR_MS);
       await advance(SHORT_MS + 20);
-      expectRefusal(await store.claim(aClaim({ mode: 'now', budget: single })), 'budget_exhausted', SHORT_MS);
+      expectRefusal(await store.claim(aClaim({ mode: 'when_wanted', budget: single })), 'budget_exhausted', SHORT_MS);
     });
 
     it('is given back a call that was made before the clock was set back', async () => {
@@ -120,11 +128,11 @@ export function describeBudget(bench: Bench): void {
       const spent = await lease(store, { budget: single });
       await setBack(HOUR_MS);
       const { fence: floor } = spent;
-      expect(await store.claim(aClaim({ mode: 'now', budget: single, floor }))).toMatchObject({
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: single, floor }))).toMatchObject({
         kind: 'budget_exhausted',
       });
       expect(await store.release(spent, { called: false, nextDueInMs: 0 })).toBe(true);
-      expect(await store.claim(aClaim({ mode: 'now', budget: single }))).toMatchObject({ kind: 'claimed' });
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: single }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('tells when the first call is free again after it was lowered', async () => {
@@ -135,7 +143,7 @@ export function describeBudget(bench: Bench): void {
         await giveUp(store, { budget: aBudget({ windowMs }) });
         await advance(200);
       }
-      const refused = await store.claim(aClaim({ mode: 'now', budget: aBudget({ calls: 1, windowMs }) }));
+      const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 1, windowMs }) }));
       expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, windowMs - 200);
       // The newest call decides, and not the oldest: a store that is slow by less than their distance is no fault.
       expect('retryInMs' in refused && refused.retryInMs > windowMs - 600 + 1).toBe(true);

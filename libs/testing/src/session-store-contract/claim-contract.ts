@@ -15,8 +15,8 @@ import {
   type StoreUnderTest,
 } from './store-under-test.js';
 
-const now = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
-  aClaim({ mode: 'now', leaseMs: LONG_MS, ...overrides });
+const wanted = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
+  aClaim({ mode: 'when_wanted', leaseMs: LONG_MS, ...overrides });
 
 export function describeClaim(bench: Bench): void {
   describe('claim', () => {
@@ -34,9 +34,9 @@ export function describeClaim(bench: Bench): void {
 
     it('names merchant, owner, remaining time and failures in the lease', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store, { leaseMs: LONG_MS });
-      expect(held).toMatchObject({ merchant: 'shop', owner: 'replica-1', failures: 0 });
-      expectAbout(held.remainingMs, LONG_MS);
+      const leased = await lease(store, { leaseMs: LONG_MS });
+      expect(leased).toMatchObject({ merchant: 'shop', owner: 'replica-1', failures: 0 });
+      expectAbout(leased.remainingMs, LONG_MS);
     });
 
     it('refuses everybody else until the lease ends, and then grants a higher fence', async () => {
@@ -83,7 +83,7 @@ export function describeClaim(bench: Bench): void {
       const [store, other] = bench().replicas;
       const generation = await publishOnce(store);
       expectRefusal(await store.claim(aClaim({ newerThan: generation })), 'not_due', LONG_MS);
-      expect(await other.claim(now({ newerThan: generation }))).toMatchObject({ kind: 'claimed' });
+      expect(await other.claim(wanted({ newerThan: generation }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('holds a claim up that comes now while the merchant backs off, and counts its failures', async () => {
@@ -125,8 +125,8 @@ export function describeClaim(bench: Bench): void {
     const rows: Record<string, (bench: StoreUnderTest) => Promise<ClaimResult>> = {
       'already_newer before the own lease': async ({ replicas: [store] }) => {
         await publishOnce(store);
-        const held = await lease(store, { newerThan: Number.MAX_SAFE_INTEGER });
-        return store.claim(now({ owner: held.owner, newerThan: 0, ...spent }));
+        const leased = await lease(store, { newerThan: Number.MAX_SAFE_INTEGER });
+        return store.claim(wanted({ owner: leased.owner, newerThan: 0, ...spent }));
       },
       'held before backing_off': async ({ replicas: [store, other] }) => {
         await failOnce(store, 0);
@@ -144,11 +144,11 @@ export function describeClaim(bench: Bench): void {
       'backing_off before cooled_down': async ({ replicas: [store] }) => {
         await giveUp(store, spent);
         await failOnce(store, LONG_MS);
-        return store.claim(now(spent));
+        return store.claim(wanted(spent));
       },
       'cooled_down before budget_exhausted': async ({ replicas: [store] }) => {
         await giveUp(store, spent);
-        return store.claim(now(spent));
+        return store.claim(wanted(spent));
       },
     };
 
@@ -159,9 +159,9 @@ export function describeClaim(bench: Bench): void {
     it('takes nothing from the budget when it refuses', async () => {
       const [store, other] = bench().replicas;
       const budget = aBudget({ calls: 2 });
-      const held = await lease(store, { budget });
+      const leased = await lease(store, { budget });
       for (let round = 0; round < 5; round += 1) await other.claim(byOther({ budget }));
-      await store.release(held, { called: true, nextDueInMs: 0 });
+      await store.release(leased, { called: true, nextDueInMs: 0 });
       expect(await other.claim(byOther({ budget }))).toMatchObject({ kind: 'claimed' });
     });
 

@@ -58,10 +58,10 @@ export function describeFences(bench: Bench): void {
 
     it('are believed, however high, by whoever has seen them', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store, { floor: 8_999_999_999_999_998 });
-      await store.publish(held, publicationOf(held));
-      const next = await lease(store, { newerThan: held.fence, floor: held.fence });
-      expect(next.fence).toBe(held.fence + 2);
+      const leased = await lease(store, { floor: 8_999_999_999_999_998 });
+      await store.publish(leased, publicationOf(leased));
+      const next = await lease(store, { newerThan: leased.fence, floor: leased.fence });
+      expect(next.fence).toBe(leased.fence + 2);
     });
   });
 
@@ -72,7 +72,7 @@ export function describeFences(bench: Bench): void {
       const first = await lease(store, { budget });
       const second = await lease(store, { budget, floor: first.fence });
       expect(second.fence).toBeGreaterThan(first.fence);
-      const third = await store.claim(aClaim({ mode: 'now', budget, floor: second.fence }));
+      const third = await store.claim(aClaim({ mode: 'when_wanted', budget, floor: second.fence }));
       expect(third.kind).toBe('budget_exhausted');
     });
 

@@ -15,11 +15,11 @@ import {
   stateOf,
 } from './store-under-test.js';
 
-/** A session that was made alone by whoever knew of `basis` and of nothing after it. */
-const madeAlone = (basis: number): Offer => anOffer(aSession({ generation: basis + 1 }), { basis });
+/** A session that was made alone by whoever knew of `known` and of nothing after it. */
+const madeAlone = (known: number): Offer => anOffer(aSession({ generation: known + 1 }), { known });
 
 /** A session that was made under a lease, and could not be published. */
-const madeUnder = (held: Lease, basis = 0): Offer => ({ ...publicationOf(held), basis });
+const madeUnder = (leased: Lease, known = 0): Offer => ({ ...publicationOf(leased), known });
 
 export function describeOffer(bench: Bench): void {
   describe('offer', () => {
@@ -36,10 +36,10 @@ export function describeOffer(bench: Bench): void {
 
     it('is taken over the session that its maker knew of', async () => {
       const [store] = bench().replicas;
-      const basis = await publishOnce(store);
-      const offer = madeAlone(basis);
-      expect(await store.offer(offer)).toEqual({ kind: 'taken', generation: basis + 1, isContested: false });
-      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: basis + 1 } });
+      const known = await publishOnce(store);
+      const offer = madeAlone(known);
+      expect(await store.offer(offer)).toEqual({ kind: 'taken', generation: known + 1, isContested: false });
+      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: known + 1 } });
     });
 
     it('sets the next due moment and clears the failures before it', async () => {
@@ -73,11 +73,11 @@ export function describeOffer(bench: Bench): void {
 
     it('answers the same again to whoever offers what was published', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store);
-      await store.publish(held, publicationOf(held));
-      expect(await store.offer(madeUnder(held))).toEqual({
+      const leased = await lease(store);
+      await store.publish(leased, publicationOf(leased));
+      expect(await store.offer(madeUnder(leased))).toEqual({
         kind: 'taken',
-        generation: held.fence,
+        generation: leased.fence,
         isContested: false,
       });
     });
@@ -93,14 +93,14 @@ export function describeOffer(bench: Bench): void {
 
     it('frees its own lease, also when that was made under it and never published', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      expect(await store.offer(madeUnder(held))).toEqual({
+      const leased = await lease(store);
+      expect(await store.offer(madeUnder(leased))).toEqual({
         kind: 'taken',
-        generation: held.fence,
+        generation: leased.fence,
         isContested: false,
       });
-      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
-      expect(await other.claim(byOther({ newerThan: held.fence }))).toMatchObject({ kind: 'claimed' });
+      expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
+      expect(await other.claim(byOther({ newerThan: leased.fence }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('raises the fence: what was made under an older lease is fenced, and the next lease is above it', async () => {
@@ -115,7 +115,7 @@ export function describeOffer(bench: Bench): void {
     it('is no publication: an even generation and an odd one are taken alike, anything else is our mistake', async () => {
       const [store] = bench().replicas;
       for (const generation of [4_711, 4_712]) {
-        expect((await store.offer(anOffer(aSession({ generation }), { basis: generation - 1 }))).kind).toBe('taken');
+        expect((await store.offer(anOffer(aSession({ generation }), { known: generation - 1 }))).kind).toBe('taken');
       }
       for (const generation of [0, -1, 4_713.5, Number.NaN, 2 ** 53]) {
         await expect(store.offer(anOffer(aSession({ generation })))).rejects.toMatchObject({ code: 'internal_error' });
@@ -126,35 +126,37 @@ export function describeOffer(bench: Bench): void {
   describe('offer: beside a lease of somebody else', () => {
     it('is taken, is contested, and leaves the lease and its due moment as they are', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(other, { owner: 'replica-2' });
+      const leased = await lease(other, { owner: 'replica-2' });
       const before = await stateOf(store);
-      const offer = madeAlone(held.fence);
-      const taken = { kind: 'taken', generation: held.fence + 1, isContested: true };
+      const offer = madeAlone(leased.fence);
+      const taken = { kind: 'taken', generation: leased.fence + 1, isContested: true };
       expect(await store.offer({ ...offer, nextDueInMs: 0 })).toEqual(taken);
       expect(await store.offer({ ...offer, nextDueInMs: 0 })).toEqual(taken);
       expect((await stateOf(store)).dueMark).toBe(before.dueMark);
-      expect(await store.claim(aClaim({ mode: 'now', newerThan: held.fence + 1 }))).toMatchObject({ kind: 'held' });
-      expect(await other.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
+      expect(await store.claim(aClaim({ mode: 'when_wanted', newerThan: leased.fence + 1 }))).toMatchObject({
+        kind: 'held',
+      });
+      expect(await other.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
     it('is contested also when it comes again after that lease has ended', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(other, { owner: 'replica-2' });
-      const offer = madeAlone(held.fence);
+      const leased = await lease(other, { owner: 'replica-2' });
+      const offer = madeAlone(leased.fence);
       const taken = await store.offer(offer);
-      await other.release(held, { called: true, nextDueInMs: 0 });
+      await other.release(leased, { called: true, nextDueInMs: 0 });
       expect(await store.offer(offer)).toEqual(taken);
       expect(taken.isContested).toBe(true);
     });
 
     it('fences the session that was being made, which is then refused as an offer, too', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(other, { owner: 'replica-2' });
-      await store.offer(madeAlone(held.fence));
-      expect(await other.publish(held, publicationOf(held))).toBe('fenced');
-      expect(await other.offer(madeUnder(held))).toEqual({
+      const leased = await lease(other, { owner: 'replica-2' });
+      await store.offer(madeAlone(leased.fence));
+      expect(await other.publish(leased, publicationOf(leased))).toBe('fenced');
+      expect(await other.offer(madeUnder(leased))).toEqual({
         kind: 'refused',
-        generation: held.fence + 1,
+        generation: leased.fence + 1,
         isContested: true,
       });
     });
@@ -170,7 +172,7 @@ export function describeOffer(bench: Bench): void {
     it('by a newer session, which is named', async () => {
       const [store] = bench().replicas;
       const generation = await publishOnce(store);
-      const older = anOffer(aSession({ generation: generation - 1 }), { basis: generation - 8 });
+      const older = anOffer(aSession({ generation: generation - 1 }), { known: generation - 8 });
       expect(await store.offer(older)).toEqual({ kind: 'refused', generation, isContested: true });
       expect((await stateOf(store)).stored).toMatchObject({ session: { generation } });
     });
@@ -199,7 +201,7 @@ export function describeOffer(bench: Bench): void {
       const [store] = bench().replicas;
       const generation = await publishOnce(store);
       const before = await stateOf(store);
-      await store.offer({ ...aPublication(aSession({ generation: generation - 1 })), nextDueInMs: 0, basis: 0 });
+      await store.offer({ ...aPublication(aSession({ generation: generation - 1 })), nextDueInMs: 0, known: 0 });
       const after = await stateOf(store);
       expect(after.dueMark).toBe(before.dueMark);
       expect((await store.due(1)).merchants).toEqual([]);

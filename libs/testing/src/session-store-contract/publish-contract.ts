@@ -21,15 +21,15 @@ export function describePublish(bench: Bench): void {
     it('makes the session readable on every replica, whole and exact, with its age', async () => {
       const { replicas, advance } = bench();
       const [store, other] = replicas;
-      const held = await lease(store);
+      const leased = await lease(store);
       const createdAt = instantFromEpochMs(1_767_225_600_123.25);
-      const session = sessionOf(held, {
+      const session = sessionOf(leased, {
         createdAt,
         expiresAt: plusMs(createdAt, 900_000.5),
         refreshToken: 'a7f0b1de-23a1-4b26-8f0b-6a5a8f7f9d10',
         deviceId: 'žluťoučký 🐎 "quoted" \\ \u0000',
       });
-      expect(await store.publish(held, aPublication(session))).toBe('published');
+      expect(await store.publish(leased, aPublication(session))).toBe('published');
       await advance(30);
       const { stored } = await stateOf(other);
       if (stored.kind !== 'session') throw new Error('there must be a session');
@@ -40,8 +40,8 @@ export function describePublish(bench: Bench): void {
 
     it("counts the age from the gateway's answer, and not from when it was published", async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      await store.publish(held, publicationOf(held, { ageMs: 7_200_000 }));
+      const leased = await lease(store);
+      await store.publish(leased, publicationOf(leased, { ageMs: 7_200_000 }));
       const { stored } = await stateOf(other);
       const ageMs = stored.kind === 'session' ? stored.ageMs : 0;
       expect(ageMs).toBeGreaterThanOrEqual(7_199_999);
@@ -50,26 +50,26 @@ export function describePublish(bench: Bench): void {
 
     it('sets the next due moment and frees the lease', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      await store.publish(held, publicationOf(held, { nextDueInMs: SHORT_MS }));
+      const leased = await lease(store);
+      await store.publish(leased, publicationOf(leased, { nextDueInMs: SHORT_MS }));
       const state = await stateOf(other);
       expectAbout(state.dueInMs, SHORT_MS);
-      expect(await other.claim(aClaim({ owner: 'replica-2', newerThan: held.fence }))).toMatchObject({
+      expect(await other.claim(aClaim({ owner: 'replica-2', newerThan: leased.fence }))).toMatchObject({
         kind: 'not_due',
       });
       await letPass(bench());
       expect((await other.due(1)).merchants).toEqual(['shop']);
-      expect((await lease(other, { owner: 'replica-2', newerThan: held.fence })).fence).toBeGreaterThan(held.fence);
+      expect((await lease(other, { owner: 'replica-2', newerThan: leased.fence })).fence).toBeGreaterThan(leased.fence);
     });
 
     it('clears the failures before it', async () => {
       const [store] = bench().replicas;
       await failOnce(store, 0);
-      const held = await lease(store);
-      expect(held.failures).toBe(1);
-      await store.publish(held, publicationOf(held));
+      const leased = await lease(store);
+      expect(leased.failures).toBe(1);
+      await store.publish(leased, publicationOf(leased));
       expect((await stateOf(store)).failure).toBeUndefined();
-      expect((await lease(store, { newerThan: held.fence })).failures).toBe(0);
+      expect((await lease(store, { newerThan: leased.fence })).failures).toBe(0);
     });
 
     it('is fenced once a newer lease was granted, and leaves everything as it is', async () => {
@@ -95,9 +95,9 @@ export function describePublish(bench: Bench): void {
 
     it('is still taken after the end of the lease while nobody else was granted one', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store, { leaseMs: SHORT_MS });
+      const leased = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
-      expect(await store.publish(held, publicationOf(held))).toBe('published');
+      expect(await store.publish(leased, publicationOf(leased))).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
     });
 
@@ -112,50 +112,50 @@ export function describePublish(bench: Bench): void {
 
     it('is fenced once a newer session was offered, whoever holds the lease', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store);
-      const session = aSession({ generation: held.fence + 1 });
+      const leased = await lease(store);
+      const session = aSession({ generation: leased.fence + 1 });
       await store.offer(anOffer(session));
-      expect(await store.publish(held, publicationOf(held))).toBe('fenced');
-      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: held.fence + 1 } });
+      expect(await store.publish(leased, publicationOf(leased))).toBe('fenced');
+      expect((await stateOf(store)).stored).toMatchObject({ session: { generation: leased.fence + 1 } });
     });
 
     it('frees no lease but its own', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      const ofLostStore: Lease = { ...held, fence: held.fence + 2 };
+      const leased = await lease(store);
+      const ofLostStore: Lease = { ...leased, fence: leased.fence + 2 };
       expect(await store.publish(ofLostStore, publicationOf(ofLostStore))).toBe('published');
       expect(await other.claim(byOther({ newerThan: ofLostStore.fence }))).toMatchObject({ kind: 'held' });
-      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
+      expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
     it('frees no lease of another owner, though a store that has lost its records gave both one number', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      const namesake: Lease = { ...held, owner: 'replica-2' };
+      const leased = await lease(store);
+      const namesake: Lease = { ...leased, owner: 'replica-2' };
       expect(await other.publish(namesake, publicationOf(namesake))).toBe('published');
       expect(await other.release(namesake, { called: true, nextDueInMs: 0 })).toBe(false);
-      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(true);
+      expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
     it('answers the same publication again without applying it again', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      await store.publish(held, publicationOf(held, { nextDueInMs: 0 }));
-      const newer = await lease(other, { owner: 'replica-2', newerThan: held.fence });
-      expect(await store.publish(held, publicationOf(held, { nextDueInMs: 0 }))).toBe('published');
+      const leased = await lease(store);
+      await store.publish(leased, publicationOf(leased, { nextDueInMs: 0 }));
+      const newer = await lease(other, { owner: 'replica-2', newerThan: leased.fence });
+      expect(await store.publish(leased, publicationOf(leased, { nextDueInMs: 0 }))).toBe('published');
       expect((await store.due(1)).merchants).toEqual([]);
       expect(await other.release(newer, { called: false, nextDueInMs: 0 })).toBe(true);
     });
 
     it('refuses a session of another generation or merchant than its lease, and one that was made alone', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store);
+      const leased = await lease(store);
       const refusal = { code: 'internal_error' };
-      for (const wrong of [{ generation: held.fence + 2 }, { merchant: 'second' }]) {
-        const publication = aPublication(sessionOf(held, wrong));
-        await expect(store.publish(held, publication)).rejects.toMatchObject(refusal);
+      for (const wrong of [{ generation: leased.fence + 2 }, { merchant: 'second' }]) {
+        const publication = aPublication(sessionOf(leased, wrong));
+        await expect(store.publish(leased, publication)).rejects.toMatchObject(refusal);
       }
-      const alone: Lease = { ...held, fence: held.fence + 1 };
+      const alone: Lease = { ...leased, fence: leased.fence + 1 };
       await expect(store.publish(alone, publicationOf(alone))).rejects.toMatchObject(refusal);
     });
   });
@@ -163,45 +163,45 @@ export function describePublish(bench: Bench): void {
   describe('release', () => {
     it('frees the lease and sets the next due moment', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store);
-      expect(await store.release(held, { called: true, nextDueInMs: SHORT_MS })).toBe(true);
+      const leased = await lease(store);
+      expect(await store.release(leased, { called: true, nextDueInMs: SHORT_MS })).toBe(true);
       const state = await stateOf(other);
       expectAbout(state.dueInMs, SHORT_MS);
-      expect(await other.claim(aClaim({ owner: 'replica-2', mode: 'now' }))).toMatchObject({ kind: 'claimed' });
+      expect(await other.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted' }))).toMatchObject({ kind: 'claimed' });
     });
 
     it('does nothing a second time', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store);
+      const leased = await lease(store);
       const failure = aRecordedFailure();
-      await store.release(held, { called: true, nextDueInMs: 0, failure });
-      expect(await store.release(held, { called: false, nextDueInMs: LONG_MS, failure })).toBe(false);
+      await store.release(leased, { called: true, nextDueInMs: 0, failure });
+      expect(await store.release(leased, { called: false, nextDueInMs: LONG_MS, failure })).toBe(false);
       const again = await lease(store, { budget: aBudget({ calls: 2 }) });
       expect(again.failures).toBe(1);
       await store.release(again, { called: true, nextDueInMs: 0 });
-      expect(await store.claim(aClaim({ mode: 'now', budget: aBudget({ calls: 2 }) }))).toMatchObject({
+      expect(await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 2 }) }))).toMatchObject({
         kind: 'budget_exhausted',
       });
     });
 
     it('does nothing once the lease has ended or belongs to somebody else', async () => {
       const [store, other] = bench().replicas;
-      const held = await lease(store, { leaseMs: SHORT_MS });
+      const leased = await lease(store, { leaseMs: SHORT_MS });
       await letPass(bench());
       const release = { called: true, nextDueInMs: LONG_MS, failure: aRecordedFailure() };
-      expect(await store.release(held, release)).toBe(false);
+      expect(await store.release(leased, release)).toBe(false);
       const newer = await lease(other, { owner: 'replica-2' });
-      expect(await store.release(held, release)).toBe(false);
-      expect(await store.release({ ...newer, owner: held.owner }, release)).toBe(false);
+      expect(await store.release(leased, release)).toBe(false);
+      expect(await store.release({ ...newer, owner: leased.owner }, release)).toBe(false);
       expect(newer.failures).toBe(0);
       expect(await other.release(newer, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
     it('does nothing after the lease was published', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store);
-      await store.publish(held, publicationOf(held));
-      expect(await store.release(held, { called: true, nextDueInMs: 0 })).toBe(false);
+      const leased = await lease(store);
+      await store.publish(leased, publicationOf(leased));
+      expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
       expect((await store.due(1)).merchants).toEqual([]);
     });
 
@@ -211,8 +211,8 @@ export function describePublish(bench: Bench): void {
       await store.publish(first, publicationOf(first, { nextDueInMs: 0 }));
       const { msgCode: _none, ...withoutCode } = aRecordedFailure({ kind: 'timeout' });
       for (const failure of [aRecordedFailure({ msgCode: 'b_unknown_error' }), withoutCode]) {
-        const held = await lease(store, { newerThan: first.fence });
-        await store.release(held, { called: true, nextDueInMs: 0, failure });
+        const leased = await lease(store, { newerThan: first.fence });
+        await store.release(leased, { called: true, nextDueInMs: 0, failure });
         const state = await stateOf(other);
         expect(state.failure).toEqual(failure);
         expect(state.stored).toMatchObject({ session: { generation: first.fence } });

@@ -94,7 +94,7 @@ export function describeRead(bench: Bench): void {
   describe('close', () => {
     it('ends the use of the store: every operation then fails as store_unavailable', async () => {
       const [store] = bench().replicas;
-      const held = await lease(store);
+      const leased = await lease(store);
       await store.close();
       await store.close();
       const outcomes = await Promise.allSettled([
@@ -102,9 +102,9 @@ export function describeRead(bench: Bench): void {
         store.seat('replica-1'),
         store.due(1),
         store.claim(aClaim()),
-        store.publish(held, publicationOf(held)),
+        store.publish(leased, publicationOf(leased)),
         store.offer(anOffer()),
-        store.release(held, { called: true, nextDueInMs: 0 }),
+        store.release(leased, { called: true, nextDueInMs: 0 }),
         store.read([unknown('shop')]),
       ]);
       const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };

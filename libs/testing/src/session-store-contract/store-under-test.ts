@@ -47,28 +47,30 @@ export function expectAbout(actualMs: number | undefined, expectedMs: number): v
 /** Claims at once, whatever is stored, and fails the test unless the lease is granted. */
 export async function lease(store: SessionStore, overrides: Partial<ClaimRequest> = {}): Promise<Lease> {
   const whateverIsStored = { newerThan: Number.MAX_SAFE_INTEGER };
-  const result = await store.claim(aClaim({ mode: 'now', leaseMs: LONG_MS, ...whateverIsStored, ...overrides }));
+  const result = await store.claim(
+    aClaim({ mode: 'when_wanted', leaseMs: LONG_MS, ...whateverIsStored, ...overrides }),
+  );
   if (result.kind !== 'claimed') throw new Error(`the claim was answered ${result.kind}, the test needs the lease`);
   return result.lease;
 }
 
 /** A claim of another replica that wants its answer now. */
 export const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
-  aClaim({ mode: 'now', leaseMs: LONG_MS, owner: 'replica-2', ...overrides });
+  aClaim({ mode: 'when_wanted', leaseMs: LONG_MS, owner: 'replica-2', ...overrides });
 
 /** The session that may be published under this lease. */
-export const sessionOf = (held: Lease, overrides: Partial<Session> = {}): Session =>
-  aSession({ merchant: held.merchant, generation: held.fence, ...overrides });
+export const sessionOf = (leased: Lease, overrides: Partial<Session> = {}): Session =>
+  aSession({ merchant: leased.merchant, generation: leased.fence, ...overrides });
 
-export function publicationOf(held: Lease, overrides: Partial<Publication> = {}): Publication {
-  return aPublication(sessionOf(held), { nextDueInMs: LONG_MS, ...overrides });
+export function publicationOf(leased: Lease, overrides: Partial<Publication> = {}): Publication {
+  return aPublication(sessionOf(leased), { nextDueInMs: LONG_MS, ...overrides });
 }
 
 /** Claims, publishes and lets the merchant rest; the generation that is then stored. */
 export async function publishOnce(store: SessionStore, merchant = 'shop'): Promise<number> {
-  const held = await lease(store, { merchant });
-  await store.publish(held, publicationOf(held));
-  return held.fence;
+  const leased = await lease(store, { merchant });
+  await store.publish(leased, publicationOf(leased));
+  return leased.fence;
 }
 
 /** Claims and gives the lease up again. The gateway was called and the merchant is due at once, unless told otherwise. */
@@ -77,9 +79,9 @@ export async function giveUp(
   claim: Partial<ClaimRequest> = {},
   release: Partial<LeaseRelease> = {},
 ): Promise<Lease> {
-  const held = await lease(store, claim);
-  await store.release(held, { called: true, nextDueInMs: 0, ...release });
-  return held;
+  const leased = await lease(store, claim);
+  await store.release(leased, { called: true, nextDueInMs: 0, ...release });
+  return leased;
 }
 
 /** One attempt that failed, and the back-off after it. */

@@ -13,7 +13,7 @@ export interface MachineFacts {
 /** As package.json demands it ("engines"). */
 export const OLDEST_NODE = '24.11.1';
 const MEBIBYTE = 2 ** 20;
-const LEAST_MEMORY_MIB = 256;
+const MIN_MEMORY_MIB = 256;
 /** Beside the watchers: other callers, the store, gateways, files. */
 const OTHER_OPEN_FILES = 1_024;
 
@@ -45,8 +45,8 @@ function limitFindings({ openFiles, memoryBytes }: MachineFacts, maxWatchers: nu
   const memoryMib = Math.floor(memoryBytes / MEBIBYTE);
   const neededFiles = maxWatchers + OTHER_OPEN_FILES;
   return [
-    memoryMib < LEAST_MEMORY_MIB
-      ? warning(`${memoryMib} MiB of memory`, `give the broker at least ${LEAST_MEMORY_MIB} MiB`)
+    memoryMib < MIN_MEMORY_MIB
+      ? warning(`${memoryMib} MiB of memory`, `give the broker at least ${MIN_MEMORY_MIB} MiB`)
       : fact(`${memoryMib} MiB of memory`),
     openFiles !== undefined && openFiles < neededFiles
       ? warning(

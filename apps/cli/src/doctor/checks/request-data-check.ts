@@ -2,7 +2,7 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import { inspectSession, type RequestData } from '#libs/gateway';
 import { GatewayFailure } from '#libs/session';
 import { exitClassOf } from '../../exit-codes.js';
-import { gatewayOf } from '../../merchant-gateway.js';
+import { gatewaySettingsOf } from '../../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from '../check.js';
 import { asFault, describeFailure } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
@@ -18,7 +18,7 @@ interface RequestDataToFind {
 
 /** Nobody has seen one; these are what such gateways call it. */
 const USUAL_NAMES = ['jwe', 'message', 'data', 'request', 'sessionRequestData'];
-const MOST_CALLS = 24;
+const MAX_CALLS = 24;
 
 /** How the gateway wants the session request data, found out by create calls. Never in production. */
 export function requestDataCheck(wanted: RequestDataToFind): Check {
@@ -27,11 +27,11 @@ export function requestDataCheck(wanted: RequestDataToFind): Check {
     name: 'session.request_data',
     subject: merchant.id,
     needs: ['configuration'],
-    limitMs: MOST_CALLS * merchant.gateway.timeoutMs,
+    limitMs: MAX_CALLS * merchant.gateway.timeoutMs,
     run: (signal) =>
       asFault(async () => {
         const names = [...new Set([...wanted.names, ...configuredNames(merchant), ...USUAL_NAMES])];
-        const space = { names, recipients: wanted.recipients, mostCalls: MOST_CALLS };
+        const space = { names, recipients: wanted.recipients, maxCalls: MAX_CALLS };
         const result = await searchRequestData(space, (requestData) => createWith(requestData, wanted, signal));
         return describe(result, { wanted, names });
       }, 'see whether baseUrl leads to the gateway of the test environment'),
@@ -47,7 +47,7 @@ async function createWith(
   { merchant, tools }: RequestDataToFind,
   signal: AbortSignal,
 ): Promise<void> {
-  const { session } = await inspectSession(tools, { gateway: { ...gatewayOf(merchant), requestData }, signal });
+  const { session } = await inspectSession(tools, { gateway: { ...gatewaySettingsOf(merchant), requestData }, signal });
   if (session instanceof GatewayFailure) throw session;
 }
 

@@ -14,7 +14,7 @@ import {
 } from '#libs/session';
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
 import { exitClassOf } from '../../exit-codes.js';
-import { gatewayOf } from '../../merchant-gateway.js';
+import { gatewaySettingsOf } from '../../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, type Verdict, warning } from '../check.js';
 import { asFault, describeFailure } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
@@ -31,7 +31,7 @@ export function sessionCreateCheck(merchant: MerchantConfiguration, tools: Visit
     limitMs: merchant.gateway.timeoutMs + GRACE_MS,
     run: (signal) =>
       asFault(async () => {
-        const inspection = await inspectSession(tools, { gateway: gatewayOf(merchant), signal });
+        const inspection = await inspectSession(tools, { gateway: gatewaySettingsOf(merchant), signal });
         return describe(inspection, merchant);
       }, REMEDY),
   };

@@ -198,7 +198,7 @@ describe('rights', () => {
     });
     closers.push(() => store.close());
     await store.enrol(['shop', 'other']);
-    const claim = await store.claim(aClaim({ merchant: 'shop', mode: 'now' }));
+    const claim = await store.claim(aClaim({ merchant: 'shop', mode: 'when_wanted' }));
     if (claim.kind !== 'claimed') throw new Error('not claimed');
     await store.publish(
       claim.lease,

@@ -7,7 +7,7 @@ export const claimScript = defineScript(
 -- KEYS[1]  merchant (hash)
 -- KEYS[2]  create calls of the window (sorted set: one member for each call -> ms)
 -- KEYS[3]  due moments (sorted set: merchant -> ms)
--- ARGV     1 merchant, 2 owner, 3 lease ms, 4 mode (when_due | now), 5 newer than, 6 floor,
+-- ARGV     1 merchant, 2 owner, 3 lease ms, 4 mode (when_due | when_wanted), 5 newer than, 6 floor,
 --          7 budget: calls, 8 budget: window ms, 9 cool-down ms, 10 mark of the watched moment (empty: none),
 --          11 ignores back-off (1 | 0)
 -- returns  { 'claimed', fence, remaining ms, failures } | { 'already_newer', generation }
@@ -48,9 +48,9 @@ if cool_down > 0 and record.cooled_down_at then
 end
 
 -- No budget has this many: it is not ours.
-local MOST_CALLS = 10000
+local MAX_CALLS = 10000
 if present(KEYS[2], 'zset') then
-  if redis.call('ZCARD', KEYS[2]) > MOST_CALLS then redis.call('UNLINK', KEYS[2]) end
+  if redis.call('ZCARD', KEYS[2]) > MAX_CALLS then redis.call('UNLINK', KEYS[2]) end
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - window))
   -- Calls of the future were made before the clock was set back: they count from now.
   for _, call in ipairs(redis.call('ZRANGE', KEYS[2], '(' .. whole(now), '+inf', 'BYSCORE')) do

@@ -9,12 +9,12 @@ export const dueScript = defineScript(
 -- returns  { how many there are in all, merchant, ms until due (0 or less: due), merchant, ... }, the earliest first;
 --          an entry without a name was none of ours, and is gone
 present(KEYS[1], 'zset')
-local DAY, LONGEST_NAME = 86400000, 512
+local DAY, MAX_NAME_LENGTH = 86400000, 512
 local entries = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')
 local listed = { redis.call('ZCARD', KEYS[1]) }
 for i = 1, #entries, 2 do
   local merchant, at = entries[i], tonumber(entries[i + 1])
-  if #merchant > LONGEST_NAME then
+  if #merchant > MAX_NAME_LENGTH then
     redis.call('ZREM', KEYS[1], merchant)
     merchant = ''
   end

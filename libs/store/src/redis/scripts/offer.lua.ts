@@ -6,14 +6,14 @@ export const offerScript = defineScript(
   String.raw`
 -- KEYS[1]  merchant (hash)
 -- KEYS[2]  due moments (sorted set: merchant -> ms)
--- ARGV     1 merchant, 2 generation, 3 sealed session, 4 age ms, 5 next due in ms, 6 basis (the highest generation
+-- ARGV     1 merchant, 2 generation, 3 sealed session, 4 age ms, 5 next due in ms, 6 known (the highest generation
 --          that its maker knew), 7 channel, 8 announcement
 -- returns  { 'taken' | 'refused', the generation that counts, contested (1 | 0) }
-local generation, basis = tonumber(ARGV[2]), tonumber(ARGV[6])
+local generation, known = tonumber(ARGV[2]), tonumber(ARGV[6])
 present(KEYS[2], 'zset')
 local record = record_of(KEYS[1], generation)
 
-local function is_unknown(number) return number > basis and number ~= generation end
+local function is_unknown(number) return number > known and number ~= generation end
 local is_repeated = record.generation == generation
 local keeps_lease = record.is_leased and record.fence ~= generation
 local is_contested = keeps_lease or (is_repeated and record.contested)

@@ -10,7 +10,7 @@
 export const prelude = String.raw`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local TEN_YEARS, LARGEST = 315576000000, 9007199253692416
+local TEN_YEARS, MAX_GENERATION = 315576000000, 9007199253692416
 local NAME_BYTES, TEXT_BYTES = 1024, 65536
 
 local function whole(number) return string.format('%.0f', number) end
@@ -19,13 +19,13 @@ local function whole(number) return string.format('%.0f', number) end
 local function believed(text, known)
   if type(text) ~= 'string' or not string.find(text, '^%d+$') then return nil end
   local number = tonumber(text)
-  if number > LARGEST or number > math.max(now, known or now) + TEN_YEARS then return nil end
+  if number > MAX_GENERATION or number > math.max(now, known or now) + TEN_YEARS then return nil end
   return number
 end
 
 local function floor_of(text)
   local floor = tonumber(text)
-  return floor <= LARGEST and floor or 0
+  return floor <= MAX_GENERATION and floor or 0
 end
 
 -- Whether the key is there. One of another type is none of ours: it makes way.

@@ -41,8 +41,8 @@ local record, calls, index = KEYS[1], KEYS[2], KEYS[3]
 local answers = {}
 
 local function claimed()
-  local anything, cooled = whole(LARGEST), 'cool:' .. whole(now)
-  local args = { merchant, 'probe', '1000', 'now', anything, '0', '100', '1000', '1', cooled, '1' }
+  local anything, cooled = whole(MAX_GENERATION), 'cool:' .. whole(now)
+  local args = { merchant, 'probe', '1000', 'when_wanted', anything, '0', '100', '1000', '1', cooled, '1' }
   local answer = claim({ record, calls, index }, args)
   table.insert(answers, answer[1])
   return answer[2]

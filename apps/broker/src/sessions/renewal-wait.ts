@@ -6,7 +6,7 @@ const WAIT_BEYOND_TIMEOUT_MS = 2_000;
 
 /** How long a request is held whose answer needs a renewal, when the caller does not say: one attempt, whole. */
 @Injectable()
-export class Patience {
+export class RenewalWait {
   constructor(private readonly merchants: ConfiguredMerchants) {}
 
   waitMs(merchant: string): number {
