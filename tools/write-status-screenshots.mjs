@@ -76,7 +76,7 @@ for (const [index, { id, lifetimeMs, renewBefore }] of merchants.entries()) {
     serviceCode,
     clientKeyFiles: [`${id}.json`],
     gateway: { baseUrl: sandboxUrl, environment: 'test', timeout: '2s' },
-    session: { renewBefore, budget: { calls: 1_000 } },
+    session: { renewBefore, budget: [{ calls: 1_000, per: '10m' }] },
   });
 }
 await writeFile(join(folder, 'merchants.json'), JSON.stringify(onboarded));

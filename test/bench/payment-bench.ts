@@ -12,7 +12,7 @@ export async function benchPayments(): Promise<readonly BenchLine[]> {
   const running = await BenchBroker.start({
     merchant: { lifetimeMs: LIFETIME_MS, supersedes: true },
     gateway: 'timeout: 200ms, supersedes: true',
-    session: 'budget: { calls: 100 }',
+    session: 'budget: [{ calls: 100, per: 10m }]',
   });
   try {
     const { url: brokerUrl, sandboxUrl } = running;

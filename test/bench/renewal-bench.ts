@@ -52,7 +52,7 @@ export async function benchRenewals(): Promise<readonly BenchLine[]> {
 /** From the due moment to the session readable on the last of three replicas, less the time of the gateway itself. */
 export async function benchOverhead(): Promise<readonly BenchLine[]> {
   const redis = await RedisProcess.start();
-  const settings = { gatewayTimeoutMs: 400, budget: { calls: 1_000, windowMs: 600_000 } };
+  const settings = { gatewayTimeoutMs: 400, budget: [{ calls: 1_000, perMs: 600_000 }] };
   const redisOf = () => ({ kind: 'single', address: redis.address, database: 0 }) as const;
   const group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 1_500, settings, redis: redisOf });
   try {

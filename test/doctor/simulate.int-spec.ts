@@ -20,16 +20,37 @@ describe('simulate', () => {
       ok: true,
       replicas: 3,
       durationMs: 21_600_000,
-      merchants: [{ merchant: 'shop', lifetimeMs: 1_800_000, withoutSessionMs: 0, budget: 20, failures: {} }],
+      merchants: [
+        {
+          merchant: 'shop',
+          lifetimeMs: 1_800_000,
+          withoutSessionMs: 0,
+          failures: {},
+          budget: [
+            { calls: 20, perMs: 600_000, used: 1 },
+            { calls: 60, perMs: 86_400_000, used: 16 },
+          ],
+        },
+      ],
       warnings: [],
     });
   });
 
   it('warns of what an operator should change', async () => {
     const { text } = await simulate('--lifetime', '30s', '--outage', '2m', '--for', '1h');
-    expect(text).toMatch(/warning: shop: the budget of create calls was spent/);
+    expect(text).toMatch(
+      /warning: shop: the budget of create calls was spent: renewing sessions of 30s takes \d+ calls/,
+    );
+    expect(text).not.toMatch(/raise session\.budget/);
     expect(text).toMatch(/warning: shop: there was no session for/);
     expect(text).toMatch(/create calls +\d+:/);
+  });
+
+  it('does not advise a larger budget where it was failures that spent it', async () => {
+    const { text } = await simulate('--lifetime', '8h', '--failures', '95%', '--for', '24h');
+    expect(text).toMatch(
+      /warning: shop: the budget of create calls was spent, by failed calls and not by the schedule/,
+    );
   });
 
   it.each([
@@ -38,7 +59,7 @@ describe('simulate', () => {
     [['--failures', '101%'], '--failures is a percentage'],
     [['--failures', '0.5'], '--failures is a percentage'],
     [['--replicas', '0'], '--replicas is a whole number from 1 to 20'],
-    [['--for', '3650d'], '--for is at most'],
+    [['--for', '3650d', '--lifetime', '1h'], '--for is at most'],
     [['--merchant', 'nobody'], 'see the ids'],
   ])('refuses %j', async (args, message) => {
     const { code, text } = await simulate(...args);

@@ -233,7 +233,7 @@ describe('when there is no session', () => {
   });
   afterAll(() => broker.close());
 
-  it('refuses with 503, says when to ask again, and tells nothing of the inside', async () => {
+  it('refuses with 503, says why and when to ask again, and tells nothing of the inside', async () => {
     const response = await broker.get(PATH);
     expect(response.status).toBe(503);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
@@ -243,6 +243,8 @@ describe('when there is no session', () => {
       title: 'There is no session to serve at the moment',
       status: 503,
       code: 'session_unavailable',
+      reason: 'transient',
+      detail: 'The gateway failed in a way that usually passes',
       requestId: response.headers.get('x-request-id'),
     });
   });

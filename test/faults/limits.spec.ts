@@ -14,7 +14,7 @@ const uncounted = (store: SessionStore): SessionStore =>
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
       if (name !== 'claim') return (member as () => unknown).bind(target);
-      return (request: ClaimRequest) => target.claim({ ...request, budget: { calls: 1e6, windowMs: 1 } });
+      return (request: ClaimRequest) => target.claim({ ...request, budget: [{ calls: 1e6, perMs: 1 }] });
     },
   });
 
@@ -49,6 +49,16 @@ describe('a forged announcement', () => {
     const answer = cluster.first.replica.rejections.reject(report);
     await cluster.clock.advance(SECOND);
     expect(await answer).toMatchObject({ kind: 'renewed' });
+  });
+});
+
+describe('a budget that is spent', () => {
+  it('is the reason for which there is no session, and not the failures that have spent it', async () => {
+    const cluster = new Cluster({ replicas: 1, settings: { budget: { calls: 1, windowMs: HOUR } } });
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(30_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.first.replica.whyUnavailable('shop')).toBe('budget_exhausted');
   });
 });
 

@@ -18,7 +18,7 @@ const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughF
 
 describe('a failing gateway', () => {
   it('is asked again with growing pauses, and never in between', async () => {
-    const cluster = new Cluster({ replicas: 3, latencyMs: 0, settings: { budget: { calls: 1_000, windowMs: HOUR } } });
+    const cluster = new Cluster({ replicas: 3, latencyMs: 0, settings: { budget: [{ calls: 1_000, perMs: HOUR }] } });
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
     await cluster.clock.advance(10 * MINUTE);
     const moments = cluster.gateway.calls.map(({ atMs }) => atMs);
@@ -153,7 +153,7 @@ describe('a store that does not answer', () => {
     await cluster.clock.advance(1_500);
     expect(cluster.first.events.of('store_failed')[0]).toMatchObject({ operation: 'seat' });
     const refused = cluster.first.replica.reader.read(read);
-    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable' });
+    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', reason: 'store_silent' });
   });
 
   it('that loses announcements costs a delay, never a session past its margin', async () => {

@@ -100,7 +100,7 @@ describe('a rejected session', () => {
   });
 
   it('does not clear the budget, and leaves the schedule a share of it', async () => {
-    const cluster = await running({ latencyMs: 10, settings: { budget: { calls: 4, windowMs: 10 * MINUTE } } });
+    const cluster = await running({ latencyMs: 10, settings: { budget: [{ calls: 4, perMs: 10 * MINUTE }] } });
     for (let round = 0; round < 4; round += 1) {
       await Promise.allSettled([after(cluster, report(cluster, cluster.session().generation))]);
       await cluster.clock.advance(15_000);

@@ -24,7 +24,9 @@ describe('renewal', () => {
   });
 
   it('renews with one call each over a week, and never serves anything but a fresh session', async () => {
-    const cluster = new Cluster({ replicas: 3, tickMs: 10 * MINUTE });
+    // Sessions as short as these are more than 60 a day.
+    const budget = [{ calls: 1_000, perMs: DAY }];
+    const cluster = new Cluster({ replicas: 3, tickMs: 10 * MINUTE, settings: { budget } });
     await cluster.clock.advance(1_000);
     const seen: (string | undefined)[] = [];
     for (let moment = 0; moment < 7 * DAY; moment += 10 * MINUTE) {
@@ -42,7 +44,7 @@ describe('renewal', () => {
       replicas: 10,
       lifetimeMs: 2_000,
       latencyMs: 10,
-      settings: { gatewayTimeoutMs: 500, budget: { calls: 1_000, windowMs: HOUR } },
+      settings: { gatewayTimeoutMs: 500, budget: [{ calls: 1_000, perMs: HOUR }] },
     });
     await cluster.clock.advance(100);
     const generations = cluster.replicas.map(() => 0);
@@ -62,7 +64,7 @@ describe('renewal', () => {
   });
 
   it('renews exactly when a session falls due, even if nobody ticks in between', async () => {
-    const settings = { gatewayTimeoutMs: 100, budget: { calls: 1_000, windowMs: HOUR } };
+    const settings = { gatewayTimeoutMs: 100, budget: [{ calls: 1_000, perMs: HOUR }] };
     const cluster = new Cluster({ replicas: 3, lifetimeMs: 1_000, latencyMs: 0, tickMs: HOUR, settings });
     await cluster.clock.advance(20_000);
     const pauses = cluster.gateway.calls
@@ -157,7 +159,11 @@ describe('reads', () => {
     expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
     await cluster.clock.advance(10_000);
     const refused = cluster.first.replica.reader.read(wish);
-    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', retryAfterMs: expect.any(Number) });
+    await expect(refused).rejects.toMatchObject({
+      code: 'session_unavailable',
+      reason: 'transient',
+      retryAfterMs: expect.any(Number),
+    });
   });
 
   it('cost no claims while a back-off runs', async () => {

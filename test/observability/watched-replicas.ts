@@ -127,7 +127,7 @@ export class WatchedReplicas {
         serviceCode: serviceCodeOf(index),
         clientKeyFiles: [`${id}.json`],
         gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
-        ...(budget === undefined ? {} : { session: { budget: { calls: budget } } }),
+        ...(budget === undefined ? {} : { session: { budget: [{ calls: budget, per: '10m' }] } }),
       })),
     };
     await writeFile(file, JSON.stringify(configuration));

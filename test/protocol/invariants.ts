@@ -4,7 +4,7 @@ import { claimReason } from './questions.js';
 import {
   type Call,
   clockOf,
-  CALLS_PER_WINDOW,
+  budget,
   type Fault,
   type FaultKind,
   type Moment,
@@ -97,9 +97,9 @@ function oneCallPerFence({ after: { calls } }: Moved): boolean {
 function budgetHolds({ after }: Moved): boolean {
   if (struckBy(after, endsLeasesEarly)) return true;
   const leased = after.calls.filter(({ isAlone }) => !isAlone);
-  const inWindowFrom = ({ grantedAt: from }: Call): number =>
-    leased.filter(({ grantedAt }) => grantedAt >= from && grantedAt < from + phases.budgetWindow).length;
-  return leased.every((call) => inWindowFrom(call) <= CALLS_PER_WINDOW);
+  const within = (perMs: number, { grantedAt: from }: Call): number =>
+    leased.filter(({ grantedAt }) => grantedAt >= from && grantedAt < from + perMs).length;
+  return budget.every(({ calls, perMs }) => leased.every((call) => within(perMs, call) <= calls));
 }
 
 /** The one call without a lease that is allowed follows a silence which outlasted a phase. */
@@ -133,8 +133,8 @@ function noneExpired({ after }: Moved): boolean {
 }
 
 function isBudgetSpent(world: World): boolean {
-  const inWindow = world.store.calls.filter((at) => at + phases.budgetWindow > clockOf(world));
-  return inWindow.length >= CALLS_PER_WINDOW;
+  const within = (perMs: number): number => world.store.calls.filter((at) => at + perMs > clockOf(world)).length;
+  return budget.some(({ calls, perMs }) => within(perMs) >= calls);
 }
 
 /** Whoever waits for a moment of the store, to renew, a back-off among them, need not agree with anybody yet. */

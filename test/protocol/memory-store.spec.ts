@@ -1,13 +1,13 @@
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock } from '#libs/testing';
 import fc from 'fast-check';
-import { SequenceRun, sessionStoreSteps } from './store-sequences.js';
+import { type Durations, SequenceRun, sessionStoreSteps } from './store-sequences.js';
 
-const durations = {
+const durations: Durations = {
   leaseMs: [1, 10, 40],
   nextDueInMs: [0, 1, 10, 40],
   coolDownMs: [0, 0, 25],
-  windowMs: 60,
+  windowsMs: [25, 60],
   passMs: [1, 5, 10, 30, 80],
 };
 

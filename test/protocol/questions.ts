@@ -14,7 +14,7 @@ import {
 } from './store-rules.js';
 import {
   beyondSeats,
-  CALLS_PER_WINDOW,
+  budget,
   changed,
   clockOf,
   type Held,
@@ -113,7 +113,7 @@ function claimQuestion(actor: Actor, floor: number): Question {
     mode: reason === 'due' ? ('when_due' as const) : ('when_wanted' as const),
     newerThan: Math.max(self.settles, self.held?.generation ?? 0),
     floor,
-    budget: { calls: CALLS_PER_WINDOW, windowMs: phases.budgetWindow },
+    budget,
     coolDownMs: reason === 'rejection' ? phases.coolDown : 0,
     clock: clockOf(world),
     rules: rules.store,

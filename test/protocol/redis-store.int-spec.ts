@@ -4,16 +4,16 @@ import { RedisSessionStore } from '#libs/store';
 import { RedisProcess } from '#libs/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { SequenceRun, sessionStoreSteps } from './store-sequences.js';
+import { type Durations, SequenceRun, sessionStoreSteps } from './store-sequences.js';
 
 /** Nothing of this length ends during a run, so a run has one moment, and order is all that counts. */
 const LONG_MS = 600_000;
 
-const durations = {
+const durations: Durations = {
   leaseMs: [LONG_MS],
   nextDueInMs: [0, LONG_MS],
   coolDownMs: [0, 0, LONG_MS],
-  windowMs: LONG_MS,
+  windowsMs: [LONG_MS, 2 * LONG_MS],
   passMs: [],
 };
 

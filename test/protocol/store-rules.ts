@@ -129,21 +129,26 @@ const claimChecks: readonly ((merchant: Merchant, asked: Asked) => ClaimResult |
   },
 ];
 
-function budgetSpent(
-  { calls }: Merchant,
-  { clock, budget: { calls: allowed, windowMs } }: Asked,
-): ClaimResult | undefined {
-  const leavesLast = calls[calls.length - Math.max(1, allowed)];
-  if (leavesLast === undefined) return undefined;
-  return { kind: 'budget_exhausted', retryInMs: leavesLast + windowMs - clock, mark: `call:${leavesLast}` };
+/** Each window by itself; of those that refuse, the one that does so for longest. */
+function budgetSpent({ calls }: Merchant, { clock, budget }: Asked): ClaimResult | undefined {
+  let refusal: ClaimResult | undefined;
+  let longest = 0;
+  for (const { calls: allowed, perMs } of budget) {
+    const leavesLast = calls[calls.length - Math.max(1, allowed)];
+    if (leavesLast === undefined || leavesLast + perMs - clock <= longest) continue;
+    longest = leavesLast + perMs - clock;
+    refusal = { kind: 'budget_exhausted', retryInMs: longest, mark: `call:${leavesLast}:${perMs}` };
+  }
+  return refusal;
 }
 
-/** With the calls of the window and no others. Those of the future were made before the clock was set back: from now on. */
-function withCallsOfWindow(merchant: Merchant, { clock, budget: { windowMs } }: Asked): Merchant {
+/** With the calls that the longest window counts, and no others. Those of the future were made before the clock was set back: from now on. */
+function withCallsThatCount(merchant: Merchant, { clock, budget }: Asked): Merchant {
   const { lease, calls } = merchant;
-  const inWindow = calls.filter((at) => at + windowMs > clock);
-  if (inWindow.length === calls.length && calls.every((at) => at <= clock)) return merchant;
-  const counted = { ...merchant, calls: inWindow.map((at) => Math.min(at, clock)) };
+  const longest = Math.max(...budget.map(({ perMs }) => perMs));
+  const counting = calls.filter((at) => at + longest > clock);
+  if (counting.length === calls.length && calls.every((at) => at <= clock)) return merchant;
+  const counted = { ...merchant, calls: counting.map((at) => Math.min(at, clock)) };
   return lease === undefined ? counted : { ...counted, lease: { ...lease, calledAt: Math.min(lease.calledAt, clock) } };
 }
 
@@ -164,7 +169,7 @@ export function claim(merchant: Merchant, asked: Asked, seed: FenceSeed): Step<C
     const answer = check(merchant, asked);
     if (answer !== undefined) return [answer, merchant];
   }
-  const counted = withCallsOfWindow(merchant, asked);
+  const counted = withCallsThatCount(merchant, asked);
   const refusal = budgetSpent(counted, asked);
   return refusal === undefined ? grant(counted, asked, seed) : [refusal, counted];
 }

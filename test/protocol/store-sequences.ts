@@ -1,6 +1,7 @@
 import type {
   ClaimRequest,
   ClaimResult,
+  CreateCallBudget,
   DueMerchants,
   Lease,
   MomentMark,
@@ -19,7 +20,8 @@ export interface Durations {
   readonly leaseMs: readonly number[];
   readonly nextDueInMs: readonly number[];
   readonly coolDownMs: readonly number[];
-  readonly windowMs: number;
+  /** Of a budget of one or two windows. */
+  readonly windowsMs: readonly [number, number];
   /** Times that pass between operations; none where the clock cannot be moved. */
   readonly passMs: readonly number[];
 }
@@ -153,7 +155,7 @@ const ages = fc.constantFrom(0, 7);
 const watching = (request: ClaimRequest, watched: MomentMark | undefined): ClaimRequest =>
   watched === undefined ? request : { ...request, watched };
 
-function claimSteps({ leaseMs, coolDownMs, windowMs }: Durations): fc.Arbitrary<SequenceStep> {
+function claimSteps({ leaseMs, coolDownMs, windowsMs: [shortMs, longMs] }: Durations): fc.Arbitrary<SequenceStep> {
   return fc
     .record({
       merchant: merchants,
@@ -161,19 +163,30 @@ function claimSteps({ leaseMs, coolDownMs, windowMs }: Durations): fc.Arbitrary<
       leaseMs: fc.constantFrom(...leaseMs),
       mode: fc.constantFrom('when_due', 'when_wanted'),
       coolDownMs: fc.constantFrom(...coolDownMs),
-      calls: fc.constantFrom(1, 3),
+      budget: fc.constantFrom<CreateCallBudget>(
+        [{ calls: 1, perMs: longMs }],
+        [{ calls: 3, perMs: longMs }],
+        [
+          { calls: 1, perMs: shortMs },
+          { calls: 3, perMs: longMs },
+        ],
+        [
+          { calls: 3, perMs: longMs },
+          { calls: 2, perMs: shortMs },
+        ],
+      ),
       knows: fc.constantFrom('stored', 'nothing'),
       ignoresBackOff: fc.boolean(),
       called: fc.option(fc.nat()),
       watches: fc.option(fc.nat()),
     })
-    .map(({ calls, knows, called, watches, ...drawn }) => ({
-      name: `claim ${JSON.stringify({ ...drawn, calls, knows, called, watches })}`,
+    .map(({ knows, called, watches, ...drawn }) => ({
+      name: `claim ${JSON.stringify({ ...drawn, knows, called, watches })}`,
       act: async (run) => {
         const newerThan = knows === 'stored' ? run.generationOf(drawn.merchant) : 0;
         const floor = called === null ? 0 : (run.leases[called % run.leases.length]?.fence ?? 0);
         const watched = watches === null ? {} : run.someMark(drawn.merchant, watches);
-        await run.claim(aClaim({ ...drawn, newerThan, floor, budget: { calls, windowMs } }), watched);
+        await run.claim(aClaim({ ...drawn, newerThan, floor }), watched);
       },
     }));
 }

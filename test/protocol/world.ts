@@ -1,3 +1,4 @@
+import type { CreateCallBudget } from '#libs/session';
 import { type Merchant, type StoreRules, storeRules } from './store-rules.js';
 
 /** One phase is the shortest time that matters: what can be done at once is done before the next one begins. */
@@ -8,13 +9,16 @@ export const phases = {
   margin: 3,
   lifetime: 4,
   coolDown: 1,
-  budgetWindow: 4,
   /** No fault begins after this one, and every fault has ended before the next. */
   lastFault: 4,
   horizon: 8,
 } as const;
 
-export const CALLS_PER_WINDOW = 3;
+/** Each of the two can be the one that refuses. */
+export const budget: CreateCallBudget = [
+  { calls: 2, perMs: 2 },
+  { calls: 3, perMs: 4 },
+];
 /** In one phase. */
 export const MILLISECONDS = 10_000;
 const SEATS = 1_024;

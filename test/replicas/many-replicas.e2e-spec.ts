@@ -26,7 +26,7 @@ describe('many replicas on one Redis', () => {
   }, 60_000);
 
   it('make one call per renewal over fifty renewals of two-second sessions, and never serve a wrong one', async () => {
-    const settings = { gatewayTimeoutMs: 500, budget: { calls: 1_000, windowMs: 600_000 } };
+    const settings = { gatewayTimeoutMs: 500, budget: [{ calls: 1_000, perMs: 600_000 }] };
     const group = await ReplicaGroup.start({ replicas: 10, lifetimeMs: 2_000, settings, redis: single(redis) });
     try {
       await eventually(() => group.agrees());

@@ -1,3 +1,4 @@
+import type { CreateCallWindow } from '#libs/session';
 import type { Judge } from './judge.js';
 import type { LeaseLedger } from './lease-ledger.js';
 import { concerns, type Fault, isOfStoreAlone, type Scenario } from './scenario.js';
@@ -68,9 +69,11 @@ export class CallCheck {
   /** When the budget lets another call through. */
   budgetFreeAtMs(merchant: string): number {
     const { scenario, leases } = this.#parts;
-    const { budget } = scenario;
-    const firstAtMs = leases.takenAtMs(merchant, budget.calls);
-    return firstAtMs === undefined ? 0 : firstAtMs + budget.windowMs + this.#setBackMs();
+    const freeAtMs = scenario.budget.map(({ calls, perMs }) => {
+      const firstAtMs = leases.takenAtMs(merchant, calls);
+      return firstAtMs === undefined ? 0 : firstAtMs + perMs + this.#setBackMs();
+    });
+    return Math.max(...freeAtMs);
   }
 
   /** A window that is counted by a clock lasts longer by what the clock was set back. */
@@ -127,22 +130,25 @@ export class CallCheck {
   }
 
   #keepsBudget(merchant: string): void {
-    const { budget } = this.#parts.scenario;
-    const count = this.#recent(merchant).length;
-    if (count > budget.calls) {
-      this.#parts.judge.violated('the budget of a merchant is kept', `${count} calls for ${merchant}`);
+    for (const window of this.#parts.scenario.budget) {
+      const count = this.#recent(merchant, window).length;
+      if (count <= window.calls) continue;
+      const detail = `${count} calls for ${merchant} in ${window.perMs} ms`;
+      this.#parts.judge.violated('the budget of a merchant is kept', detail);
     }
   }
 
   #keepsCeiling(merchant: string, owner: string): void {
-    const count = this.#recent(merchant).filter((call) => call.owner === owner).length;
-    if (count > this.#parts.scenario.budget.calls) {
-      this.#parts.judge.violated('the ceiling of a replica is kept', `${count} calls for ${merchant} by ${owner}`);
+    for (const window of this.#parts.scenario.budget) {
+      const count = this.#recent(merchant, window).filter((call) => call.owner === owner).length;
+      if (count <= window.calls) continue;
+      const detail = `${count} calls for ${merchant} by ${owner} in ${window.perMs} ms`;
+      this.#parts.judge.violated('the ceiling of a replica is kept', detail);
     }
   }
 
-  #recent(merchant: string): readonly CreateCall[] {
-    const sinceMs = this.#parts.world.nowMs - this.#parts.scenario.budget.windowMs + CLAIM_TO_CALL_MS;
+  #recent(merchant: string, { perMs }: CreateCallWindow): readonly CreateCall[] {
+    const sinceMs = this.#parts.world.nowMs - perMs + CLAIM_TO_CALL_MS;
     return this.#callsOf(merchant).filter(({ atMs }) => atMs > sinceMs);
   }
 

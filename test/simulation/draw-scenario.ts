@@ -1,3 +1,4 @@
+import type { CreateCallBudget } from '#libs/session';
 import { RandomStream } from './random-streams.js';
 import { type Fault, type FaultKind, type PortPoint, portOperations, type Scenario, type Whom } from './scenario.js';
 
@@ -9,6 +10,10 @@ export interface DrawOptions {
 
 const MERCHANTS = ['shop', 'stall'] as const;
 const HOUR_MS = 3_600_000;
+const BY_DEFAULT: CreateCallBudget = [
+  { calls: 20, perMs: 600_000 },
+  { calls: 60, perMs: 86_400_000 },
+];
 /** Faults are aimed at renewals this often: anywhere else, little is going on. */
 const AIMED = 0.6;
 const AIM_BEFORE_MS = 400;
@@ -148,11 +153,7 @@ export function drawScenario(options: DrawOptions): Scenario {
     merchants: MERCHANTS,
     ...timing,
     gatewayLatencyMs: random.oneOf([20, 80, 300]),
-    budget: random.oneOf([
-      { calls: 20, windowMs: 600_000 },
-      { calls: 20, windowMs: 600_000 },
-      { calls: 4, windowMs: 40_000 },
-    ]),
+    budget: random.oneOf([BY_DEFAULT, BY_DEFAULT, [{ calls: 4, perMs: 40_000 }]]),
     onStoreOutage: random.oneOf(['fail', 'fail', 'authorize'] as const),
     wallOffsetsMs: Array.from({ length: replicas }, () =>
       clocksAreOff && random.chance(0.5) ? random.whole(-5_000, 5_000) : 0,

@@ -1,3 +1,5 @@
+import type { CreateCallBudget } from '#libs/session';
+
 /** The operations of the two ports at which a replica can be stopped. */
 export const portOperations = [
   'enrol',
@@ -84,7 +86,7 @@ export interface Scenario {
   readonly lifetimeMs: number;
   readonly gatewayTimeoutMs: number;
   readonly gatewayLatencyMs: number;
-  readonly budget: { readonly calls: number; readonly windowMs: number };
+  readonly budget: CreateCallBudget;
   readonly onStoreOutage: 'authorize' | 'fail';
   /** Left out: renewals take nobody along. */
   readonly handoverMs?: number;

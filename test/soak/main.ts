@@ -14,7 +14,7 @@ const HEALED_WITHIN_MS = 30_000;
 const settings = {
   gatewayTimeoutMs: 500,
   onStoreOutage: 'fail',
-  budget: { calls: 100_000, windowMs: 600_000 },
+  budget: [{ calls: 100_000, perMs: 600_000 }],
 } as const;
 
 /** Random faults from a seed, for some minutes; ends with what was wrong, which should be nothing. */

@@ -99,7 +99,7 @@ export class ShownBroker {
         clientKeyFiles: [`${id}.json`],
         gateway: { baseUrl: this.#sandbox.url, environment: 'test', timeout: '500ms' },
         // Half of a life is left to see the kiosk's renewals fail.
-        session: { renewBefore: id === 'kiosk' ? '50%' : '20%', budget: { calls: 1_000 } },
+        session: { renewBefore: id === 'kiosk' ? '50%' : '20%', budget: [{ calls: 1_000, per: '10m' }] },
       });
     }
     const configuration = {

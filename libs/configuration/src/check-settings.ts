@@ -75,8 +75,12 @@ class SettingsChecker {
 
   /** An item that does not fit keeps its place, so that the paths of the others stay true. */
   #items(value: Tree, shape: Extract<Shape, { readonly least: number }>, path: string): unknown {
-    if (!Array.isArray(value)) return this.#fault(path, 'must be a sequence');
+    const { example, most = Infinity } = (shape.kind === 'list' ? shape.described : undefined) ?? {};
+    if (!Array.isArray(value)) {
+      return this.#fault(path, `must be a sequence${example === undefined ? '' : `, such as ${example}`}`);
+    }
     if (value.length < shape.least) return this.#fault(path, `must have at least ${shape.least} item`);
+    if (value.length > most) return this.#fault(path, `must have at most ${most} items`);
     return value.map((item, index) => {
       const at = childPath(path, index);
       if (item === undefined) return undefined;

@@ -102,6 +102,16 @@ const rules: Readonly<Record<string, MerchantRule>> = {
         'must be shorter than session.fallbackLifetime; shorten it, or raise that',
       );
     }),
+  /** Of two windows of one length, the one that allows more never refuses anything: one of them is a slip. */
+  windowsDiffer: ({ session: { budget } = {} }) =>
+    repeats(
+      budget,
+      (window) => window?.perMs?.toString(),
+      (index, first) => ({
+        path: `session.budget[${index}].per`,
+        problem: `is the length of session.budget[${first}] as well; give each window its own, or remove one`,
+      }),
+    ),
   /** A session that names no expiry would be cut to less than what was configured for it. */
   fallbackInsideLongest: ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
     faultIf(

@@ -53,7 +53,11 @@ const validMerchant = fc.record(
         renewBefore: fc.integer({ min: 20, max: 50 }).map((percent) => `${percent}%`),
         safetyMargin: fc.oneof(fc.constant('5%'), duration),
         fallbackLifetime: fc.integer({ min: 1, max: 24 }).map((hours) => `${hours}h`),
-        budget: fc.record({ calls: fc.integer({ min: 1, max: 1_000 }), window: duration }, { requiredKeys: [] }),
+        budget: fc.uniqueArray(fc.record({ calls: fc.integer({ min: 1, max: 1_000 }), per: duration }), {
+          minLength: 1,
+          maxLength: 4,
+          selector: ({ per }) => per,
+        }),
       },
       { requiredKeys: [] },
     ),

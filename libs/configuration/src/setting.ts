@@ -21,7 +21,16 @@ type Kind =
   | ({ readonly kind: 'text' | 'number' | 'flag' | 'flag_or_text' } & Described & Checked)
   | ({ readonly kind: 'texts'; readonly least: number } & Described & Checked)
   | { readonly kind: 'section'; readonly of: SettingsClass }
-  | { readonly kind: 'list'; readonly of: SettingsClass; readonly least: number };
+  | { readonly kind: 'list'; readonly of: SettingsClass; readonly least: number; readonly described?: DescribedList };
+
+/** A sequence that means something as a whole, and not by its items alone. */
+interface DescribedList {
+  /** Markdown, on one line. */
+  readonly meaning: string;
+  readonly most: number;
+  /** How it is written; its default, if it has one. */
+  readonly example: string;
+}
 
 interface SettingOptions {
   /** May be left out without having a default. */
@@ -88,8 +97,8 @@ export function section(of: SettingsClass, options?: SettingOptions): PropertyDe
   return setting({ kind: 'section', of }, options);
 }
 
-export function list(of: SettingsClass, least: number): PropertyDecorator {
-  return setting({ kind: 'list', of, least });
+export function list(of: SettingsClass, least: number, described?: DescribedList): PropertyDecorator {
+  return setting({ kind: 'list', of, least, ...(described === undefined ? {} : { described }) });
 }
 
 function textBy(rule: TextRule): Checked {

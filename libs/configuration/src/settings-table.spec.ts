@@ -18,6 +18,7 @@ import { settingsTable, withSettingsTable } from './settings-table.js';
 import { BrokerSettings } from './settings/broker-settings.js';
 import { durationBetween, matching } from './value-rule.js';
 
+const CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const file = fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url));
 const committed = readFileSync(file, 'utf8');
 
@@ -51,6 +52,16 @@ describe('the settings table of docs/configuration.md', () => {
 
   it('says of every setting, in a sentence, what it means', () => {
     expect(unexplained(BrokerSettings)).toEqual([]);
+  });
+
+  it('shows the default of a sequence as it would be written', () => {
+    const [, written = ''] = /^\| `merchants\[\]\.session\.budget` +\| list +\| `([^`]+)`/m.exec(committed) ?? [];
+    const merchants = (budget: string): string => `merchants:
+  - { id: shop, serviceCode: ${CODE}, clientKeyFiles: [a], gateway: { baseUrl: 'https://a' }${budget} }`;
+    const [byDefault, asWritten] = ['', `, session: { budget: ${written} }`].map(
+      (budget) => parseConfiguration(merchants(budget), {}).merchants[0]?.session.budget,
+    );
+    expect(asWritten).toEqual(byDefault);
   });
 
   it('stands below an example that is accepted', () => {
@@ -90,6 +101,8 @@ class HouseSettings {
 
   @section(LampSettings) readonly porch: LampSettings = new LampSettings();
   @list(LampSettings, 0) readonly lamps: LampSettings[] = [];
+  @list(LampSettings, 1, { meaning: 'Lit at night.', most: 2, example: '[{ colour: red }]' })
+  readonly lanterns: LampSettings[] = [{ colour: 'red', power: 5 }];
 }
 
 describe('settingsTable', () => {
@@ -107,6 +120,9 @@ describe('settingsTable', () => {
       '| `porch.power` | number | `5` | a whole number from 1 to 60 | Watts. |',
       '| `lamps[].colour` | text | required | one of red, green | Its colour. |',
       '| `lamps[].power` | number | `5` | a whole number from 1 to 60 | Watts. |',
+      '| `lanterns` | list | `[{ colour: red }]` | 1 to 2 items | Lit at night. |',
+      '| `lanterns[].colour` | text | required | one of red, green | Its colour. |',
+      '| `lanterns[].power` | number | `5` | a whole number from 1 to 60 | Watts. |',
     ]);
   });
 });

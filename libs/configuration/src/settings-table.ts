@@ -37,7 +37,7 @@ function rowsOf(settings: SettingsClass, parent: string): Row[] {
   return [...shapesOf(settings)].flatMap(([name, shape]) => {
     const path = childPath(parent, name);
     if (shape.kind === 'section') return rowsOf(shape.of, path);
-    if (shape.kind === 'list') return rowsOf(shape.of, `${path}[]`);
+    if (shape.kind === 'list') return [...rowOfList(path, shape), ...rowsOf(shape.of, `${path}[]`)];
     return {
       setting: `\`${path}\``,
       type: shape.kind.replaceAll('_', ' '),
@@ -46,6 +46,21 @@ function rowsOf(settings: SettingsClass, parent: string): Row[] {
       meaning: shape.meaning,
     };
   });
+}
+
+/** Only what means something as a whole: of any other sequence its items say all. */
+function rowOfList(path: string, { least, described }: Extract<Shape, { readonly kind: 'list' }>): Row[] {
+  if (described === undefined) return [];
+  const { meaning, most, example } = described;
+  return [
+    {
+      setting: `\`${path}\``,
+      type: 'list',
+      default: `\`${example}\``,
+      allowed: asMarkdown(`${least} to ${most} items`),
+      meaning,
+    },
+  ];
 }
 
 /** What has no initial value is required if its absence is a fault: asked of the check itself, which cannot be outdated. */

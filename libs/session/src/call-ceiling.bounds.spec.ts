@@ -1,7 +1,7 @@
 import { FakeClock } from '#libs/testing';
 import { CallCeiling } from './call-ceiling.js';
 
-const budget = { calls: 2, windowMs: 1_000 };
+const budget = [{ calls: 2, perMs: 1_000 }];
 
 describe('the ceiling of calls of one process', () => {
   it('lets a call be made while fewer than the budget lie in the window, to the millisecond', async () => {
@@ -27,7 +27,7 @@ describe('the ceiling of calls of one process', () => {
     ceiling.called('shop');
     await clock.advance(100);
     ceiling.called('shop');
-    expect(ceiling.waitMs('shop', { ...budget, calls: 1 })).toBe(1_000);
+    expect(ceiling.waitMs('shop', [{ calls: 1, perMs: 1_000 }])).toBe(1_000);
   });
 
   it('is that of each merchant alone', () => {

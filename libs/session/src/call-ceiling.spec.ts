@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { FakeClock } from '#libs/testing';
 import { CallCeiling } from './call-ceiling.js';
 
-const budget = { calls: 2, windowMs: 1_000 };
+const budget = [{ calls: 2, perMs: 1_000 }];
 
 function ceilingAfter(...callsAtMs: readonly number[]): { clock: FakeClock; ceiling: CallCeiling } {
   const clock = new FakeClock();
@@ -54,7 +54,7 @@ describe("the ceiling of this process' calls", () => {
         const made: number[] = [];
         for (const pauseMs of pauses) {
           clock.freeze(pauseMs);
-          if (ceiling.waitMs('shop', { calls, windowMs: 1_000 }) > 0) continue;
+          if (ceiling.waitMs('shop', [{ calls, perMs: 1_000 }]) > 0) continue;
           ceiling.called('shop');
           made.push(clock.monotonicMs());
         }

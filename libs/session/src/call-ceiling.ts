@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import { longestWindowMs, waitForBudget } from './create-call-budget.js';
 import type { CreateCallBudget } from './ports/session-store.js';
 
 /**
@@ -14,12 +15,12 @@ export class CallCeiling {
   }
 
   /** Until a call is allowed; 0 when it is allowed now. */
-  waitMs(merchant: string, { calls, windowMs }: CreateCallBudget): number {
+  waitMs(merchant: string, budget: CreateCallBudget): number {
     const nowMs = this.#clock.monotonicMs();
-    const made = (this.#callsAtMs.get(merchant) ?? []).filter((atMs) => atMs > nowMs - windowMs);
+    const fromMs = nowMs - longestWindowMs(budget);
+    const made = (this.#callsAtMs.get(merchant) ?? []).filter((atMs) => atMs > fromMs);
     this.#callsAtMs.set(merchant, made);
-    const lastToLeave = made[made.length - calls];
-    return lastToLeave === undefined ? 0 : lastToLeave + windowMs - nowMs;
+    return waitForBudget(made, budget, nowMs)?.retryInMs ?? 0;
   }
 
   called(merchant: string): void {

@@ -69,8 +69,8 @@ describe('the share of a budget', () => {
   } as const;
 
   it.each(Object.entries(table))('%s', (_name, [calls, coolDownMs, share]) => {
-    const settings = someSettings({ budget: aBudget({ calls, windowMs: 5_000 }) });
-    expect(budgetOf(aRequest({ coolDownMs }), settings)).toEqual({ calls: share, windowMs: 5_000 });
+    const settings = someSettings({ budget: aBudget({ calls, perMs: 5_000 }) });
+    expect(budgetOf(aRequest({ coolDownMs }), settings)).toEqual([{ calls: share, perMs: 5_000 }]);
   });
 });
 
@@ -80,7 +80,7 @@ describe('a claim', () => {
     claimant.held.noteCalled('shop', 40);
     await claimant.claim(
       aRequest({ newerThan: 12, coolDownMs: 10_000 }),
-      someSettings({ gatewayTimeoutMs: 7_000, budget: aBudget({ calls: 8, windowMs: 5_000 }) }),
+      someSettings({ gatewayTimeoutMs: 7_000, budget: aBudget({ calls: 8, perMs: 5_000 }) }),
     );
     expect(claimant.wishes).toEqual([
       {
@@ -90,7 +90,7 @@ describe('a claim', () => {
         mode: 'when_due',
         newerThan: 12,
         floor: 40,
-        budget: { calls: 6, windowMs: 5_000 },
+        budget: [{ calls: 6, perMs: 5_000 }],
         coolDownMs: 10_000,
         ignoresBackOff: false,
       },

@@ -34,13 +34,13 @@ export type ClaimAnswer =
   | { readonly kind: 'already_newer' }
   | ClaimRefusal;
 
-/** What is kept for the schedule of a budget that wishes and rejections would spend. */
+/** Of each window of the budget; what is left is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
 
 /** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
 export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
   if (request.coolDownMs === 0) return budget;
-  return { ...budget, calls: Math.max(1, Math.floor(budget.calls * SHARE_OF_WISHES)) };
+  return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
 }
 
 export function isScheduled({ trigger }: RenewalRequest): boolean {

@@ -15,6 +15,12 @@ const codeOf = {
   aborted: 'shutting_down',
 } as const satisfies Record<GatewayFailureKind, ErrorCode>;
 
+/** The kinds that replicas tell each other of: what one aborts concerns nobody else. */
+export type SharedFailureKind = Exclude<GatewayFailureKind, 'aborted'>;
+
+export const gatewayFailureKinds = Object.keys(codeOf) as readonly GatewayFailureKind[];
+export const sharedFailureKinds = gatewayFailureKinds.filter((kind): kind is SharedFailureKind => kind !== 'aborted');
+
 export interface GatewayFailureFacts {
   readonly kind: GatewayFailureKind;
   /** What happened, for the log: constant text and numbers, nothing the gateway sent except what is named below. */

@@ -1,6 +1,13 @@
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
+export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { FailureBoard } from './failure-board.js';
-export { GatewayFailure, type GatewayFailureFacts, type GatewayFailureKind } from './gateway-failure.js';
+export {
+  GatewayFailure,
+  type GatewayFailureFacts,
+  type GatewayFailureKind,
+  gatewayFailureKinds,
+  sharedFailureKinds,
+} from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';

@@ -55,6 +55,40 @@ function observed() {
   return { clock, events, scripted, store, returns: () => returns };
 }
 
+describe('what is the matter with the store', () => {
+  const claim = (store: SessionStore): Promise<unknown> => store.claim(aClaim()).catch(() => undefined);
+  const read = (store: SessionStore): Promise<unknown> => store.read([]).catch(() => undefined);
+
+  it('is nothing while it answers, and a silence until it answers anything', async () => {
+    const { scripted, store } = observed();
+    await read(store);
+    expect(store.trouble).toBeUndefined();
+    scripted.failure = silent;
+    await claim(store);
+    expect(store.trouble).toBe('silent');
+    scripted.failure = undefined;
+    await read(store);
+    expect(store.trouble).toBeUndefined();
+  });
+
+  it('is a refusal until what was refused is done, whatever else is, and a silence that comes meanwhile', async () => {
+    const { scripted, store } = observed();
+    const troubles: unknown[] = [];
+    for (const [failure, ask] of [
+      [refusing, claim],
+      [undefined, read],
+      [silent, read],
+      [undefined, read],
+      [undefined, claim],
+    ] as const) {
+      scripted.failure = failure;
+      await ask(store);
+      troubles.push(store.trouble);
+    }
+    expect(troubles).toEqual(['refuses', 'refuses', 'silent', 'refuses', undefined]);
+  });
+});
+
 describe('the store with a witness', () => {
   it.each(Object.entries(questions))('passes %s on, and its answer back', async (operation, [ask, parameters]) => {
     const { events, scripted, store } = observed();

@@ -28,6 +28,9 @@ const alsoShows: Readonly<Record<string, readonly string[]>> = {
   offer: ['publish', 'announce'],
 };
 
+/** What is the matter with a store that does not work. */
+export type StoreTrouble = 'silent' | 'refuses';
+
 interface ObservedStoreParts {
   readonly events: SessionEvents;
   readonly clock: Clock;
@@ -47,7 +50,7 @@ export class ObservedStore implements SessionStore {
   readonly #onReturn: () => void;
   /** What was refused and has not been done since. */
   readonly #refused = new Set<string>();
-  #isFailing = false;
+  #trouble: StoreTrouble | undefined;
   /** Since when nothing at all was answered. */
   #failingSinceMs: number | undefined;
 
@@ -58,6 +61,11 @@ export class ObservedStore implements SessionStore {
     this.#clock = clock;
     this.#onReturn = onReturn;
     this.silence = new StoreSilence(clock);
+  }
+
+  /** What is the matter now: a silence ends with any answer, a refusal when what was refused is done. */
+  get trouble(): StoreTrouble | undefined {
+    return this.#trouble;
   }
 
   enrol(merchants: readonly string[]): Promise<void> {
@@ -122,8 +130,8 @@ export class ObservedStore implements SessionStore {
       if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
       else this.silence.answered();
       this.#failingSinceMs ??= askedAtMs;
-      this.#isFailing = true;
-      if (!isStoreSilence(error)) this.#refused.add(operation);
+      this.#trouble = isStoreSilence(error) ? 'silent' : 'refuses';
+      if (this.#trouble === 'refuses') this.#refused.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
@@ -139,8 +147,9 @@ export class ObservedStore implements SessionStore {
 
   /** Any answer ends a silence; what was refused is well again when it was done. */
   #tellIfWell(): void {
-    if (!this.#isFailing || this.#refused.size > 0) return;
-    this.#isFailing = false;
+    if (this.#trouble === undefined) return;
+    this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;
+    if (this.#trouble !== undefined) return;
     this.#events.emit({ event: 'store_recovered' });
   }
 }

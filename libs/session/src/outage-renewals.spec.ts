@@ -80,7 +80,7 @@ describe('a replica whose store is silent', () => {
 
   it('counts its calls against its own ceiling, but for those that reached nobody', async () => {
     const alone = new Alone().seated();
-    alone.settings = someSettings({ budget: { calls: 1, windowMs: 600_000 } });
+    alone.settings = someSettings({ budget: [{ calls: 1, perMs: 600_000 }] });
     expect(await alone.pauseAfter({ ...busy, wasReached: false })).toBe(10_000);
     expect(await alone.pauseAfter(busy)).toBe(600_000);
   });

@@ -1,11 +1,10 @@
-import { type Clock, Deadline, type Instant, msBetween } from '#libs/clock';
+import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { timedSteadily } from './clock-skew.js';
+import { type FailedCall, failedCall } from './failed-call.js';
 import { GatewayFailure } from './gateway-failure.js';
-import type { RenewalOutcome } from './ports/session-events.js';
-import type { Lease, LeaseRelease, RecordedFailure } from './ports/session-store.js';
+import type { Lease, LeaseRelease } from './ports/session-store.js';
 import type { ReplicaContext } from './replica-context.js';
 import { isStoreOutage } from './store-outage.js';
-import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
@@ -40,13 +39,7 @@ export type AttemptResult =
       readonly made: UnpublishedSession;
       readonly issued: IssuedSession;
     }
-  | {
-      readonly kind: 'failed';
-      readonly failure: GatewayFailure;
-      readonly outcome: RenewalOutcome;
-      readonly retryInMs: number;
-      readonly recorded: RecordedFailure;
-    }
+  | (FailedCall & { readonly kind: 'failed'; readonly failure: GatewayFailure })
   | { readonly kind: 'abandoned' };
 
 export type AttemptContext = Pick<
@@ -159,15 +152,10 @@ export class RenewalAttempt {
   }
 
   async #recordFailure(failure: GatewayFailure): Promise<AttemptResult> {
-    // An abort that shutdown did not ask for is the lease running out: to everyone else, a timeout.
-    const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
-    const { retryAfterMs, wasReached } = failure;
-    const attempt = { kind, failures: this.#granted.lease.failures, retryAfterMs, wasReached };
-    const retryInMs = retryDelayMs(attempt, this.#context.random());
-    const recorded = recordOf(failure, kind, this.#context.clock.now());
-    if (!wasReached) this.#context.ceiling.giveBack(this.#merchant);
-    await this.#release({ called: wasReached, nextDueInMs: retryInMs, failure: recorded });
-    return { kind: 'failed', failure, outcome: kind, retryInMs, recorded };
+    const failed = failedCall(this.#context, this.#granted.lease, failure);
+    const { retryInMs: nextDueInMs, recorded } = failed;
+    await this.#release({ called: failure.wasReached, nextDueInMs, failure: recorded });
+    return { kind: 'failed', failure, ...failed };
   }
 
   async #abandon(): Promise<AttemptResult> {
@@ -187,11 +175,6 @@ export class RenewalAttempt {
   #pause(durationMs: number): Promise<void> {
     return new Promise((resolve) => void this.#context.clock.schedule(durationMs, resolve));
   }
-}
-
-/** A failure as every replica may show it. */
-export function recordOf(failure: GatewayFailure, kind: RecordedFailure['kind'], at: Instant): RecordedFailure {
-  return { kind, at, ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }) };
 }
 
 /**

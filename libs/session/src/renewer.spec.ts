@@ -277,7 +277,7 @@ describe('a replica that has just come to the store', () => {
 describe('the ceiling of this process', () => {
   it('refuses a claim that the store might grant, and says so', async () => {
     const renewing = new Renewing();
-    renewing.settings = someSettings({ budget: { calls: 1, windowMs: 600_000 } });
+    renewing.settings = someSettings({ budget: [{ calls: 1, perMs: 600_000 }] });
     await renewing.renew({}, 50);
     const spent = { kind: 'budget_exhausted', retryInMs: 599_950 };
     expect(await renewing.renew({ newerThan: FENCE, trigger: 'schedule' }, 0)).toEqual(spent);

@@ -61,6 +61,14 @@ export class Renewer {
     return this.#holdOffs.find(merchant, false)?.retryInMs;
   }
 
+  /** Whether the merchant has no create call left for now, by the store's count or by that of this replica. */
+  isBudgetSpent(merchant: string): boolean {
+    const { merchants, ceiling } = this.#context;
+    const budget = merchants.settingsOf(merchant)?.budget;
+    const isCeilingReached = budget !== undefined && ceiling.waitMs(merchant, budget) > 0;
+    return isCeilingReached || this.#holdOffs.isBudgetSpent(merchant);
+  }
+
   /** Another replica failed: asking again before its back-off is over is pointless here, too. */
   noteBackOff(merchant: string, retryInMs: number): void {
     this.#holdOffs.note(merchant, { kind: 'backing_off', retryInMs });

@@ -32,6 +32,7 @@ class Reading {
       want: () => undefined,
       reportBroken: (activity: string, error: unknown) => this.broken.push([activity, error]),
     },
+    why: () => 'transient',
   } as unknown as SessionReaderContext);
 
   holding(generation: number, ageMs = 0): this {
@@ -202,6 +203,7 @@ describe('a read', () => {
     expect(read.error).toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 7_000,
+      reason: 'transient',
       detail: 'merchant shop: no_session, last attempt transient (b_overload_error)',
     });
     const expired = new Reading().holding(12, 900_000);

@@ -1,5 +1,5 @@
 import { Deadline, msBetween } from '#libs/clock';
-import { BrokerError } from '#libs/errors';
+import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -34,6 +34,7 @@ export type ServedSession = {
 export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
+  readonly why: (merchant: string) => UnavailableReason;
 }
 
 /**
@@ -164,11 +165,12 @@ export class SessionReader {
   }
 
   #refuse(merchant: string): never {
-    const { failures, renewer } = this.#context;
+    const { failures, renewer, why } = this.#context;
     const verdict = this.verdict(merchant);
     const failure = failures.get(merchant);
     throw new BrokerError('session_unavailable', {
       detail: describeRefusal(merchant, verdict, failure),
+      reason: why(merchant),
       retryAfterMs: renewer.retryInMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

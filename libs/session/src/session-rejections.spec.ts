@@ -34,6 +34,7 @@ class Rejecting {
       events,
       renewer: { renew: (wish: RenewalRequest) => this.#renew(wish), retryInMs: () => this.retryInMs },
       sync: { refresh: () => ((this.refreshes += 1), this.refreshing()), want: () => undefined },
+      why: () => 'store_silent',
     } as unknown as SessionRejectionsContext;
     this.#rejections = new SessionRejections({ ...parts, reader: new SessionReader(parts) });
   }
@@ -188,6 +189,7 @@ describe('a rejection that is being answered', () => {
     expect(await rejecting.reject(12)).toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 1_500,
+      reason: 'store_silent',
       detail: `merchant shop: none newer than generation 12 (${result.kind})`,
     });
     expect([rejecting.renewals.length, rejecting.told]).toEqual([1, ['unavailable']]);

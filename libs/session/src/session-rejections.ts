@@ -1,5 +1,5 @@
 import { Deadline } from '#libs/clock';
-import { BrokerError } from '#libs/errors';
+import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -41,6 +41,7 @@ export interface SessionRejectionsContext extends Pick<ReplicaContext, 'held' | 
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
+  readonly why: (merchant: string) => UnavailableReason;
 }
 
 /**
@@ -152,6 +153,7 @@ export class SessionRejections {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw new BrokerError('session_unavailable', {
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
+      reason: this.#context.why(merchant),
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
 import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
@@ -22,6 +23,7 @@ import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { isStoreOutage } from './store-outage.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
+import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -103,7 +105,8 @@ export class SessionReplica {
     };
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer });
-    const running = { ...context, renewer: this.#renewer, sync: this.#sync };
+    const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
+    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why };
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reader: this.reader });
@@ -144,6 +147,17 @@ export class SessionReplica {
 
   retryInMs(merchant: string): number | undefined {
     return this.#renewer.retryInMs(merchant);
+  }
+
+  /** Why no session of the merchant is served, or none newer than the one that was rejected. */
+  whyUnavailable(merchant: string): UnavailableReason {
+    return whyUnavailable({
+      isBudgetSpent: this.#renewer.isBudgetSpent(merchant),
+      store: this.#store.trouble,
+      failure: this.failures.get(merchant)?.kind,
+      isRenewing: this.#renewer.isRenewing(merchant),
+      serving: this.reader.verdict(merchant).reason,
+    });
   }
 
   /** Claims nothing any more, ends what is in flight within the grace period, frees leases and timers. */

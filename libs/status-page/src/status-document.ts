@@ -91,6 +91,8 @@ export interface StatusMerchant {
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
   readonly reason: 'current' | 'past_margin' | 'no_session' | 'expired';
+  /** Of one that is not served: why not, in a sentence, and the runbook that goes on from there. */
+  readonly unavailable?: { readonly text: string; readonly runbook: string };
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;

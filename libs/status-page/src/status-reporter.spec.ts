@@ -22,7 +22,8 @@ class Rig {
     const { clock, held, failures, history } = this;
     const reader = new SessionReader({ held, failures, clock } as never);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
-    const replica = { held, failures, reader, isRenewing, retryInMs: () => undefined } as unknown as SessionReplica;
+    const asked = { isRenewing, retryInMs: () => undefined, whyUnavailable: () => 'refused' };
+    const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
     this.reporter = new StatusReporter({
       replica,
@@ -96,6 +97,15 @@ describe('the status document', () => {
       'busy renewing',
     ]);
     expect((await rig.report()).counts).toEqual({ unavailable: 2, stale: 1, failing: 2, renewing: 2, fresh: 2 });
+  });
+
+  it('says of a merchant that is not served why not, and of no other', async () => {
+    const rig = new Rig(['none', 'served']);
+    rig.hold('served');
+    const [none, served] = (await rig.report()).merchants;
+    const text = 'The gateway refuses the merchant or the request; it is asked again every five minutes';
+    expect(none).toMatchObject({ reason: 'no_session', unavailable: { text, runbook: 'access-refused' } });
+    expect(served).not.toHaveProperty('unavailable');
   });
 
   it('finds by a part of the id, by condition, and by both', async () => {

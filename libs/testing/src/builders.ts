@@ -2,6 +2,7 @@ import { instantFromEpochMs, plusMs } from '#libs/clock';
 import type {
   ClaimRequest,
   CreateCallBudget,
+  CreateCallWindow,
   IssuedSession,
   Offer,
   Publication,
@@ -41,8 +42,9 @@ export function aSession(overrides: Partial<Session> = {}): Session {
   };
 }
 
-export function aBudget(overrides: Partial<CreateCallBudget> = {}): CreateCallBudget {
-  return { calls: 20, windowMs: 600_000, ...overrides };
+/** A budget of one window. */
+export function aBudget(overrides: Partial<CreateCallWindow> = {}): CreateCallBudget {
+  return [{ calls: 20, perMs: 600_000, ...overrides }];
 }
 
 /** Replica `replica-1` claims `shop` because it is due. */
@@ -79,9 +81,12 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
-    fallbackLifetimeMs: 900_000,
+    fallbackLifetimeMs: 28_800_000,
     gatewayTimeoutMs: 5_000,
-    budget: aBudget(),
+    budget: [
+      { calls: 20, perMs: 600_000 },
+      { calls: 60, perMs: 86_400_000 },
+    ],
     longestLifetimeMs: 86_400_000,
     largestClockSkewMs: 300_000,
     supersedes: true,

@@ -33,6 +33,8 @@ export class FakeGateway implements SessionGateway {
   mostInFlightInAll = 0;
   /** Whether answers carry a `Date`, in whole seconds as gateways do. */
   datesAnswers = false;
+  /** Whether a session names its end; the fallback lifetime counts otherwise. */
+  namesExpiry = true;
   readonly #clock: Clock;
   readonly #inFlight = new Map<string, number>();
   readonly #live = new Map<string, string>();
@@ -98,7 +100,7 @@ export class FakeGateway implements SessionGateway {
       deviceId: '11111111-0000-4000-8000-000000000000',
       serverPublic: aServerPublicKey(),
       clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
-      expiresAt: plusMs(now, this.lifetimeMs),
+      ...(this.namesExpiry ? { expiresAt: plusMs(now, this.lifetimeMs) } : {}),
       sentAt,
       receivedAt: now,
       ...(this.datesAnswers ? { gatewayDate: instantFromEpochMs(Math.floor(now / 1_000) * 1_000) } : {}),

@@ -11,7 +11,7 @@ const short = {
   extra: 0,
   aftermath: 'none',
   namesNoEnd: true,
-  settings: { fallbackLifetimeMs: LIFETIME_MS, budget: { calls: 1_000, windowMs: 600_000 } },
+  settings: { fallbackLifetimeMs: LIFETIME_MS, budget: [{ calls: 1_000, perMs: 600_000 }] },
 } as const;
 
 /** Short sessions up to the last, which lives long, so that exactly so many renewals fall due. */

@@ -68,7 +68,8 @@ export class ProblemFilter implements ExceptionFilter {
       code: error.code,
     };
     if (error.entry.fault === 'programmer') this.logger.error({ ...fields, error }, 'request failed');
-    else if (error.entry.status >= 500) this.logger.warn({ ...fields, detail: error.detail }, 'request not served');
+    else if (error.entry.status >= 500)
+      this.logger.warn({ ...fields, reason: error.reason, detail: error.detail }, 'request not served');
     else this.logger.debug({ ...fields, detail: error.detail }, 'request refused');
   }
 }

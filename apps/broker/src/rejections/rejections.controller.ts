@@ -63,6 +63,7 @@ export class RejectionsController {
     if (answer.kind === 'cooled_down') {
       throw new BrokerError('session_unavailable', {
         detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
+        reason: 'cooled_down',
         retryAfterMs: answer.retryInMs,
       });
     }

@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { sharedFailureKinds } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';
 
 export class FailureDocument {
-  @ApiProperty({ enum: ['transient', 'timeout', 'refused', 'revoked', 'invalid_response'] })
+  @ApiProperty({ enum: sharedFailureKinds })
   readonly kind: string;
 
   @ApiProperty({ required: false, description: "The gateway's own code.", example: 'b_server_is_overloaded' })

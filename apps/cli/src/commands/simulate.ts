@@ -1,6 +1,7 @@
 import { formatDuration, parseDurationMs } from '#libs/clock';
 import { readConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
+import type { CreateCallWindow } from '#libs/session';
 import type { Report } from '../report.js';
 import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
 import type { GatewayBehaviour } from '../simulate/played-gateway.js';
@@ -101,13 +102,14 @@ function headlineOf({ durationMs, replicas, seed, latencyMs, failureShare, outag
 }
 
 function linesOf(played: Played): readonly string[] {
-  const { merchant, lifetimeMs, createCalls, createCallsPerHour, mostInAnHour, mostInAWindow, budget } = played;
+  const { merchant, lifetimeMs, createCalls, createCallsPerHour, mostInAnHour, budget } = played;
+  const used = budget.map((window) => `${window.used} of ${inWindow(window)}`).join(', ');
   const failures = Object.entries(played.failures).map(([kind, count]) => `${count} ${kind}`);
   const remaining = played.worstRemainingMs;
   return [
     `${merchant}, lifetime ${formatDuration(lifetimeMs)}`,
     `  create calls     ${createCalls}: ${createCallsPerHour.toFixed(1)} an hour, at most ${mostInAnHour} in one`,
-    `  budget           at most ${mostInAWindow} of ${budget} used, ${played.budgetRefusals} renewals refused`,
+    `  budget           at most ${used} used, ${played.budgetRefusals} renewals refused`,
     `  failed           ${failures.join(', ') || 'none'}`,
     `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
@@ -123,13 +125,28 @@ function warningsOf(played: Played): readonly string[] {
       : [
           `the lead time is ${seconds(short.leadMs)}, and two attempts take ${seconds(short.neededMs)}: raise session.renewBefore`,
         ]),
-    ...(budgetRefusals === 0 ? [] : ['the budget of create calls was spent: raise session.budget, or see why so many']),
+    ...(budgetRefusals === 0 ? [] : [budgetWarning(played)]),
     ...(withoutSessionMs > 0
       ? [`there was no session for ${seconds(withoutSessionMs)}: only a longer lead time or lifetime bridges this`]
       : pastMarginMs > 0
         ? [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: raise session.renewBefore`]
         : []),
   ].map((warning) => `${merchant}: ${warning}`);
+}
+
+const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;
+
+/** More calls help only where the schedule by itself needs them: after failures they would be more of the same. */
+function budgetWarning({ budget, lifetimeMs }: Played): string {
+  const tooSmall = budget.find(({ needed, calls }) => needed > calls);
+  if (tooSmall === undefined) {
+    return 'the budget of create calls was spent, by failed calls and not by the schedule: a larger session.budget would only allow more of them';
+  }
+  return (
+    `the budget of create calls was spent: renewing sessions of ${formatDuration(lifetimeMs)} takes ${tooSmall.needed} calls ` +
+    `in ${formatDuration(tooSmall.perMs)}, and session.budget allows ${inWindow(tooSmall)}. Ask the bank whether it ` +
+    'expects so many before you allow them'
+  );
 }
 
 const seconds = (durationMs: number): string => {

@@ -1,10 +1,10 @@
-import { instantFromEpochMs } from '#libs/clock';
+import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { aSession } from '#libs/testing';
 import { figuresOf } from './figures.js';
 import type { SimulationLog, TakenSession } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
-const budget = { calls: 5, windowMs: 60_000 };
+const budget = [{ calls: 5, perMs: 60_000 }];
 
 /** A session of 100 s with a margin of 10 s. */
 const taken = (atMs: number): TakenSession => ({
@@ -24,8 +24,18 @@ describe('the figures of a schedule', () => {
       createCalls: 5,
       createCallsPerHour: 2.5,
       mostInAnHour: 4,
-      mostInAWindow: 3,
+      budget: [{ calls: 5, perMs: 60_000, used: 3, needed: 0 }],
     });
+  });
+
+  it('hold each window of the budget against what was called in it, and against what the schedule alone would call', () => {
+    const windows = [...budget, { calls: 60, perMs: 24 * HOUR_MS }];
+    const session = aSession({ renewAt: plusMs(aSession().createdAt, HOUR_MS) });
+    const made = log({ callsAtMs: [0, HOUR_MS], sessions: [{ atMs: 0, session }] });
+    expect(figuresOf(made, 2 * HOUR_MS, windows).budget).toEqual([
+      { calls: 5, perMs: 60_000, used: 1, needed: 1 },
+      { calls: 60, perMs: 24 * HOUR_MS, used: 2, needed: 24 },
+    ]);
   });
 
   it('take the least that was left when a session was replaced', () => {

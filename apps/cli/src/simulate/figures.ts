@@ -1,17 +1,23 @@
 import { msBetween } from '#libs/clock';
-import type { CreateCallBudget, SessionEvent } from '#libs/session';
+import type { CreateCallBudget, CreateCallWindow, SessionEvent } from '#libs/session';
 import type { SimulationLog } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
+
+/** A window of the budget. */
+export interface WindowFigures extends CreateCallWindow {
+  /** The most calls in any stretch of this length. */
+  readonly used: number;
+  /** What the schedule alone would call in it, if no call failed; 0 when there was no session. */
+  readonly needed: number;
+}
 
 /** What an operator judges a schedule by. Durations in milliseconds. */
 export interface ScheduleFigures {
   readonly createCalls: number;
   readonly createCallsPerHour: number;
   readonly mostInAnHour: number;
-  /** In any window of the budget, which allows `budget`. */
-  readonly mostInAWindow: number;
-  readonly budget: number;
+  readonly budget: readonly WindowFigures[];
   readonly failures: Readonly<Record<string, number>>;
   /** When a session was replaced, this was left of it, at the least; negative: it had ended. Absent: none was replaced. */
   readonly worstRemainingMs?: number;
@@ -32,14 +38,24 @@ export function figuresOf(log: SimulationLog, durationMs: number, budget: Create
     createCalls: callsAtMs.length,
     createCallsPerHour: (callsAtMs.length * HOUR_MS) / durationMs,
     mostInAnHour: mostWithin(callsAtMs, HOUR_MS),
-    mostInAWindow: mostWithin(callsAtMs, budget.windowMs),
-    budget: budget.calls,
+    budget: budget.map((window) => ({
+      ...window,
+      used: mostWithin(callsAtMs, window.perMs),
+      needed: neededIn(window, log),
+    })),
     failures: failuresIn(events),
     ...gapsIn(log, durationMs),
     budgetRefusals: events.filter((event) => event.event === 'claim_refused' && event.reason === 'budget_exhausted')
       .length,
     ...(short === undefined ? {} : { leadTimeShort: { leadMs: short.leadMs, neededMs: short.neededMs } }),
   };
+}
+
+/** By the shortest of the intervals that the sessions themselves asked for. */
+function neededIn({ perMs }: CreateCallWindow, { sessions }: SimulationLog): number {
+  if (sessions.length === 0) return 0;
+  const intervalsMs = sessions.map(({ session }) => msBetween(session.createdAt, session.renewAt));
+  return Math.ceil(perMs / Math.max(1, Math.min(...intervalsMs)));
 }
 
 /** The most moments that lie in any stretch of this length. */

@@ -5,7 +5,7 @@ import { simulate, type SimulationLog, type SimulationSetup } from './simulation
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
-const settings = someSettings({ budget: { calls: 20, windowMs: 10 * MINUTE_MS }, gatewayTimeoutMs: 5_000 });
+const settings = someSettings({ budget: [{ calls: 20, perMs: 10 * MINUTE_MS }], gatewayTimeoutMs: 5_000 });
 const well: GatewayBehaviour = { lifetimeMs: 15 * MINUTE_MS, latencyMs: 300, failureShare: 0, outageMs: 0 };
 
 const play = (behaviour: Partial<GatewayBehaviour> = {}, more: Partial<SimulationSetup> = {}): Promise<SimulationLog> =>
@@ -52,10 +52,10 @@ describe('a simulated schedule', () => {
   });
 
   it('never spends more than the budget', async () => {
-    const tight = { ...settings, budget: { calls: 3, windowMs: 10 * MINUTE_MS } };
+    const tight = { ...settings, budget: [{ calls: 3, perMs: 10 * MINUTE_MS }] };
     const log = await play({ failureShare: 0.9 }, { settings: tight });
     const figures = figuresOf(log, DAY_MS, tight.budget);
-    expect(figures.mostInAWindow).toBe(3);
+    expect(figures.budget[0]?.used).toBe(3);
     expect(figures.budgetRefusals).toBeGreaterThan(0);
   });
 

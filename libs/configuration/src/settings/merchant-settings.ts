@@ -1,7 +1,7 @@
 import type { ClientKey, RecipientKey } from '#libs/jwe';
 import type { LeadTime } from '#libs/session';
 import { certificates, clientKey, type FileName, fileOf, recipientKey, serviceCode } from '../file-contents.js';
-import { flag, flagOr, oneOf, section, text, texts, wholeNumber } from '../setting.js';
+import { flag, flagOr, list, oneOf, section, text, texts, wholeNumber } from '../setting.js';
 import {
   attachmentName,
   baseUrl,
@@ -64,13 +64,13 @@ export class GatewaySettings {
   readonly proxy?: URL;
 }
 
-/** A hard stop for retry storms. */
-class BudgetSettings {
+/** A hard stop: a short window against storms, a long one against a mistake that is repeated all day. */
+class BudgetWindowSettings {
   @wholeNumber('At most so many create calls …', 1, 1_000)
-  readonly calls: number = 20;
+  readonly calls!: number;
 
-  @text('… in any window of this length.', durationBetween('1s', '1d'))
-  readonly windowMs: number = durationMs('10m');
+  @text('… in any stretch of this length; each window has its own.', durationBetween('1s', '7d'))
+  readonly perMs!: number;
 }
 
 /** The `session` section of a merchant. */
@@ -84,7 +84,7 @@ class RenewalSettings {
   readonly safetyMargin?: LeadTime;
 
   @text('Lifetime of a session that names no expiry, from when the request was sent.', durationBetween('1s', '365d'))
-  readonly fallbackLifetimeMs: number = durationMs('15m');
+  readonly fallbackLifetimeMs: number = durationMs('8h');
 
   @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
   readonly longestLifetimeMs: number = durationMs('24h');
@@ -95,7 +95,15 @@ class RenewalSettings {
   )
   readonly handoverMs: number = durationMs('1s');
 
-  @section(BudgetSettings) readonly budget: BudgetSettings = new BudgetSettings();
+  @list(BudgetWindowSettings, 1, {
+    meaning: 'Create calls over all replicas and restarts. Every window holds; wishes and rejections may spend 75 %.',
+    most: 4,
+    example: '[{ calls: 20, per: 10m }, { calls: 60, per: 24h }]',
+  })
+  readonly budget: readonly BudgetWindowSettings[] = [
+    { calls: 20, perMs: durationMs('10m') },
+    { calls: 60, perMs: durationMs('24h') },
+  ];
 }
 
 export class MerchantSettings {

@@ -2,11 +2,18 @@ import type { Instant } from '#libs/clock';
 import type { GatewayFailureKind } from '../gateway-failure.js';
 import type { Session } from '../session.js';
 
-/** At most `calls` create calls in any `windowMs`, per merchant, over all replicas and restarts. */
-export interface CreateCallBudget {
+/** At most `calls` create calls in any `perMs`. */
+export interface CreateCallWindow {
   readonly calls: number;
-  readonly windowMs: number;
+  readonly perMs: number;
 }
+
+/**
+ * Each window holds, per merchant, over all replicas and restarts: a short one stops a storm, a long one a mistake that is
+ * repeated at leisure. A call counts for as long as the longest of them looks back, so no store keeps more calls than that
+ * one allows.
+ */
+export type CreateCallBudget = readonly CreateCallWindow[];
 
 /**
  * Names one moment of the store as it stands: the end of a lease, a due moment, the start of a cool-down. It changes

@@ -1,5 +1,5 @@
 import type { MomentMark, RecordedFailure, Session } from '#libs/session';
-import { CallWindow, type TakenCall } from './call-window.js';
+import { CallLog, type TakenCall } from './call-log.js';
 import { remainingMs, type StoreMoment } from './store-moment.js';
 
 export interface GrantedLease {
@@ -30,7 +30,7 @@ export interface MerchantRecord {
   failure: RecordedFailure | undefined;
   /** When the last claim with a cool-down was granted. */
   cooledDown: { readonly fromMs: number; readonly mark: MomentMark } | undefined;
-  readonly calls: CallWindow;
+  readonly calls: CallLog;
 }
 
 export function newMerchantRecord(): MerchantRecord {
@@ -41,7 +41,7 @@ export function newMerchantRecord(): MerchantRecord {
     failures: 0,
     failure: undefined,
     cooledDown: undefined,
-    calls: new CallWindow(),
+    calls: new CallLog(),
   };
 }
 

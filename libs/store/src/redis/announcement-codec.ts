@@ -1,5 +1,5 @@
 import { instantFromEpochMs } from '#libs/clock';
-import type { Announcement, HandoverSignal, RecordedFailure } from '#libs/session';
+import { type Announcement, gatewayFailureKinds, type HandoverSignal, type RecordedFailure } from '#libs/session';
 
 /** What replicas of this version listen to is a part of what those before it need: their messages keep their shape. */
 export function encodePublished(merchant: string, generation: number): string {
@@ -66,14 +66,7 @@ export function encodeFailure(failure: RecordedFailure): string {
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 
-const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
-  'transient',
-  'timeout',
-  'refused',
-  'revoked',
-  'invalid_response',
-  'aborted',
-]);
+const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
 
 /**
  * Reads a failure from a record that others can write to: shown to operators and consumers, so checked as what a gateway

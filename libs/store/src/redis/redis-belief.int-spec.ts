@@ -1,32 +1,22 @@
 import type { ClaimRequest, SessionStore, StoredState } from '#libs/session';
-import { aBudget, aClaim, lease, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, lease, stateOf as stateIn, RedisProcess } from '#libs/testing';
 import { encodeFailure } from './announcement-codec.js';
-import { KeysInRedis } from './redis-keys-fixture.js';
+import type { KeysInRedis } from './redis-keys-fixture.js';
 import { defineScript } from './redis-script.js';
-import { openedByTests } from './redis-store-fixture.js';
+import { serverWithStores } from './redis-store-fixture.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { readScript } from './scripts/read.lua.js';
 
 const TEN_YEARS_MS = 315_576_000_000;
 /** The highest number that leaves room for those to come. */
 const MAX_GENERATION = 2 ** 53 - 2 ** 20;
-const { open, closeAfterTest } = openedByTests();
+const fresh = serverWithStores('belief', () => RedisProcess.start());
 
-let redis: RedisProcess;
 let keys: KeysInRedis;
 let store: SessionStore;
-let prefixes = 0;
 
-beforeAll(async () => {
-  redis = await RedisProcess.start();
-}, 60_000);
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  const keyPrefix = `belief-${(prefixes += 1)}`;
-  keys = new KeysInRedis(redis.port, keyPrefix);
-  closeAfterTest(() => keys.close());
-  const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-  ({ store } = await open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } }));
+  ({ keys, store } = await fresh());
 });
 
 const write = (fields: Record<string, string | number>): Promise<number> =>
@@ -35,11 +25,7 @@ const write = (fields: Record<string, string | number>): Promise<number> =>
 const claim = (overrides: Partial<ClaimRequest> = {}): ReturnType<SessionStore['claim']> =>
   store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER, ...overrides }));
 
-async function stateOf(known = 0): Promise<StoredState> {
-  const [state] = (await store.read([{ merchant: 'shop', known }])).states;
-  if (state === undefined) throw new Error('a state for each question');
-  return state;
-}
+const stateOf = (known = 0): Promise<StoredState> => stateIn(store, 'shop', known);
 
 /** What read.lua says itself: what the store makes of it hides differences. */
 async function reply(known: number): Promise<unknown> {
@@ -162,8 +148,8 @@ describe('calls', () => {
       [1, newest],
       [2, second],
     ] as const) {
-      const refused = await claim({ budget: aBudget({ calls, windowMs: 60_000 }) });
-      expect(refused).toMatchObject({ kind: 'budget_exhausted', mark: `budget:${last}` });
+      const refused = await claim({ budget: aBudget({ calls, perMs: 60_000 }) });
+      expect(refused).toMatchObject({ kind: 'budget_exhausted', mark: `budget:${last}:60000` });
       const endsInMs = Number(last) + 60_000 - Date.now();
       const { retryInMs } = refused as { retryInMs: number };
       expect(retryInMs >= endsInMs && retryInMs <= endsInMs + 5_000).toBe(true);
@@ -171,7 +157,7 @@ describe('calls', () => {
   });
 
   it('are waited for a whole window where there may be none', async () => {
-    const refused = await claim({ budget: aBudget({ calls: 0, windowMs: 60_000 }) });
+    const refused = await claim({ budget: aBudget({ calls: 0, perMs: 60_000 }) });
     expect(refused).toMatchObject({ kind: 'budget_exhausted', retryInMs: 60_000 });
   });
 
@@ -184,7 +170,7 @@ describe('calls', () => {
     const { lua } = defineScript('again', twice + claimScript.body);
     const floor = 2 * Math.ceil(Date.now() / 2) + 3_600_000;
     const wanted = [keys.hashOf('shop'), keys.callsOf('shop'), keys.due];
-    const request = ['shop', 'replica-2', 60_000, 'when_wanted', 0, floor, 20, 60_000, 0, '', 0];
+    const request = ['shop', 'replica-2', 60_000, 'when_wanted', 0, floor, 0, '', 0, 20, 60_000];
     const [kind, fence] = (await keys.client.eval(lua, 3, ...wanted, ...request)) as unknown[];
     expect([kind, fence]).toEqual(['claimed', String(floor + 2)]);
     const { hash, calls } = await keys.of('shop');

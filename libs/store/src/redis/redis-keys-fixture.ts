@@ -55,6 +55,11 @@ export class KeysInRedis {
     return [beganMs, await this.#now()];
   }
 
+  /** The store is empty then, for whoever has the prefix. */
+  async deleteAll(): Promise<void> {
+    for (const name of await this.client.keys(`${this.#prefix}:*`)) await this.client.del(name);
+  }
+
   close(): void {
     this.client.disconnect();
   }

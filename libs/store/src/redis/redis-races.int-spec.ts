@@ -1,13 +1,14 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease } from '#libs/session';
-import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess, stateOf } from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
 
 const REPLICAS = 8;
 const LEASE_MS = 12;
-const BUDGET = aBudget({ calls: 8, windowMs: 100 });
+const WINDOW = { calls: 8, perMs: 100 };
+const BUDGET = aBudget(WINDOW);
 /** The store counts whole milliseconds, and reads its clock at some moment between question and answer. */
 const ROUNDING_MS = 2;
 
@@ -107,8 +108,8 @@ async function live(replica: Replica, lives: readonly Behaviour[]): Promise<void
       await pause(takesMs);
       Object.assign(tenure, await giveUp(replica, result.lease, ends));
     } else await pause(3);
-    const [state] = (await store.read([{ merchant, known: 0 }])).states;
-    const generation = state?.stored.kind === 'session' ? state.stored.session.generation : 0;
+    const { stored } = await stateOf(store, merchant);
+    const generation = stored.kind === 'session' ? stored.session.generation : 0;
     expect(generation).toBeGreaterThanOrEqual(seen);
     seen = generation;
   }
@@ -140,9 +141,9 @@ function checkBudget(tenures: readonly Tenure[]): void {
   const calls = tenures.filter(({ called }) => called);
   for (const { askedAtMs } of calls) {
     const surelyInWindow = calls.filter(
-      (call) => call.askedAtMs >= askedAtMs && call.grantedAtMs < askedAtMs + BUDGET.windowMs - ROUNDING_MS,
+      (call) => call.askedAtMs >= askedAtMs && call.grantedAtMs < askedAtMs + WINDOW.perMs - ROUNDING_MS,
     );
-    expect(surelyInWindow.length).toBeLessThanOrEqual(BUDGET.calls);
+    expect(surelyInWindow.length).toBeLessThanOrEqual(WINDOW.calls);
   }
 }
 

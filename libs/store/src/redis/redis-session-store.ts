@@ -127,8 +127,8 @@ export class RedisSessionStore implements SessionStore {
       keys: [keys.merchant, keys.calls, keys.due],
       args: [
         ...[merchant, owner, whole(leaseMs), mode, newerThan, floor],
-        ...[budget.calls, Math.max(1, whole(budget.windowMs)), whole(coolDownMs)],
-        ...[watched, request.ignoresBackOff === true ? 1 : 0],
+        ...[whole(coolDownMs), watched, request.ignoresBackOff === true ? 1 : 0],
+        ...budget.flatMap(({ calls, perMs }) => [calls, Math.max(1, whole(perMs))]),
       ],
     });
     return readClaimReply(reply, request);

@@ -10,28 +10,18 @@ import {
   RedisProcess,
 } from '#libs/testing';
 import { encodeFailure } from './announcement-codec.js';
-import { KeysInRedis } from './redis-keys-fixture.js';
-import { openedByTests } from './redis-store-fixture.js';
+import type { KeysInRedis } from './redis-keys-fixture.js';
+import { serverWithStores } from './redis-store-fixture.js';
 
 /** That of a lease which is taken by the way. */
 const LEASE_MS = 60_000;
-const { open, closeAfterTest } = openedByTests();
+const fresh = serverWithStores('writes', () => RedisProcess.start());
 
-let redis: RedisProcess;
 let keys: KeysInRedis;
 let store: SessionStore;
-let prefixes = 0;
 
-beforeAll(async () => {
-  redis = await RedisProcess.start();
-}, 60_000);
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  const keyPrefix = `writes-${(prefixes += 1)}`;
-  keys = new KeysInRedis(redis.port, keyPrefix);
-  closeAfterTest(() => keys.close());
-  const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-  ({ store } = await open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } }));
+  ({ keys, store } = await fresh());
 });
 
 const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
@@ -49,8 +39,24 @@ async function withHistory(): Promise<Lease> {
 const anyText = expect.any(String) as string;
 
 describe('what an operation leaves in Redis', () => {
+  it('calls for as long as the longest window looks back, and never more than it allows, whatever share is asked for', async () => {
+    const budget = [
+      { calls: 20, perMs: 100 },
+      { calls: 5, perMs: 600_000 },
+    ];
+    const share = budget.map(({ calls, perMs }) => ({ calls: Math.floor(calls * 0.75), perMs }));
+    for (let round = 0; round < 40; round += 1) {
+      const whateverIsStored = { mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER } as const;
+      const answer = await store.claim(aClaim({ ...whateverIsStored, budget: round % 2 === 0 ? share : budget }));
+      if (answer.kind === 'claimed') await store.release(answer.lease, { called: true, nextDueInMs: 0 });
+    }
+    const { calls, callsEndInMs } = await keys.of('shop');
+    expect(calls).toHaveLength(5);
+    expect(callsEndInMs > 500_000 && callsEndInMs <= 600_000).toBe(true);
+  });
+
   it('a claim: its lease, its call, and one moment for the end of both lease and rest', async () => {
-    const budget = aBudget({ windowMs: 30_000 });
+    const budget = aBudget({ perMs: 30_000 });
     let leased: Lease | undefined;
     const [began, ended] = await keys.during(async () => (leased = await lease({ coolDownMs: 5_000, budget })));
     const { hash, calls, callsEndInMs, dueAtMs } = await keys.of('shop');

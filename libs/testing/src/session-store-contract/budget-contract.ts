@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 export function describeBudget(bench: Bench): void {
   describe('the budget of create calls', () => {
-    const budget = aBudget({ calls: 2, windowMs: SHORT_MS });
+    const budget = aBudget({ calls: 2, perMs: SHORT_MS });
 
     it('is at most so many calls in any window, over all replicas, per merchant', async () => {
       const { replicas, advance } = bench();
@@ -86,7 +86,7 @@ export function describeBudget(bench: Bench): void {
 
     it('is not passed by watching it', async () => {
       const [store] = bench().replicas;
-      const single = aBudget({ calls: 1, windowMs: LONG_MS });
+      const single = aBudget({ calls: 1, perMs: LONG_MS });
       await giveUp(store, { budget: single });
       const watched = expectRefusal(
         await store.claim(aClaim({ mode: 'when_wanted', budget: single })),
@@ -114,7 +114,7 @@ export function describeBudget(bench: Bench): void {
     it('counts a call that was made before the clock was set back from the next question on', async () => {
       const { replicas, advance, setBack } = bench();
       const [store] = replicas;
-      const single = aBudget({ calls: 1, windowMs: SHORT_MS });
+      const single = aBudget({ calls: 1, perMs: SHORT_MS });
       await giveUp(store, { budget: single });
       await setBack(HOUR_MS);
       await advance(SHORT_MS + 20);
@@ -124,7 +124,7 @@ export function describeBudget(bench: Bench): void {
     it('is given back a call that was made before the clock was set back', async () => {
       const { replicas, setBack } = bench();
       const [store] = replicas;
-      const single = aBudget({ calls: 1, windowMs: LONG_MS });
+      const single = aBudget({ calls: 1, perMs: LONG_MS });
       const spent = await lease(store, { budget: single });
       await setBack(HOUR_MS);
       const { fence: floor } = spent;
@@ -138,15 +138,15 @@ export function describeBudget(bench: Bench): void {
     it('tells when the first call is free again after it was lowered', async () => {
       const { replicas, advance } = bench();
       const [store] = replicas;
-      const windowMs = LONG_MS;
+      const perMs = LONG_MS;
       for (let call = 0; call < 3; call += 1) {
-        await giveUp(store, { budget: aBudget({ windowMs }) });
+        await giveUp(store, { budget: aBudget({ perMs }) });
         await advance(200);
       }
-      const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 1, windowMs }) }));
-      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, windowMs - 200);
+      const refused = await store.claim(aClaim({ mode: 'when_wanted', budget: aBudget({ calls: 1, perMs }) }));
+      expectAbout('retryInMs' in refused ? refused.retryInMs : undefined, perMs - 200);
       // The newest call decides, and not the oldest: a store that is slow by less than their distance is no fault.
-      expect('retryInMs' in refused && refused.retryInMs > windowMs - 600 + 1).toBe(true);
+      expect('retryInMs' in refused && refused.retryInMs > perMs - 600 + 1).toBe(true);
     });
   });
 }

@@ -68,7 +68,7 @@ export function describeFences(bench: Bench): void {
   describe('a lease under which a call was made', () => {
     it('is spent: its holder is granted another, and that is another call', async () => {
       const [store] = bench().replicas;
-      const budget = { calls: 2, windowMs: LONG_MS };
+      const budget = [{ calls: 2, perMs: LONG_MS }];
       const first = await lease(store, { budget });
       const second = await lease(store, { budget, floor: first.fence });
       expect(second.fence).toBeGreaterThan(first.fence);

@@ -1,5 +1,6 @@
 import { describeAnnouncements } from './announcement-contract.js';
 import { describeBudget } from './budget-contract.js';
+import { describeBudgetWindows } from './budget-windows-contract.js';
 import { describeClaim } from './claim-contract.js';
 import { describeDue } from './due-contract.js';
 import { describeFences } from './fence-contract.js';
@@ -28,6 +29,7 @@ export function describeSessionStoreContract(name: string, makeStore: MakeStore)
     describeClaim(bench);
     describeFences(bench);
     describeBudget(bench);
+    describeBudgetWindows(bench);
     describeWatchedMoments(bench);
     describePublish(bench);
     describeOffer(bench);

@@ -5,16 +5,21 @@ export const claimScript = defineScript(
   'claim',
   String.raw`
 -- KEYS[1]  merchant (hash)
--- KEYS[2]  create calls of the window (sorted set: one member for each call -> ms)
+-- KEYS[2]  create calls, as far back as the longest window looks (sorted set: one member for each call -> ms)
 -- KEYS[3]  due moments (sorted set: merchant -> ms)
 -- ARGV     1 merchant, 2 owner, 3 lease ms, 4 mode (when_due | when_wanted), 5 newer than, 6 floor,
---          7 budget: calls, 8 budget: window ms, 9 cool-down ms, 10 mark of the watched moment (empty: none),
---          11 ignores back-off (1 | 0)
+--          7 cool-down ms, 8 mark of the watched moment (empty: none), 9 ignores back-off (1 | 0),
+--          10.. for each window of the budget: calls, ms
 -- returns  { 'claimed', fence, remaining ms, failures } | { 'already_newer', generation }
 --          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down' | 'budget_exhausted', retry in ms, mark }
-local merchant, owner, mode, watched = ARGV[1], ARGV[2], ARGV[4], ARGV[10]
+local merchant, owner, mode, watched = ARGV[1], ARGV[2], ARGV[4], ARGV[8]
 local length, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6])
-local calls, window, cool_down = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
+local cool_down = tonumber(ARGV[7])
+local windows, longest = {}, 0
+for i = 10, #ARGV, 2 do
+  local window = { calls = tonumber(ARGV[i]), length = tonumber(ARGV[i + 1]) }
+  windows[#windows + 1], longest = window, math.max(longest, window.length)
+end
 
 present(KEYS[3], 'zset')
 local record = record_of(KEYS[1], floor, { set = KEYS[3], merchant = merchant }, length)
@@ -38,7 +43,7 @@ end
 
 if due and due.at > now and watched ~= due.mark then
   if mode == 'when_due' then return wait('not_due', due) end
-  if record.failures > 0 and ARGV[11] ~= '1' then return wait('backing_off', due) end
+  if record.failures > 0 and ARGV[9] ~= '1' then return wait('backing_off', due) end
 end
 
 if cool_down > 0 and record.cooled_down_at then
@@ -51,19 +56,31 @@ end
 local MAX_CALLS = 10000
 if present(KEYS[2], 'zset') then
   if redis.call('ZCARD', KEYS[2]) > MAX_CALLS then redis.call('UNLINK', KEYS[2]) end
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - window))
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', whole(now - longest))
   -- Calls of the future were made before the clock was set back: they count from now.
   for _, call in ipairs(redis.call('ZRANGE', KEYS[2], '(' .. whole(now), '+inf', 'BYSCORE')) do
     redis.call('ZADD', KEYS[2], whole(now), call)
   end
 end
-local spent = redis.call('ZCARD', KEYS[2])
-if spent >= calls then
-  local rank = spent - math.max(1, calls)
-  local last_to_leave = redis.call('ZRANGE', KEYS[2], rank, rank, 'WITHSCORES')
-  local made_at = tonumber(last_to_leave[2] or now)
-  return wait('budget_exhausted', { at = made_at + window, length = window, mark = 'budget:' .. whole(made_at) })
+
+-- Until the window lets another call through, when it does not: the call that has to leave it is the calls-th newest.
+local function refusal_of(window)
+  local made_at = now
+  if window.calls >= 1 then
+    local leaves_last = redis.call('ZRANGE', KEYS[2], -window.calls, -window.calls, 'WITHSCORES')
+    made_at = tonumber(leaves_last[2])
+    if not made_at or made_at + window.length <= now then return nil end
+  end
+  local mark = 'budget:' .. whole(made_at) .. ':' .. whole(window.length)
+  return { at = made_at + window.length, length = window.length, mark = mark }
 end
+
+local spent
+for _, window in ipairs(windows) do
+  local refusal = refusal_of(window)
+  if refusal and (not spent or refusal.at > spent.at) then spent = refusal end
+end
+if spent then return wait('budget_exhausted', spent) end
 
 local fence = math.max(record.fence + 1, record.generation + 1, floor + 1, now)
 fence = fence + fence % 2
@@ -81,7 +98,7 @@ redis.call('HSET', KEYS[1], 'fence', whole(fence), 'owner', owner, 'leaseEndsAt'
   'leaseMs', whole(length), 'leaseCools', cool_down > 0 and '1' or '0', 'leaseCall', call)
 if cool_down > 0 then redis.call('HSET', KEYS[1], 'cooledDownAt', whole(now)) end
 redis.call('ZADD', KEYS[2], whole(now), call)
-redis.call('PEXPIRE', KEYS[2], whole(window))
+redis.call('PEXPIRE', KEYS[2], whole(longest))
 fall_due(KEYS[1], KEYS[3], merchant, length, whole(fence))
 return { 'claimed', whole(fence), whole(length), whole(record.failures) }
 `,

@@ -42,7 +42,7 @@ local answers = {}
 
 local function claimed()
   local anything, cooled = whole(MAX_GENERATION), 'cool:' .. whole(now)
-  local args = { merchant, 'probe', '1000', 'when_wanted', anything, '0', '100', '1000', '1', cooled, '1' }
+  local args = { merchant, 'probe', '1000', 'when_wanted', anything, '0', '1', cooled, '1', '100', '1000' }
   local answer = claim({ record, calls, index }, args)
   table.insert(answers, answer[1])
   return answer[2]

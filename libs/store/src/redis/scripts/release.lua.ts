@@ -5,7 +5,7 @@ export const releaseScript = defineScript(
   'release',
   String.raw`
 -- KEYS[1]  merchant (hash)
--- KEYS[2]  create calls of the window (sorted set: one member for each call -> ms)
+-- KEYS[2]  create calls (sorted set: one member for each call -> ms)
 -- KEYS[3]  due moments (sorted set: merchant -> ms)
 -- ARGV     1 merchant, 2 owner, 3 fence, 4 next due in ms, 5 called (1 | 0), 6 failure (empty: none),
 --          7 channel, 8 announcement of the failure

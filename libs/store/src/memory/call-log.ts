@@ -1,4 +1,4 @@
-import type { CreateCallBudget, MomentMark } from '#libs/session';
+import { type CreateCallBudget, longestWindowMs, type MomentMark, waitForBudget } from '#libs/session';
 
 /** One create call that was taken from the budget: known by its identity, since fences are no names of calls. */
 export interface TakenCall {
@@ -6,20 +6,21 @@ export interface TakenCall {
   atMs: number;
 }
 
-/** The create calls of one merchant in the sliding window: at most `calls` in any `windowMs`. */
-export class CallWindow {
+/** The create calls of one merchant, as far back as the longest window of its budget looks. */
+export class CallLog {
   #calls: TakenCall[] = [];
 
   /** How long until a call may be taken; undefined when one may be taken now. */
   wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
-    this.#calls = this.#calls.filter((call) => call.atMs + budget.windowMs > nowMs);
+    const maxMs = longestWindowMs(budget);
+    this.#calls = this.#calls.filter((call) => call.atMs + maxMs > nowMs);
     // Calls of the future were made before the clock was set back: they count from now.
     for (const call of this.#calls) call.atMs = Math.min(call.atMs, nowMs);
-    if (this.#calls.length < budget.calls) return undefined;
-    // The budget may have been lowered: then more than one call has to leave the window.
-    const lastToLeave = this.#calls[this.#calls.length - Math.max(1, budget.calls)];
-    if (lastToLeave === undefined) return { retryInMs: budget.windowMs, mark: 'budget:none' };
-    return { retryInMs: lastToLeave.atMs + budget.windowMs - nowMs, mark: `budget:${lastToLeave.atMs}` };
+    const callsAtMs = this.#calls.map(({ atMs }) => atMs);
+    const wait = waitForBudget(callsAtMs, budget, nowMs);
+    if (wait === undefined) return undefined;
+    const { retryInMs, window, callAtMs = 'none' } = wait;
+    return { retryInMs, mark: `budget:${callAtMs}:${window.perMs}` };
   }
 
   take(nowMs: number): TakenCall {
