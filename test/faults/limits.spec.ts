@@ -54,7 +54,7 @@ describe('a forged announcement', () => {
 
 describe('a budget that is spent', () => {
   it('is the reason for which there is no session, and not the failures that have spent it', async () => {
-    const cluster = new Cluster({ replicas: 1, settings: { budget: { calls: 1, windowMs: HOUR } } });
+    const cluster = new Cluster({ replicas: 1, settings: { budget: [{ calls: 1, perMs: HOUR }] } });
     cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
     await cluster.clock.advance(30_000);
     expect(cluster.gateway.calls).toHaveLength(1);

@@ -12,11 +12,11 @@ import { SessionsModule } from './sessions/sessions.module.js';
 
 interface BrokerModuleOptions extends Platform {
   readonly configuration: BrokerConfiguration;
-  /** Left out: the configuration stays as it is. */
+  /** Without it the configuration stays as it is. */
   readonly reload?: ReloadOptions;
 }
 
-/** The broker: what everybody stands on, the features, and what follows from a changed configuration on top. */
+/** The broker: what everything stands on, the features, and on top what follows from a changed configuration. */
 @Module({})
 export class BrokerModule {
   static forRoot({ configuration, reload, ...platform }: BrokerModuleOptions): DynamicModule {

@@ -1,7 +1,7 @@
 import { BrokerError, type ErrorCode } from '#libs/errors';
 
 /**
- * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` want a
+ * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` need a
  * person; `invalid_response` is an answer that is not a usable session; `aborted` is our own doing.
  */
 export type GatewayFailureKind = 'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'aborted';
@@ -30,7 +30,7 @@ export interface GatewayFailureFacts {
   readonly httpStatus?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
-  /** False when not even a connection came about: then no call was made. Left out: one may have been. */
+  /** False when there was not even a connection, and so no call. If it is absent, a call may have been made. */
   readonly wasReached?: boolean;
   readonly cause?: unknown;
 }

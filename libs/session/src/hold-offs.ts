@@ -8,7 +8,7 @@ interface HoldOff {
 
 /**
  * What the store refused lately, remembered until it can change: a thousand readers without a session cost one claim,
- * not a thousand. A cool-down only concerns those who would replace a living session; `not_due` concerns nobody but the
+ * not a thousand. A cool-down only concerns those who would replace a living session; `not_due` concerns only the
  * schedule, which asks the store anyway.
  */
 export class HoldOffs {

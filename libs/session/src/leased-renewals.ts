@@ -13,13 +13,13 @@ type LeasedContext = ClaimsContext & AttemptContext & Pick<ReplicaContext, 'hand
 interface LeasedWish {
   readonly request: RenewalRequest;
   readonly settings: SessionSettings;
-  /** Asked once the claim was granted: what speaks against the call by then. */
+  /** Asked once the claim has been granted: a reason not to make the call after all. */
   readonly mayNotCall: () => RenewalResult | undefined;
   readonly onIssued: (made: UnpublishedSession) => void;
   readonly shutdown: AbortSignal;
 }
 
-/** Renewals as they should be: the store grants a lease, so that no two processes call for one merchant at once. */
+/** Renewals as they usually are: the store grants a lease, so that no two processes call for one merchant at once. */
 export class LeasedRenewals {
   readonly #context: LeasedContext;
   readonly #claims: Claims;

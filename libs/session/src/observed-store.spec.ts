@@ -139,7 +139,7 @@ describe('the store with a witness', () => {
     expect(events.of('store_recovered')).toHaveLength(2);
   });
 
-  it('is well when somebody has asked it for everything, although nobody asks again for what was refused', async () => {
+  it('is well once it was asked for everything, although nobody asks again for what was refused', async () => {
     const { events, scripted, store } = observed();
     store.noteWell();
     expect(events.all).toEqual([]);
@@ -201,7 +201,7 @@ describe('the store with a witness', () => {
     expect(store.silence.isLasting).toBe(false);
   });
 
-  it('takes a bug for neither silence nor its end', async () => {
+  it('takes a bug neither for silence nor for its end', async () => {
     expect((await askInTurn([silent, broken, silent, silent], 1_500)).store.silence.isLasting).toBe(true);
     expect((await askInTurn([silent, broken, silent])).store.silence.isLasting).toBe(false);
   });

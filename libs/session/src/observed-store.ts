@@ -18,10 +18,13 @@ import type {
 import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import { StoreSilence } from './store-silence.js';
 
-/** A shorter failure is a lost reply: nobody has gone on without the store meanwhile. */
+/** A shorter failure is a lost reply: no replica has gone on without the store meanwhile. */
 const MIN_OUTAGE_MS = 1_000;
 
-/** What shows that another operation would be done again as well, should nobody ask for it any more. */
+/**
+ * The operation that shows by its success that another one would succeed again, should nobody ask for that one any
+ * more.
+ */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
   claim: ['release'],
   publish: ['offer', 'release', 'announce'],
@@ -112,7 +115,7 @@ export class ObservedStore implements SessionStore {
     return this.#store.close();
   }
 
-  /** Somebody has asked the store for everything that is asked of it, and it did it. */
+  /** The store was asked for everything that is ever asked of it, and did it. */
   noteWell(): void {
     this.#refused.clear();
     this.#tellIfWell();
@@ -145,7 +148,7 @@ export class ObservedStore implements SessionStore {
     this.#tellIfWell();
   }
 
-  /** Any answer ends a silence; what was refused is well again when it was done. */
+  /** Any answer ends a silence; an operation that was refused is well again once it has been done. */
   #tellIfWell(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;

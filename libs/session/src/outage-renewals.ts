@@ -25,7 +25,7 @@ interface AloneWish {
 export class OutageRenewals {
   readonly #context: OutageContext;
   readonly #allowance: AloneAllowance;
-  /** Given by the store, at the first answer that it gives: a replica that has never reached it makes nothing. */
+  /** The store gives it with its first answer: a replica that has never reached the store makes nothing. */
   #seat: number | undefined;
 
   constructor(context: OutageContext) {

@@ -10,7 +10,7 @@ import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
-/** What is kept of a lease for writing the result: the call has to have ended before this much is left. */
+/** The end of a lease is kept for writing the result: the call must be over before less than this is left. */
 export const PUBLISH_ALLOWANCE_MS = 2_000;
 /** Between the end of the longest call and the end of the lease, publishing included; a hand-over comes on top. */
 const LEASE_SLACK_MS = 5_000;
@@ -63,7 +63,7 @@ export class RenewalAttempt {
   readonly #granted: TimedLease;
   readonly #onIssued: (made: UnpublishedSession) => void;
   readonly #onGivenUp: () => Promise<void>;
-  /** The highest generation that was known before the call. */
+  /** The highest generation that was known before the call was made. */
   readonly #known: number;
 
   constructor(context: AttemptContext, { lease, settings, onIssued, onGivenUp }: AttemptOptions) {
@@ -131,7 +131,7 @@ export class RenewalAttempt {
   /**
    * Publishing is idempotent by fence, so an unanswered one is repeated while the lease lasts. When none is answered
    * the session is real all the same, and may have ended the one before: it is reported as unconfirmed, not dropped.
-   * A shutdown whose grace is over waits for no store.
+   * Once its grace is over, a shutdown does not wait for the store.
    */
   async #publish(made: UnpublishedSession, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
     const { clock, store } = this.#context;
@@ -178,8 +178,8 @@ export class RenewalAttempt {
 }
 
 /**
- * When the answer was complete, by the monotonic clock: what the opening of the answer took counts as age. A wall clock
- * that was set meanwhile makes it no older than the question.
+ * When the answer was complete, by the monotonic clock: the time that it took to open the answer counts as age. A wall
+ * clock that was set meanwhile does not make it older than the question.
  */
 export function answeredAt({ receivedAt }: IssuedSession, clock: Clock, askedAtMs: number): number {
   const nowMs = clock.monotonicMs();

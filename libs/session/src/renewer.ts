@@ -17,8 +17,8 @@ export type RenewerContext = Omit<ReplicaContext, 'settlements' | 'recovery'>;
 
 /**
  * The one way in which a session comes to be, whatever the trigger: claim, call, publish; or the call alone, while the
- * store is silent for good. Wishes for the same merchant share one attempt in this process; the store's lease sees to it
- * that no two processes attempt at once.
+ * store is silent for good. Wishes for the same merchant share one attempt in this process; the store's lease keeps two
+ * processes from making an attempt at once.
  */
 export class Renewer {
   readonly #context: RenewerContext;
@@ -146,7 +146,8 @@ export class Renewer {
       return await this.#leased.renew({
         request,
         settings,
-        // It may have been the first answer after an outage: whoever holds newer than the store has not yet been heard.
+        // It may have been the first answer after an outage: replicas that hold newer than the store have not been
+        // heard yet.
         mayNotCall: () => this.#waitsForOthers(request) ?? (this.#isUnwanted(merchant) ? stopping : undefined),
         onIssued: (made) => this.#adopt(made),
         shutdown: this.#shutdown.signal,
@@ -192,7 +193,7 @@ export class Renewer {
     return retryInMs > 0 ? { kind: 'held', retryInMs } : undefined;
   }
 
-  /** This process' own ceiling, whatever the store's count says. */
+  /** This process's own ceiling, whatever the store's count says. */
   #spent(request: RenewalRequest, settings: SessionSettings): ClaimRefusal | undefined {
     const { merchant, trigger } = request;
     const retryInMs = this.#context.ceiling.waitMs(merchant, budgetOf(request, settings));
@@ -207,7 +208,7 @@ export class Renewer {
     const { result } = ended;
     reportAttempt(events, request, ended);
     if (result.kind === 'alone') this.#adopt(result.made);
-    // Removed from the configuration meanwhile: nobody may read what came of it.
+    // The merchant was removed from the configuration meanwhile: nobody may read what came of it.
     if (merchants.settingsOf(merchant) === undefined) return stopping;
     switch (result.kind) {
       case 'unconfirmed':

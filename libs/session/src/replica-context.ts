@@ -16,7 +16,10 @@ import type { Settlements } from './settlements.js';
 import type { StoreSilence } from './store-silence.js';
 import type { UnpublishedSessions } from './unpublished-sessions.js';
 
-/** What the parts of one replica share: the ports, and the state that several of them look at. Each names what it uses. */
+/**
+ * What the parts of one replica share: the ports, and the state that several of them look at. Each part names what it
+ * uses of it.
+ */
 export interface ReplicaContext {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
   readonly owner: string;

@@ -17,13 +17,13 @@ export interface ImplausibleTime {
   readonly kind: 'lifetime' | 'skew';
   /** The lifetime that the answer states, or how far the gateway's clock seems to be ahead of ours. */
   readonly statedMs: number;
-  /** The setting that it is beyond. */
+  /** The setting that it exceeds. */
   readonly mostMs: number;
 }
 
 /**
- * Turns what the gateway issued into a session, or refuses it. Nothing is replaced before this has passed.
- * Expiry: the gateway's moment translated to our clock; none given, the fallback lifetime from when the request was
+ * Turns what the gateway issued into a session, or refuses it. Nothing is replaced before this has passed. Expiry is
+ * the gateway's moment translated to our clock or, where it gives none, the fallback lifetime from when the request was
  * sent (interface description, "Session"). It is never later than the longest lifetime that is believed.
  * @throws GatewayFailure `invalid_response` for a session that is past its expiry on arrival
  */
@@ -47,11 +47,13 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     clientKeyThumbprint: issued.clientKeyThumbprint,
     callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
     ...life,
-    ...momentsOf(life, facts.settings, facts.jitter),
+    ...momentsOf(life, facts.settings, facts),
   };
 }
 
-/** What a person should hear of an answer that was used all the same; empty when time in it is as it should be. */
+/**
+ * What a person should hear of an answer that was used all the same; empty when the times in it are as they should be.
+ */
 export function implausibleTimes(issued: IssuedSession, settings: SessionSettings): readonly ImplausibleTime[] {
   const { largestClockSkewMs, longestLifetimeMs } = settings;
   const found: ImplausibleTime[] = [];

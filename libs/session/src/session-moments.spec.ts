@@ -4,6 +4,7 @@ import { aSession, someSettings } from '#libs/testing';
 import { leadTimeShortfall, momentsOf } from './session-moments.js';
 
 const { createdAt } = aSession();
+const unspread = { merchant: 'shop', jitter: 0 };
 const lifeOf = (lifetimeMs: number) => ({ createdAt, expiresAt: plusMs(createdAt, lifetimeMs) });
 
 function leadAndMargin(
@@ -12,7 +13,7 @@ function leadAndMargin(
   jitter = 0,
 ): { leadMs: number; marginMs: number } {
   const life = lifeOf(lifetimeMs);
-  const moments = momentsOf(life, settings, jitter);
+  const moments = momentsOf(life, settings, { merchant: 'shop', jitter });
   return {
     leadMs: msBetween(moments.renewAt, life.expiresAt),
     marginMs: msBetween(moments.mustRenewAt, life.expiresAt),
@@ -67,7 +68,10 @@ describe('the moments of a session', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e11 }), leadTime, leadTime, (lifetimeMs, renewBefore, safetyMargin) => {
         const life = lifeOf(lifetimeMs);
-        const { renewAt, mustRenewAt } = momentsOf(life, someSettings({ renewBefore, safetyMargin }), 0.5);
+        const { renewAt, mustRenewAt } = momentsOf(life, someSettings({ renewBefore, safetyMargin }), {
+          merchant: 'shop',
+          jitter: 0.5,
+        });
         return life.createdAt <= renewAt && renewAt <= mustRenewAt && mustRenewAt <= life.expiresAt;
       }),
     );
@@ -76,11 +80,11 @@ describe('the moments of a session', () => {
 
 describe('the lead time', () => {
   it('suffices when two attempts and a pause fit before the margin', () => {
-    expect(leadTimeShortfall(momentsOf(lifeOf(900_000), someSettings(), 0), someSettings())).toBeUndefined();
+    expect(leadTimeShortfall(momentsOf(lifeOf(900_000), someSettings(), unspread), someSettings())).toBeUndefined();
   });
 
   it('is reported with its numbers when they do not fit', () => {
-    const shortfall = leadTimeShortfall(momentsOf(lifeOf(20_000), someSettings(), 0), someSettings());
+    const shortfall = leadTimeShortfall(momentsOf(lifeOf(20_000), someSettings(), unspread), someSettings());
     expect(shortfall).toEqual({ leadMs: 9_000, neededMs: 11_000 });
   });
 });

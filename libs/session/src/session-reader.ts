@@ -38,8 +38,8 @@ export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'fai
 }
 
 /**
- * Answers reads from memory. A read sets a renewal going when it finds nothing, or less than it wants; whoever finds
- * nothing at the same time waits for the same attempt. A valid session is never withheld because a renewal is slow.
+ * Answers reads from memory. A read sets a renewal going when it finds nothing, or less than it wants; all who find
+ * nothing at the same time wait for the same attempt. A valid session is never withheld because a renewal is slow.
  */
 export class SessionReader {
   readonly #context: SessionReaderContext;
@@ -80,7 +80,7 @@ export class SessionReader {
     return this.peek(wish.merchant) ?? this.#refuse(wish.merchant);
   }
 
-  /** Sets a renewal going when there is nothing to serve, for somebody who will hear of what becomes of it. */
+  /** Sets a renewal going when there is nothing to serve, for a caller who will hear what becomes of it. */
   demand(merchant: string): void {
     if (this.verdict(merchant).result !== 'unavailable') return;
     this.#confirmClock(merchant)
@@ -128,7 +128,10 @@ export class SessionReader {
     });
   }
 
-  /** A wall clock that jumped makes sessions look over that are not: the store knows, and no session is created before. */
+  /**
+   * A wall clock that jumped makes sessions look expired that are not: the store knows, and no session is created
+   * before it was asked.
+   */
   async #confirmClock(merchant: string): Promise<void> {
     if (this.#context.held.storeClock.driftMs === 0) return;
     try {

@@ -90,7 +90,7 @@ describe('a report of a dead session', () => {
     expect(rejecting.renewals).toMatchObject([{ coolDownMs: 0 }]);
   });
 
-  it('wants one that is newer than what nobody can open, too', async () => {
+  it('also wants one that is newer than what nobody can open', async () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.held.noteUnusable('shop', 40);
     await rejecting.reject(12);
@@ -135,14 +135,14 @@ describe('a report of a dead session', () => {
     expect(unknowing.renewals).toEqual([]);
   });
 
-  it('of a session that was forgotten since is no invention', async () => {
+  it('of a session that was forgotten since is not taken for an invention', async () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.held.drop('shop');
     await rejecting.reject(12);
     expect([rejecting.refreshes, rejecting.renewals]).toMatchObject([1, [{ newerThan: 12 }]]);
   });
 
-  it('shares its look at the store with all who ask meanwhile, and not with who asks later', async () => {
+  it('shares its look at the store with all who ask meanwhile, and not with those who ask later', async () => {
     const rejecting = new Rejecting().holding(12);
     let answer = (): void => undefined;
     rejecting.refreshing = () => new Promise((resolve) => (answer = resolve));
@@ -156,7 +156,7 @@ describe('a report of a dead session', () => {
 });
 
 describe('a rejection that is being answered', () => {
-  it('counts what comes meanwhile as its renewal, whoever has made it', async () => {
+  it('counts what comes meanwhile as its renewal, no matter who made it', async () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.results = [() => (rejecting.holding(14), { kind: 'already_newer' })];
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });
@@ -167,7 +167,7 @@ describe('a rejection that is being answered', () => {
     { kind: 'renewed' },
     { kind: 'lost', retryInMs: 0 },
     { kind: 'not_due', retryInMs: 0 },
-  ])('follows up an attempt that was made for less, once: %j', async (result) => {
+  ])('follows up an attempt that was made for a lesser wish, once: %j', async (result) => {
     const rejecting = new Rejecting().holding(12);
     rejecting.results = [() => result, () => (rejecting.holding(14), { kind: 'renewed' })];
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });

@@ -16,7 +16,7 @@ export const REJECTION_COOL_DOWN_MS = 10_000;
 /** When nothing says when a newer session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
-/** The attempt that a rejection joins may have been somebody else's, for less: then one of its own follows. */
+/** The attempt that a rejection joins may have been made for a lesser wish: then one of its own follows. */
 const MAX_ATTEMPTS = 2;
 
 export interface Rejection {
@@ -28,7 +28,7 @@ export interface Rejection {
   readonly signal: AbortSignal;
   /** For the log: the gateway's code as the consumer saw it, reduced to a safe character set. */
   readonly reason?: string;
-  /** For the log: who reports it. */
+  /** For the log: the consumer that reports it. */
   readonly consumer?: string;
 }
 
@@ -45,8 +45,8 @@ export interface SessionRejectionsContext extends Pick<ReplicaContext, 'held' | 
 }
 
 /**
- * Sessions that a consumer found dead before their time. A rejection names a generation: whoever is late with it is
- * given what is newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
+ * Sessions that a consumer found dead before their time. A rejection names a generation: a late report is given what is
+ * newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
  */
 export class SessionRejections {
   readonly #context: SessionRejectionsContext;
@@ -68,7 +68,7 @@ export class SessionRejections {
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
-    // Whoever has made it: it came while this report waited for it.
+    // No matter who made it: it came while this report waited.
     if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
     if (result?.kind === 'cooled_down')
       return this.#answer(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs });
@@ -82,7 +82,7 @@ export class SessionRejections {
 
   /**
    * A generation that nobody has issued is a slip or an attack, and costs one look at the store. A replica that knows
-   * none at all cannot judge: an old process' generation is then as good as any.
+   * none at all cannot judge: the generation of an earlier process is then as good as any.
    */
   async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
     const { held } = this.#context;

@@ -33,15 +33,18 @@ export interface ReplicaPorts {
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly clock: Clock;
-  /** Where this replica keeps its sessions, for somebody who is there before it. Left out: in a place of its own. */
+  /**
+   * Where this replica keeps its sessions, when others need that before there is a replica. Default: a place of its
+   * own.
+   */
   readonly held?: HeldSessions;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Left out: nobody looks. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
   /**
-   * After this replica has come to the store, at its start or after an outage, it claims nothing for so long: others
-   * that hold newer than the store are about to say so. Left out: there are no others.
+   * After this replica has come to the store, at its start or after an outage, it claims nothing for this long: others
+   * that hold newer than the store are about to say so. Default: there are no others.
    */
   readonly graceMs?: number;
 }
@@ -127,8 +130,8 @@ export class SessionReplica {
 
   /**
    * To be called when `Merchants` answers otherwise than before. What is removed is forgotten, what is new is enrolled
-   * and read, and what was changed is tried at once if it has failed; nobody else notices. An attempt under way for a
-   * removed merchant ends, and is not taken over. Never rejects.
+   * and read, and what was changed is tried at once if it has failed; no other merchant is affected. An attempt under
+   * way for a removed merchant ends, and its session is not kept. Never rejects.
    */
   async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
     for (const merchant of removed) this.#forget(merchant);
@@ -193,7 +196,7 @@ export class SessionReplica {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
-    // One that the store had lost was published once: whatever is newer was made with it known.
+    // A session that the store had lost was published once: whoever made a newer one knew of it.
     if (known >= generation) return;
     const newest = Math.max(answer.generation, this.held.generationOf(merchant));
     this.#settlements.note(merchant, { newest, answeredAtMs, maxCallMs: leaseMsFor(settings) });

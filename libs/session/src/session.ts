@@ -23,7 +23,7 @@ export interface Session {
   /** RFC 7638 thumbprint of the client key that opened the gateway's answer. */
   readonly clientKeyThumbprint: string;
   readonly createdAt: Instant;
-  /** From the request to the complete answer; what earlier versions have stored does not say. */
+  /** From the request to the complete answer; absent in what earlier versions stored. */
   readonly callMs?: number;
   readonly expiresAt: Instant;
   /** From here on a replica renews in the background while everyone keeps being served. */

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './clock-skew.js';
 
-/** What became of this process' two clocks, judged by the store's as a third. */
+/** What became of this process's two clocks, judged by the store's as a third. */
 export type ClockVerdict =
   | { readonly kind: 'agreed' }
   /** Our wall clock was set; real time went on as the monotonic clock says. */
@@ -65,7 +65,7 @@ export class StoreClock {
   }
 }
 
-/** By how much the second is surely away from the first, beyond the tolerance; 0 when it may be the same. */
+/** By how much the second certainly differs from the first, beyond the tolerance; 0 when they may be the same. */
 function distanceMs(
   first: { readonly leastMs: number; readonly mostMs: number },
   second: { readonly leastMs: number; readonly mostMs: number },

@@ -81,6 +81,8 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
+    renewEveryMs: undefined,
+    quietHours: undefined,
     fallbackLifetimeMs: 28_800_000,
     gatewayTimeoutMs: 5_000,
     budget: [

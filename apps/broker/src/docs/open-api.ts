@@ -13,7 +13,7 @@ export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
       'The current technical session of each merchant, kept fresh for every service that needs it. Every answer has ' +
         'an `x-request-id`: the one that was sent, or a new one.',
     )
-    .addTag('merchants', 'What the caller may read, and how it is.')
+    .addTag('merchants', 'What the caller may read, and its state.')
     .addTag('sessions', 'The session of a merchant: read, followed, rejected.')
     .addTag('payloads', 'Payloads sealed to the gateway, and opened with the key that never leaves the broker.')
     .setVersion('1')

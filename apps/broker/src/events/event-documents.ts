@@ -32,5 +32,5 @@ const EVENTS: { $ref: string }[] = [SessionEventDocument, HandoverEventDocument]
 export const EVENT_STREAM = {
   type: 'array' as const,
   items: { oneOf: EVENTS },
-  description: 'The events, one after the other. Comments and the field `retry` are none.',
+  description: 'The events, one after the other. Comments and the field `retry` are not events.',
 };

@@ -24,7 +24,7 @@ import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './eve
 import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
+/** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
 const RETRY_FRAME = retryFrame(2_000);
@@ -85,7 +85,7 @@ export class EventsController {
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
     const takesPart = request.query['handover'] === 'true';
     const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent, takesPart });
-    // A connection that breaks while it is written to says so by both; closing is what counts.
+    // A connection that breaks while it is written to reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   }
 }

@@ -8,7 +8,7 @@ import { HandoverNotices } from './handover-notices.js';
 import { HandoversController } from './handovers.controller.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** Sessions that are pushed to whoever follows them. */
+/** Sessions that are pushed to those who follow them. */
 @Module({
   imports: [RenewalModule, AuditModule, HttpModule],
   controllers: [EventsController, HandoversController],

@@ -14,7 +14,7 @@ export interface Problem {
 const PROBLEM_TYPE_PREFIX = 'urn:session-broker:problem:';
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The only text that leaves is constant, or was written for the caller of a request that the caller can correct. */
+/** The only text that gets out is constant, or was written for a caller that can correct the request. */
 export function problemOf(error: BrokerError, requestId: string): Problem {
   const { status, title } = errorCodes[error.code];
   const { reason } = error;

@@ -1,6 +1,6 @@
 import type { MerchantGauges } from '#libs/telemetry';
 
-/** No merchant's id begins like this. */
+/** No merchant's id begins with this. */
 export const OTHERS = '_other';
 
 /**
@@ -34,7 +34,10 @@ export class MerchantLabels {
 type Moment = 'expirySeconds' | 'renewSeconds' | 'lastSuccessSeconds' | 'nextAttemptSeconds';
 const MOMENTS: readonly Moment[] = ['expirySeconds', 'renewSeconds', 'lastSuccessSeconds', 'nextAttemptSeconds'];
 
-/** The earliest of each moment, and the clock that is farthest off. Generations of different merchants do not compare. */
+/**
+ * The earliest of each moment, and the clock that is furthest off. Generations of different merchants cannot be
+ * compared.
+ */
 function worst(others: MerchantGauges | undefined, { clockSkewSeconds, ...gauges }: MerchantGauges): MerchantGauges {
   const moments = MOMENTS.flatMap((moment) => {
     const values = [others?.[moment], gauges[moment]].filter((value) => value !== undefined);

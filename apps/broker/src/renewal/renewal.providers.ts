@@ -27,7 +27,7 @@ import { StoreState } from './store-state.js';
 /** Jitter needs no secrecy, but one source of randomness is enough. */
 const RANDOM_STEPS = 2 ** 32;
 
-/** The ports of the domain, each with what this broker answers it by. */
+/** The ports of the domain, each with this broker's implementation. */
 const PORTS = Symbol('ports');
 type Ports = Pick<ReplicaPorts, 'merchants' | 'store' | 'gateway' | 'events'>;
 

@@ -13,6 +13,7 @@ import {
   publicKeyPin,
   uuid,
 } from '../value-rule.js';
+import { timeOfDay, timeZone } from '../time-rules.js';
 
 class RequestDataSettings {
   @oneOf('How the session request data travels. Open in the interface description.', ['none', 'body', 'header'])
@@ -73,10 +74,35 @@ class BudgetWindowSettings {
   readonly perMs!: number;
 }
 
+const renewalAge = durationBetween('1m', '365d');
+
+/** The hours in which a renewal disturbs the fewest. */
+class QuietHoursSettings {
+  @text('When they begin, by the clocks of the zone.', timeOfDay)
+  readonly from!: string;
+
+  @text('When they end; over midnight if that is not later than `from`.', timeOfDay)
+  readonly to!: string;
+
+  @text('Whose clocks they go by, daylight saving included.', timeZone)
+  readonly timeZone!: string;
+}
+
 /** The `session` section of a merchant. */
 class RenewalSettings {
-  @text('How long before expiry to renew. Left out: 20 %, at least two gateway timeouts.', leadTime, { optional: true })
+  @text(
+    'How long before expiry to renew. Left out: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
+    leadTime,
+    { optional: true },
+  )
   readonly renewBefore?: LeadTime;
+
+  @text('The age at which to renew, however long a session lives; at least twice `renewBefore`.', renewalAge, {
+    optional: true,
+  })
+  readonly renewEveryMs?: number;
+
+  @section(QuietHoursSettings, { optional: true }) readonly quietHours?: QuietHoursSettings;
 
   @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
     optional: true,

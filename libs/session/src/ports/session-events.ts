@@ -15,7 +15,7 @@ export type RenewalOutcome =
  */
 export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
 
-/** What happened in the domain, for whoever logs and counts. Never carries a token, a key or a serviceCode. */
+/** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
   | {
       readonly event: 'renewal_finished';

@@ -99,7 +99,10 @@ export interface LeaseRelease {
 /** A session for the store. */
 export interface Publication {
   readonly session: Session;
-  /** Since the gateway's answer was complete, by the monotonic clock of whoever got it: a session ages while it is offered, too. */
+  /**
+   * Since the gateway's answer was complete, by the monotonic clock of the replica that got it: a session also ages
+   * while it is offered.
+   */
   readonly ageMs: number;
   /** When the merchant falls due again. */
   readonly nextDueInMs: number;
@@ -123,10 +126,11 @@ export interface OfferResult {
 }
 
 /**
- * `ageMs`: since the gateway's answer, by the store's clock, so that a replica whose wall clock is wrong still knows how
- * much of the lifetime has passed; negative when the store's clock was set back since. `unchanged`: it is the generation
- * that the reader named, and was neither sent nor opened. `unopenable`: something is there that no configured key opens,
- * that is malformed or too large (`generation` 0 when even that cannot be believed): treated as absent, and counted.
+ * `ageMs`: since the gateway's answer, by the store's clock, so that a replica whose wall clock is wrong still knows
+ * how much of the lifetime has passed; negative when the store's clock has been set back since. `unchanged`: it is the
+ * generation that the reader named, and was neither sent nor opened. `unopenable`: something is there that no
+ * configured key opens, that is malformed or too large (`generation` 0 when even that cannot be believed): treated as
+ * absent, and counted.
  */
 export type StoredSession =
   | { readonly kind: 'session'; readonly session: Session; readonly ageMs: number }
@@ -144,7 +148,7 @@ export interface StoredState {
   readonly dueMark?: MomentMark;
 }
 
-/** A merchant whose state is wanted, and the generation of it that the reader has already (0: none). */
+/** A merchant whose state is wanted, and the generation that the reader already has of it (0: none). */
 export interface WantedState {
   readonly merchant: string;
   readonly known: number;
@@ -177,7 +181,7 @@ export type HandoverSignal = { readonly merchant: string; readonly generation: n
 
 /**
  * What the store tells every replica, at most once and without promise: a hint that causes a read and sets nothing,
- * since whoever can write to the channel can say anything. `gap`: hints may have been lost, for any merchant. `handover`
+ * since anybody who can write to the channel can say anything. `gap`: hints may have been lost, for any merchant. `handover`
  * delays calls for a bounded time, and decides nothing either.
  */
 export type Announcement =
@@ -203,7 +207,10 @@ export interface SessionStore {
    * keeps apart the generations of replicas that make sessions alone, and is asked for after every outage.
    */
   seat(owner: string): Promise<number>;
-  /** Up to `limit` merchants whose due moment has come, the longest due first. A hint: the claim decides. */
+  /**
+   * Up to `limit` merchants whose due moment has come, those that have been due longest first. A hint: the claim
+   * decides.
+   */
   due(limit: number): Promise<DueMerchants>;
   /** Grants the lease, moves the due moment to the lease's end and takes one create call from the budget. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
@@ -217,7 +224,7 @@ export interface SessionStore {
    * A live lease of somebody else stays. Offering the same again answers `taken` again.
    */
   offer(offer: Offer): Promise<OfferResult>;
-  /** Frees the lease without a session; false when it was no longer this owner's. */
+  /** Frees the lease without a session; false when the lease was no longer this owner's. */
   release(lease: Lease, release: LeaseRelease): Promise<boolean>;
   /** The state of each merchant. */
   read(wanted: readonly WantedState[]): Promise<StoredStates>;

@@ -28,8 +28,8 @@ interface MemorySessionStoreOptions {
 }
 
 /**
- * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas
- * of one process. Each operation runs to its end without giving way, which is what makes it atomic.
+ * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas of
+ * one process. Each operation runs to its end without yielding, which is what makes it atomic.
  */
 export class MemorySessionStore implements SessionStore {
   readonly #clock: Clock;

@@ -18,7 +18,7 @@ import { type KeptSession, liveLease, type MerchantRecord, newMerchantRecord } f
 import { decideOffer } from './offer-decision.js';
 import { remainingMs, type StoreMoment, type StoreTime } from './store-moment.js';
 
-/** What was decided, and whether it changed what others see: only then is it announced. */
+/** What was decided, and whether that changed what others see: only then is it announced. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly hasChanged: boolean;
@@ -110,7 +110,8 @@ export class MerchantLedger {
     const { merchant, owner, leaseMs } = request;
     const fence = nextFence(record, wall, request.floor);
     const endsAtMs = monotonicMs + leaseMs;
-    // The end of the lease and the due moment are one moment: whoever has watched the one need not watch the other.
+    // The end of the lease and the due moment are one moment: a replica that has watched the one need not watch the
+    // other.
     const end: StoreMoment = { mark: `lease:${fence}:${endsAtMs}`, endsAtMs, lengthMs: leaseMs };
     const coolsDown = request.coolDownMs > 0;
     record.fence = fence;

@@ -1,7 +1,7 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { type Announcement, gatewayFailureKinds, type HandoverSignal, type RecordedFailure } from '#libs/session';
 
-/** What replicas of this version listen to is a part of what those before it need: their messages keep their shape. */
+/** Replicas of this version listen to a part of what earlier versions need: the messages keep their shape for those. */
 export function encodePublished(merchant: string, generation: number): string {
   return JSON.stringify({ kind: 'published', merchant, generation });
 }
@@ -20,7 +20,7 @@ const MAX_MERCHANT_LENGTH = 200;
 const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'handover']);
 
 /**
- * Whoever may publish to the channel can send anything, a later version of ours included: a message names a merchant
+ * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant
  * whose state may have changed, and nothing else of it is used but the generation.
  * @returns undefined for what this version does not know
  */
@@ -69,8 +69,8 @@ const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
 
 /**
- * Reads a failure from a record that others can write to: shown to operators and consumers, so checked as what a gateway
- * sends.
+ * Reads a failure from a record that others can write to: it is shown to operators and consumers, and so is checked
+ * like what a gateway sends.
  * @param nowMs the store's clock: a failure lies within ten years of it
  * @returns undefined for what this version does not know
  */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** One merchant's part of a store, as somebody finds it who looks into Redis. */
+/** One merchant's part of a store, as it is found by looking into Redis. */
 interface StoredKeys {
   readonly hash: Readonly<Record<string, string>>;
   readonly calls: readonly (readonly [member: string, atMs: number])[];

@@ -7,7 +7,7 @@ const CLUSTER_SHARDS = 16;
 const SEATS_SHARD = 0;
 const SEATS = 1_024;
 
-/** No merchant that is configured can have this name. */
+/** No configured merchant can have this name. */
 export const PROBE_MERCHANT = '~probe';
 
 /** How many hash tags the keys of a store have. */
@@ -65,7 +65,7 @@ export class RedisKeys {
     return fnv1a(owner) % SEATS;
   }
 
-  /** What the probe writes to in a shard, and takes away again in the same step. */
+  /** The key that the probe writes in a shard, and removes again in the same step. */
   probe(shard: number): MerchantKeys {
     return this.inShard(shard, PROBE_MERCHANT);
   }

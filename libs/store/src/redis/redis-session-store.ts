@@ -46,7 +46,10 @@ import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
-  /** Begins the name of every key and of the channel: brokers with different prefixes share a server unseen. */
+  /**
+   * Begins the name of every key and of the channel: brokers with different prefixes can share a server without seeing
+   * each other.
+   */
   readonly keyPrefix: string;
   readonly keysOf: KeysOf;
   readonly clock: Clock;
@@ -68,7 +71,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #scripts: ScriptRunner;
   readonly #index: DueIndex;
 
-  /** Connects, and comes back when it is known whether Redis answers; it need not. What is down is reconnected. */
+  /** Connects, and resolves once it is known whether Redis answers; it need not. What is down is reconnected. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
     const store = new RedisSessionStore(options);
     await store.#health.settled();
@@ -223,7 +226,7 @@ export class RedisSessionStore implements SessionStore {
     return { states: await Promise.all(states), nowMs };
   }
 
-  /** Nobody was asked for: the clock is, all the same. */
+  /** No merchant was asked for, but the clock is, all the same. */
   async #instant(nowMs: number): Promise<Instant> {
     if (nowMs !== Infinity) return instantFromEpochMs(nowMs);
     return instantFromEpochMs((await this.#readBatch(0, [])).nowMs);

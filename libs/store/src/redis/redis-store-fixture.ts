@@ -19,7 +19,7 @@ export interface OpenedStore {
 
 type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessionStoreOptions>;
 
-/** What a test opens: closed after it, the last first. */
+/** What a test opens: it is closed after the test, the last one first. */
 interface OpenedByTests {
   readonly open: (choices: Choices) => Promise<OpenedStore>;
   readonly started: <Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>) => Promise<Fixture>;

@@ -1,6 +1,6 @@
 /**
- * What every script begins with. The content of a merchant's keys is somebody's input: whatever is not as this store
- * writes it is absent, for that merchant alone, and no script ends for it.
+ * What every script begins with. The content of a merchant's keys is untrusted input: whatever is not as this store
+ * writes it counts as absent, for that merchant alone, and no script fails because of it.
  *
  * Fields of a merchant's hash, moments and durations in ms: fence, owner, leaseEndsAt, leaseMs, leaseCools, leaseCall
  * (its member of the calls); generation, sealed, publishedAt (when the gateway had answered), contested; failures,

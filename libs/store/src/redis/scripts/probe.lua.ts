@@ -26,7 +26,7 @@ const asFunction = ({ name, body }: RedisScript): string => `local function ${na
 
 /**
  * Runs the very scripts of all operations, one after the other, for a merchant that is gone again at the end: whatever
- * a server would refuse to the store, it refuses to this.
+ * a server would refuse the store, it refuses this.
  */
 export const probeScript = defineScript(
   'probe',
@@ -49,7 +49,7 @@ local function claimed()
 end
 
 enrol({ index, record }, { '1', merchant })
--- Given back, then not, then published: so all that a claim looks at is there once.
+-- Given back, then not, then published: like this, all that a claim looks at is there once.
 for called = 0, 1 do
   local args = { merchant, 'probe', claimed(), '0', whole(called), 'failed', channel, announcement }
   table.insert(answers, release({ record, calls, index }, args))
