@@ -46,11 +46,15 @@ function waits({ heldWaitsMs, otherWaitsMs, holds, longestCreateMs }: HandoverRe
     ...{ name, value, unit: 'ms', ratio: value / allowedMs, atMost: 1 },
     baseline: `the create call (${longestCreateMs} ms) and ${ALLOWANCE_MS} ms`,
   });
-  const drains = holds.map(({ drainMs }) => drainMs);
-  const rests = holds.map(({ restMs }) => restMs);
+  const lastDrainedMs = new Map<number, number>();
+  for (const { generation, drainedMs } of holds) {
+    lastDrainedMs.set(generation, Math.max(drainedMs, lastDrainedMs.get(generation) ?? 0));
+  }
+  const drains = holds.map(({ generation, sinceMs }) => (lastDrainedMs.get(generation) ?? 0) - sinceMs);
+  const rests = holds.map(({ generation, resumedMs }) => resumedMs - (lastDrainedMs.get(generation) ?? 0));
   return [
     line(`wait of a held payment, p99 of ${heldWaitsMs.length}`, percentile(heldWaitsMs, 0.99)),
-    line(`  of it, until running payments of ${PAYMENT_MS} ms have ended, p99`, percentile(drains, 0.99)),
+    line(`  of it, until the last running payment of ${PAYMENT_MS} ms has ended, p99`, percentile(drains, 0.99)),
     line('  of it, from then on until the next session is there, p99', percentile(rests, 0.99)),
     line(`wait of a payment between renewals, p99 of ${otherWaitsMs.length}`, percentile(otherWaitsMs, 0.99)),
   ];

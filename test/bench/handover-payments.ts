@@ -12,10 +12,13 @@ export interface PaymentPlan {
   readonly maxMs: number;
 }
 
-/** One client held its calls: until none ran any more, and from then on until the next session was there. */
+/** One client held its calls. Moments by the clock of this process. */
 export interface MeasuredHold {
-  readonly drainMs: number;
-  readonly restMs: number;
+  readonly generation: number;
+  readonly sinceMs: number;
+  /** No call of it ran any more. */
+  readonly drainedMs: number;
+  readonly resumedMs: number;
   readonly because: string;
 }
 
@@ -40,7 +43,7 @@ class PayingClient {
   readonly broker: SessionBroker;
   readonly #sandboxUrl: string;
   #running = 0;
-  #hold: { readonly sinceMs: number; drainedMs: number | undefined } | undefined;
+  #hold: { readonly sinceMs: number; drainedMs?: number } | undefined;
 
   constructor(url: string, fleet: HandoverFleet) {
     const onEvent = (event: ClientEvent): void => this.#heard(event);
@@ -85,12 +88,12 @@ class PayingClient {
 
   #heard(event: ClientEvent): void {
     if (event.type === 'holding') {
-      this.#hold = { sinceMs: performance.now(), drainedMs: undefined };
+      this.#hold = { sinceMs: performance.now() };
       this.#drained();
     } else if (event.type === 'resumed' && this.#hold !== undefined) {
-      const { sinceMs, drainedMs = performance.now() } = this.#hold;
-      const restMs = performance.now() - drainedMs;
-      this.holds.push({ drainMs: drainedMs - sinceMs, restMs, because: event.because });
+      const resumedMs = performance.now();
+      const { generation, because } = event;
+      this.holds.push({ generation, because, resumedMs, drainedMs: resumedMs, ...this.#hold });
       this.#hold = undefined;
     }
   }
