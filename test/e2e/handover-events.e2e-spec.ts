@@ -31,9 +31,10 @@ describe('the events of a hand-over', () => {
     }));
     const [participant, other] = [await running.get(`${EVENTS}?handover=true`), await running.get(EVENTS)];
     const isTold = (text: string): boolean => /event: handover\ndata: [^\n]*\n\n/.test(text);
-    const reading = participant.body?.getReader();
+    if (participant.body === null) throw new Error('the answer has no body');
+    const reading = participant.body.getReader();
     let text = '';
-    while (!isTold(text)) text += Buffer.from((await reading?.read())?.value ?? []).toString();
+    while (!isTold(text)) text += Buffer.from((await reading.read()).value ?? []).toString();
     const [, data = '{}'] = /event: handover\ndata: ([^\n]*)/.exec(text) ?? [];
     const notice = JSON.parse(data) as Readonly<Record<string, unknown>>;
     expect(notice).toEqual({
@@ -47,9 +48,9 @@ describe('the events of a hand-over', () => {
     const { generation, participant: me } = notice;
     const answer = await running.post(HANDOVERS, { generation, participant: me });
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([204, 'no-store']);
-    while (sessionsIn(text) < 2) text += Buffer.from((await reading?.read())?.value ?? []).toString();
+    while (sessionsIn(text) < 2) text += Buffer.from((await reading.read()).value ?? []).toString();
     expect(text).toContain(`id: ${String(generation)}\n`);
-    await reading?.cancel();
+    await reading.cancel();
     expect(await streamed(other, (all) => sessionsIn(all) === 2)).not.toContain('handover');
     const awaited = running.lines.filter((line) => line.includes('"handover_awaited"'));
     expect(awaited.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(['ready']);

@@ -12,6 +12,7 @@ export const portOperations = [
   'read',
   'announce',
   'createSession',
+  'condemn',
 ] as const;
 export type PortOperation = (typeof portOperations)[number];
 

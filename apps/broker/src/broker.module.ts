@@ -4,6 +4,7 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { ConfigurationModule } from './configuration/configuration.module.js';
 import { EventsModule } from './events/events.module.js';
 import { ManagementModule } from './management/management.module.js';
+import { NotificationsModule } from './notifications/notifications.module.js';
 import { PayloadsModule } from './payloads/payloads.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RejectionsModule } from './rejections/rejections.module.js';
@@ -30,6 +31,7 @@ export class BrokerModule {
         EventsModule,
         RejectionsModule,
         PayloadsModule,
+        NotificationsModule,
         ManagementModule,
         ...(reload === undefined ? [] : [ReloadModule.forRoot(reload)]),
       ],

@@ -49,12 +49,24 @@ export const errorCodes = {
     fault: 'caller',
     title: 'The JWE uses an algorithm that is not accepted',
   },
+  notification_invalid: {
+    status: 422,
+    retryable: false,
+    fault: 'caller',
+    title: 'The notification has none of the forms that the gateway sends',
+  },
   jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
   session_unavailable: {
     status: 503,
     retryable: true,
     fault: 'dependency',
     title: 'There is no session to serve at the moment',
+  },
+  foreign_authorizer: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'Somebody else creates sessions of this merchant, and each ends ours',
   },
   shutting_down: { status: 503, retryable: true, fault: 'dependency', title: 'This replica is shutting down' },
   overloaded: {

@@ -15,6 +15,7 @@ export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
+export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';

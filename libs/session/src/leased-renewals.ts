@@ -8,7 +8,7 @@ import type { SessionSettings } from './session-settings.js';
 import { isStoreOutage, isStoreRefusal, STORE_RETRY_MS } from './store-outage.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
-type LeasedContext = ClaimsContext & AttemptContext & Pick<ReplicaContext, 'handovers'>;
+type LeasedContext = ClaimsContext & AttemptContext & Pick<ReplicaContext, 'earlyDeaths' | 'handovers'>;
 
 interface LeasedWish {
   readonly request: RenewalRequest;
@@ -42,9 +42,13 @@ export class LeasedRenewals {
     const { request, settings } = wish;
     const answer = await this.#claim(request, settings);
     if (answer.kind !== 'claimed') return answer;
+    // A call before this one may be carried out after it: nobody knows what became of one that failed.
+    const isDoubtful = request.settles === true || answer.lease.lease.failures > 0;
+    const deathsBefore = this.#context.earlyDeaths.deathsBeforeNext(request.merchant, isDoubtful);
     const { lease } = answer.lease;
     let giveUp = (): Promise<void> => Promise.resolve();
-    const attempt = new RenewalAttempt(this.#context, { ...wish, lease: answer.lease, onGivenUp: () => giveUp() });
+    const onGivenUp = (): Promise<void> => giveUp();
+    const attempt = new RenewalAttempt(this.#context, { ...wish, deathsBefore, lease: answer.lease, onGivenUp });
     const mayNotCall = (): RenewalResult | undefined => this.#mayNotCall(wish, attempt, lease);
     let refusal = mayNotCall();
     if (refusal === undefined) {

@@ -19,6 +19,7 @@ const questions = {
   publish: [(store) => store.publish(lease, aPublication()), [lease, aPublication()]],
   offer: [(store) => store.offer(anOffer()), [anOffer()]],
   release: [(store) => store.release(lease, release), [lease, release]],
+  condemn: [(store) => store.condemn('shop', 4), ['shop', 4]],
   read: [(store) => store.read([{ merchant: 'shop', known: 3 }]), [[{ merchant: 'shop', known: 3 }]]],
 } satisfies Record<string, readonly [(store: SessionStore) => Promise<unknown>, readonly unknown[]]>;
 

@@ -26,8 +26,8 @@ const MIN_OUTAGE_MS = 1_000;
  * more.
  */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
-  claim: ['release'],
-  publish: ['offer', 'release', 'announce'],
+  claim: ['release', 'condemn'],
+  publish: ['offer', 'release', 'condemn', 'announce'],
   offer: ['publish', 'announce'],
 };
 
@@ -97,6 +97,10 @@ export class ObservedStore implements SessionStore {
 
   release(lease: Lease, release: LeaseRelease): Promise<boolean> {
     return this.#watch('release', () => this.#store.release(lease, release));
+  }
+
+  condemn(merchant: string, generation: number): Promise<boolean> {
+    return this.#watch('condemn', () => this.#store.condemn(merchant, generation));
   }
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {

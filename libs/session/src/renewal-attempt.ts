@@ -50,6 +50,8 @@ export type AttemptContext = Pick<
 interface AttemptOptions {
   readonly lease: TimedLease;
   readonly settings: SessionSettings;
+  /** See `Session`. */
+  readonly deathsBefore?: number | undefined;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
   readonly onIssued: (made: UnpublishedSession) => void;
   /** Called as soon as it is known that no session comes of it: the one before it goes on. */
@@ -61,15 +63,17 @@ export class RenewalAttempt {
   readonly #context: AttemptContext;
   readonly #settings: SessionSettings;
   readonly #granted: TimedLease;
+  readonly #deathsBefore: number | undefined;
   readonly #onIssued: (made: UnpublishedSession) => void;
   readonly #onGivenUp: () => Promise<void>;
   /** The highest generation that was known before the call was made. */
   readonly #known: number;
 
-  constructor(context: AttemptContext, { lease, settings, onIssued, onGivenUp }: AttemptOptions) {
+  constructor(context: AttemptContext, { lease, settings, deathsBefore, onIssued, onGivenUp }: AttemptOptions) {
     this.#context = context;
     this.#settings = settings;
     this.#granted = lease;
+    this.#deathsBefore = deathsBefore;
     this.#onIssued = onIssued;
     this.#onGivenUp = onGivenUp;
     this.#known = context.held.known(lease.lease.merchant);
@@ -125,6 +129,7 @@ export class RenewalAttempt {
       generation: this.#granted.lease.fence,
       settings: this.#settings,
       jitter: this.#context.random(),
+      ...(this.#deathsBefore === undefined ? {} : { deathsBefore: this.#deathsBefore }),
     });
   }
 

@@ -81,6 +81,7 @@ class Renewing {
       keep: (made: UnpublishedSession) => this.kept.push(made),
     } as unknown as RenewerContext['unpublished'],
     watches: new MomentWatches(this.clock),
+    earlyDeaths: { deathsBeforeNext: () => undefined } as unknown as RenewerContext['earlyDeaths'],
     ceiling: new CallCeiling(this.clock),
     load: this.load,
     failures: this.failures,
@@ -336,6 +337,15 @@ describe('a store that does not work', () => {
     renewing.clock.freeze(869_999);
     expect(await renewing.renew({ newerThan: generation }, 50)).toEqual({ kind: 'renewed' });
     expect(renewing.gateway.calls).toHaveLength(2);
+  });
+
+  it('keeps a cool-down by the age of the session that is held: nobody can be asked when it began', async () => {
+    const renewing = new Renewing().authorized().holding(12, 4_000);
+    renewing.store.claims.push(silent, silent);
+    const rejection = { newerThan: 12, trigger: 'rejection', coolDownMs: 10_000 } as const;
+    expect(await renewing.renew(rejection, 0)).toEqual({ kind: 'cooled_down', retryInMs: 6_000 });
+    renewing.clock.freeze(6_000);
+    expect(await renewing.renew(rejection, 50)).toEqual({ kind: 'renewed' });
   });
 
   it('lets rejections wait ever longer for what is created alone, but not needs', async () => {

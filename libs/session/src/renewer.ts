@@ -170,8 +170,11 @@ export class Renewer {
   /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */
   async #withoutStore(request: RenewalRequest, settings: SessionSettings): Promise<EndedAttempt | RenewalResult> {
     const { clock, held } = this.#context;
-    const { merchant, trigger } = request;
+    const { merchant, trigger, coolDownMs } = request;
     const isNeeded = trigger === 'rejection' || held.facts(merchant).freshMs <= 0;
+    // Nobody can be asked when the last one was created for a rejection: it is no older than this one at least.
+    const coolsForMs = trigger === 'rejection' ? coolDownMs - held.ageMs(merchant) : 0;
+    if (coolsForMs > 0) return { kind: 'cooled_down', retryInMs: coolsForMs };
     if (!isNeeded || !this.mayGoAlone(merchant)) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
     const startedAtMs = clock.monotonicMs();
     const because = trigger === 'rejection' ? 'rejection' : 'need';

@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { CallCeiling } from './call-ceiling.js';
+import type { EarlyDeaths } from './early-deaths.js';
 import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
 import type { GatewayRecovery } from './gateway-recovery.js';
@@ -34,6 +35,7 @@ export interface ReplicaContext {
   readonly held: HeldSessions;
   readonly unpublished: UnpublishedSessions;
   readonly failures: FailureBoard;
+  readonly earlyDeaths: EarlyDeaths;
   readonly watches: MomentWatches;
   readonly settlements: Settlements;
   readonly silence: StoreSilence;

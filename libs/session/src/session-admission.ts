@@ -10,6 +10,8 @@ interface AdmissionFacts {
   readonly generation: number;
   readonly settings: SessionSettings;
   readonly jitter: number;
+  /** See `Session`. */
+  readonly deathsBefore?: number;
 }
 
 /** What an answer said of time and was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
@@ -46,6 +48,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     serverPublic: issued.serverPublic,
     clientKeyThumbprint: issued.clientKeyThumbprint,
     callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
+    ...(facts.deathsBefore === undefined ? {} : { deathsBefore: facts.deathsBefore }),
     ...life,
     ...momentsOf(life, facts.settings, facts),
   };

@@ -57,6 +57,24 @@ describe('the moments of a session', () => {
     );
   });
 
+  it('bounds the age by renewEvery, and spreads it as it does the lead', () => {
+    const settings = someSettings({ renewEveryMs: 28_800_000 });
+    expect(leadAndMargin(86_400_000, settings).leadMs).toBe(57_600_000);
+    expect(leadAndMargin(86_400_000, settings, 0.5).leadMs).toBe(57_600_000 + 864_000);
+    expect(leadAndMargin(3_600_000, settings).leadMs).toBe(720_000);
+  });
+
+  it('has a default lead of at most five minutes with quiet hours, and of two gateway timeouts at least', () => {
+    const quietHours = { from: '03:00', to: '05:00', timeZone: 'UTC' };
+    // Too short for the night to come: it is renewed as late as safety allows, by the place of its merchant.
+    const leadMs = (settings: object): number =>
+      leadAndMargin(3_600_000, someSettings({ quietHours, ...settings }), 0.9).leadMs;
+    expect(leadMs({})).toBeGreaterThanOrEqual(300_000);
+    expect(leadMs({})).toBeLessThanOrEqual(330_000);
+    expect(leadMs({ gatewayTimeoutMs: 200_000 })).toBeGreaterThanOrEqual(400_000);
+    expect(leadMs({ renewBefore: { kind: 'share', share: 0.2 } })).toBeGreaterThanOrEqual(720_000);
+  });
+
   it('orders creation, renewal, margin and expiry for every lifetime and setting', () => {
     const leadTime = fc.option(
       fc.oneof(

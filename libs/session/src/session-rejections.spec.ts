@@ -23,6 +23,8 @@ class Rejecting {
   refreshes = 0;
   refreshing: () => Promise<void> = async () => undefined;
   retryInMs: number | undefined;
+  isForeign = false;
+  readonly reported: number[] = [];
   readonly #rejections: SessionRejections;
 
   constructor() {
@@ -33,6 +35,11 @@ class Rejecting {
       failures,
       events,
       renewer: { renew: (wish: RenewalRequest) => this.#renew(wish), retryInMs: () => this.retryInMs },
+      earlyDeaths: {
+        report: async (_merchant: string, generation: number) => void this.reported.push(generation),
+        areForeign: () => this.isForeign,
+        pauseMs: () => (this.isForeign ? 600_000 : 0),
+      },
       sync: { refresh: () => ((this.refreshes += 1), this.refreshing()), want: () => undefined },
       why: () => 'store_silent',
     } as unknown as SessionRejectionsContext;
@@ -82,6 +89,17 @@ describe('a report of a dead session', () => {
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });
     expect(rejecting.renewals).toEqual([{ merchant: 'shop', trigger: 'rejection', newerThan: 12, coolDownMs: 10_000 }]);
     expect([rejecting.refreshes, rejecting.told, rejecting.clock.pendingTasks]).toEqual([0, ['renewed'], 0]);
+  });
+
+  it('is told to whoever counts early deaths, before it is known for how long the next one is to wait', async () => {
+    const rejecting = new Rejecting().holding(12);
+    await rejecting.reject(11);
+    rejecting.isForeign = true;
+    rejecting.results = [() => ({ kind: 'cooled_down', retryInMs: 599_000 })];
+    const heldBack = { kind: 'cooled_down', retryInMs: 599_000, because: 'foreign_authorizer' };
+    expect(await rejecting.reject(12)).toEqual(heldBack);
+    expect([rejecting.reported, rejecting.told]).toEqual([[12], ['already_newer', 'cooled_down']]);
+    expect(rejecting.renewals).toMatchObject([{ coolDownMs: 600_000 }]);
   });
 
   it('keeps no cool-down for a session that is over', async () => {

@@ -35,9 +35,17 @@ export interface Rejection {
 /** Each has a session newer than the rejected one, but for a cool-down, which has none yet. */
 export type RejectionAnswer =
   | { readonly kind: 'renewed' | 'already_newer'; readonly session: Session }
-  | { readonly kind: 'cooled_down'; readonly retryInMs: number };
+  | {
+      readonly kind: 'cooled_down';
+      readonly retryInMs: number;
+      /** Left out: one was created just now. */
+      readonly because?: 'foreign_authorizer';
+    };
 
-export interface SessionRejectionsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'events' | 'clock'> {
+export interface SessionRejectionsContext extends Pick<
+  ReplicaContext,
+  'held' | 'failures' | 'earlyDeaths' | 'events' | 'clock'
+> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
@@ -66,12 +74,12 @@ export class SessionRejections {
     await this.#assertPlausible(rejection);
     const known = this.#newer(rejection);
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
+    await this.#context.earlyDeaths.report(rejection.merchant, rejection.generation);
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
     // No matter who made it: it came while this report waited.
     if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
-    if (result?.kind === 'cooled_down')
-      return this.#answer(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs });
+    if (result?.kind === 'cooled_down') return this.#answer(rejection, this.#cooledDown(rejection, result.retryInMs));
     return this.#refuse(rejection, result);
   }
 
@@ -123,6 +131,11 @@ export class SessionRejections {
     }
   }
 
+  #cooledDown({ merchant }: Rejection, retryInMs: number): RejectionAnswer {
+    const isForeign = this.#context.earlyDeaths.areForeign(merchant);
+    return { kind: 'cooled_down', retryInMs, ...(isForeign ? { because: 'foreign_authorizer' } : {}) };
+  }
+
   async #attempts(rejection: Rejection, signal: AbortSignal): Promise<RenewalResult | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const result = await renewAndFollow(this.#context, this.#request(rejection));
@@ -132,13 +145,13 @@ export class SessionRejections {
   }
 
   #request({ merchant, generation }: Rejection): Parameters<Renewer['renew']>[0] {
-    const { held } = this.#context;
+    const { held, earlyDeaths } = this.#context;
     const replacesLiving = held.facts(merchant).leftMs > 0;
     return {
       merchant,
       trigger: 'rejection',
       newerThan: Math.max(generation, held.known(merchant)),
-      coolDownMs: replacesLiving ? REJECTION_COOL_DOWN_MS : 0,
+      coolDownMs: replacesLiving ? Math.max(REJECTION_COOL_DOWN_MS, earlyDeaths.pauseMs(merchant)) : 0,
     };
   }
 

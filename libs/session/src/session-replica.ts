@@ -1,6 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
+import { EarlyDeaths } from './early-deaths.js';
 import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
@@ -72,6 +73,7 @@ export class SessionReplica {
   readonly #unpublished: UnpublishedSessions;
   readonly #settlements: Settlements;
   readonly #watches: MomentWatches;
+  readonly #earlyDeaths: EarlyDeaths;
 
   constructor(ports: ReplicaPorts) {
     const { clock, events } = ports;
@@ -82,6 +84,7 @@ export class SessionReplica {
     this.held = ports.held ?? new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
+    this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
     this.#unpublished = new UnpublishedSessions({
       store,
       clock,
@@ -100,6 +103,7 @@ export class SessionReplica {
       unpublished: this.#unpublished,
       settlements: this.#settlements,
       watches: this.#watches,
+      earlyDeaths: this.#earlyDeaths,
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
@@ -117,6 +121,7 @@ export class SessionReplica {
 
   /** To be called at a steady pace; see RenewalLoop. */
   tick(): Promise<void> {
+    this.#earlyDeaths.review();
     return this.#loop.tick();
   }
 
@@ -148,6 +153,11 @@ export class SessionReplica {
     return this.#renewer.isRenewing(merchant);
   }
 
+  /** Whether somebody else creates sessions of the merchant, and with each ends ours. */
+  hasForeignAuthorizer(merchant: string): boolean {
+    return this.#earlyDeaths.areForeign(merchant);
+  }
+
   retryInMs(merchant: string): number | undefined {
     return this.#renewer.retryInMs(merchant);
   }
@@ -168,6 +178,7 @@ export class SessionReplica {
     await this.#loop.stop();
     await this.#renewer.stop(graceMs);
     this.#sync.close();
+    this.#earlyDeaths.close();
     await this.#offerLast();
   }
 
@@ -178,6 +189,7 @@ export class SessionReplica {
     this.#unpublished.forget(merchant);
     this.#settlements.forget(merchant);
     this.#watches.forget(merchant);
+    this.#earlyDeaths.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
   }

@@ -27,6 +27,8 @@ export interface SessionSettings {
   readonly longestLifetimeMs: number;
   /** Beyond this the gateway's `Date` is not believed, and our own clock counts. */
   readonly largestClockSkewMs: number;
+  /** While somebody else creates sessions of the merchant, rejections create one in this time at most. */
+  readonly foreignAuthorizerPauseMs: number;
   /**
    * Whether a new session ends the one before it (published: it does). Anything but `false` is treated as if it did.
    */

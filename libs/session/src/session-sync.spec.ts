@@ -52,6 +52,9 @@ class Syncing {
       },
       renewer: this.#renewer(),
       handovers: { hear: () => this.done.push('hand-over') } as unknown as SessionSyncContext['handovers'],
+      earlyDeaths: {
+        note: (merchant: string, generation: number) => this.done.push(`condemned ${merchant} ${generation}`),
+      } as unknown as SessionSyncContext['earlyDeaths'],
       unpublished: {
         keep: (made: UnpublishedSession) => this.kept.push(made),
       } as unknown as SessionSyncContext['unpublished'],
@@ -153,6 +156,12 @@ describe('a replica that comes to the store', () => {
     syncing.whileReading = () => syncing.sync.invalidate();
     await syncing.sync.syncAll();
     expect(syncing.sync.isComplete).toBe(false);
+  });
+
+  it('passes on that a session was condemned, once that session is held', async () => {
+    const syncing = new Syncing().stored({ ...session(12), condemned: 12 });
+    await syncing.sync.refresh('shop');
+    expect([syncing.done, syncing.held.generationOf('shop')]).toEqual([['forget shop', 'condemned shop 12'], 12]);
   });
 
   it('names what it has already, and what it cannot open', async () => {

@@ -168,6 +168,7 @@ export class SessionSync {
     if (!this.#isConfigured(merchant)) return;
     this.#takeFailure(state);
     if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
+    if (state.condemned !== undefined) this.#context.earlyDeaths.note(merchant, state.condemned);
     // After the session: with a new one, the moment that was watched before is another's.
     if (dueInMs !== undefined && dueMark !== undefined) {
       this.#context.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });

@@ -8,7 +8,7 @@ import type { StatusCondition, StatusMerchant, StatusSession } from './status-do
 export interface MerchantStatusParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'whyUnavailable'
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'whyUnavailable'
   >;
   readonly history: RenewalHistory;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
@@ -31,7 +31,7 @@ export function merchantStatus(
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
-    reason,
+    reason: condition === 'foreign_authorizer' ? condition : reason,
     ...(result === 'unavailable' ? { unavailable: whyNot(replica.whyUnavailable(id)) } : {}),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),

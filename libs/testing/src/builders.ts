@@ -91,6 +91,7 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     ],
     longestLifetimeMs: 86_400_000,
     largestClockSkewMs: 300_000,
+    foreignAuthorizerPauseMs: 600_000,
     supersedes: true,
     handoverMs: 0,
     onStoreOutage: 'fail',

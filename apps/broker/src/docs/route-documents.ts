@@ -19,7 +19,7 @@ const PROBLEMS = {
   404: { description: 'There is no such merchant. Only callers that may do this with every merchant are told.' },
   413: { description: 'The body is too large.' },
   415: { description: 'The body is not JSON.' },
-  422: { description: 'No key of the merchant opens the JWE.' },
+  422: { description: 'No key of the merchant opens the JWE, or what it holds is no notification.' },
   429: { description: 'The caller asks too often.', headers: RETRY_AFTER },
   503: { description: 'There is nothing to answer with at the moment.', headers: RETRY_AFTER },
 } as const satisfies Readonly<Record<number, RefusalDocument>>;

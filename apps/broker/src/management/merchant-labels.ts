@@ -38,7 +38,10 @@ const MOMENTS: readonly Moment[] = ['expirySeconds', 'renewSeconds', 'lastSucces
  * The earliest of each moment, and the clock that is furthest off. Generations of different merchants cannot be
  * compared.
  */
-function worst(others: MerchantGauges | undefined, { clockSkewSeconds, ...gauges }: MerchantGauges): MerchantGauges {
+function worst(
+  others: MerchantGauges | undefined,
+  { clockSkewSeconds, foreignAuthorizer, ...gauges }: MerchantGauges,
+): MerchantGauges {
   const moments = MOMENTS.flatMap((moment) => {
     const values = [others?.[moment], gauges[moment]].filter((value) => value !== undefined);
     return values.length === 0 ? [] : [[moment, Math.min(...values)]];
@@ -48,9 +51,11 @@ function worst(others: MerchantGauges | undefined, { clockSkewSeconds, ...gauges
     (most, one) => (Math.abs(one) > Math.abs(most ?? 0) ? one : most),
     skews[0],
   );
+  const disputed = others?.foreignAuthorizer === 1 ? 1 : (foreignAuthorizer ?? others?.foreignAuthorizer);
   return {
     merchant: OTHERS,
     ...(Object.fromEntries(moments) as Partial<Record<Moment, number>>),
     ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+    ...(disputed === undefined ? {} : { foreignAuthorizer: disputed }),
   };
 }

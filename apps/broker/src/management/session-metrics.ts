@@ -17,7 +17,7 @@ const MS_PER_S = 1_000;
 
 /** What is looked at for a scrape. */
 export interface WatchedParts {
-  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs'>;
+  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
   readonly clock: Clock;
   readonly labels: () => MerchantLabels;
   readonly merchants: () => readonly string[];
@@ -148,6 +148,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     const nextAttempt = retryInMs === undefined ? session?.renewAt : clock.now() + retryInMs;
     return {
       merchant,
+      foreignAuthorizer: replica.hasForeignAuthorizer(merchant) ? 1 : 0,
       ...present('generation', session?.generation),
       ...present('expirySeconds', seconds(session?.expiresAt)),
       ...present('renewSeconds', seconds(session?.renewAt)),

@@ -21,6 +21,7 @@ export class EventLog implements SessionEvents {
       session_rejected: (event) => this.#rejected(event),
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
       implausible_time: (event) => this.#implausible(event),
+      foreign_authorizer: (event) => this.#foreign(event),
       session_adopted: this.#debug('session adopted'),
       handover_awaited: (event) => this.#handoverAwaited(event),
       lease_granted: this.#debug('lease granted'),
@@ -61,6 +62,11 @@ export class EventLog implements SessionEvents {
     const line = { ...event, waitedMs: Math.round(waitedMs) };
     if (event.outcome === 'limit') this.#logger.info(line, 'a consumer did not end its calls before the renewal');
     else this.#logger.debug(line, 'hand-over awaited');
+  }
+
+  #foreign({ isPresent, ...event }: Named<'foreign_authorizer'>): void {
+    if (isPresent) this.#logger.error(event, 'somebody else creates sessions of this merchant and ends ours');
+    else this.#logger.info(event, 'nobody else creates sessions of this merchant any more');
   }
 
   /** A dead session is reported by everyone who holds it: the first report is news, the rest are echoes. */

@@ -5,6 +5,8 @@ import { RetiredKeys } from './retired-keys.js';
 
 /** The name under which Nest injects the store that the configuration names. */
 export const STORE = Symbol('store');
+/** The same, for what has been seen. */
+export const SIGHTINGS = Symbol('sightings');
 
 /** The connections of the replica, closed once nothing is asked of them any more. */
 @Injectable()

@@ -17,10 +17,10 @@ export class MerchantDocument {
   @ApiProperty({ example: 'shop' })
   readonly id: string;
 
-  @ApiProperty({ enum: ['fresh', 'stale', 'unavailable'] })
+  @ApiProperty({ enum: ['fresh', 'foreign_authorizer', 'stale', 'unavailable'] })
   readonly state: string;
 
-  @ApiProperty({ enum: ['current', 'past_margin', 'no_session', 'expired'] })
+  @ApiProperty({ enum: ['current', 'foreign_authorizer', 'past_margin', 'no_session', 'expired'] })
   readonly reason: string;
 
   @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })

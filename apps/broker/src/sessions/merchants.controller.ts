@@ -63,11 +63,13 @@ export class MerchantsController {
   #describe(merchant: string): MerchantDocument {
     const session = this.replica.held.get(merchant);
     const failure = this.replica.failures.get(merchant);
-    const verdict = this.replica.reader.verdict(merchant);
+    const { result, reason } = this.replica.reader.verdict(merchant);
+    // It is served, and every payment may find it dead.
+    const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
     return {
       id: merchant,
-      state: verdict.result,
-      reason: verdict.reason,
+      state: isDisputed ? 'foreign_authorizer' : result,
+      reason: isDisputed ? 'foreign_authorizer' : reason,
       renewing: this.replica.isRenewing(merchant),
       ...(session === undefined
         ? {}

@@ -121,6 +121,12 @@ class RenewalSettings {
   )
   readonly handoverMs: number = durationMs('1s');
 
+  @text(
+    'While somebody else creates sessions of the merchant, rejections create one in this time at most.',
+    durationBetween('10s', '1d'),
+  )
+  readonly foreignAuthorizerPauseMs: number = durationMs('10m');
+
   @list(BudgetWindowSettings, 1, {
     meaning: 'Create calls over all replicas and restarts. Every window holds; wishes and rejections may spend 75 %.',
     most: 4,

@@ -53,6 +53,13 @@ export type SessionEvent =
       readonly reason?: string;
       readonly consumer?: string;
     }
+  /** Somebody else creates sessions of the merchant, or does so no more, as far as this replica can tell. */
+  | {
+      readonly event: 'foreign_authorizer';
+      readonly merchant: string;
+      readonly generation: number;
+      readonly isPresent: boolean;
+    }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'unconfirmed_publish'; readonly merchant: string; readonly generation: number }

@@ -141,6 +141,8 @@ export type StoredSession =
 export interface StoredState {
   readonly merchant: string;
   readonly stored: StoredSession;
+  /** The generation of the stored session, when that was condemned. */
+  readonly condemned?: number;
   /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
   /** When the merchant falls due, never more than the length for which it was set; absent when it is not enrolled. */
@@ -185,7 +187,7 @@ export type HandoverSignal = { readonly merchant: string; readonly generation: n
  * delays calls for a bounded time, and decides nothing either.
  */
 export type Announcement =
-  /** `generation` when a session was published, absent when an attempt failed. */
+  /** `generation` when a session was published, absent when an attempt failed, or a session was condemned. */
   | { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number }
   | { readonly kind: 'gap' }
   | ({ readonly kind: 'handover' } & HandoverSignal);
@@ -226,6 +228,12 @@ export interface SessionStore {
   offer(offer: Offer): Promise<OfferResult>;
   /** Frees the lease without a session; false when the lease was no longer this owner's. */
   release(lease: Lease, release: LeaseRelease): Promise<boolean>;
+  /**
+   * Remembers that the stored session was found dead although nothing of ours can have ended it, and announces that it
+   * is to be read again. Condemning the same again answers true again.
+   * @returns false when another session is stored, when a lease was granted since, or when it is contested
+   */
+  condemn(merchant: string, generation: number): Promise<boolean>;
   /** The state of each merchant. */
   read(wanted: readonly WantedState[]): Promise<StoredStates>;
   /**

@@ -95,12 +95,23 @@ export class MerchantLedger {
     return true;
   }
 
+  condemn(merchant: string, generation: number): Outcome<boolean> {
+    const record = this.#records.get(merchant);
+    const { stored } = record ?? {};
+    if (record === undefined || stored?.session.generation !== generation) return { result: false, hasChanged: false };
+    const result = record.fence <= generation && !stored.isContested;
+    const hasChanged = result && record.condemned !== generation;
+    if (hasChanged) record.condemned = generation;
+    return { result, hasChanged };
+  }
+
   read({ merchant, known }: WantedState, { monotonicMs }: StoreTime): StoredState {
     const record = this.#records.get(merchant);
     const due = this.#due.momentOf(merchant);
     return {
       merchant,
       stored: storedSession(record?.stored, known, monotonicMs),
+      ...condemnedIn(record),
       ...(record?.failure === undefined ? {} : { failure: record.failure }),
       ...(due === undefined ? {} : { dueInMs: remainingMs(due, monotonicMs), dueMark: due.mark }),
     };
@@ -138,6 +149,11 @@ export class MerchantLedger {
 
 function kept({ session, ageMs }: Publication, nowMs: number, isContested: boolean): KeptSession {
   return { session, answeredAtMs: nowMs - ageMs, isContested };
+}
+
+function condemnedIn(record: MerchantRecord | undefined): Pick<StoredState, 'condemned'> {
+  const { condemned } = record ?? {};
+  return condemned !== undefined && record?.stored?.session.generation === condemned ? { condemned } : {};
 }
 
 function clearFailures(record: MerchantRecord): void {

@@ -15,9 +15,14 @@ export function encodeHandover(signal: HandoverSignal): string {
   return JSON.stringify({ kind: 'handover', ...signal });
 }
 
+/** Those before this version pass it over. */
+export function encodeCondemned(merchant: string): string {
+  return JSON.stringify({ kind: 'condemned', merchant });
+}
+
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
-const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'handover']);
+const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'condemned', 'handover']);
 
 /**
  * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant
@@ -30,7 +35,7 @@ export function decodeAnnouncement(text: string): Announcement | undefined {
   const { kind, merchant, generation } = message;
   if (!KINDS.has(kind) || !isMerchant(merchant)) return undefined;
   if (kind === 'handover') return isGeneration(generation) ? handoverOf(message, { merchant, generation }) : undefined;
-  if (kind === 'failed' || !isGeneration(generation)) return { kind: 'changed', merchant };
+  if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }
 

@@ -74,6 +74,11 @@ export class RedisKeys {
     return this.inShard(this.shardOf(merchant), merchant);
   }
 
+  /** Something of a merchant that was seen, by a name that says nothing of it. */
+  sighting(merchant: string, name: string): string {
+    return `${this.#prefix}:{${this.shardOf(merchant)}}:seen:${merchant}:${name}`;
+  }
+
   /** The keys that a merchant would have in a shard, where somebody may have put one that does not belong there. */
   inShard(shard: number, merchant: string): MerchantKeys {
     return {

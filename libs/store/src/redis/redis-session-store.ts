@@ -11,6 +11,8 @@ import type {
   OfferResult,
   Publication,
   SessionStore,
+  Sighting,
+  Sightings,
   StoredState,
   StoredStates,
   WantedState,
@@ -19,6 +21,7 @@ import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertOfferable, assertPublishable } from '../publication.js';
 import {
   decodeAnnouncement,
+  encodeCondemned,
   encodeFailed,
   encodeFailure,
   encodeHandover,
@@ -36,11 +39,13 @@ import { RedisLinks } from './redis-links.js';
 import { RedisProbe } from './redis-probe.js';
 import { ScriptRunner } from './script-runner.js';
 import { claimScript } from './scripts/claim.lua.js';
+import { condemnScript } from './scripts/condemn.lua.js';
 import { offerScript } from './scripts/offer.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
 import { seatScript } from './scripts/seat.lua.js';
+import { sightScript } from './scripts/sight.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
 import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
@@ -62,7 +67,7 @@ export interface RedisSessionStoreOptions {
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
 /** The store that replicas share. Each operation is one Lua script a shard; all time is the server's. */
-export class RedisSessionStore implements SessionStore {
+export class RedisSessionStore implements SessionStore, Sightings {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
   readonly #announcer: Announcer;
@@ -183,6 +188,11 @@ export class RedisSessionStore implements SessionStore {
     return released === 1;
   }
 
+  async condemn(merchant: string, generation: number): Promise<boolean> {
+    const args = [generation, this.#keys.channel, encodeCondemned(merchant)];
+    return (await this.#scripts.run(condemnScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
+  }
+
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {
     const states = new Map<WantedState, StoredState>();
     // Shards are asked one after the other, and answer by one clock: the earliest reading holds for all of them.
@@ -198,6 +208,11 @@ export class RedisSessionStore implements SessionStore {
 
   announce(signal: HandoverSignal): Promise<number | undefined> {
     return this.#scripts.publish(this.#keys.channel, encodeHandover(signal));
+  }
+
+  async firstSeen({ merchant, names, forMs }: Sighting): Promise<boolean> {
+    const keys = names.map((name) => this.#keys.sighting(merchant, name));
+    return (await this.#scripts.run(sightScript, { keys, args: [Math.max(1, whole(forMs))] })) === 1;
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
