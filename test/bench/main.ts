@@ -1,5 +1,6 @@
 import { type BenchLine, formatLines } from './bench-line.js';
 import { benchClient } from './client-bench.js';
+import { benchHandover } from './handover-bench.js';
 import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
 import { benchPayments } from './payment-bench.js';
@@ -19,6 +20,7 @@ const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   client: benchClient,
   watchers: benchWatchers,
   payments: benchPayments,
+  handover: benchHandover,
   start: benchStart,
   restart: benchRestart,
   renewals: benchRenewals,

@@ -159,5 +159,6 @@ export function drawScenario(options: DrawOptions): Scenario {
       clocksAreOff && random.chance(0.5) ? random.whole(-5_000, 5_000) : 0,
     ),
     faults: Array.from({ length: count }, () => faultAt(random, replicas, timing)).sort((a, b) => a.atMs - b.atMs),
+    ...(random.chance(0.4) ? { handoverMs: random.oneOf([200, 1_000]) } : {}),
   };
 }

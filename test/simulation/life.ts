@@ -1,4 +1,4 @@
-import { type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
+import { type HandoverAudience, type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { someSettings } from '#libs/testing';
 import type { IdentityCheck } from './identity-check.js';
 import type { Judge } from './judge.js';
@@ -21,6 +21,9 @@ const GRACE_MS = 1_000;
 /** As the app gives others, beside a store that is shared. */
 export const TIME_OF_OTHERS_MS = 1_500;
 const MAX_STOP_MS = GRACE_MS + 5_000;
+const PARTICIPANTS = 2;
+/** Of a participant, longer than the shorter hand-over that is drawn. */
+const MAX_CALL_MS = 400;
 
 /** Puts something between a replica and its ports: how a mistake is planted. */
 export type AlterReplica = (ports: ReplicaPortsOf) => ReplicaPortsOf;
@@ -88,6 +91,7 @@ export class Life {
       const deliveredAtMs = gateway.issued(authToken)?.deliveredAtMs ?? world.nowMs;
       this.#renewAtMs.set(authToken, deliveredAtMs + (renewAt - createdAt));
     });
+    this.replica.handovers.attach(this.#audience(new RandomStream(scenario.seed, `participants of ${owner}`)));
     this.#tick();
   }
 
@@ -144,6 +148,23 @@ export class Life {
     if (pendingTasks > 0) this.#parts.judge.violated('no timer is left after the stop', detail);
   }
 
+  /** Participants that end their calls after a while, or not in time. */
+  #audience(random: RandomStream): HandoverAudience {
+    const { world } = this.#parts;
+    return {
+      hold: ({ merchant, generation }) => {
+        for (let number = 0; number < PARTICIPANTS; number += 1) {
+          const participant = `${this.process.owner}-${number}`;
+          world.after(random.between(0, MAX_CALL_MS), () => {
+            this.process.arrive(() => void this.replica.handovers.ready({ merchant, generation, participant }));
+          });
+        }
+        return PARTICIPANTS;
+      },
+      resume: () => undefined,
+    };
+  }
+
   #tick(): void {
     if (!this.#isTicking || this.process.isDead) return;
     const { world, settlements } = this.#parts;
@@ -178,6 +199,7 @@ function merchantsOf(scenario: Scenario): ReplicaPortsOf['merchants'] {
     budget: scenario.budget,
     onStoreOutage: scenario.onStoreOutage,
     supersedes: true,
+    handoverMs: scenario.handoverMs ?? 0,
   });
   return {
     ids: () => scenario.merchants,

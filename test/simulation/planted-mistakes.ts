@@ -25,6 +25,7 @@ function altered(store: SessionStore, change: (store: SessionStore) => Partial<S
     release: (...args) => store.release(...args),
     condemn: (...args) => store.condemn(...args),
     read: (...args) => store.read(...args),
+    announce: (...args) => store.announce(...args),
     onAnnouncement: (...args) => store.onAnnouncement(...args),
     close: () => store.close(),
   };

@@ -10,6 +10,7 @@ export const portOperations = [
   'offer',
   'release',
   'read',
+  'announce',
   'createSession',
   'condemn',
 ] as const;
@@ -88,6 +89,8 @@ export interface Scenario {
   readonly gatewayLatencyMs: number;
   readonly budget: CreateCallBudget;
   readonly onStoreOutage: 'authorize' | 'fail';
+  /** Left out: renewals take nobody along. */
+  readonly handoverMs?: number;
   /** How far each replica's wall clock is off from the beginning. */
   readonly wallOffsetsMs: readonly number[];
   readonly faults: readonly Fault[];

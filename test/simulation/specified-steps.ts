@@ -32,7 +32,7 @@ export class SpecifiedSteps {
       if (call.operation === 'seat') {
         return this.#store.seat(call.args[0], result as number) ? undefined : 'the seat is not free';
       }
-      if (call.operation === 'enrol') return undefined;
+      if (call.operation === 'enrol' || call.operation === 'announce') return undefined;
       // A list is a hint: in what order moments lie of a clock that was set back is left to the store.
       if (call.operation === 'due' && this.#wasSetBack) return undefined;
       if (call.operation === 'claim') this.#pairMarks(call.args[0].merchant, result, specified);
@@ -48,6 +48,7 @@ export class SpecifiedSteps {
       case 'enrol':
         return this.#store.enrol(call.args[0], nowMs);
       case 'seat':
+      case 'announce':
         return undefined;
       case 'due':
         return this.#store.due(call.args[0], nowMs);

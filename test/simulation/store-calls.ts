@@ -18,7 +18,7 @@ export type AppliedCall = {
   };
 }[StoreOperation];
 
-const reading: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['due', 'read']);
+const reading: ReadonlySet<StoreOperation> = new Set<StoreOperation>(['due', 'read', 'announce']);
 
 export const writes = ({ operation }: StoreCall): boolean => !reading.has(operation);
 

@@ -72,6 +72,10 @@ export class StoreLink implements SessionStore {
     return this.#ask({ operation: 'read', args });
   }
 
+  announce(...args: ArgumentsOf<'announce'>): Promise<ResultOf<'announce'>> {
+    return this.#ask({ operation: 'announce', args });
+  }
+
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

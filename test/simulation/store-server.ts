@@ -121,6 +121,8 @@ export class StoreServer {
     const applied = await perform(this.#tested, call);
     const difference = differenceFrom?.(applied);
     if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
+    // Of all replicas the tested store knows but this server.
+    if (applied.operation === 'announce') return { ...applied, result: this.#listeners.size };
     return this.#withDamage(applied);
   }
 

@@ -24,9 +24,9 @@ export interface BrokerCall {
   readonly signal: AbortSignal;
 }
 
-/**
- * One exchange with the broker: the credential, the status, the bounds. It repeats nothing, except once after a 401.
- */
+const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
+
+/** One exchange with the broker: the credential, the status, the bounds. It repeats nothing, except once after a 401. */
 export class BrokerHttp {
   readonly #options: BrokerHttpOptions;
 
@@ -35,12 +35,12 @@ export class BrokerHttp {
   }
 
   /**
-   * The answer's JSON object, undefined for 304.
+   * The answer's JSON object, undefined for 204 and 304.
    * @throws SessionBrokerError, or the reason of the call's signal
    */
   async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
     const answer = await this.open(call, 'application/json');
-    if (answer.status === 304) {
+    if (answer.status === 304 || answer.status === 204) {
       discard(answer.body);
       return { answer, document: undefined };
     }
@@ -48,7 +48,7 @@ export class BrokerHttp {
   }
 
   /**
-   * An answer of 200 or 304 whose body is still to be read.
+   * An answer of 200, 204 or 304 whose body is still to be read.
    * @throws SessionBrokerError, or the reason of the call's signal
    */
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
@@ -83,7 +83,7 @@ export class BrokerHttp {
   }
 
   async #demandSuccess(answer: FetchAnswer, call: BrokerCall): Promise<FetchAnswer> {
-    if (answer.status === 200 || answer.status === 304) return answer;
+    if (SUCCESSES.has(answer.status)) return answer;
     const problem = await this.#problemOf(answer, call.signal);
     throw errorOf(answer, problem, this.#options.time.now());
   }

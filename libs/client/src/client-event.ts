@@ -1,3 +1,4 @@
+import type { HoldEnd } from './call-gate.js';
 import type { SessionBrokerError } from './errors.js';
 import type { FollowMode } from './follow-policy.js';
 import type { SessionSource } from './session-shelf.js';
@@ -19,6 +20,16 @@ export type ClientEvent =
       readonly mode: FollowMode;
       readonly retryInMs: number;
       readonly error: SessionBrokerError | undefined;
+    }
+  /** A session is about to be replaced: new calls wait for the next one, and so many run to their end. */
+  | { readonly type: 'holding'; readonly generation: number; readonly running: number }
+  /** Calls go on; so many were held. */
+  | {
+      readonly type: 'resumed';
+      readonly generation: number;
+      readonly because: HoldEnd;
+      readonly held: number;
+      readonly heldMs: number;
     }
   /** A dead session is reported to the broker. */
   | { readonly type: 'rejection'; readonly generation: number; readonly reason: string };

@@ -4,6 +4,7 @@ import { networkError } from './broker-http.js';
 import { orAborted } from './abort.js';
 import { ProtocolError } from './errors.js';
 import type { BodyReader, FetchAnswer } from './fetch.js';
+import { type HandoverNotice, readHandover } from './handover-notice.js';
 import { discard, parseJsonObject } from './json.js';
 import { brokerTimeMs } from './problem.js';
 import { readSession } from './session.js';
@@ -17,6 +18,8 @@ export interface FollowParts {
   readonly time: Time;
   readonly merchant: string;
   readonly closed: AbortSignal;
+  /** Told of a session that is about to be replaced; undefined for clients that take no part in it. */
+  readonly onHandover: ((notice: HandoverNotice) => void) | undefined;
 }
 
 /** How the stream reports on itself while it lasts. */
@@ -41,11 +44,15 @@ export const POLL_WAIT_S = 30;
  * @throws SessionBrokerError when it cannot be opened, breaks, falls silent or makes no sense
  */
 export async function followEvents(parts: FollowParts, watch: StreamWatch): Promise<void> {
-  const { http, shelf, time, closed } = parts;
+  const { http, shelf, time, closed, onHandover } = parts;
   const deadline = new Deadline(time, { ms: ANSWER_TIMEOUT_MS, parents: [closed], background: true });
   const headers: Record<string, string> = shelf.newest > 0 ? { 'last-event-id': String(shelf.newest) } : {};
   try {
-    const call = { path: '/session/events', headers, signal: deadline.signal };
+    const call = {
+      path: `/session/events${onHandover === undefined ? '' : '?handover=true'}`,
+      headers,
+      signal: deadline.signal,
+    };
     const answer = await http.open(call, 'text/event-stream');
     const reader = eventReader(answer);
     watch.opened();
@@ -89,13 +96,21 @@ async function readEvents(parts: FollowParts, stream: OpenStream): Promise<void>
       deadline.restart(SILENCE_MS);
       watch.alive(parser.retryMs);
     }
-    for (const { type, data } of events) if (type === 'session') take(parts, data, skewMs);
+    for (const { type, data } of events) {
+      if (type === 'session') take(parts, data, skewMs);
+      else if (type === 'handover') tellOf(parts, data);
+    }
   }
 }
 
 function take({ shelf, merchant, time }: FollowParts, data: string, skewMs: number | undefined): void {
   const arrivedAt = skewMs === undefined ? undefined : time.now() + skewMs;
   shelf.offer(readSession(parseJsonObject(data), merchant), { source: 'events', brokerTimeMs: arrivedAt });
+}
+
+function tellOf({ onHandover }: FollowParts, data: string): void {
+  const notice = readHandover(parseJsonObject(data));
+  if (notice !== undefined) onHandover?.(notice);
 }
 
 /**

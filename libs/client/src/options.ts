@@ -18,6 +18,11 @@ export interface SessionBrokerOptions {
    * is done between calls: for programs that read one session and end.
    */
   readonly follow?: 'events' | 'poll' | 'none' | undefined;
+  /**
+   * Whether `withSession` holds new calls for a moment while the broker replaces the session, so that none of them is
+   * refused; true by default. It needs `follow: 'events'`.
+   */
+  readonly handover?: boolean | undefined;
   /** What a session that is handed out should have left, in milliseconds; 0 by default. Each call may ask for more. */
   readonly minRemainingMs?: number | undefined;
   /** How long a call may take in all, with its repetitions, in milliseconds; 15 s by default. */
@@ -36,6 +41,7 @@ export interface Settings {
   readonly auth: TokenSource | undefined;
   readonly fetch: Fetch;
   readonly follow: 'events' | 'poll' | 'none';
+  readonly handover: boolean;
   readonly minRemainingMs: number;
   readonly timeoutMs: number;
   readonly onEvent: ClientEventListener | undefined;
@@ -50,6 +56,7 @@ const defaults = {
   // Looked up at each call, so that instrumentation that replaces it later is not bypassed.
   fetch: ((url, init) => globalThis.fetch(url, init)) satisfies Fetch,
   follow: 'events' as const,
+  handover: true,
   minRemainingMs: 0,
   timeoutMs: 15_000,
   time: systemTime,

@@ -1,12 +1,14 @@
 import { orAborted, reasonOf } from './abort.js';
 import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
+import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
 import { rejectionReason, type RejectionPredicate } from './dead-session.js';
 import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError } from './errors.js';
 import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
+import { reportReady } from './ready-report.js';
 import { Rejections } from './rejections.js';
 import { Sealing } from './sealing.js';
 import type { Session } from './session.js';
@@ -50,6 +52,7 @@ export class SessionBroker {
   readonly #reader: SessionReader;
   readonly #rejections: Rejections;
   readonly #follower: SessionFollower | undefined;
+  readonly #gate: CallGate;
   readonly #opening: Opening;
   readonly #notifications: Notifications;
   readonly #sealing = new Sealing();
@@ -57,7 +60,7 @@ export class SessionBroker {
   /** @throws InvalidInput */
   constructor(options: SessionBrokerOptions) {
     const settings = settingsFrom(options);
-    const { merchant, time, random, timeoutMs, onEvent, follow } = settings;
+    const { merchant, time, random, timeoutMs, onEvent, follow, handover } = settings;
     const closed = this.#closing.signal;
     const shelf = new SessionShelf(time);
     const http = new BrokerHttp(settings);
@@ -66,13 +69,16 @@ export class SessionBroker {
     shelf.onNewer(({ generation, expiresAt }, { source }) => {
       tell(onEvent, { type: 'session', generation, expiresAt, source });
     });
+    const gate = new CallGate({ ...parts, timeoutMs, ready: (notice) => reportReady(parts, notice) });
     this.#settings = settings;
+    this.#gate = gate;
     this.#shelf = shelf;
     this.#reader = new SessionReader(parts);
     this.#rejections = new Rejections(parts);
     this.#opening = new Opening(parts);
     this.#notifications = new Notifications(parts);
-    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow });
+    const onHandover = handover ? gate.notice.bind(gate) : undefined;
+    this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow, onHandover });
   }
 
   /**
@@ -88,12 +94,12 @@ export class SessionBroker {
   /**
    * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
    * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
-   * that within `fn`.
+   * that within `fn`. While the broker replaces the session, a call waits for the next one before it begins.
    * @throws whatever `fn` throws; SessionBrokerError, with the rejection as its cause, when there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
     const { signal, isRejection } = options;
-    const session = await this.session({ signal });
+    const session = await this.#enter(signal);
     try {
       return await fn(session);
     } catch (error) {
@@ -102,6 +108,8 @@ export class SessionBroker {
       signal?.throwIfAborted();
       const newer = await this.#replacement(session, { reason, cause: error, signal });
       return await fn(newer);
+    } finally {
+      this.#gate.leave();
     }
   }
 
@@ -159,6 +167,7 @@ export class SessionBroker {
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
   async close(): Promise<void> {
     this.#closing.abort(new ClientClosed());
+    this.#gate.close();
     this.#shelf.clear();
     await this.#follower?.ended();
   }
@@ -168,6 +177,15 @@ export class SessionBroker {
     const { brokerUrl, merchant } = this.#settings;
     const generation = this.#shelf.valid()?.session.generation;
     return { url: brokerUrl, merchant, generation, live: this.#follower?.isLive ?? false };
+  }
+
+  /** Counts the call in the same step as it finds that none is held: between the two, a hand-over could begin. */
+  async #enter(signal: AbortSignal | undefined): Promise<Session> {
+    for (;;) {
+      const session = await this.session({ signal });
+      if (this.#gate.enter()) return session;
+      await this.#gate.pass(signal);
+    }
   }
 
   async #consideredSession(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {

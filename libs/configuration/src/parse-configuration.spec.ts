@@ -78,6 +78,7 @@ describe('parseConfiguration', () => {
             safetyMargin: undefined,
             fallbackLifetimeMs: 28_800_000,
             gatewayTimeoutMs: 5_000,
+            handoverMs: 1_000,
             budget: [
               { calls: 20, perMs: 600_000 },
               { calls: 60, perMs: 86_400_000 },
@@ -118,7 +119,7 @@ describe('parseConfiguration', () => {
             tls: { caFile: 'ca.pem', pins: [PIN] },
             proxy: 'http://u:p@proxy:3128',
           },
-          session: { ...lifetimes, foreignAuthorizerPause: '30m', budget: [{ calls: 5, per: '1m' }] },
+          session: { ...lifetimes, handover: '0s', foreignAuthorizerPause: '30m', budget: [{ calls: 5, per: '1m' }] },
         }),
       ],
     });
@@ -148,6 +149,7 @@ describe('parseConfiguration', () => {
         safetyMargin: { kind: 'duration', durationMs: 10_000 },
         fallbackLifetimeMs: 3_600_000,
         gatewayTimeoutMs: 2_000,
+        handoverMs: 0,
         budget: [{ calls: 5, perMs: 60_000 }],
         longestLifetimeMs: 7_200_000,
         foreignAuthorizerPauseMs: 1_800_000,
@@ -171,9 +173,8 @@ describe('parseConfiguration', () => {
     const outage = (gateway: Raw, store?: Raw): string | undefined =>
       parse({ ...withGateway(gateway), ...(store === undefined ? {} : { store }) }).merchants[0]?.session.onStoreOutage;
     expect(outage({})).toBe('fail');
-    expect(outage({ supersedes: true })).toBe('fail');
-    expect(outage({ supersedes: 'unknown' })).toBe('fail');
-    expect(outage({ supersedes: false })).toBe('authorize');
+    const byDefault = [true, 'unknown', false].map((supersedes) => outage({ supersedes }));
+    expect(byDefault).toEqual(['fail', 'fail', 'authorize']);
     expect(outage({ supersedes: true }, { onStoreOutage: 'authorize' })).toBe('authorize');
     expect(outage({ supersedes: false }, { onStoreOutage: 'fail' })).toBe('fail');
   });
@@ -183,8 +184,8 @@ describe('parseConfiguration', () => {
       parse({ ...withGateway({ supersedes }), store: { onStoreOutage }, auth: { disabled: true } }).warnings.map(
         ({ path }) => path,
       );
-    expect(warned(true, 'authorize')).toEqual(['store.onStoreOutage']);
-    expect(warned('unknown', 'authorize')).toEqual(['store.onStoreOutage']);
+    for (const supersedes of [true, 'unknown'])
+      expect(warned(supersedes, 'authorize')).toEqual(['store.onStoreOutage']);
     expect(warned(false, 'authorize')).toEqual([]);
     expect(warned(true, 'fail')).toEqual([]);
   });

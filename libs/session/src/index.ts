@@ -9,9 +9,10 @@ export {
   sharedFailureKinds,
 } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
+export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
 export type { Merchants } from './ports/merchants.js';
-export type { RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
+export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';

@@ -1,5 +1,5 @@
 import { type ClaimAnswer, Claims, type ClaimsContext, type RenewalRequest } from './claims.js';
-import type { LeaseRelease } from './ports/session-store.js';
+import type { Lease, LeaseRelease } from './ports/session-store.js';
 import { type AttemptContext, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
 import type { EndedAttempt } from './renewal-report.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -8,7 +8,7 @@ import type { SessionSettings } from './session-settings.js';
 import { isStoreOutage, isStoreRefusal, STORE_RETRY_MS } from './store-outage.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
-type LeasedContext = ClaimsContext & AttemptContext & Pick<ReplicaContext, 'earlyDeaths'>;
+type LeasedContext = ClaimsContext & AttemptContext & Pick<ReplicaContext, 'earlyDeaths' | 'handovers'>;
 
 interface LeasedWish {
   readonly request: RenewalRequest;
@@ -39,17 +39,40 @@ export class LeasedRenewals {
    * @throws BrokerError `store_unavailable` when the claim was not answered; it may have been granted
    */
   async renew(wish: LeasedWish): Promise<EndedAttempt | RenewalResult> {
-    const { request, settings, mayNotCall } = wish;
+    const { request, settings } = wish;
     const answer = await this.#claim(request, settings);
     if (answer.kind !== 'claimed') return answer;
     // A call before this one may be carried out after it: nobody knows what became of one that failed.
     const isDoubtful = request.settles === true || answer.lease.lease.failures > 0;
     const deathsBefore = this.#context.earlyDeaths.deathsBeforeNext(request.merchant, isDoubtful);
-    const attempt = new RenewalAttempt(this.#context, { ...wish, deathsBefore, lease: answer.lease });
-    const refusal = mayNotCall() ?? (attempt.isLongEnough ? undefined : ({ kind: 'lost', retryInMs: 0 } as const));
+    const { lease } = answer.lease;
+    let giveUp = (): Promise<void> => Promise.resolve();
+    const onGivenUp = (): Promise<void> => giveUp();
+    const attempt = new RenewalAttempt(this.#context, { ...wish, deathsBefore, lease: answer.lease, onGivenUp });
+    const mayNotCall = (): RenewalResult | undefined => this.#mayNotCall(wish, attempt, lease);
+    let refusal = mayNotCall();
+    if (refusal === undefined) {
+      giveUp = await this.#context.handovers.lead({ request, settings, lease, spareMs: attempt.spareMs });
+      // The consumers' running calls may have taken a while: everything is asked anew.
+      refusal = mayNotCall();
+    }
     if (refusal === undefined) return await this.#attempt(attempt, answer.lease, wish.shutdown);
-    await this.#giveBack(answer.lease, { called: false, nextDueInMs: refusal.kind === 'held' ? refusal.retryInMs : 0 });
+    await Promise.all([
+      giveUp(),
+      this.#giveBack(answer.lease, { called: false, nextDueInMs: this.#dueAfter(refusal, lease) }),
+    ]);
     return refusal;
+  }
+
+  #mayNotCall(wish: LeasedWish, attempt: RenewalAttempt, { merchant, fence }: Lease): RenewalResult | undefined {
+    // Made alone meanwhile, and taken by the store: what came of this lease would be refused.
+    if (this.#context.held.generationOf(merchant) > fence) return { kind: 'already_newer' };
+    return wish.mayNotCall() ?? (attempt.isLongEnough ? undefined : { kind: 'lost', retryInMs: 0 });
+  }
+
+  #dueAfter(refusal: RenewalResult, { merchant }: Lease): number {
+    if (refusal.kind === 'already_newer') return Math.max(0, this.#context.held.untilRenewalMs(merchant));
+    return refusal.kind === 'held' ? refusal.retryInMs : 0;
   }
 
   async #claim(request: RenewalRequest, settings: SessionSettings): Promise<ClaimAnswer | RenewalResult> {

@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
+  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
@@ -26,8 +27,8 @@ const MIN_OUTAGE_MS = 1_000;
  */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
   claim: ['release', 'condemn'],
-  publish: ['offer', 'release', 'condemn'],
-  offer: ['publish'],
+  publish: ['offer', 'release', 'condemn', 'announce'],
+  offer: ['publish', 'announce'],
 };
 
 /** What is the matter with a store that does not work. */
@@ -104,6 +105,10 @@ export class ObservedStore implements SessionStore {
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {
     return this.#watch('read', () => this.#store.read(wanted));
+  }
+
+  announce(signal: HandoverSignal): Promise<number | undefined> {
+    return this.#watch('announce', () => this.#store.announce(signal));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {

@@ -18,6 +18,7 @@ function attemptWith(leftMs: number): RenewalAttempt {
     lease: { lease, endsAtMs: 1_000 + leftMs },
     settings,
     onIssued: () => undefined,
+    onGivenUp: () => Promise.resolve(),
   });
 }
 
@@ -57,6 +58,7 @@ describe('a call that is aborted', () => {
       lease: { lease, endsAtMs: 10_000 },
       settings,
       onIssued: () => undefined,
+      onGivenUp: () => Promise.resolve(),
     });
     return { clock, releases, attempt, held: ports.held };
   }

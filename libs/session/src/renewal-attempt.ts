@@ -12,11 +12,11 @@ import type { UnpublishedSession } from './unpublished-sessions.js';
 
 /** The end of a lease is kept for writing the result: the call must be over before less than this is left. */
 export const PUBLISH_ALLOWANCE_MS = 2_000;
-/** Between the end of the longest call and the end of the lease, publishing included. */
+/** Between the end of the longest call and the end of the lease, publishing included; a hand-over comes on top. */
 const LEASE_SLACK_MS = 5_000;
 
 export function leaseMsFor(settings: SessionSettings): number {
-  return settings.gatewayTimeoutMs + LEASE_SLACK_MS;
+  return settings.handoverMs + settings.gatewayTimeoutMs + LEASE_SLACK_MS;
 }
 
 /** Between two tries of one publication. */
@@ -54,6 +54,8 @@ interface AttemptOptions {
   readonly deathsBefore?: number | undefined;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
   readonly onIssued: (made: UnpublishedSession) => void;
+  /** Called as soon as it is known that no session comes of it: the one before it goes on. */
+  readonly onGivenUp: () => Promise<void>;
 }
 
 /** One lease, at most one create-session call, and what became of it. */
@@ -63,21 +65,28 @@ export class RenewalAttempt {
   readonly #granted: TimedLease;
   readonly #deathsBefore: number | undefined;
   readonly #onIssued: (made: UnpublishedSession) => void;
+  readonly #onGivenUp: () => Promise<void>;
   /** The highest generation that was known before the call was made. */
   readonly #known: number;
 
-  constructor(context: AttemptContext, { lease, settings, deathsBefore, onIssued }: AttemptOptions) {
+  constructor(context: AttemptContext, { lease, settings, deathsBefore, onIssued, onGivenUp }: AttemptOptions) {
     this.#context = context;
     this.#settings = settings;
     this.#granted = lease;
     this.#deathsBefore = deathsBefore;
     this.#onIssued = onIssued;
+    this.#onGivenUp = onGivenUp;
     this.#known = context.held.known(lease.lease.merchant);
   }
 
   /** False for the rest of a lease that an earlier, timed-out claim left behind: it may end during the call. */
   get isLongEnough(): boolean {
-    return this.#leftMs() >= this.#settings.gatewayTimeoutMs + PUBLISH_ALLOWANCE_MS;
+    return this.spareMs >= 0;
+  }
+
+  /** What the lease has beyond the longest call and the writing of its result. */
+  get spareMs(): number {
+    return this.#leftMs() - this.#settings.gatewayTimeoutMs - PUBLISH_ALLOWANCE_MS;
   }
 
   /**
@@ -162,7 +171,7 @@ export class RenewalAttempt {
   /** A store that does not answer (which ObservedStore reports) costs the rest of the lease: it then ends by itself. */
   async #release(release: LeaseRelease): Promise<void> {
     try {
-      await this.#context.store.release(this.#granted.lease, release);
+      await Promise.all([this.#onGivenUp(), this.#context.store.release(this.#granted.lease, release)]);
     } catch (error) {
       if (!isStoreOutage(error)) throw error;
     }

@@ -7,6 +7,7 @@ import { FailureBoard } from './failure-board.js';
 import type { GatewayFailureFacts } from './gateway-failure.js';
 import { GatewayLoad } from './gateway-load.js';
 import { Grace } from './grace.js';
+import type { Handovers } from './handovers.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import type { ClaimRequest, ClaimResult, SessionStore } from './ports/session-store.js';
@@ -85,6 +86,11 @@ class Renewing {
     load: this.load,
     failures: this.failures,
     grace: new Grace(this.clock, GRACE_MS),
+    handovers: {
+      lead: async () => async () => undefined,
+      hurry: () => undefined,
+      stop: () => undefined,
+    } as unknown as Handovers,
     gateway: this.gateway,
     events: this.events,
     clock: this.clock,

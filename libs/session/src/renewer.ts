@@ -47,7 +47,10 @@ export class Renewer {
   /** Never rejects for a failure of gateway or store: those are results. */
   renew(request: RenewalRequest): Promise<RenewalResult> {
     const running = this.#inFlight.get(request.merchant);
-    if (running !== undefined) return running;
+    if (running !== undefined) {
+      if (this.#cannotWait(request)) this.#context.handovers.hurry(request.merchant);
+      return running;
+    }
     const attempt = this.#run(request).finally(() => this.#inFlight.delete(request.merchant));
     this.#inFlight.set(request.merchant, attempt);
     return attempt;
@@ -100,6 +103,7 @@ export class Renewer {
    */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
+    this.#context.handovers.stop();
     const attempts = Promise.allSettled(this.#inFlight.values());
     const grace = this.#context.clock.schedule(graceMs, () => this.#shutdown.abort());
     await attempts;
@@ -137,13 +141,14 @@ export class Renewer {
   }
 
   async #make(request: RenewalRequest, settings: SessionSettings): Promise<EndedAttempt | RenewalResult> {
+    const { merchant } = request;
     try {
       return await this.#leased.renew({
         request,
         settings,
         // It may have been the first answer after an outage: replicas that hold newer than the store have not been
         // heard yet.
-        mayNotCall: () => this.#waitsForOthers(request) ?? (this.#stopping ? stopping : undefined),
+        mayNotCall: () => this.#waitsForOthers(request) ?? (this.#isUnwanted(merchant) ? stopping : undefined),
         onIssued: (made) => this.#adopt(made),
         shutdown: this.#shutdown.signal,
       });
@@ -151,6 +156,15 @@ export class Renewer {
       if (!isStoreSilence(error)) throw error;
       return await this.#withoutStore(request, settings);
     }
+  }
+
+  #isUnwanted(merchant: string): boolean {
+    return this.#stopping || this.#context.merchants.settingsOf(merchant) === undefined;
+  }
+
+  /** What is served is of no use to somebody: a renewal under way is then no planned one any more. */
+  #cannotWait({ merchant, trigger }: RenewalRequest): boolean {
+    return trigger === 'rejection' || this.#context.held.facts(merchant).freshMs <= 0;
   }
 
   /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */

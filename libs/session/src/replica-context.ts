@@ -5,6 +5,7 @@ import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
 import type { GatewayRecovery } from './gateway-recovery.js';
 import type { Grace } from './grace.js';
+import type { Handovers } from './handovers.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
 import type { Merchants } from './ports/merchants.js';
@@ -39,6 +40,7 @@ export interface ReplicaContext {
   readonly settlements: Settlements;
   readonly silence: StoreSilence;
   readonly grace: Grace;
+  readonly handovers: Handovers;
   readonly ceiling: CallCeiling;
   readonly load: GatewayLoad;
   readonly recovery: GatewayRecovery;

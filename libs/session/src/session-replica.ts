@@ -6,6 +6,7 @@ import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { Grace } from './grace.js';
+import { Handovers } from './handovers.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import { ObservedStore } from './observed-store.js';
@@ -63,6 +64,7 @@ export class SessionReplica {
   readonly failures = new FailureBoard();
   readonly reader: SessionReader;
   readonly rejections: SessionRejections;
+  readonly handovers: Handovers;
   readonly #merchants: Merchants;
   readonly #store: ObservedStore;
   readonly #renewer: Renewer;
@@ -90,6 +92,7 @@ export class SessionReplica {
       onKept: () => this.#loop.wake(),
       onBroken: (error) => events.emit({ event: 'broken', activity: 'offer', error }),
     });
+    this.handovers = new Handovers({ ...ports, store, held: this.held });
     const context = {
       ...ports,
       tracing: ports.tracing ?? untraced,
@@ -104,6 +107,7 @@ export class SessionReplica {
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
+      handovers: this.handovers,
       grace,
     };
     this.#renewer = new Renewer(context);
@@ -180,6 +184,7 @@ export class SessionReplica {
 
   #forget(merchant: string): void {
     this.#sync.forget(merchant);
+    this.handovers.forget(merchant);
     this.#renewer.forgetHoldOff(merchant);
     this.#unpublished.forget(merchant);
     this.#settlements.forget(merchant);

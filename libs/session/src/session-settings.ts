@@ -33,6 +33,8 @@ export interface SessionSettings {
    * Whether a new session ends the one before it (published: it does). Anything but `false` is treated as if it did.
    */
   readonly supersedes: boolean | 'unknown';
+  /** For so long at most a planned renewal waits for consumers that let their calls end; 0: it does not ask them. */
+  readonly handoverMs: number;
   /**
    * What happens past the margin while the store does not answer: `authorize`, each replica creates for itself within
    * the budget, counted locally; `fail`, nothing is created, and the session is served until it expires.

@@ -51,6 +51,7 @@ class Syncing {
         gatewayIdOf: () => 'gateway',
       },
       renewer: this.#renewer(),
+      handovers: { hear: () => this.done.push('hand-over') } as unknown as SessionSyncContext['handovers'],
       earlyDeaths: {
         note: (merchant: string, generation: number) => this.done.push(`condemned ${merchant} ${generation}`),
       } as unknown as SessionSyncContext['earlyDeaths'],

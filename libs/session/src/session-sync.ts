@@ -226,6 +226,7 @@ export class SessionSync {
   }
 
   #hear(announcement: Announcement): void {
+    if (announcement.kind === 'handover') return this.#context.handovers.hear(announcement);
     if (announcement.kind === 'gap') return this.#following.want(this.#context.merchants.ids());
     const { merchant, generation } = announcement;
     if (!this.#isConfigured(merchant)) return;

@@ -21,6 +21,10 @@ export class Announcer {
     this.#onListenerError = onListenerError;
   }
 
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
   /** @returns a function that ends the subscription; an announcement on its way is then no longer delivered */
   subscribe(listener: Listener): () => void {
     const subscription = Symbol('subscription');

@@ -57,6 +57,8 @@ export interface GaugeSource {
 export interface Instruments {
   readonly renewals: Count;
   readonly renewalSeconds: Record;
+  readonly handovers: Count;
+  readonly handoverSeconds: Record;
   readonly rejections: Count;
   readonly leases: Count;
   readonly storeErrors: Count;
@@ -74,6 +76,8 @@ export interface Instruments {
 const PREFIX = 'session_broker_';
 /** From an instant gateway to one that runs into the longest timeout. */
 const RENEWAL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** From nobody who takes part to the longest hand-over. */
+const HANDOVER_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 export function createInstruments(meter: Meter): Instruments {
   const counter = (name: string, description: string): Count => {
@@ -85,7 +89,14 @@ export function createInstruments(meter: Meter): Instruments {
     unit: 's',
     advice: { explicitBucketBoundaries: RENEWAL_BUCKETS_S },
   });
+  const handoverSeconds = meter.createHistogram(`${PREFIX}handover_wait_seconds`, {
+    description: 'How long a planned renewal waited for consumers to end their calls',
+    unit: 's',
+    advice: { explicitBucketBoundaries: HANDOVER_BUCKETS_S },
+  });
   return {
+    handovers: counter('handovers', 'Planned renewals that asked consumers to hold their calls, by what came of it'),
+    handoverSeconds: (value, attributes) => handoverSeconds.record(value, attributes),
     renewals: counter('renewals', 'Attempts that called the gateway, by trigger and outcome'),
     renewalSeconds: (value, attributes) => renewalSeconds.record(value, attributes),
     rejections: counter('rejections', 'Sessions that consumers reported as dead, by what came of it'),

@@ -93,6 +93,7 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     largestClockSkewMs: 300_000,
     foreignAuthorizerPauseMs: 600_000,
     supersedes: true,
+    handoverMs: 0,
     onStoreOutage: 'fail',
     ...overrides,
   };

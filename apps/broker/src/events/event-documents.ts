@@ -1,6 +1,7 @@
 import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { GenerationProperty } from '../docs/generation-property.js';
 import { SessionDocument } from '../sessions/session-document.js';
+import { HandoverNotice } from './handover-notice.js';
 
 /** One event, by the names of its fields. */
 export class SessionEventDocument {
@@ -14,9 +15,22 @@ export class SessionEventDocument {
   readonly data: SessionDocument;
 }
 
+/** Sent to those who asked for it. It has no id. */
+export class HandoverEventDocument {
+  @ApiProperty({ enum: ['handover'] })
+  readonly event: string;
+
+  @ApiProperty({ type: HandoverNotice, description: 'As JSON in one line.' })
+  readonly data: HandoverNotice;
+}
+
+const EVENTS: { $ref: string }[] = [SessionEventDocument, HandoverEventDocument].map((event) => ({
+  $ref: getSchemaPath(event),
+}));
+
 /** A stream is the sequence of its events, as in later versions of OpenAPI. */
 export const EVENT_STREAM = {
-  type: 'array',
-  items: { $ref: getSchemaPath(SessionEventDocument) },
+  type: 'array' as const,
+  items: { oneOf: EVENTS },
   description: 'The events, one after the other. Comments and the field `retry` are not events.',
-} as const;
+};

@@ -1,4 +1,5 @@
 import type { Session } from '#libs/session';
+import type { HandoverNotice } from './handover-notice.js';
 import { sessionJson } from '../sessions/session-document.js';
 
 /** A comment: it tells both ends, and everything between them, that the stream is alive. */
@@ -18,4 +19,9 @@ export function sessionFrame(session: Session): Buffer {
   const frame = Buffer.from(`event: session\nid: ${session.generation}\ndata: ${sessionJson(session)}\n\n`);
   framed.set(session, frame);
   return frame;
+}
+
+/** It has no id: the last one that a consumer has seen is still its session's generation. */
+export function handoverFrame(notice: HandoverNotice): Buffer {
+  return Buffer.from(`event: handover\ndata: ${JSON.stringify(notice)}\n\n`);
 }

@@ -1,5 +1,13 @@
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+} from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
@@ -12,7 +20,7 @@ import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { edgeHeaders } from '../http/edge-headers.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
-import { EVENT_STREAM, SessionEventDocument } from './event-documents.js';
+import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './event-documents.js';
 import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
@@ -48,13 +56,21 @@ export class EventsController {
     required: false,
     description: 'The generation that you hold: it is not repeated.',
   })
+  @ApiQuery({
+    name: 'handover',
+    required: false,
+    enum: ['true'],
+    description:
+      'You take part in hand-overs: `event: handover` says that a planned renewal is about to end the session that you ' +
+      'have. Hold new calls until the next session comes, and report when none is running any more.',
+  })
   @ApiResponse({
     status: 200,
     description: 'The stream.',
     headers: STREAM_HEADERS,
     content: { 'text/event-stream': { schema: EVENT_STREAM } },
   })
-  @ApiExtraModels(SessionEventDocument)
+  @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
   @Problems(401, 403, 404, 503)
   followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
     this.watchers.assertRoom();
@@ -67,7 +83,8 @@ export class EventsController {
     const { validUntil, name: caller = '' } = callerOf(request) ?? {};
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
-    const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent });
+    const takesPart = request.query['handover'] === 'true';
+    const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent, takesPart });
     // A connection that breaks while it is written to reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   }

@@ -4,13 +4,15 @@ import { HttpModule } from '../http/http.module.js';
 import { RequestLife } from '../http/request-life.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
 import { EventsController } from './events.controller.js';
+import { HandoverNotices } from './handover-notices.js';
+import { HandoversController } from './handovers.controller.js';
 import { SessionWatchers } from './session-watchers.js';
 
 /** Sessions that are pushed to those who follow them. */
 @Module({
   imports: [RenewalModule, AuditModule, HttpModule],
-  controllers: [EventsController],
-  providers: [SessionWatchers],
+  controllers: [EventsController, HandoversController],
+  providers: [SessionWatchers, HandoverNotices],
   exports: [SessionWatchers],
 })
 export class EventsModule {

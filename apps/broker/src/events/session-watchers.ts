@@ -36,6 +36,8 @@ export interface Watch {
   readonly generation: number;
   /** Who follows. */
   readonly caller?: string;
+  /** Whether it holds its calls while a session is replaced. */
+  readonly takesPart?: boolean;
   /** How long its credential is good for, when that is known. */
   readonly validForMs?: number | undefined;
   /** Told of each session that is sent. */
@@ -84,9 +86,9 @@ export class SessionWatchers implements OnModuleDestroy {
    * Sends the session now if it is newer than what the consumer holds, and each new one from here on.
    * @returns a function that forgets the watcher; to be called when its stream has closed, for whatever reason
    */
-  add(sink: EventSink, { merchant, generation, caller = '', validForMs = MAX_STREAM_MS, onSent }: Watch): () => void {
+  add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const watcher = new Watcher(sink, { generation, caller, endsAtMs, ...(onSent === undefined ? {} : { onSent }) });
+    const watcher = new Watcher(sink, { caller: '', ...watch, endsAtMs });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);
@@ -101,6 +103,14 @@ export class SessionWatchers implements OnModuleDestroy {
       this.#count -= 1;
       if (watched.watchers.size === 0) this.#forget(merchant, watched);
     };
+  }
+
+  /**
+   * Tells those who take part in hand-overs.
+   * @returns how many there are
+   */
+  notify(merchant: string, frameOf: (place: number) => Uint8Array): number {
+    return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
   }
 
   /** Ends the streams of those who may not follow any more; those who still may will come back. */

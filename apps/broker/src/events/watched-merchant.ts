@@ -10,6 +10,7 @@ export class WatchedMerchant {
   readonly watchers = new Set<Watcher>();
   readonly #clock: Clock;
   #round: ScheduledTask | undefined;
+  #noticeRound: ScheduledTask | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -21,9 +22,22 @@ export class WatchedMerchant {
     this.#tellNext(session, [...this.watchers], 0);
   }
 
+  /**
+   * Tells those who take part in hand-overs, each by a notice of its own. A session that comes meanwhile says more.
+   * @returns how many there are
+   */
+  notify(frameOf: (place: number) => Uint8Array): number {
+    this.#noticeRound?.cancel();
+    const participants = [...this.watchers].filter(({ takesPart }) => takesPart);
+    this.#notifyNext(frameOf, participants, 0);
+    return participants.length;
+  }
+
   stop(): void {
     this.#round?.cancel();
     this.#round = undefined;
+    this.#noticeRound?.cancel();
+    this.#noticeRound = undefined;
   }
 
   #tellNext(session: Session, everyone: readonly Watcher[], from: number): void {
@@ -33,5 +47,16 @@ export class WatchedMerchant {
     const next = from + BATCH;
     this.#round =
       next < everyone.length ? this.#clock.schedule(0, () => this.#tellNext(session, everyone, next)) : undefined;
+  }
+
+  #notifyNext(frameOf: (place: number) => Uint8Array, participants: readonly Watcher[], from: number): void {
+    for (const [place, watcher] of participants.slice(from, from + BATCH).entries()) {
+      if (this.watchers.has(watcher)) watcher.notify(frameOf(from + place));
+    }
+    const next = from + BATCH;
+    this.#noticeRound =
+      next < participants.length
+        ? this.#clock.schedule(0, () => this.#notifyNext(frameOf, participants, next))
+        : undefined;
   }
 }

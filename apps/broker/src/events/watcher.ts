@@ -17,6 +17,8 @@ interface WatcherTerms {
   readonly caller: string;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
   readonly endsAtMs: number;
+  /** Whether it holds its calls while a session is replaced. */
+  readonly takesPart?: boolean;
   /** Told of each session that is sent. */
   readonly onSent?: (session: Session) => void;
 }
@@ -28,12 +30,14 @@ const MAX_UNSENT_BYTES = 65_536;
 export class Watcher {
   readonly caller: string;
   readonly endsAtMs: number;
+  readonly takesPart: boolean;
   readonly #sink: EventSink;
   #generation: number;
   readonly #onSent: ((session: Session) => void) | undefined;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { generation, caller, endsAtMs, onSent }: WatcherTerms) {
+  constructor(sink: EventSink, { generation, caller, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
+    this.takesPart = takesPart;
     this.#onSent = onSent;
     this.#sink = sink;
     this.#generation = generation;
@@ -49,6 +53,11 @@ export class Watcher {
       this.#sink.write(sessionFrame(session));
       this.#onSent?.(session);
     }
+  }
+
+  /** Who does not read is not written to: nothing is lost to it that it would have known. */
+  notify(frame: Uint8Array): void {
+    if (this.#sink.writableLength <= MAX_UNSENT_BYTES) this.#sink.write(frame);
   }
 
   /** Nothing is buffered without end: a consumer that has read nothing from one heartbeat to the next is cut off. */

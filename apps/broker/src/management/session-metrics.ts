@@ -90,6 +90,8 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     switch (event.event) {
       case 'renewal_finished':
         return this.#renewalFinished(event);
+      case 'handover_awaited':
+        return this.#handoverAwaited(event);
       case 'lease_granted':
         return leases({ result: 'claimed' });
       case 'claim_refused':
@@ -118,6 +120,11 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#instruments.renewalSeconds(durationMs / MS_PER_S, { merchant });
     if (failure === undefined) return;
     this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.msgCode ?? 'none' });
+  }
+
+  #handoverAwaited({ merchant, outcome, waitedMs }: Named<'handover_awaited'>): void {
+    this.#instruments.handovers({ merchant, outcome });
+    this.#instruments.handoverSeconds(waitedMs / MS_PER_S, { merchant });
   }
 
   /** A rejection that found no answer shows as the failed renewal that it is. */

@@ -23,6 +23,7 @@ export class EventLog implements SessionEvents {
       implausible_time: (event) => this.#implausible(event),
       foreign_authorizer: (event) => this.#foreign(event),
       session_adopted: this.#debug('session adopted'),
+      handover_awaited: (event) => this.#handoverAwaited(event),
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
       renewal_abandoned: this.#debug('renewal abandoned'),
@@ -55,6 +56,12 @@ export class EventLog implements SessionEvents {
     const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
     if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
+  }
+
+  #handoverAwaited({ waitedMs, ...event }: Named<'handover_awaited'>): void {
+    const line = { ...event, waitedMs: Math.round(waitedMs) };
+    if (event.outcome === 'limit') this.#logger.info(line, 'a consumer did not end its calls before the renewal');
+    else this.#logger.debug(line, 'hand-over awaited');
   }
 
   #foreign({ isPresent, ...event }: Named<'foreign_authorizer'>): void {

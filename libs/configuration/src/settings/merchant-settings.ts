@@ -116,6 +116,12 @@ class RenewalSettings {
   readonly longestLifetimeMs: number = durationMs('24h');
 
   @text(
+    'How long a planned renewal waits for consumers that hold new calls and let running ones end. `0s`: it does not.',
+    durationBetween('0s', '5s'),
+  )
+  readonly handoverMs: number = durationMs('1s');
+
+  @text(
     'While somebody else creates sessions of the merchant, rejections create one in this time at most.',
     durationBetween('10s', '1d'),
   )

@@ -9,6 +9,12 @@ export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection';
 export type RenewalOutcome =
   'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
 
+/**
+ * How the wait of a hand-over ended. `nobody` takes part; all are `ready`; the time was up (`limit`); somebody needs the
+ * new session at once, or the replica stops (`cut`); the store did not pass it on (`unheard`).
+ */
+export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
+
 /** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
   | {
@@ -22,6 +28,14 @@ export type SessionEvent =
       readonly retryInMs?: number;
     }
   | { readonly event: 'renewal_abandoned'; readonly merchant: string; readonly generation: number }
+  | {
+      readonly event: 'handover_awaited';
+      readonly merchant: string;
+      readonly generation: number;
+      readonly outcome: HandoverOutcome;
+      readonly participants: number;
+      readonly waitedMs: number;
+    }
   | { readonly event: 'lease_granted'; readonly merchant: string; readonly trigger: RenewalTrigger }
   | {
       readonly event: 'claim_refused';

@@ -170,12 +170,27 @@ export interface DueMerchants {
 }
 
 /**
+ * What replicas tell each other of a renewal that takes its consumers along. The claimant: it `begins`, and nobody holds
+ * anything for longer than `holdForMs`; or it has `ended` without a session. Every replica: it has so many participants
+ * that are `holding`. Whichever replica a participant has answered: that one is `ready`.
+ */
+export type HandoverSignal = { readonly merchant: string; readonly generation: number } & (
+  | { readonly step: 'begins'; readonly holdForMs: number }
+  | { readonly step: 'holding'; readonly participants: number }
+  | { readonly step: 'ready'; readonly participant: string }
+  | { readonly step: 'ended' }
+);
+
+/**
  * What the store tells every replica, at most once and without promise: a hint that causes a read and sets nothing,
- * since anybody who can write to the channel can say anything. `gap`: hints may have been lost, for any merchant.
+ * since anybody who can write to the channel can say anything. `gap`: hints may have been lost, for any merchant. `handover`
+ * delays calls for a bounded time, and decides nothing either.
  */
 export type Announcement =
   /** `generation` when a session was published, absent when an attempt failed, or a session was condemned. */
-  { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number } | { readonly kind: 'gap' };
+  | { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number }
+  | { readonly kind: 'gap' }
+  | ({ readonly kind: 'handover' } & HandoverSignal);
 
 /**
  * Sessions, leases and due moments, shared by all replicas. Every operation is atomic, and all time is the store's
@@ -221,6 +236,11 @@ export interface SessionStore {
   condemn(merchant: string, generation: number): Promise<boolean>;
   /** The state of each merchant. */
   read(wanted: readonly WantedState[]): Promise<StoredStates>;
+  /**
+   * Tells every replica, this one included, what it need not keep.
+   * @returns how many replicas were told, undefined when the store cannot say
+   */
+  announce(signal: HandoverSignal): Promise<number | undefined>;
   /** @returns a function that ends the subscription */
   onAnnouncement(listener: (announcement: Announcement) => void): () => void;
   close(): Promise<void>;

@@ -5,6 +5,7 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
+  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
@@ -104,6 +105,13 @@ export class MemorySessionStore implements SessionStore, Sightings {
       states: wanted.map((one) => this.#ledger.read(one, time)),
       now: time.wall,
     }));
+  }
+
+  announce(signal: HandoverSignal): Promise<number> {
+    return this.#atomically(() => {
+      this.#announcer.announce({ kind: 'handover', ...signal });
+      return this.#announcer.listeners;
+    });
   }
 
   firstSeen(sighting: Sighting): Promise<boolean> {

@@ -5,6 +5,7 @@ import {
   decodeFailure,
   encodeFailed,
   encodeFailure,
+  encodeHandover,
   encodePublished,
 } from './announcement-codec.js';
 
@@ -57,6 +58,35 @@ describe('announcements on the wire', () => {
     '{"kind":"changed","merchant":"shop"}',
     '{"kind":"of a later version","merchant":"shop"}',
   ])('are ignored when this version does not know them: %s', (text) => {
+    expect(decodeAnnouncement(text)).toBeUndefined();
+  });
+
+  it.each([
+    { merchant: 'shop', generation: 8, step: 'begins', holdForMs: 3_000 },
+    { merchant: 'shop', generation: 8, step: 'holding', participants: 0 },
+    { merchant: 'shop', generation: 8, step: 'ready', participant: '5f6a0c0e-7a5c-4c6c-9c0b-2d1f3e4a5b6c' },
+    { merchant: 'shop', generation: 8, step: 'ended' },
+  ] as const)('of a hand-over are read as they were written: %j', (signal) => {
+    expect(decodeAnnouncement(encodeHandover(signal))).toEqual({ kind: 'handover', ...signal });
+  });
+
+  it.each([
+    { step: 'begins', holdForMs: 10_001 },
+    { step: 'begins', holdForMs: 0 },
+    { step: 'begins', holdForMs: 1.5 },
+    { step: 'begins' },
+    { step: 'holding', participants: -1 },
+    { step: 'holding', participants: 100_001 },
+    { step: 'holding', participants: '1' },
+    { step: 'ready', participant: '' },
+    { step: 'ready', participant: 'x'.repeat(65) },
+    { step: 'ready', participant: '<script>' },
+    { step: 'ended', generation: -8 },
+    { step: 'ended', generation: '8' },
+    { step: 'of a later version' },
+    {},
+  ])('of a hand-over are ignored when this version cannot have written them: %j', (signal) => {
+    const text = JSON.stringify({ kind: 'handover', merchant: 'shop', generation: 8, ...signal });
     expect(decodeAnnouncement(text)).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
 import { instantFromEpochMs } from '#libs/clock';
-import { type Announcement, gatewayFailureKinds, type RecordedFailure } from '#libs/session';
+import { type Announcement, gatewayFailureKinds, type HandoverSignal, type RecordedFailure } from '#libs/session';
 
 /** Replicas of this version listen to a part of what earlier versions need: the messages keep their shape for those. */
 export function encodePublished(merchant: string, generation: number): string {
@@ -10,6 +10,11 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
+/** Replicas of versions that know no hand-over pass over it. */
+export function encodeHandover(signal: HandoverSignal): string {
+  return JSON.stringify({ kind: 'handover', ...signal });
+}
+
 /** Those before this version pass it over. */
 export function encodeCondemned(merchant: string): string {
   return JSON.stringify({ kind: 'condemned', merchant });
@@ -17,6 +22,7 @@ export function encodeCondemned(merchant: string): string {
 
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
+const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'condemned', 'handover']);
 
 /**
  * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant
@@ -25,12 +31,37 @@ const MAX_MERCHANT_LENGTH = 200;
  */
 export function decodeAnnouncement(text: string): Announcement | undefined {
   if (text.length > MAX_MESSAGE_LENGTH) return undefined;
-  const { kind, merchant, generation } = parseObject(text) ?? {};
-  if (kind !== 'published' && kind !== 'failed' && kind !== 'condemned') return undefined;
-  if (typeof merchant !== 'string' || merchant === '' || merchant.length > MAX_MERCHANT_LENGTH) return undefined;
+  const message = parseObject(text) ?? {};
+  const { kind, merchant, generation } = message;
+  if (!KINDS.has(kind) || !isMerchant(merchant)) return undefined;
+  if (kind === 'handover') return isGeneration(generation) ? handoverOf(message, { merchant, generation }) : undefined;
   if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }
+
+/** Consumers hold payments for it: whoever can write to the channel cannot make it longer than this. */
+const MAX_HOLD_MS = 10_000;
+const MAX_PARTICIPANTS = 100_000;
+const PARTICIPANT = /^[\w-]{1,64}$/;
+
+function handoverOf(
+  { step, holdForMs, participants, participant }: Record<string, unknown>,
+  subject: Pick<HandoverSignal, 'merchant' | 'generation'>,
+): Announcement | undefined {
+  const told = { kind: 'handover', ...subject } as const;
+  if (step === 'begins' && isWithin(holdForMs, 1, MAX_HOLD_MS)) return { ...told, step, holdForMs };
+  if (step === 'holding' && isWithin(participants, 0, MAX_PARTICIPANTS)) return { ...told, step, participants };
+  if (step === 'ready' && typeof participant === 'string' && PARTICIPANT.test(participant)) {
+    return { ...told, step, participant };
+  }
+  return step === 'ended' ? { ...told, step } : undefined;
+}
+
+const isWithin = (value: unknown, least: number, most: number): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+
+const isMerchant = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_MERCHANT_LENGTH;
 
 const isGeneration = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
 

@@ -4,6 +4,7 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
+  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
@@ -23,6 +24,7 @@ import {
   encodeCondemned,
   encodeFailed,
   encodeFailure,
+  encodeHandover,
   encodePublished,
 } from './announcement-codec.js';
 import { batchesBy, inTurn } from './batch.js';
@@ -202,6 +204,10 @@ export class RedisSessionStore implements SessionStore, Sightings {
       for (const [index, one] of batch.entries()) states.set(one, answer.states[index] ?? absent(one));
     });
     return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
+  }
+
+  announce(signal: HandoverSignal): Promise<number | undefined> {
+    return this.#scripts.publish(this.#keys.channel, encodeHandover(signal));
   }
 
   async firstSeen({ merchant, names, forMs }: Sighting): Promise<boolean> {

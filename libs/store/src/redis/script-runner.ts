@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { type RedisVerdict, storeFailure } from './redis-failure.js';
 import { type RedisClient, type RedisScript, runScript, type ScriptCall } from './redis-script.js';
 
@@ -19,12 +20,28 @@ export class ScriptRunner {
    * @throws BrokerError `store_refused` for an error reply, `store_unavailable` when there was none: the script may have
    * run then
    */
-  async run(script: RedisScript, call: ScriptCall): Promise<unknown> {
+  run(script: RedisScript, call: ScriptCall): Promise<unknown> {
+    return this.#ask(script.name, () => runScript(this.#options.client, script, call));
+  }
+
+  /**
+   * @returns how many listen; undefined on a cluster, whose nodes know their own listeners only
+   * @throws as `run`
+   */
+  publish(channel: string, message: string): Promise<number | undefined> {
+    const { client } = this.#options;
+    return this.#ask('announce', async () => {
+      const listeners = await client.publish(channel, message);
+      return client instanceof Redis ? listeners : undefined;
+    });
+  }
+
+  async #ask<Answer>(operation: string, ask: () => Promise<Answer>): Promise<Answer> {
     try {
-      return await runScript(this.#options.client, script, call);
+      return await ask();
     } catch (error) {
       this.#options.onFailure();
-      throw storeFailure(script.name, this.#options.judge(error));
+      throw storeFailure(operation, this.#options.judge(error));
     }
   }
 }

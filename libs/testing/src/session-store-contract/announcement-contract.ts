@@ -16,6 +16,17 @@ export function nextOf(store: SessionStore, merchant: string): Promise<Announcem
   });
 }
 
+/** The next thing that is said of a hand-over. */
+function nextSignal(store: SessionStore): Promise<Announcement> {
+  return new Promise((resolve) => {
+    const end = store.onAnnouncement((announcement) => {
+      if (announcement.kind !== 'handover') return;
+      end();
+      resolve(announcement);
+    });
+  });
+}
+
 /** Everything that is announced of `shop` until a publication of another merchant, which is the last of all. */
 async function heardDuring(store: SessionStore, act: () => Promise<void>): Promise<readonly Announcement[]> {
   const heard: Announcement[] = [];
@@ -52,6 +63,18 @@ export function describeAnnouncements(bench: Bench): void {
       const heard = nextOf(other, 'shop');
       await failOnce(store, 1_500);
       expect(await heard).toEqual({ kind: 'changed', merchant: 'shop' });
+    });
+
+    it('of a hand-over reach every replica as they were said, and tell how many there are', async () => {
+      const [store, other] = bench().replicas;
+      const heard = [nextSignal(store), nextSignal(other)];
+      const signal = { step: 'begins', merchant: 'shop', generation: 4_712, holdForMs: 3_000 } as const;
+      const replicas = await store.announce(signal);
+      expect([undefined, 2]).toContain(replicas);
+      expect(await Promise.all(heard)).toEqual([
+        { kind: 'handover', ...signal },
+        { kind: 'handover', ...signal },
+      ]);
     });
 
     it('come after the operation that they tell of, never in the middle of it', async () => {

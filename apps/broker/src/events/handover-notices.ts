@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Clock } from '#libs/clock';
+import { type AnnouncedHandover, type HandoverAudience, SessionReplica } from '#libs/session';
+import { CLOCK } from '../platform/tokens.js';
+import { handoverFrame } from './event-frames.js';
+import { SessionWatchers } from './session-watchers.js';
+
+/** Of one replica, so many are asked to answer. Where there are more, the renewal waits as long as it may. */
+const MAX_ASKED = 256;
+
+/** Tells the watchers of this replica that a renewal is about to begin. */
+@Injectable()
+export class HandoverNotices implements HandoverAudience, OnModuleDestroy {
+  readonly #watchers: SessionWatchers;
+  readonly #clock: Clock;
+  readonly #detach: () => void;
+
+  constructor(
+    @Inject(SessionReplica) replica: SessionReplica,
+    @Inject(SessionWatchers) watchers: SessionWatchers,
+    @Inject(CLOCK) clock: Clock,
+  ) {
+    this.#watchers = watchers;
+    this.#clock = clock;
+    this.#detach = replica.handovers.attach(this);
+  }
+
+  hold(handover: AnnouncedHandover): number {
+    const notice = { ...handover, at: this.#now() };
+    const toAll = handoverFrame(notice);
+    return this.#watchers.notify(handover.merchant, (place) =>
+      place < MAX_ASKED ? handoverFrame({ ...notice, participant: randomUUID() }) : toAll,
+    );
+  }
+
+  resume({ merchant, generation }: Pick<AnnouncedHandover, 'merchant' | 'generation'>): void {
+    const frame = handoverFrame({ merchant, generation, holdForMs: 0, at: this.#now() });
+    this.#watchers.notify(merchant, () => frame);
+  }
+
+  onModuleDestroy(): void {
+    this.#detach();
+  }
+
+  #now(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+}

@@ -1,0 +1,124 @@
+import { orAborted } from './abort.js';
+import { type ClientEventListener, tell } from './client-event.js';
+import type { HandoverNotice } from './handover-notice.js';
+import type { SessionShelf } from './session-shelf.js';
+import type { Time, Timer } from './time.js';
+
+/** Whatever somebody says: no call is held for longer. */
+const MAX_HOLD_MS = 10_000;
+
+export interface CallGateParts {
+  readonly shelf: SessionShelf;
+  readonly time: Time;
+  readonly onEvent: ClientEventListener | undefined;
+  /** How long a call may take in all: none is held for longer. */
+  readonly timeoutMs: number;
+  /** Tells the broker that no call is running. Must not throw. */
+  readonly ready: (handover: Required<HandoverNotice>) => void;
+}
+
+/** How a hold ended: with the newer session, with word that there will be none, by itself, or with the client. */
+export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
+
+interface Hold {
+  readonly notice: HandoverNotice;
+  readonly sinceMs: number;
+  readonly timer: Timer;
+  readonly ended: Promise<void>;
+  readonly end: () => void;
+  held: number;
+  isReported: boolean;
+}
+
+/**
+ * Counts the calls that run with a session, and holds new ones while the session is about to be replaced, so that none
+ * is under way at the moment at which the gateway ends it.
+ */
+export class CallGate {
+  readonly #parts: CallGateParts;
+  #running = 0;
+  #hold: Hold | undefined;
+  /** The newest that was heard of: word of an older one comes too late. */
+  #latest = 0;
+
+  constructor(parts: CallGateParts) {
+    this.#parts = parts;
+    parts.shelf.onNewer(() => this.#release('session'));
+  }
+
+  /** A call begins, unless calls are held. @returns whether it did; it then leaves once */
+  enter(): boolean {
+    if (this.#hold !== undefined) return false;
+    this.#running += 1;
+    return true;
+  }
+
+  leave(): void {
+    this.#running -= 1;
+    this.#report();
+  }
+
+  /** Resolves when calls may begin again. @throws the signal's reason */
+  async pass(signal: AbortSignal | undefined): Promise<void> {
+    const hold = this.#hold;
+    if (hold === undefined) return;
+    hold.held += 1;
+    await orAborted(hold.ended, signal);
+  }
+
+  /** The broker says that a session is about to be replaced, or that it is not. */
+  notice(notice: HandoverNotice): void {
+    if (notice.holdForMs === 0) return this.#giveUp(notice.generation);
+    if (notice.generation <= this.#latest) return;
+    this.#latest = notice.generation;
+    this.#begin(notice);
+  }
+
+  close(): void {
+    this.#release('closed');
+  }
+
+  /** One that follows another goes on with what that one holds. */
+  #begin(notice: HandoverNotice): void {
+    const { shelf, time, timeoutMs, onEvent } = this.#parts;
+    const before = this.#hold;
+    before?.timer.cancel();
+    this.#hold = undefined;
+    const forMs = Math.min(notice.holdForMs, MAX_HOLD_MS, timeoutMs);
+    const timer = time.schedule(forMs, () => this.#release('limit'), { background: true });
+    this.#hold = { ...(before ?? newHold(time)), notice, timer, isReported: false };
+    tell(onEvent, { type: 'holding', generation: notice.generation, running: this.#running });
+    this.#report();
+    // What was to come is here already.
+    if (shelf.newest >= notice.generation) this.#release('session');
+  }
+
+  #giveUp(generation: number): void {
+    if (this.#hold !== undefined && this.#hold.notice.generation <= generation) this.#release('given_up');
+  }
+
+  #report(): void {
+    const hold = this.#hold;
+    if (hold === undefined || hold.isReported || this.#running > 0) return;
+    hold.isReported = true;
+    const { participant } = hold.notice;
+    if (participant !== undefined) this.#parts.ready({ ...hold.notice, participant });
+  }
+
+  #release(because: HoldEnd): void {
+    const hold = this.#hold;
+    if (hold === undefined) return;
+    this.#hold = undefined;
+    hold.timer.cancel();
+    hold.end();
+    const { time, onEvent } = this.#parts;
+    const heldMs = Math.round(time.monotonicMs() - hold.sinceMs);
+    tell(onEvent, { type: 'resumed', generation: hold.notice.generation, because, held: hold.held, heldMs });
+  }
+}
+
+function newHold(time: Time): Pick<Hold, 'sinceMs' | 'ended' | 'end' | 'held'> {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  return { sinceMs: time.monotonicMs(), ended, end: () => end(), held: 0 };
+}

@@ -1,0 +1,20 @@
+import type { BrokerHttp } from './broker-http.js';
+import { Deadline } from './deadline.js';
+import type { HandoverNotice } from './handover-notice.js';
+import type { Time } from './time.js';
+
+interface ReadyReportParts {
+  readonly http: BrokerHttp;
+  readonly time: Time;
+  readonly closed: AbortSignal;
+}
+
+/** Tells the broker that no call is running, once: where that fails, the broker waits as long as it would have anyway. */
+export function reportReady(
+  { http, time, closed }: ReadyReportParts,
+  { generation, participant, holdForMs }: Required<HandoverNotice>,
+): void {
+  const deadline = new Deadline(time, { ms: holdForMs, parents: [closed], background: true });
+  const end = (): void => deadline.close();
+  http.json({ path: '/session/handovers', body: { generation, participant }, signal: deadline.signal }).then(end, end);
+}

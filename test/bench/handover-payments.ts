@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ClientEvent, type Session, SessionBroker, SessionRejected } from '#libs/client';
+import type { HandoverFleet } from './handover-fleet.js';
+
+const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
+
+export interface PaymentPlan {
+  readonly perSecond: number;
+  readonly renewals: number;
+  /** Ends the run, should the renewals not come. */
+  readonly maxMs: number;
+}
+
+/** One client held its calls. Moments by the clock of this process. */
+export interface MeasuredHold {
+  readonly generation: number;
+  readonly sinceMs: number;
+  /** No call of it ran any more. */
+  readonly drainedMs: number;
+  readonly resumedMs: number;
+  readonly because: string;
+}
+
+export interface HandoverReport {
+  readonly payments: number;
+  readonly failed: readonly string[];
+  readonly ledger: Readonly<Record<'refused' | 'repeated' | 'lost' | 'doubled', number>>;
+  readonly renewals: number;
+  /** What payments waited before they began: those that met a hand-over, and all the others. */
+  readonly heldWaitsMs: readonly number[];
+  readonly otherWaitsMs: readonly number[];
+  readonly holds: readonly MeasuredHold[];
+  readonly longestCreateMs: number;
+}
+
+/** One client of one replica, and what it does while a session is replaced. */
+class PayingClient {
+  readonly heldWaitsMs: number[] = [];
+  readonly otherWaitsMs: number[] = [];
+  readonly holds: MeasuredHold[] = [];
+  readonly generations = new Set<number>();
+  readonly broker: SessionBroker;
+  readonly #sandboxUrl: string;
+  #running = 0;
+  #hold: { readonly sinceMs: number; drainedMs?: number } | undefined;
+
+  constructor(url: string, fleet: HandoverFleet) {
+    const onEvent = (event: ClientEvent): void => this.#heard(event);
+    this.broker = new SessionBroker({ url, merchant: 'shop', auth: fleet.token, onEvent });
+    this.#sandboxUrl = fleet.sandboxUrl;
+  }
+
+  async pay(): Promise<void> {
+    const askedMs = performance.now();
+    const isHeld = this.#hold !== undefined;
+    // The same on a repetition: that is how the ledger knows one payment from two.
+    const merchantRequestId = randomUUID();
+    let hasBegun = false;
+    await this.broker.withSession(async (session) => {
+      if (!hasBegun) (isHeld ? this.heldWaitsMs : this.otherWaitsMs).push(performance.now() - askedMs);
+      hasBegun = true;
+      this.#running += 1;
+      try {
+        await this.#order(session, merchantRequestId);
+      } finally {
+        this.#running -= 1;
+        this.#drained();
+      }
+    });
+  }
+
+  async #order(session: Session, merchantRequestId: string): Promise<void> {
+    this.generations.add(session.generation);
+    const response = await fetch(this.#sandboxUrl + CREATE_ORDER, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-api_version': 'V1',
+        'x-device_id': session.deviceId,
+        'x-refresh_token': session.refreshToken ?? '',
+      },
+      body: JSON.stringify(orderOf(merchantRequestId)),
+    });
+    const answer = (await response.json()) as { readonly hppOrderId?: string; readonly msgCode?: string };
+    if (answer.hppOrderId === undefined) throw new SessionRejected(answer.msgCode ?? `http_${response.status}`);
+  }
+
+  #heard(event: ClientEvent): void {
+    if (event.type === 'holding') {
+      this.#hold = { sinceMs: performance.now() };
+      this.#drained();
+    } else if (event.type === 'resumed' && this.#hold !== undefined) {
+      const resumedMs = performance.now();
+      const { generation, because } = event;
+      this.holds.push({ generation, because, resumedMs, drainedMs: resumedMs, ...this.#hold });
+      this.#hold = undefined;
+    }
+  }
+
+  #drained(): void {
+    if (this.#hold !== undefined && this.#running === 0) this.#hold.drainedMs ??= performance.now();
+  }
+}
+
+function orderOf(merchantRequestId: string): object {
+  return {
+    merchantRequestId,
+    merchantId: 'terminal-1',
+    hppPayType: 'PURCHASE',
+    coinAmount: 12_500,
+    paymentMethods: ['PAN'],
+    successUrl: 'https://shop.example/thanks',
+    failUrl: 'https://shop.example/sorry',
+    statusPageType: 'STATUS_TIMER_PAGE',
+    customerData: { senderCustomerId: 'customer-1' },
+  };
+}
+
+/** Pays at a steady pace through one client of each replica, until so many renewals have passed. */
+export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan): Promise<HandoverReport> {
+  const clients = fleet.brokerUrls.map((url) => new PayingClient(url, fleet));
+  for (const { broker } of clients) await broker.session();
+  const failed: string[] = [];
+  const started: Promise<void>[] = [];
+  const startedMs = performance.now();
+  const renewals = (): number => Math.max(...clients.map(({ generations }) => generations.size)) - 1;
+  while (renewals() < plan.renewals && performance.now() - startedMs < plan.maxMs) {
+    // By the clock, not by the pause: a timer that is late does not slow the payments down.
+    const due = Math.floor(((performance.now() - startedMs) * plan.perSecond) / 1_000);
+    while (started.length < due) {
+      const client = clients[started.length % clients.length];
+      const paid = client?.pay().catch((error: unknown) => void failed.push(String(error)));
+      started.push(paid ?? Promise.resolve());
+    }
+    await pause(2);
+  }
+  await Promise.all(started);
+  await Promise.all(clients.map(({ broker }) => broker.close()));
+  return {
+    payments: started.length,
+    failed,
+    ledger: await ledgerOf(fleet, started.length),
+    renewals: renewals(),
+    heldWaitsMs: clients.flatMap(({ heldWaitsMs }) => heldWaitsMs),
+    otherWaitsMs: clients.flatMap(({ otherWaitsMs }) => otherWaitsMs),
+    holds: clients.flatMap(({ holds }) => holds),
+    longestCreateMs: await longestCreateMs(fleet),
+  };
+}
+
+async function ledgerOf(fleet: HandoverFleet, payments: number): Promise<HandoverReport['ledger']> {
+  const { totals } = (await fleet.control('GET', '/ledger?limit=0')) as {
+    readonly totals: {
+      readonly accepted: number;
+      readonly repeated: number;
+      readonly doubled: number;
+      readonly refusedByReason: Readonly<Record<string, number>>;
+    };
+  };
+  const refused = Object.values(totals.refusedByReason).reduce((sum, times) => sum + times, 0);
+  return { refused, repeated: totals.repeated, lost: payments - totals.accepted, doubled: totals.doubled };
+}
+
+async function longestCreateMs(fleet: HandoverFleet): Promise<number> {
+  const { calls } = (await fleet.control('GET', '/calls?operation=authorize&limit=1000')) as {
+    readonly calls: readonly { readonly durationMs?: number }[];
+  };
+  return Math.max(...calls.map(({ durationMs = 0 }) => durationMs));
+}
+
+/** Of a list of measurements; 0 when there are none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
