@@ -1,7 +1,12 @@
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { FailureBoard } from './failure-board.js';
-export { GatewayFailure, type GatewayFailureFacts, type GatewayFailureKind } from './gateway-failure.js';
+export {
+  GatewayFailure,
+  type GatewayFailureFacts,
+  type GatewayFailureKind,
+  type NoAnswerReason,
+} from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export { HeldSessions } from './held-sessions.js';
 export type { Merchants } from './ports/merchants.js';

@@ -182,7 +182,7 @@ export class RenewalAttempt {
 
 /** A failure as every replica may show it. */
 export function recordOf(failure: GatewayFailure, kind: RecordedFailure['kind'], at: Instant): RecordedFailure {
-  return { kind, at, ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }) };
+  return { kind, at, ...(failure.shownCode === undefined ? {} : { msgCode: failure.shownCode }) };
 }
 
 /**
