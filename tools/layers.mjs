@@ -44,6 +44,7 @@ export const brokerFeatures = {
   events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   rejections: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   payloads: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  notifications: ['platform', 'docs', 'renewal', 'auth', 'audit', 'http', 'payloads'],
   management: ['platform', 'configuration', 'renewal', 'auth', 'http', 'sessions', 'events'],
   reload: ['platform', 'configuration', 'renewal', 'auth', 'audit', 'http', 'events', 'management'],
 };

@@ -230,6 +230,18 @@ const consumers = [
     THIRD,
     perSecond('rejections', 'result'),
   ),
+  lines(
+    {
+      title: 'Somebody else creates',
+      description: 'One: sessions of this merchant die early, and no call of the broker has ended them.',
+      unit: 'none',
+    },
+    THIRD,
+    {
+      expr: `topk(${TOP}, max by (merchant) (session_broker_foreign_authorizer{${MERCHANT}}))`,
+      legend: '{{merchant}}',
+    },
+  ),
   lines({ title: 'Watchers', description: 'Open event streams of each replica.', unit: 'none' }, THIRD, {
     expr: `sum by (instance) (session_broker_watchers{${REPLICA}})`,
     legend: '{{instance}}',

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodes } from '#libs/errors';
+import { errorCodes, unavailableReasons } from '#libs/errors';
 import { loadRuleTables, root } from './rule-tables.js';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** The rows of the first table of a Markdown text, each as its cells without marks. */
 function tableRows(markdown: string): string[][] {
-  const lines = markdown.split('\n').filter((line) => line.startsWith('|'));
+  const lines = /(?:^\|.*\n)+/m.exec(markdown)?.[0].trimEnd().split('\n') ?? [];
   const cells = (line: string): string[] =>
     line
       .split('|')
@@ -35,6 +35,18 @@ describe('the documentation', () => {
   it('says for every error code what to do', () => {
     const silent = tableRows(read('docs/errors.md')).filter((row) => (row[4] ?? '').length < 10);
     expect(silent).toEqual([]);
+  });
+
+  it('lists exactly the reasons for which there is no session, in the words of the code', () => {
+    const [, reasons = ''] = read('docs/errors.md').split('\n## Why there is no session\n');
+    expect(tableRows(reasons)).toEqual(
+      Object.entries(unavailableReasons).map(([reason, { caller, page, runbook }]) => [
+        reason,
+        caller,
+        page,
+        `[${runbook}](runbooks/${runbook}.md)`,
+      ]),
+    );
   });
 
   it('shows the import table as lint holds it', async () => {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import { RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
+import request from 'supertest';
+import { problem, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
 
@@ -15,15 +16,15 @@ describe('bad input', () => {
 
   beforeAll(async () => {
     broker = await RunningBroker.start();
-    const response = await broker.get(PATH, { prefer: 'wait=5' });
-    const session = (await response.json()) as Record<string, string>;
+    const { body } = await broker.as(TOKENS.checkout).get(PATH).set('prefer', 'wait=5').expect(200);
+    const session = body as Record<string, string>;
     secrets = [session['authToken'], session['deviceId'], session['refreshToken']].filter((text) => text !== undefined);
     secrets.push(SERVICE_CODE, ...Object.values(TOKENS));
   });
   afterAll(() => broker.close());
 
   /** Sends bytes as they are: clients mend what a test wants to be broken. */
-  function sendRaw(request: string): Promise<Answer> {
+  function sendRaw(octets: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
       let text = '';
@@ -33,7 +34,7 @@ describe('bad input', () => {
         const [head = '', body = ''] = text.split('\r\n\r\n', 2);
         resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), head, body });
       });
-      socket.write(request);
+      socket.write(octets);
     });
   }
 
@@ -45,7 +46,7 @@ describe('bad input', () => {
     expect(head.toLowerCase()).toContain('content-type: application/problem+json');
     expect(head.toLowerCase()).toMatch(/x-request-id: [\w-]+/);
     for (const secret of secrets) expect(head + body).not.toContain(secret);
-    expect((await broker.get(PATH)).status).toBe(200);
+    await broker.as(TOKENS.checkout).get(PATH).expect(200);
   }
 
   const table: Record<string, [request: string, status: number, code: string]> = {
@@ -134,53 +135,48 @@ describe('bad input', () => {
     ],
   };
 
-  it.each(Object.entries(table))('%s gets a problem of the right status', async (_name, [request, status, code]) => {
-    await expectProblem(sendRaw(request), status, code);
+  it.each(Object.entries(table))('%s gets a problem of the right status', async (_name, [octets, status, code]) => {
+    await expectProblem(sendRaw(octets), status, code);
   });
 
   it('tells a merchant outside the policy and an unknown one apart for nobody', async () => {
     const bodyOf = async (merchant: string): Promise<object> => {
-      const response = await broker.get(`/v1/merchants/${merchant}/session`, { 'x-request-id': 'same' });
-      return { status: response.status, body: await response.text() };
+      const caller = broker.as(TOKENS.checkout).set('x-request-id', 'same');
+      const { status, text } = await caller.get(`/v1/merchants/${merchant}/session`);
+      return { status, text };
     };
     expect(await bodyOf('hidden')).toEqual(await bodyOf('nobody'));
   });
 
   it('tells a caller who may see every merchant that one does not exist', async () => {
-    const response = await broker.get('/v1/merchants/nobody/session', {}, TOKENS.admin);
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ code: 'merchant_not_found' });
+    const asked = broker.as(TOKENS.admin).get('/v1/merchants/nobody/session');
+    await asked.expect(404).expect(problem('merchant_not_found'));
   });
 
   it('refuses a caller whose policy allows something else', async () => {
-    const response = await broker.get(PATH, {}, TOKENS.reporting);
-    expect(response.status).toBe(403);
+    await broker.as(TOKENS.reporting).get(PATH).expect(403);
   });
 
   it('says how to authenticate, and which methods there are', async () => {
-    const unauthenticated = await broker.get(PATH, {}, '');
-    expect(unauthenticated.headers.get('www-authenticate')).toBe('Bearer realm="session-broker"');
-    const wrongMethod = await fetch(broker.url + PATH, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${TOKENS.checkout}` },
-    });
-    expect(wrongMethod.headers.get('allow')).toBe('GET, HEAD');
+    await request(broker.url).get(PATH).expect('www-authenticate', 'Bearer realm="session-broker"');
+    await broker.as(TOKENS.checkout).put(PATH).expect('allow', 'GET, HEAD');
   });
 
   it('serves the contract and its pages without a token, and nothing else', async () => {
-    const contract = await broker.get('/openapi.json', {}, '');
-    expect(contract.status).toBe(200);
-    const page = await broker.get('/docs', {}, '');
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    const anybody = request(broker.url);
+    await anybody.get('/openapi.json').expect(200);
+    await anybody
+      .get('/docs')
+      .expect(200)
+      .expect('content-type', /^text\/html/);
+    // As a browser sends them: it climbs by itself, where it sees that it can.
     expect((await broker.get('/docs/../v1/merchants', {}, '')).status).toBe(401);
     expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);
   });
 
   it('answers on the management port with none of the API', async () => {
     for (const path of ['/v1/merchants', '/docs', '/livez/../readyz/x']) {
-      const response = await fetch(broker.managementUrl + path);
-      expect([path, response.status]).toEqual([path, 404]);
+      await request(broker.managementUrl).get(path).expect(404);
     }
   });
 

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { aServerPublicKey } from '#libs/testing';
+import { RefundingGateway } from './refunding-gateway.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -36,6 +37,23 @@ async function examples(): Promise<string[]> {
   return [...manual.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code!);
 }
 
+/** The one for a merchant SDK. */
+async function recipe(): Promise<string> {
+  return (await examples()).find((code) => code.includes('withSdk'))!;
+}
+
+/** What somebody writes who follows the recipe with an SDK that is typed as strictly as it can be. */
+const USE_OF_RECIPE = `
+import { SessionBroker } from '@session-broker/client';
+import { MerchantSdk } from './merchant-sdk.js';
+import { withSdk } from './recipe.js';
+
+const broker = new SessionBroker({ url: 'https://broker', merchant: 'shop' });
+const newSdk = () => new MerchantSdk({ baseUrl: 'https://bank', merchantId: 'm-1', authenticationKey: { kty: 'EC' } });
+const answer = await withSdk(broker, newSdk, (sdk) => sdk.createRefund({ coinAmount: 100 }));
+export const status: unknown = answer['status'];
+`;
+
 describe('the published client', () => {
   let folder: string;
   let server: Server;
@@ -47,7 +65,7 @@ describe('the published client', () => {
     folder = await mkdtemp(join(tmpdir(), 'client-package-'));
     await mkdir(join(folder, 'node_modules/@session-broker'), { recursive: true });
     await symlink(built, join(folder, 'node_modules/@session-broker/client'));
-    for (const name of ['@types', 'undici', 'undici-types']) {
+    for (const name of ['@types', 'jose', 'undici', 'undici-types']) {
       await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
     }
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
@@ -111,6 +129,9 @@ describe('the published client', () => {
     const codes = await examples();
     expect(codes.length).toBeGreaterThanOrEqual(4);
     await Promise.all(codes.map((code, index) => writeFile(join(folder, `example-${index}.ts`), code)));
+    await writeFile(join(folder, 'recipe.ts'), await recipe());
+    await copyFile(join(root, 'test/e2e/merchant-sdk.ts'), join(folder, 'merchant-sdk.ts'));
+    await writeFile(join(folder, 'use-of-recipe.ts'), USE_OF_RECIPE);
     const strict = [
       '--strict',
       '--exactOptionalPropertyTypes',
@@ -119,7 +140,7 @@ describe('the published client', () => {
       'false',
     ];
     const target = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
-    const files = codes.map((_code, index) => `example-${index}.ts`);
+    const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts'];
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const { stdout } = await run(process.execPath, [tsc, ...strict, ...target, ...files], { cwd: folder }).catch(
       (error: { stdout: string }) => error,
@@ -151,43 +172,60 @@ describe('the published client', () => {
     expect(lingeredMs).toBeLessThan(2_000);
   });
 
-  it('feeds a merchant SDK as the recipe of the manual says, and the SDK creates no session', async () => {
-    const recipe = (await examples()).find((code) => code.includes('withBrokeredSessions'))!;
-    const { transform } = await import('@swc/core');
-    const { code } = await transform(recipe, {
-      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-      module: { type: 'es6' },
+  describe('in the recipe for a merchant SDK', () => {
+    let gateway: RefundingGateway;
+
+    /** The recipe and an SDK of that shape as they are, without their types. */
+    beforeAll(async () => {
+      const { transform } = await import('@swc/core');
+      const strip = async (source: string, name: string): Promise<void> => {
+        const jsc = { target: 'es2022' as const, parser: { syntax: 'typescript' as const } };
+        await writeFile(join(folder, name), (await transform(source, { jsc, module: { type: 'es6' } })).code);
+      };
+      await strip(await recipe(), 'recipe.mjs');
+      await strip(await readFile(join(root, 'test/e2e/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
     });
-    await writeFile(join(folder, 'recipe.mjs'), code);
-    const { out } = await runModule(`
-      import { SessionBroker } from '@session-broker/client';
-      import { withBrokeredSessions } from './recipe.mjs';
-      class Sdk {
-        created = 0;
-        async createSession() { this.created += 1; throw new Error('a create call'); }
-        async purchase(order) {
-          const { authToken, refreshToken, deviceId, serverPublic, tokenExpirationDateTime } = await this.createSession();
-          return { order, authToken, refreshToken, deviceId, kty: serverPublic.kty, tokenExpirationDateTime };
-        }
-      }
-      const broker = new SessionBroker({ url: process.env.URL, merchant: 'shop', auth: 'token' });
-      const sdk = new Sdk();
-      const purchase = withBrokeredSessions(sdk, broker);
-      const receipts = await Promise.all(Array.from({ length: 5 }, (_, order) => purchase({ order })));
-      console.log(JSON.stringify({ created: sdk.created, receipts: receipts.length, last: receipts.at(-1) }));
-      await broker.close();
-    `);
-    expect(JSON.parse(out)).toEqual({
-      created: 0,
-      receipts: 5,
-      last: {
-        order: { order: 4 },
-        authToken: 'auth-token',
-        refreshToken: 'refresh-token',
-        deviceId: 'device-id',
-        kty: 'EC',
-        tokenExpirationDateTime: '2099-11-20 12:34:52.0998 +0000',
-      },
+    beforeEach(async () => {
+      gateway = await RefundingGateway.start();
+    });
+    afterEach(() => gateway.close());
+
+    /** Refunds as a service would that has the public key and no other. */
+    const refund = async (): Promise<unknown> => {
+      const settings = { baseUrl: gateway.url, merchantId: 'm-1', authenticationKey: gateway.merchant.publicJwk };
+      const { out } = await runModule(`
+        import { SessionBroker } from '@session-broker/client';
+        import { MerchantSdk } from './merchant-sdk.mjs';
+        import { withSdk } from './recipe.mjs';
+        const broker = new SessionBroker({ url: '${gateway.url}', merchant: 'shop', auth: 'token', follow: 'none' });
+        const newSdk = () => new MerchantSdk(${JSON.stringify(settings)});
+        const refunded = withSdk(broker, newSdk, (sdk) => sdk.createRefund({ operationId: 'o-1', coinAmount: 100 }));
+        console.log(JSON.stringify(await refunded.catch(({ code }) => ({ code }))));
+        await broker.close();
+      `);
+      return JSON.parse(out);
+    };
+
+    it('lets it refund with a session that it did not create, and an answer that it did not open', async () => {
+      expect(await refund()).toEqual({ type: 'REFUND', status: 'PENDING', operationId: 'o-1' });
+      const body = { operationId: 'o-1', coinAmount: 100, merchantId: 'm-1' };
+      expect(gateway.refunds).toEqual([{ generation: 1, body }]);
+      expect(gateway.rejections).toEqual([]);
+    });
+
+    it('seals anew with the next session when the gateway has ended this one', async () => {
+      gateway.livesFrom = 2;
+      expect(await refund()).toMatchObject({ status: 'PENDING' });
+      expect(gateway.refunds.map(({ generation }) => generation)).toEqual([2]);
+      expect(gateway.rejections).toEqual([{ generation: 1, reason: 'b_session_doesnt_exist' }]);
+      expect(new Set(gateway.refusals)).toEqual(new Set([1]));
+    });
+
+    it('does not repeat when the bank has closed the access', async () => {
+      gateway.livesFrom = 3;
+      gateway.refusal = { status: 401, msgCode: 'b_auth_token_expired' };
+      expect(await refund()).toEqual({ code: '500' });
+      expect(gateway.rejections).toEqual([]);
     });
   });
 });

@@ -1,3 +1,4 @@
+import request, { type Response, type Test } from 'supertest';
 import { SystemClock } from '#libs/clock';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
@@ -13,8 +14,19 @@ interface SessionBody {
   readonly renewAt: string;
 }
 
-async function sessionOf(response: Response): Promise<SessionBody> {
-  return (await response.json()) as SessionBody;
+const ask = (broker: RunningBroker, path: string, headers: Record<string, string> = {}): Test =>
+  broker.as(TOKENS.checkout).get(path).set(headers);
+const read = (broker: RunningBroker, headers: Record<string, string> = {}): Test => ask(broker, PATH, headers);
+const sessionOf = ({ body }: { readonly body: unknown }): SessionBody => body as SessionBody;
+const firstOf = (broker: RunningBroker): Promise<SessionBody> =>
+  read(broker, { prefer: 'wait=5' }).expect(200).then(sessionOf);
+const etagOf = ({ generation }: SessionBody): string => `"${generation}"`;
+
+/** What two answers to the same request have in common. */
+function comparable({ status, headers, text }: Response): object {
+  const { date: _date, 'x-request-id': id, 'cache-control': cache, ...rest } = headers as Record<string, string>;
+  const ownId = id === 'mine-1' ? id : (id ?? '').length;
+  return { status, rest, ownId, cache: cache?.split('=')[0], text };
 }
 
 describe('reading a session', () => {
@@ -22,14 +34,13 @@ describe('reading a session', () => {
 
   beforeAll(async () => {
     broker = await RunningBroker.start();
-    await broker.get(PATH, { prefer: 'wait=5' });
+    await firstOf(broker);
   });
   afterAll(() => broker.close());
 
   it('gives the whole session in its one shape', async () => {
-    const response = await broker.get(PATH);
-    expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({
+    const { body } = await read(broker).expect(200);
+    expect(body).toEqual({
       merchant: 'shop',
       generation: expect.any(Number),
       authToken: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -44,50 +55,37 @@ describe('reading a session', () => {
   });
 
   it('says how long it may be kept: until it is renewed, and by this caller only', async () => {
-    const response = await broker.get(PATH);
-    const { generation, renewAt } = await sessionOf(response);
-    expect(response.headers.get('etag')).toBe(`"${generation}"`);
-    const maxAge = Number(/^private, max-age=(\d+)$/.exec(response.headers.get('cache-control') ?? '')?.[1]);
-    const untilRenewal = (Date.parse(renewAt) - Date.now()) / 1_000;
+    const response = await read(broker);
+    const session = sessionOf(response);
+    expect(response.headers['etag']).toBe(etagOf(session));
+    const maxAge = Number(/^private, max-age=(\d+)$/.exec(response.headers['cache-control'] ?? '')?.[1]);
+    const untilRenewal = (Date.parse(session.renewAt) - Date.now()) / 1_000;
     expect(maxAge).toBeLessThanOrEqual(untilRenewal + 1);
     expect(maxAge).toBeGreaterThan(untilRenewal - 3);
   });
 
   it('answers 304 without a body to whoever holds the session already', async () => {
-    const etag = (await broker.get(PATH)).headers.get('etag') ?? '';
+    const etag = etagOf(await firstOf(broker));
     for (const held of [etag, `W/${etag}`, `"1", ${etag}`, '*']) {
-      const response = await broker.get(PATH, { 'if-none-match': held });
-      expect([held, response.status, await response.text()]).toEqual([held, 304, '']);
-      expect(response.headers.get('etag')).toBe(etag);
+      await read(broker, { 'if-none-match': held }).expect(304, '').expect('etag', etag);
     }
-    expect((await broker.get(PATH, { 'if-none-match': '"1"' })).status).toBe(200);
+    await read(broker, { 'if-none-match': '"1"' }).expect(200);
   });
 
   it('gives the same answer before the framework and through it', async () => {
-    const etag = (await broker.get(PATH)).headers.get('etag') ?? '';
+    const etag = etagOf(await firstOf(broker));
     for (const headers of [{}, { 'if-none-match': etag }, { 'if-none-match': '"1"' }, { 'x-request-id': 'mine-1' }]) {
-      const early = await broker.get(PATH, headers);
-      const late = await broker.get(PATH, { ...headers, ...THROUGH_THE_FRAMEWORK });
-      const comparable = async (response: Response): Promise<object> => {
-        const {
-          date: _date,
-          'x-request-id': id,
-          'cache-control': cache,
-          ...rest
-        } = Object.fromEntries(response.headers);
-        const ownId = id === 'mine-1' ? id : (id ?? '').length;
-        return { status: response.status, rest, ownId, cache: cache?.split('=')[0], body: await response.text() };
-      };
-      expect(await comparable(early)).toEqual(await comparable(late));
+      const early = await read(broker, headers);
+      const late = await read(broker, { ...headers, ...THROUGH_THE_FRAMEWORK });
+      expect(comparable(early)).toEqual(comparable(late));
     }
   });
 
   it('takes over a harmless request id and replaces any other', async () => {
-    const given = async (id: string): Promise<string | null> =>
-      (await broker.get(PATH, { 'x-request-id': id })).headers.get('x-request-id');
-    expect(await given('order-4711')).toBe('order-4711');
-    expect(await given('x'.repeat(65))).toMatch(/^[0-9a-f-]{36}$/);
-    expect(await given('a b"c')).toMatch(/^[0-9a-f-]{36}$/);
+    const own = /^[0-9a-f-]{36}$/;
+    await read(broker, { 'x-request-id': 'order-4711' }).expect('x-request-id', 'order-4711');
+    await read(broker, { 'x-request-id': 'x'.repeat(65) }).expect('x-request-id', own);
+    await read(broker, { 'x-request-id': 'a b"c' }).expect('x-request-id', own);
   });
 
   it.each([
@@ -97,7 +95,7 @@ describe('reading a session', () => {
     const fault = { kind: 'clock_skew', operation: 'authorize', merchant: 'shop', skewMs };
     const own = await RunningBroker.start({ merchant: { lifetimeMs: 900_000 }, faults: [fault] });
     try {
-      const { expiresAt } = await sessionOf(await own.get(PATH, { prefer: 'wait=5' }));
+      const { expiresAt } = await firstOf(own);
       const leftMs = Date.parse(expiresAt) - new SystemClock().now();
       expect(leftMs).toBeGreaterThan(890_000);
       expect(leftMs).toBeLessThanOrEqual(900_000);
@@ -109,7 +107,7 @@ describe('reading a session', () => {
   it('believes no session to live longer than a day', async () => {
     const own = await RunningBroker.start({ merchant: { lifetimeMs: 10 * 86_400_000 } });
     try {
-      const { createdAt, expiresAt } = await sessionOf(await own.get(PATH, { prefer: 'wait=5' }));
+      const { createdAt, expiresAt } = await firstOf(own);
       expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBeLessThanOrEqual(86_400_000);
     } finally {
       await own.close();
@@ -119,8 +117,8 @@ describe('reading a session', () => {
   it('does not replace a session that was just created, however much is wanted', async () => {
     const own = await RunningBroker.start({ merchant: { lifetimeMs: 20_000 } });
     try {
-      const first = await sessionOf(await own.get(PATH, { prefer: 'wait=5' }));
-      const young = await sessionOf(await own.get(`${PATH}?minRemaining=30s`));
+      const first = await firstOf(own);
+      const young = await ask(own, `${PATH}?minRemaining=30s`).then(sessionOf);
       expect(young.generation).toBe(first.generation);
       expect(await own.createCalls()).toBe(2);
     } finally {
@@ -137,18 +135,16 @@ describe('reading a session', () => {
     '?minremaining=60s',
     '?force=true',
   ])('refuses the query %s', async (query) => {
-    const response = await broker.get(PATH + query);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
+    const { body } = await ask(broker, PATH + query).expect(400);
+    expect(body).toMatchObject({
       code: 'invalid_request',
       detail: expect.stringContaining('minRemaining'),
     });
   });
 
   it('lists the merchants of the caller without any secret', async () => {
-    const response = await broker.get('/v1/merchants');
-    const body = await response.text();
-    expect(JSON.parse(body)).toEqual({
+    const { body, text } = await ask(broker, '/v1/merchants').expect(200);
+    expect(body).toEqual({
       merchants: [
         {
           id: 'shop',
@@ -161,14 +157,14 @@ describe('reading a session', () => {
         },
       ],
     });
-    expect(body).not.toContain((await sessionOf(await broker.get(PATH))).authToken);
-    const everything = (await (await broker.get('/v1/merchants', {}, TOKENS.admin)).json()) as { merchants: unknown[] };
-    expect(everything.merchants).toHaveLength(2);
+    expect(text).not.toContain((await firstOf(broker)).authToken);
+    const everything = await broker.as(TOKENS.admin).get('/v1/merchants').expect(200);
+    expect(everything.body).toMatchObject({ merchants: [{ id: 'shop' }, { id: 'hidden' }] });
   });
 
   it('gives the public client key to hand to the bank', async () => {
-    const response = await broker.get('/v1/merchants/shop/client-key');
-    expect(await response.json()).toEqual({
+    const { body } = await ask(broker, '/v1/merchants/shop/client-key').expect(200);
+    expect(body).toEqual({
       merchant: 'shop',
       jwk: { kty: 'EC', crv: 'P-384', use: 'enc', alg: 'ECDH-ES+A256KW', x: expect.any(String), y: expect.any(String) },
       thumbprint: broker.thumbprint,
@@ -180,12 +176,11 @@ describe('waiting for a session', () => {
   it('holds the request until the session changes', async () => {
     const broker = await RunningBroker.start({ merchant: { lifetimeMs: 4_000 }, timeout: '500ms' });
     try {
-      const first = await broker.get(PATH, { prefer: 'wait=5' });
-      const etag = first.headers.get('etag') ?? '';
-      const next = await broker.get(PATH, { 'if-none-match': etag, prefer: 'wait=10' });
-      expect(next.status).toBe(200);
-      expect(next.headers.get('preference-applied')).toBe('wait=10');
-      const [before, after] = [await sessionOf(first), await sessionOf(next)];
+      const before = await firstOf(broker);
+      const after = await read(broker, { 'if-none-match': etagOf(before), prefer: 'wait=10' })
+        .expect(200)
+        .expect('preference-applied', 'wait=10')
+        .then(sessionOf);
       expect(after.generation).toBeGreaterThan(before.generation);
       expect(Date.parse(before.expiresAt)).toBeGreaterThan(Date.now());
     } finally {
@@ -196,9 +191,8 @@ describe('waiting for a session', () => {
   it('answers 304 when the time is up', async () => {
     const broker = await RunningBroker.start();
     try {
-      const etag = (await broker.get(PATH, { prefer: 'wait=5' })).headers.get('etag') ?? '';
-      const response = await broker.get(PATH, { 'if-none-match': etag, prefer: 'wait=1' });
-      expect(response.status).toBe(304);
+      const etag = etagOf(await firstOf(broker));
+      await read(broker, { 'if-none-match': etag, prefer: 'wait=1' }).expect(304);
     } finally {
       await broker.close();
     }
@@ -207,8 +201,7 @@ describe('waiting for a session', () => {
   it('gets the first session that comes, through failures of the gateway', async () => {
     const broker = await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop', times: 1 }] });
     try {
-      const response = await broker.get(PATH, { prefer: 'wait=20' });
-      expect(response.status).toBe(200);
+      await read(broker, { prefer: 'wait=20' }).expect(200);
     } finally {
       await broker.close();
     }
@@ -216,7 +209,7 @@ describe('waiting for a session', () => {
 
   it('is answered at once when the replica shuts down', async () => {
     const broker = await RunningBroker.start();
-    const etag = (await broker.get(PATH, { prefer: 'wait=5' })).headers.get('etag') ?? '';
+    const etag = etagOf(await firstOf(broker));
     const held = broker.get(PATH, { 'if-none-match': etag, prefer: 'wait=60' });
     // The list is answered after the held request has been accepted on its own connection.
     await broker.get('/v1/merchants');
@@ -233,24 +226,26 @@ describe('when there is no session', () => {
   });
   afterAll(() => broker.close());
 
-  it('refuses with 503, says when to ask again, and tells nothing of the inside', async () => {
-    const response = await broker.get(PATH);
-    expect(response.status).toBe(503);
-    expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
-    expect(await response.json()).toEqual({
+  it('refuses with 503, says why and when to ask again, and tells nothing of the inside', async () => {
+    const { body, headers } = await read(broker)
+      .expect(503)
+      .expect('content-type', /^application\/problem\+json/);
+    expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(body).toEqual({
       type: 'urn:session-broker:problem:session_unavailable',
       title: 'There is no session to serve at the moment',
       status: 503,
       code: 'session_unavailable',
-      requestId: response.headers.get('x-request-id'),
+      reason: 'transient',
+      detail: 'The gateway failed in a way that usually passes',
+      requestId: headers['x-request-id'],
     });
   });
 
   it('shows the last failure in the list of merchants', async () => {
-    await broker.get(PATH);
-    const { merchants } = (await (await broker.get('/v1/merchants')).json()) as { merchants: unknown[] };
-    expect(merchants).toEqual([
+    await read(broker);
+    const { body } = await ask(broker, '/v1/merchants').expect(200);
+    expect((body as { merchants: unknown[] }).merchants).toEqual([
       {
         id: 'shop',
         state: 'unavailable',
@@ -262,10 +257,9 @@ describe('when there is no session', () => {
   });
 
   it('is alive but not ready', async () => {
-    expect((await fetch(`${broker.managementUrl}/livez`)).status).toBe(200);
-    const ready = await fetch(`${broker.managementUrl}/readyz`);
-    expect(ready.status).toBe(503);
-    expect(await ready.json()).toEqual({
+    const management = request(broker.managementUrl);
+    await management.get('/livez').expect(200);
+    await management.get('/readyz').expect(503, {
       ready: false,
       shuttingDown: false,
       missing: ['shop'],
@@ -275,7 +269,7 @@ describe('when there is no session', () => {
   });
 
   it('costs one create call per back-off, however many ask', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => broker.get(PATH)));
+    await Promise.all(Array.from({ length: 50 }, () => read(broker)));
     const calls = (await broker.control('GET', '/calls?operation=authorize&merchant=shop')) as { matching: number };
     expect(calls.matching).toBeLessThanOrEqual(4);
   });

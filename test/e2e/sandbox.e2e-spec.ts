@@ -92,6 +92,30 @@ describe('the sandbox as a process', () => {
     expect((await fetch(`${url}/control/settings`)).status).toBe(401);
   });
 
+  it('takes virtual time from its environment, which passes at request', async () => {
+    const url = await start({ SANDBOX_PORT: '0', SANDBOX_CLOCK: 'virtual' }).url();
+    const time = async (path: string, init: RequestInit = {}): Promise<{ now: string; virtual: boolean }> =>
+      (await (await fetch(`${url}/control/time${path}`, init)).json()) as { now: string; virtual: boolean };
+    const before = await time('');
+    const after = await time('/advance', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"byMs":3600000}',
+    });
+    expect(before.virtual).toBe(true);
+    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3_600_000);
+  });
+
+  it('lets no control request move true time', async () => {
+    const url = await start({ SANDBOX_PORT: '0' }).url();
+    const response = await fetch(`${url}/_sandbox/time/advance`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"byMs":1}',
+    });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('SANDBOX_CLOCK=virtual')]);
+  });
+
   it('says in one line that its port is taken, and ends with code 1', async () => {
     const { port } = new URL(await start({ SANDBOX_PORT: '0' }).url());
     const second = start({ SANDBOX_PORT: port });
@@ -106,6 +130,12 @@ describe('the sandbox as a process', () => {
     ['a lifetime that is none', { SANDBOX_LIFETIME: 'long' }, /SANDBOX_LIFETIME must be a duration such as/],
     ['a file that is missing', { SANDBOX_MERCHANTS: '/nowhere.json' }, /\/nowhere\.json cannot be read: ENOENT/],
     ['a file that is no JSON', { SANDBOX_MERCHANTS: main }, /cannot be read: it is no JSON/],
+    ['a clock that is none', { SANDBOX_CLOCK: 'fast' }, /SANDBOX_CLOCK must be real or virtual/],
+    [
+      'an origin that is none',
+      { SANDBOX_NOTIFICATION_ORIGINS: 'https://a.example/path' },
+      /SANDBOX_NOTIFICATION_ORIGINS must be a list such as/,
+    ],
     ['a host that is none', { SANDBOX_HOST: '192.0.2.1' }, /EADDRNOTAVAIL/],
   ])('says in one line that %s will not do, and ends with code 1', async (_name, environment, expected) => {
     const sandbox = start({ SANDBOX_PORT: '0', ...environment });

@@ -48,7 +48,8 @@ export class Cluster {
   store: MemorySessionStore;
   readonly replicas: ReplicaUnderTest[] = [];
   readonly #options: ClusterOptions;
-  readonly #settings: SessionSettings;
+  /** Of every merchant; a change counts from the next session on. */
+  settings: SessionSettings;
   /** Between each replica and the store. */
   readonly stores: FaultyStore[] = [];
   /** The configured merchants of every replica. */
@@ -57,7 +58,7 @@ export class Cluster {
   constructor(options: ClusterOptions = {}) {
     this.#options = options;
     this.merchants = options.merchants ?? ['shop'];
-    this.#settings = someSettings(options.settings);
+    this.settings = someSettings(options.settings);
     this.gateway = new FakeGateway({
       clock: this.clock,
       lifetimeMs: options.lifetimeMs ?? 900_000,
@@ -84,7 +85,7 @@ export class Cluster {
       owner: `replica-${index}`,
       merchants: {
         ids: () => this.merchants,
-        settingsOf: (id) => (this.merchants.includes(id) ? this.#settings : undefined),
+        settingsOf: (id) => (this.merchants.includes(id) ? this.settings : undefined),
         gatewayIdOf: this.#options.gatewayIdOf ?? (() => 'gateway'),
       },
       store: this.#reach(index),

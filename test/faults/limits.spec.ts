@@ -52,6 +52,16 @@ describe('a forged announcement', () => {
   });
 });
 
+describe('a budget that is spent', () => {
+  it('is the reason for which there is no session, and not the failures that have spent it', async () => {
+    const cluster = new Cluster({ replicas: 1, settings: { budget: [{ calls: 1, perMs: HOUR }] } });
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    await cluster.clock.advance(30_000);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.first.replica.whyUnavailable('shop')).toBe('budget_exhausted');
+  });
+});
+
 describe('the budget of a replica in its own memory', () => {
   it('holds although somebody removes what the store has counted', async () => {
     const cluster = new Cluster({ lifetimeMs: 1_000, latencyMs: 1, wrapStore: uncounted });

@@ -73,6 +73,7 @@ describe('other merchants in the configuration', () => {
     };
     const refused = expect(cluster.first.replica.reader.read(wish)).rejects.toMatchObject({
       code: 'session_unavailable',
+      reason: 'no_session',
     });
     await cluster.clock.advance(2_000);
     await refused;

@@ -153,7 +153,7 @@ describe('a store that does not answer', () => {
     await cluster.clock.advance(1_500);
     expect(cluster.first.events.of('store_failed')[0]).toMatchObject({ operation: 'seat' });
     const refused = cluster.first.replica.reader.read(read);
-    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable' });
+    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', reason: 'store_silent' });
   });
 
   it('that loses announcements costs a delay, never a session past its margin', async () => {

@@ -159,7 +159,11 @@ describe('reads', () => {
     expect(served.verdict).toEqual({ result: 'stale', reason: 'past_margin' });
     await cluster.clock.advance(10_000);
     const refused = cluster.first.replica.reader.read(wish);
-    await expect(refused).rejects.toMatchObject({ code: 'session_unavailable', retryAfterMs: expect.any(Number) });
+    await expect(refused).rejects.toMatchObject({
+      code: 'session_unavailable',
+      reason: 'transient',
+      retryAfterMs: expect.any(Number),
+    });
   });
 
   it('cost no claims while a back-off runs', async () => {

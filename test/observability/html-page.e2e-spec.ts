@@ -23,7 +23,7 @@ describe('a page of HTML in place of an answer', () => {
     await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.metrics()), 20_000);
     await eventually(() => collector.named('gateway_call').length > 0, 20_000);
     const failed = broker.lines.find(({ msg }) => String(msg).startsWith('renewal failed'));
-    expect(failed).toMatchObject({ reason: 'html_page', httpStatus: 200, detail: expect.stringContaining('HTML') });
+    expect(failed).toMatchObject({ instead: 'html_page', httpStatus: 200, detail: expect.stringContaining('HTML') });
     const page: unknown = await (await fetch(`${broker.managementUrl}/status.json`)).json();
     expect(JSON.stringify(page)).toContain('html_page');
     expect(await broker.read()).toBe(503);

@@ -9,6 +9,8 @@ const MERCHANTS = ['steady', 'rejected', 'fenced', 'spoilt', 'refused'].map((id)
   id,
   lifetimeMs: DAY_MS,
   budget: 100,
+  // With the shortest one sessions are rejected often enough for the alerts that count them.
+  foreignAuthorizerPause: '10s',
 }));
 const FAULTS = [
   { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
@@ -97,6 +99,7 @@ describe('a real Prometheus, in trouble that is seldom', () => {
 
   it('fires for sessions that one consumer rejects again and again, and for the create calls that it costs', async () => {
     const alerts = [
+      'SessionBrokerForeignAuthorizer:rejected',
       'SessionBrokerRejectionStorm:rejected',
       'SessionBrokerTooManyCreateCalls:rejected',
       'SessionBrokerUnconfirmedRejections:rejected',

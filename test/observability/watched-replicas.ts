@@ -18,6 +18,8 @@ export interface WatchedMerchant {
   readonly lifetimeMs: number;
   /** Create calls in ten minutes. */
   readonly budget?: number;
+  /** Between two sessions for rejections, while somebody else creates. */
+  readonly foreignAuthorizerPause?: string;
   /** Whether a new session ends the one before it. */
   readonly supersedes?: boolean;
   /** Of one create call; half a second unless told. */
@@ -89,6 +91,18 @@ export class WatchedReplicas {
     return (await this.#ask(merchant, '/rejections', init)).status;
   }
 
+  /** Somebody else creates a session, with the service code of the merchant. */
+  async createAsRival(merchant: string): Promise<void> {
+    const serviceCode = serviceCodeOf(this.#merchants.findIndex(({ id }) => id === merchant));
+    const response = await fetch(`${this.sandboxUrl}/api-gateway/authorize_virtual_device`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api_version': '1' },
+      body: JSON.stringify({ serviceCode }),
+    });
+    if (!response.ok) throw new Error(`the rival was answered ${response.status}: ${await response.text()}`);
+    await response.arrayBuffer();
+  }
+
   async generationOf(merchant: string): Promise<number> {
     const response = await this.#ask(merchant, '', {});
     return ((await response.json()) as { generation: number }).generation;
@@ -121,14 +135,19 @@ export class WatchedReplicas {
         tokens: [{ caller: 'all', sha256 }],
         policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject', 'payload:decrypt'] }],
       },
-      merchants: this.#merchants.map(({ id, budget, required = false, timeout = TIMEOUT }, index) => ({
-        id,
-        required,
-        serviceCode: serviceCodeOf(index),
-        clientKeyFiles: [`${id}.json`],
-        gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
-        ...(budget === undefined ? {} : { session: { budget: [{ calls: budget, per: '10m' }] } }),
-      })),
+      merchants: this.#merchants.map(
+        ({ id, budget, foreignAuthorizerPause, required = false, timeout = TIMEOUT }, index) => ({
+          id,
+          required,
+          serviceCode: serviceCodeOf(index),
+          clientKeyFiles: [`${id}.json`],
+          gateway: { baseUrl: this.#sandbox?.url, environment: 'test', timeout },
+          session: {
+            ...(budget === undefined ? {} : { budget: [{ calls: budget, per: '10m' }] }),
+            ...(foreignAuthorizerPause === undefined ? {} : { foreignAuthorizerPause }),
+          },
+        }),
+      ),
     };
     await writeFile(file, JSON.stringify(configuration));
     const process = new ProgramProcess('broker', { environment: { BROKER_CONFIG: file, ...environment } });

@@ -107,6 +107,12 @@ export class SpecifiedStore {
     return result;
   }
 
+  condemn(name: string, generation: number): boolean {
+    const [result, next] = rules.condemn(this.merchant(name), generation);
+    this.#becomes(name, next);
+    return result;
+  }
+
   read(name: string, known: number, nowMs: number): ReadMerchant {
     return rules.read(this.merchant(name), known, nowMs);
   }

@@ -41,6 +41,8 @@ export interface Merchant {
   readonly due?: Moment;
   readonly failures: number;
   readonly failure?: RecordedFailure;
+  /** The generation that was condemned. */
+  readonly condemned?: number;
   readonly cooledDown?: { readonly mark: string; readonly from: number };
   /** When each create call was taken from the budget, in the order taken. */
   readonly calls: readonly number[];
@@ -275,9 +277,17 @@ export interface ReadMerchant extends Omit<StoredState, 'stored' | 'merchant'> {
     | { readonly kind: 'absent' };
 }
 
-export function read({ session, due, failure }: Merchant, known: number, clock: number): ReadMerchant {
+/** Only what is the newest of all, and beyond doubt. */
+export function condemn(merchant: Merchant, generation: number): Step<boolean> {
+  const { session, fence } = merchant;
+  if (session?.generation !== generation || fence > generation || session.isContested) return [false, merchant];
+  return [true, merchant.condemned === generation ? merchant : { ...merchant, condemned: generation }];
+}
+
+export function read({ session, due, failure, condemned }: Merchant, known: number, clock: number): ReadMerchant {
   return {
     stored: storedSession(session, known, clock),
+    ...(condemned === undefined || condemned !== session?.generation ? {} : { condemned }),
     ...(failure === undefined ? {} : { failure }),
     ...(due === undefined ? {} : { dueInMs: remaining(due, clock), dueMark: due.mark }),
   };

@@ -247,6 +247,18 @@ function releaseSteps({ nextDueInMs }: Durations): fc.Arbitrary<SequenceStep> {
     }));
 }
 
+/** The newest that is known, or one a little before or after it. */
+const condemnSteps: fc.Arbitrary<SequenceStep> = fc
+  .record({ merchant: merchants, ahead: fc.integer({ min: -2, max: 2 }) })
+  .map(({ merchant, ahead }) => ({
+    name: `condemn ${JSON.stringify({ merchant, ahead })}`,
+    act: async (run) => {
+      const generation = Math.max(1, run.generationOf(merchant) + ahead);
+      const expected = run.specified.condemn(merchant, generation);
+      expect(await run.bench.store.condemn(merchant, generation)).toBe(expected);
+    },
+  }));
+
 const enrolSteps: fc.Arbitrary<SequenceStep> = merchants.map((merchant) => ({
   name: `enrol ${merchant}`,
   act: async (run) => {
@@ -281,6 +293,7 @@ export function sessionStoreSteps(durations: Durations): fc.Arbitrary<SequenceSt
       { weight: 3, arbitrary: publishSteps(durations) },
       { weight: 2, arbitrary: offerSteps(durations) },
       { weight: 3, arbitrary: releaseSteps(durations) },
+      { weight: 2, arbitrary: condemnSteps },
       { weight: 1, arbitrary: enrolSteps },
       { weight: 1, arbitrary: seatSteps },
       ...timeSteps(durations),

@@ -27,13 +27,14 @@ describe('control of the sandbox', () => {
       const shown = {
         ...body,
         form: 'full',
-        expiryFormat: 'documented',
+        expiryFormat: 'all',
         utcOffsetMinutes: 0,
         supersedes: false,
         supersededGraceMs: 0,
         requestData: 'ignored',
         requestDataName: 'jwe',
         clientKeyThumbprint: thumbprint(sandbox.own.jwk),
+        payments: ['hosted', 'a2a', 'direct', 'refund'],
       };
       expect(await created.json()).toEqual(shown);
       const replaced = await sandbox.send('/control/merchants', { body: { ...body, form: 'short' } });
@@ -162,9 +163,18 @@ describe('control of the sandbox', () => {
   describe('settings', () => {
     it('are changed while it runs: the lifetime of new sessions, and the clock that is shown', async () => {
       await sandbox.register();
-      expect(await sandbox.control('/settings', { method: 'GET' })).toEqual({ lifetimeMs: 900_000, skewMs: 0 });
+      const atStart = {
+        lifetimeMs: 900_000,
+        skewMs: 0,
+        paymentMs: 0,
+        paymentSession: 'on_arrival',
+        duplicates: 'refused',
+        settleMs: 1_000,
+        cardExpiry: 'ignored',
+      };
+      expect(await sandbox.control('/settings', { method: 'GET' })).toEqual(atStart);
       const change = { lifetimeMs: 60_000, skewMs: 3_600_000 };
-      expect(await sandbox.control('/settings', { method: 'PATCH', body: change })).toEqual(change);
+      expect(await sandbox.control('/settings', { method: 'PATCH', body: change })).toEqual({ ...atStart, ...change });
       expect((await sandbox.session()).tokenExpirationDateTime).toBe('2026-03-18 13:01:00.0000 +0000');
     });
 

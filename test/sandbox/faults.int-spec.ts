@@ -277,7 +277,13 @@ describe('a fault', () => {
     it('missing_fields leaves out what it names', async () => {
       await sandbox.fault({ kind: 'missing_fields', fields: ['authToken', 'serverPublic'] });
       const names = Object.keys(await sandbox.session()).sort();
-      expect(names).toEqual(['deviceId', 'refreshToken', 'tokenExpirationDateTime']);
+      expect(names).toEqual([
+        'deviceId',
+        'refreshToken',
+        'sessionExpiration',
+        'tokenExpiration',
+        'tokenExpirationDateTime',
+      ]);
     });
 
     it('off_curve_server_key gives a point that is not on the curve', async () => {

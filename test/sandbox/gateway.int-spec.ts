@@ -18,7 +18,7 @@ describe('the played gateway', () => {
   afterEach(() => sandbox.close());
 
   describe('create session', () => {
-    it('gives the full form: two tokens, device, serverPublic and the documented expiry', async () => {
+    it('gives the full form: two tokens, device, serverPublic and all three moments of expiry', async () => {
       const response = await sandbox.authorize();
       expect(response.status).toBe(200);
       expect(response.headers.get('date')).toBe('Wed, 18 Mar 2026 12:19:52 GMT');
@@ -33,6 +33,8 @@ describe('the played gateway', () => {
           y: expect.stringMatching(COORDINATE),
         },
         tokenExpirationDateTime: '2026-03-18 12:34:52.0990 +0000',
+        tokenExpiration: '2026-03-18 12:34:52.099+00:00',
+        sessionExpiration: '2026-03-18 12:34:52.099+00:00',
       });
     });
 
@@ -44,6 +46,14 @@ describe('the played gateway', () => {
 
     it.each<[string, object]>([
       ['documented', { tokenExpirationDateTime: '2026-03-18 14:34:52.0990 +0200' }],
+      [
+        'all',
+        {
+          tokenExpirationDateTime: '2026-03-18 14:34:52.0990 +0200',
+          tokenExpiration: '2026-03-18 14:34:52.099+02:00',
+          sessionExpiration: '2026-03-18 14:34:52.099+02:00',
+        },
+      ],
       [
         'padded',
         { tokenExpirationDateTime: '2026-03-18 14:34:52.0099 +0200', tokenExpiration: '2026-03-18 14:34:52.099+02:00' },
@@ -98,13 +108,17 @@ describe('the played gateway', () => {
       expect([response.status, await msgCodeOf(response)]).toEqual([200, 'b_invalid_request']);
     });
 
-    it.each<[string, number, { headers: Record<string, string>; body: string }]>([
-      ['no JSON', 400, { headers: { 'content-type': 'application/json' }, body: '{' }],
-      ['of an unknown type', 415, { headers: { 'content-type': 'image/png' }, body: 'x' }],
-      ['too large', 413, { headers: { 'content-type': 'application/json' }, body: '"'.padEnd(300_000, 'a') }],
-    ])('answers a body that is %s with %i in the observed shape, and logs the call', async (_name, status, request) => {
-      const response = await sandbox.send(AUTHORIZE, request);
-      expect([response.status, await msgCodeOf(response)]).toEqual([status, 'b_invalid_request']);
+    it.each<[string, { status: number; code: string; type: string; body: string }]>([
+      ['no JSON', { status: 400, code: 'b_error_parse_json', type: 'application/json', body: '{' }],
+      ['of an unknown type', { status: 415, code: 'b_invalid_request', type: 'image/png', body: 'x' }],
+      [
+        'too large',
+        { status: 413, code: 'b_invalid_request', type: 'application/json', body: '"'.padEnd(300_000, 'a') },
+      ],
+    ])('answers a body that is %s in the observed shape, and logs the call', async (_name, given) => {
+      const { status, code, type, body } = given;
+      const response = await sandbox.send(AUTHORIZE, { headers: { 'content-type': type }, body });
+      expect([response.status, await msgCodeOf(response)]).toEqual([status, code]);
       const { calls } = await sandbox.calls();
       expect(calls).toMatchObject([{ operation: 'authorize', outcome: 'refused', httpStatus: status }]);
     });

@@ -23,6 +23,7 @@ function altered(store: SessionStore, change: (store: SessionStore) => Partial<S
     publish: (...args) => store.publish(...args),
     offer: (...args) => store.offer(...args),
     release: (...args) => store.release(...args),
+    condemn: (...args) => store.condemn(...args),
     read: (...args) => store.read(...args),
     onAnnouncement: (...args) => store.onAnnouncement(...args),
     close: () => store.close(),

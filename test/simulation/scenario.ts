@@ -11,6 +11,7 @@ export const portOperations = [
   'release',
   'read',
   'createSession',
+  'condemn',
 ] as const;
 export type PortOperation = (typeof portOperations)[number];
 

@@ -64,6 +64,10 @@ export class StoreLink implements SessionStore {
     return this.#ask({ operation: 'release', args });
   }
 
+  condemn(...args: ArgumentsOf<'condemn'>): Promise<ResultOf<'condemn'>> {
+    return this.#ask({ operation: 'condemn', args });
+  }
+
   read(...args: ArgumentsOf<'read'>): Promise<ResultOf<'read'>> {
     return this.#ask({ operation: 'read', args });
   }

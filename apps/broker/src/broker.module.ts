@@ -4,6 +4,7 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import { ConfigurationModule } from './configuration/configuration.module.js';
 import { EventsModule } from './events/events.module.js';
 import { ManagementModule } from './management/management.module.js';
+import { NotificationsModule } from './notifications/notifications.module.js';
 import { PayloadsModule } from './payloads/payloads.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RejectionsModule } from './rejections/rejections.module.js';
@@ -12,11 +13,11 @@ import { SessionsModule } from './sessions/sessions.module.js';
 
 interface BrokerModuleOptions extends Platform {
   readonly configuration: BrokerConfiguration;
-  /** Left out: the configuration stays as it is. */
+  /** Without it the configuration stays as it is. */
   readonly reload?: ReloadOptions;
 }
 
-/** The broker: what everybody stands on, the features, and what follows from a changed configuration on top. */
+/** The broker: what everything stands on, the features, and on top what follows from a changed configuration. */
 @Module({})
 export class BrokerModule {
   static forRoot({ configuration, reload, ...platform }: BrokerModuleOptions): DynamicModule {
@@ -30,6 +31,7 @@ export class BrokerModule {
         EventsModule,
         RejectionsModule,
         PayloadsModule,
+        NotificationsModule,
         ManagementModule,
         ...(reload === undefined ? [] : [ReloadModule.forRoot(reload)]),
       ],

@@ -18,11 +18,11 @@ import { returnStartMemory } from './start-memory.js';
 
 interface BrokerOptions extends Platform {
   readonly configuration: BrokerConfiguration;
-  /** Where the configuration came from and is read again. Left out: it stays as it is. */
+  /** Where the configuration came from and is read again. Without it the configuration stays as it is. */
   readonly source?: ConfigurationSource;
   /** Called when a changed configuration names another level. */
   readonly setLogLevel?: (level: LogLevel) => void;
-  /** Aborted when the broker is to be closed as soon as it has started: it then creates no session meanwhile. */
+  /** Aborted when the broker is to be closed as soon as it has started: it then creates no session in between. */
   readonly stopping?: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const { configuration, source, logger, stopping } = options;
   const app = await createApp(options);
   const reloader = source === undefined ? undefined : app.get(Reloader);
-  // Everything is loaded by now, and nobody has to wait yet.
+  // Everything is loaded by now, and nobody is waiting yet.
   returnStartMemory();
   try {
     // The management port first: it shows how the start goes.
@@ -84,7 +84,7 @@ function openHttp(app: NestFastifyApplication, address: BrokerConfiguration['htt
   });
 }
 
-/** Whoever waits is answered before renewals are waited for: consumers turn to another replica at once. */
+/** Waiting requests are answered before renewals are waited for: consumers turn to another replica at once. */
 async function close(
   app: NestFastifyApplication,
   graceMs: number,

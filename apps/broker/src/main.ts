@@ -1,10 +1,10 @@
-/** Asked to end, and why not later than now: the second signal. */
+/** Asked to end for the second time: no longer in good order, but now. */
 const ENDED_AT_ONCE = 1;
 
 /**
  * Signals are heard before anything else is loaded: one that comes while nobody listens ends the process, or is lost
- * where the process is the first of its container. The first ends everything in order, whatever the start has come to;
- * the second ends the process at once.
+ * where the process is the first of its container. The first signal ends everything in order, however far the start has
+ * come; the second ends the process at once.
  */
 const stopping = new AbortController();
 const hangUp = { handle: (): void => undefined };

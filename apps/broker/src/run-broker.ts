@@ -16,12 +16,12 @@ interface RunOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted once, when the broker is to end; it may be before it has started. */
   readonly stopping: AbortSignal;
-  /** Given once what is to be done when the configuration is to be read again; before that, it is read anyway. */
+  /** Told once what to do when the configuration is to be read again; before that it is about to be read anyway. */
   readonly onHangUp: (reload: () => void) => void;
 }
 
 /**
- * The life of the program, from its configuration to its last log line.
+ * The life of the process, from its configuration to its last log line.
  * @returns its exit code: 0 when it has ended in order, 1 when it could not start or end, with one line on stderr
  */
 export async function runBroker(options: RunOptions): Promise<number> {
@@ -58,7 +58,7 @@ async function start({ environment, stopping }: RunOptions, jweWork: JweThread):
     logger,
     environment,
   });
-  // Loaded only now: what is observed has to be loaded after the observer.
+  // Loaded only now: what is observed must be loaded after the observer.
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
   const setLogLevel = logger.setLevel.bind(logger);

@@ -1,12 +1,12 @@
 /**
  * Gives back what the start took and the broker does not need: two thousand modules are loaded and compiled, for which
- * the heap grows to a size that it would keep, a third of the process. Blocks for about a tenth of a second, so that
- * it has its place before the ports are open. Node.js started without `--expose-gc` keeps the memory.
+ * the heap grows to a size that it would keep: a third of the process. Blocks for about a tenth of a second, so it
+ * belongs before the ports are open. Node.js started without `--expose-gc` keeps the memory.
  */
 export function returnStartMemory(): void {
   if (globalThis.gc === undefined) return;
-  // With no tick alive, the collection takes away what the engine has learnt of the shape of ticks, for good: each
-  // request would then cost a third more.
+  // With no tick alive, the collection would discard for good what the engine has learnt about the shape of ticks, and
+  // each request would cost a third more.
   process.nextTick(() => undefined);
   globalThis.gc({ type: 'major', flavor: 'last-resort', execution: 'sync' });
 }

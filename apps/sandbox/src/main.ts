@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { parseDurationMs, SystemClock } from '#libs/clock';
+import { parseDurationMs, SystemClock, VirtualClock, type Clock } from '#libs/clock';
 import { BrokerError, describeError } from '#libs/errors';
 import { createLogger } from '#libs/telemetry';
 import { startSandbox, type SandboxOptions } from './sandbox.js';
@@ -12,7 +12,7 @@ class StartRefused extends Error {
 }
 
 async function optionsFrom(environment: Environment): Promise<SandboxOptions> {
-  const clock = new SystemClock();
+  const clock = clockFrom(environment['SANDBOX_CLOCK'] ?? 'real');
   const controlToken = environment['SANDBOX_CONTROL_TOKEN'];
   const merchantsFile = environment['SANDBOX_MERCHANTS'];
   return {
@@ -20,10 +20,33 @@ async function optionsFrom(environment: Environment): Promise<SandboxOptions> {
     port: portFrom(environment['SANDBOX_PORT'] ?? '8081'),
     clock,
     logger: createLogger({ name: 'sandbox', clock }),
+    notificationOrigins: originsFrom(environment['SANDBOX_NOTIFICATION_ORIGINS'] ?? ''),
     settings: { lifetimeMs: lifetimeFrom(environment['SANDBOX_LIFETIME'] ?? '15m') },
     ...(controlToken === undefined || controlToken === '' ? {} : { controlToken }),
     ...(merchantsFile === undefined ? {} : { merchants: await merchantsFrom(merchantsFile) }),
   };
+}
+
+/** Virtual time begins now, and passes only when a control request says so. */
+function clockFrom(text: string): Clock {
+  if (text === 'real') return new SystemClock();
+  if (text === 'virtual') return new VirtualClock(new SystemClock().now());
+  throw new StartRefused('SANDBOX_CLOCK must be real or virtual');
+}
+
+function originsFrom(text: string): readonly string[] {
+  const origins = text.split(',').map((origin) => origin.trim());
+  return origins
+    .filter((origin) => origin !== '')
+    .map((origin) => {
+      const url = URL.parse(origin);
+      const isOrigin = url?.origin === origin && /^https?:$/.test(url.protocol);
+      if (!isOrigin)
+        throw new StartRefused(
+          'SANDBOX_NOTIFICATION_ORIGINS must be a list such as https://a.example,https://b.example:8443',
+        );
+      return origin;
+    });
 }
 
 function portFrom(text: string): number {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { Logger } from '#libs/telemetry';
 import { CallLog } from './calls/call-log.js';
-import { controlRoutes, type ControlParts } from './control/control-routes.js';
+import { controlRoutes, publicRoutes, type ControlParts } from './control/control-routes.js';
 import { generateKeyPair } from './crypto/ec-key.js';
 import { FaultBook } from './faults/fault-book.js';
 import { authorizeOperation, type AuthorizeParts } from './gateway/authorize.js';
@@ -11,8 +11,18 @@ import { decryptHelper, encryptHelper } from './gateway/cipher-helpers.js';
 import { echoOperation } from './gateway/echo.js';
 import { answerUnknownService, gatewayRoutes } from './gateway/gateway-routes.js';
 import { Stage, type StageParts } from './gateway/play.js';
+import { Ledger } from './ledger/ledger.js';
 import { MerchantBook } from './merchants/merchant-book.js';
 import { readMerchants } from './merchants/merchant.js';
+import { Deliverer } from './notifications/delivery.js';
+import { NotificationTargets } from './notifications/notification-targets.js';
+import { Notifications } from './notifications/notifications.js';
+import { Attempts } from './payments/attempts.js';
+import { PaymentBook } from './payments/payment-book.js';
+import { PaymentNotices } from './payments/payment-notices.js';
+import { hostedPage } from './payments/hosted-page.js';
+import { paymentOperations } from './payments/payment-operations.js';
+import { Rivals } from './sessions/rivals.js';
 import { SessionBook } from './sessions/session-book.js';
 import { defaultSettings, type Settings } from './settings.js';
 import { Waiting } from './wire/waiting.js';
@@ -28,6 +38,8 @@ export interface SandboxOptions {
   readonly settings?: Partial<Settings>;
   /** Demanded as a bearer token of every control request; without it they are taken from loopback addresses only. */
   readonly controlToken?: string;
+  /** Origins beside this machine to which notifications may go, such as `https://shop.example`. */
+  readonly notificationOrigins?: readonly string[];
 }
 
 export interface Sandbox {
@@ -41,33 +53,50 @@ const MAX_BODY_BYTES = 256 * 1024;
 const MAX_HEAD_BYTES = 128 * 1024;
 const MAX_REQUEST_MS = 30_000;
 const MAX_CALLS = 10_000;
+const MAX_PAYMENTS = 50_000;
+const MAX_NOTIFICATIONS = 5_000;
 
 /**
  * Starts the gateway, played.
  * @throws BrokerError `invalid_request` when a merchant is not valid; the error of node:net when the address is not free
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const parts = partsOf(options);
+  const deliverer = new Deliverer();
+  const listening: Listening = {};
+  const parts = partsOf(options, { deliverer, listening });
   const app = await applicationOf(parts);
   await app.listen({ host: options.host, port: options.port });
-  const url = urlOf(app.server.address() as AddressInfo);
+  const address = app.server.address() as AddressInfo;
+  listening.port = address.port;
+  const url = urlOf(address);
   options.logger.info({ url, merchants: parts.merchants.all().length }, 'sandbox listening');
   return {
     url,
     close: async () => {
       parts.faults.clearAll();
       parts.waiting.close();
+      deliverer.close();
       await app.close();
     },
   };
 }
 
+/** Known once it listens. */
+interface Listening {
+  port?: number;
+}
+
 type Parts = StageParts & AuthorizeParts & ControlParts;
 
-function partsOf(options: SandboxOptions): Parts {
+interface Surroundings {
+  readonly deliverer: Deliverer;
+  readonly listening: Listening;
+}
+
+function partsOf(options: SandboxOptions, surroundings: Surroundings): Parts {
   const { clock, logger, controlToken } = options;
   const initialSettings = { ...defaultSettings, ...options.settings };
-  return {
+  const gateway = {
     clock,
     logger,
     initialSettings,
@@ -80,6 +109,30 @@ function partsOf(options: SandboxOptions): Parts {
     recipient: generateKeyPair(),
     ...(controlToken === undefined ? {} : { controlToken }),
   };
+  return { ...gateway, ...paymentPartsOf(gateway, options.notificationOrigins ?? [], surroundings) };
+}
+
+type GatewayParts = Pick<Parts, 'clock' | 'settings' | 'merchants' | 'sessions' | 'calls' | 'waiting'>;
+
+function paymentPartsOf(gateway: GatewayParts, origins: readonly string[], { deliverer, listening }: Surroundings) {
+  const { clock, waiting } = gateway;
+  const book = new PaymentBook(MAX_PAYMENTS);
+  const notifications = new Notifications({
+    clock,
+    waiting,
+    targets: new NotificationTargets(origins, () => listening.port),
+    deliver: (delivery) => deliverer.deliver(delivery),
+    capacity: MAX_NOTIFICATIONS,
+  });
+  return {
+    book,
+    notifications,
+    ledger: new Ledger(clock, MAX_PAYMENTS),
+    rivals: new Rivals(gateway),
+    attempts: new Attempts(clock, MAX_PAYMENTS),
+    notices: new PaymentNotices({ ...gateway, book, notifications }),
+    paymentKey: generateKeyPair(),
+  };
 }
 
 async function applicationOf(parts: Parts): Promise<FastifyInstance> {
@@ -90,10 +143,13 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
     http: { maxHeaderSize: MAX_HEAD_BYTES },
   });
   const stage = new Stage(parts);
-  gatewayRoutes(app, stage, [authorizeOperation(parts), echoOperation(parts), decryptHelper, encryptHelper]);
+  const sessionOperations = [authorizeOperation(parts), echoOperation(parts), decryptHelper, encryptHelper];
+  gatewayRoutes(app, stage, [...sessionOperations, ...paymentOperations(parts)]);
   app.setNotFoundHandler(answerUnknownService(stage));
   app.get('/livez', () => ({ status: 'ok' }));
-  await app.register(controlRoutes(parts), { prefix: '/control' });
+  await app.register(hostedPage(parts));
+  await app.register(publicRoutes(parts), { prefix: '/_sandbox' });
+  for (const prefix of ['/control', '/_sandbox']) await app.register(controlRoutes(parts), { prefix });
   return app;
 }
 

@@ -1,4 +1,4 @@
-import { optional, readInput, shape, wholeNumber } from './input/read-input.js';
+import { oneOf, optional, readInput, shape, wholeNumber } from './input/read-input.js';
 import { lifetimeMs } from './merchants/merchant.js';
 
 /** What holds for the whole gateway; changed while it runs. */
@@ -7,18 +7,45 @@ export interface Settings {
   lifetimeMs: number;
   /** How far the clock that the gateway shows, in `Date` and in every expiry, is ahead of the true one. */
   skewMs: number;
+  /** How long a payment takes. */
+  paymentMs: number;
+  /** When the session of a payment is looked at: as it arrives, or once more at the end of `paymentMs`, where it is made. */
+  paymentSession: (typeof paymentSessions)[number];
+  /** Whether a merchantRequestId may come again. `accepted` doubles the payment, and the ledger tells. */
+  duplicates: (typeof duplicateRules)[number];
+  /** How long a refund is pending. */
+  settleMs: number;
+  /** Whether the expiry of card data is held against the clock. */
+  cardExpiry: (typeof cardExpiryRules)[number];
 }
 
-export const defaultSettings: Readonly<Settings> = { lifetimeMs: 15 * 60_000, skewMs: 0 };
+const paymentSessions = ['on_arrival', 'at_end'] as const;
+const duplicateRules = ['refused', 'accepted'] as const;
+const cardExpiryRules = ['ignored', 'checked'] as const;
+const A_DAY_MS = 86_400_000;
+
+export const defaultSettings: Readonly<Settings> = {
+  lifetimeMs: 15 * 60_000,
+  skewMs: 0,
+  paymentMs: 0,
+  paymentSession: 'on_arrival',
+  duplicates: 'refused',
+  settleMs: 1_000,
+  cardExpiry: 'ignored',
+};
 
 const change = shape({
   lifetimeMs: optional(lifetimeMs),
-  skewMs: optional(wholeNumber(-365 * 86_400_000, 365 * 86_400_000)),
+  skewMs: optional(wholeNumber(-365 * A_DAY_MS, 365 * A_DAY_MS)),
+  paymentMs: optional(wholeNumber(0, A_DAY_MS)),
+  paymentSession: optional(oneOf(paymentSessions)),
+  duplicates: optional(oneOf(duplicateRules)),
+  settleMs: optional(wholeNumber(0, A_DAY_MS)),
+  cardExpiry: optional(oneOf(cardExpiryRules)),
 });
 
 /** Applies the members that are given. @throws BrokerError `invalid_request`, and then nothing is changed */
 export function changeSettings(settings: Settings, value: unknown): void {
-  const read = readInput(change, value);
-  settings.lifetimeMs = read.lifetimeMs ?? settings.lifetimeMs;
-  settings.skewMs = read.skewMs ?? settings.skewMs;
+  const given = Object.entries(readInput(change, value)).filter(([, read]) => read !== undefined);
+  Object.assign(settings, Object.fromEntries(given));
 }

@@ -63,13 +63,20 @@ describe('the client and the contract', () => {
       { isRejection: () => 'b_used_token' },
     );
     await client.decrypt('a.b.c.d.e');
+    const opened = { kind: 'direct_payment', sealed: true, repeated: false, content: {} };
+    scripted.on('notification', () => json(opened));
+    await client.openNotification({ headers: { 'x-encrypted_body': 'true' }, body: 'a.b.c.d.e' });
     const seen = scripted.requests.map((request) => operationOf(request));
-    expect(new Set(seen)).toEqual(new Set(['getSession', 'followSession', 'rejectSession', 'decryptPayload']));
+    const called = ['getSession', 'followSession', 'rejectSession', 'decryptPayload', 'openNotification'];
+    expect(new Set(seen)).toEqual(new Set(called));
     const [rejection] = scripted.seen('rejections');
     const [decryption] = scripted.seen('decrypt');
     expect(bodyOf(rejection!)).toEqual({ generation, reason: 'b_used_token' });
     expect(faultsOf('RejectionRequest', bodyOf(rejection!))).toEqual([]);
     expect(faultsOf('DecryptionRequest', bodyOf(decryption!))).toEqual([]);
     expect(faultsOf('DecryptionRequest', { jwe: 1 })).not.toEqual([]);
+    const [notification] = scripted.seen('notification');
+    expect(faultsOf('NotificationRequest', bodyOf(notification!))).toEqual([]);
+    expect(faultsOf('NotificationDocument', opened)).toEqual([]);
   });
 });

@@ -13,6 +13,8 @@ describe('a session in the form of the gateway', () => {
       deviceId: 'device-id-1',
       serverPublic: aDocument()['serverPublic'],
       tokenExpirationDateTime: '2026-01-01 00:15:00.0000 +0000',
+      tokenExpiration: '2026-01-01 00:15:00.000+00:00',
+      sessionExpiration: '2026-01-01 00:15:00.000+00:00',
     });
   });
 

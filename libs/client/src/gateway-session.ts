@@ -8,27 +8,33 @@ export interface GatewaySession {
   readonly serverPublic: ServerPublicKey;
   /** `YYYY-MM-DD HH:MM:SS.ffff +0000` */
   readonly tokenExpirationDateTime: string;
+  /** The same moment as `YYYY-MM-DD HH:MM:SS.fff+00:00`. */
+  readonly tokenExpiration: string;
+  /** The same again: some SDKs demand all three. */
+  readonly sessionExpiration: string;
 }
 
 /** The session in the gateway's own form, for a merchant SDK that would otherwise create one for itself. */
 export function toGatewaySession(session: Session): GatewaySession {
   const { authToken, refreshToken, deviceId, serverPublic, expiresAt } = session;
+  const [seconds, milliseconds] = partsOf(expiresAt);
+  const expiration = `${seconds}.${milliseconds}+00:00`;
   return {
     authToken,
     ...(refreshToken === undefined ? {} : { refreshToken }),
     deviceId,
     serverPublic,
-    tokenExpirationDateTime: gatewayDateTime(expiresAt),
+    // Milliseconds are written in four digits with a zero before them, as the gateway has been seen to do. A reader that
+    // takes them for a decimal fraction ends the session less than a second early; with the zero behind them, one that
+    // takes them for milliseconds would end it late.
+    tokenExpirationDateTime: `${seconds}.0${milliseconds} +0000`,
+    tokenExpiration: expiration,
+    sessionExpiration: expiration,
   };
 }
 
-/**
- * Milliseconds are written in four digits with a zero before them, as the gateway has been seen to do. A reader that
- * takes them for a decimal fraction ends the session less than a second early; with the zero behind them, one that
- * takes them for milliseconds would end it late.
- */
-function gatewayDateTime(rfc3339: string): string {
-  const [date, time] = new Date(rfc3339).toISOString().slice(0, -1).split('T') as [string, string];
-  const [seconds, milliseconds] = time.split('.') as [string, string];
-  return `${date} ${seconds}.0${milliseconds} +0000`;
+/** A moment in UTC, to the second, and its milliseconds. */
+function partsOf(rfc3339: string): [seconds: string, milliseconds: string] {
+  const text = new Date(rfc3339).toISOString();
+  return [text.slice(0, 19).replace('T', ' '), text.slice(20, 23)];
 }

@@ -6,8 +6,10 @@ export type {
   SessionOptions,
   WithSessionOptions,
 } from './session-broker.js';
+export type { OpenedNotification, ReceivedNotification } from './notifications.js';
 export type { SessionBrokerOptions } from './options.js';
 export type { ServerPublicKey, Session } from './session.js';
+export { deadSessionCode, isDeadSession, type RejectionPredicate } from './dead-session.js';
 export { toGatewaySession, type GatewaySession } from './gateway-session.js';
 export { fileToken, type FileTokenOptions } from './file-token.js';
 export type { TokenFunction, TokenRequest, TokenSource } from './token-source.js';

@@ -2,7 +2,9 @@ import { orAborted, reasonOf } from './abort.js';
 import { Attempts } from './attempts.js';
 import { BrokerHttp } from './broker-http.js';
 import { tell } from './client-event.js';
-import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError, reasonCode, SessionRejected } from './errors.js';
+import { rejectionReason, type RejectionPredicate } from './dead-session.js';
+import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError } from './errors.js';
+import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
 import { Rejections } from './rejections.js';
@@ -24,9 +26,9 @@ export interface SessionOptions extends CallOptions {
 export interface WithSessionOptions extends CallOptions {
   /**
    * Whether an error of the function means that the gateway rejected the session: true, or better the gateway's code.
-   * `SessionRejected` always does.
+   * `isDeadSession` by default. `SessionRejected` always does, and access that was revoked never.
    */
-  readonly isRejection?: ((error: unknown) => boolean | string | undefined) | undefined;
+  readonly isRejection?: RejectionPredicate | undefined;
 }
 
 export interface EncryptOptions extends CallOptions {
@@ -49,6 +51,7 @@ export class SessionBroker {
   readonly #rejections: Rejections;
   readonly #follower: SessionFollower | undefined;
   readonly #opening: Opening;
+  readonly #notifications: Notifications;
   readonly #sealing = new Sealing();
 
   /** @throws InvalidInput */
@@ -68,6 +71,7 @@ export class SessionBroker {
     this.#reader = new SessionReader(parts);
     this.#rejections = new Rejections(parts);
     this.#opening = new Opening(parts);
+    this.#notifications = new Notifications(parts);
     this.#follower = follow === 'none' ? undefined : new SessionFollower({ ...parts, start: follow });
   }
 
@@ -93,7 +97,7 @@ export class SessionBroker {
     try {
       return await fn(session);
     } catch (error) {
-      const reason = rejectionReason(error, isRejection);
+      const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
       if (reason === undefined) throw error;
       signal?.throwIfAborted();
       const newer = await this.#replacement(session, { reason, cause: error, signal });
@@ -141,6 +145,15 @@ export class SessionBroker {
       // The decoder has one way to fail.
       throw new ProtocolError('not_text', 'What the JWE holds is not UTF-8');
     }
+  }
+
+  /**
+   * What a notification of the gateway says: opened in the broker where it is sealed, and held against the gateway's forms.
+   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused), or the signal's reason
+   */
+  async openNotification(received: ReceivedNotification, { signal }: CallOptions = {}): Promise<OpenedNotification> {
+    this.#demandOpen();
+    return this.#notifications.open(received, signal);
   }
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
@@ -212,11 +225,4 @@ export class SessionBroker {
   #demandOpen(): void {
     if (this.#closing.signal.aborted) throw reasonOf(this.#closing.signal);
   }
-}
-
-/** The reason to report, or undefined when the error is no rejection. */
-function rejectionReason(error: unknown, isRejection: WithSessionOptions['isRejection']): string | undefined {
-  if (error instanceof SessionRejected) return error.reason;
-  const verdict = isRejection?.(error);
-  return verdict === undefined || verdict === false ? undefined : reasonCode(verdict);
 }

@@ -27,6 +27,10 @@ export function earliest(first: Instant, ...others: readonly Instant[]): Instant
   return others.reduce((least, instant) => (instant < least ? instant : least), first);
 }
 
+export function latest(first: Instant, ...others: readonly Instant[]): Instant {
+  return others.reduce((most, instant) => (instant > most ? instant : most), first);
+}
+
 /** RFC 3339 in UTC with milliseconds, e.g. `2026-03-18T12:34:52.099Z`. */
 export function toRfc3339(instant: Instant): string {
   return new Date(instant).toISOString();

@@ -109,6 +109,8 @@ function sessionOptions(
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
+    renewEveryMs: undefined,
+    quietHours: undefined,
     ...session,
     gatewayTimeoutMs: gateway.timeoutMs,
     largestClockSkewMs: gateway.largestClockSkewMs,

@@ -1,5 +1,6 @@
 import type { LeadTime } from '#libs/session';
 import { childPath, type Fault } from './fault.js';
+import { momentRules } from './quiet-hours-rules.js';
 import { faultIf, repeats, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -112,6 +113,7 @@ const rules: Readonly<Record<string, MerchantRule>> = {
         problem: `is the length of session.budget[${first}] as well; give each window its own, or remove one`,
       }),
     ),
+  ...momentRules,
   /** A session that names no expiry would be cut to less than what was configured for it. */
   fallbackInsideLongest: ({ session: { fallbackLifetimeMs = 0, longestLifetimeMs } = {} }) =>
     faultIf(

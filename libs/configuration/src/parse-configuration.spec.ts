@@ -83,6 +83,7 @@ describe('parseConfiguration', () => {
               { calls: 60, perMs: 86_400_000 },
             ],
             longestLifetimeMs: 86_400_000,
+            foreignAuthorizerPauseMs: 600_000,
             largestClockSkewMs: 300_000,
             supersedes: true,
             onStoreOutage: 'fail',
@@ -94,6 +95,7 @@ describe('parseConfiguration', () => {
   });
 
   it('reads every setting', () => {
+    const lifetimes = { renewBefore: '25%', safetyMargin: '10s', fallbackLifetime: '1h', longestLifetime: '2h' };
     const parsed = parse({
       http: { host: '0.0.0.0', port: 0, docs: false, maxWatchers: 5_000 },
       management: { host: '::1', port: 0, statusPage: false },
@@ -116,13 +118,7 @@ describe('parseConfiguration', () => {
             tls: { caFile: 'ca.pem', pins: [PIN] },
             proxy: 'http://u:p@proxy:3128',
           },
-          session: {
-            renewBefore: '25%',
-            safetyMargin: '10s',
-            fallbackLifetime: '1h',
-            longestLifetime: '2h',
-            budget: [{ calls: 5, per: '1m' }],
-          },
+          session: { ...lifetimes, foreignAuthorizerPause: '30m', budget: [{ calls: 5, per: '1m' }] },
         }),
       ],
     });
@@ -154,6 +150,7 @@ describe('parseConfiguration', () => {
         gatewayTimeoutMs: 2_000,
         budget: [{ calls: 5, perMs: 60_000 }],
         longestLifetimeMs: 7_200_000,
+        foreignAuthorizerPauseMs: 1_800_000,
         largestClockSkewMs: 60_000,
         supersedes: false,
         onStoreOutage: 'authorize',

@@ -6,6 +6,7 @@ import type { Environment } from './interpolate.js';
 import type { FileSetting } from './named-files.js';
 import { toParsed } from './arrange-options.js';
 import type { ParsedConfiguration } from './broker-configuration.js';
+import { quietHoursWarnings } from './quiet-hours-rules.js';
 import { readYaml } from './read-yaml.js';
 import { BrokerSettings } from './settings/broker-settings.js';
 
@@ -58,7 +59,7 @@ export function parsedOf({ settings, files }: Examined): ParsedConfiguration {
 }
 
 function warningsOf({ auth, merchants }: Pick<ParsedConfiguration, 'auth' | 'merchants'>): Warning[] {
-  return [...accessWarnings(auth), ...outageWarnings(merchants)];
+  return [...accessWarnings(auth), ...outageWarnings(merchants), ...quietHoursWarnings(merchants)];
 }
 
 /** Replicas that create for themselves end each other's sessions, and whoever pays with one of them is refused. */

@@ -106,7 +106,9 @@ function textBy(rule: TextRule): Checked {
     rule,
     problemOf: (value) => {
       if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
-      return rule.accepts(value) ? undefined : `must be ${rule.expects}`;
+      if (rule.accepts(value)) return undefined;
+      const nearest = rule.nearest?.(value);
+      return `must be ${rule.expects}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
     },
   };
 }

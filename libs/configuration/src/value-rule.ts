@@ -6,6 +6,8 @@ import type { LeadTime } from '#libs/session';
 export interface TextRule {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
+  /** A name that is allowed and that the refused text is a slip of, if there is one: never anything else of that text. */
+  readonly nearest?: (text: string) => string | undefined;
   /** Makes of an accepted text what the program works with. */
   readonly convert?: (text: string) => Single | HostAndPort;
   /** What is in the file, if the text is the name of one. */

@@ -1,10 +1,13 @@
 import { errorCodes, type ErrorCode, type ErrorEntry } from './error-codes.js';
+import type { UnavailableReason } from './unavailable-reasons.js';
 
 interface BrokerErrorOptions {
   /** For the log: what happened, with no secret in it. */
   readonly detail?: string;
   /** For the caller: what to correct. Only a failure whose fault is the caller's may carry one. */
   readonly publicDetail?: string;
+  /** Of `session_unavailable`: why. */
+  readonly reason?: UnavailableReason;
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
@@ -15,6 +18,7 @@ export class BrokerError extends Error {
   readonly code: ErrorCode;
   readonly detail: string | undefined;
   readonly publicDetail: string | undefined;
+  readonly reason: UnavailableReason | undefined;
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, options: BrokerErrorOptions = {}) {
@@ -26,6 +30,7 @@ export class BrokerError extends Error {
     this.code = code;
     this.detail = detail;
     this.publicDetail = options.publicDetail;
+    this.reason = options.reason;
     this.retryAfterMs = options.retryAfterMs;
   }
 

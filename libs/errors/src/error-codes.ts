@@ -1,3 +1,5 @@
+import { unavailableReasons } from './unavailable-reasons.js';
+
 /** Whose fault a failure is: it decides who is told, and whether the text may leave the process. */
 export type Fault = 'caller' | 'peer' | 'dependency' | 'configuration' | 'programmer';
 
@@ -47,12 +49,24 @@ export const errorCodes = {
     fault: 'caller',
     title: 'The JWE uses an algorithm that is not accepted',
   },
+  notification_invalid: {
+    status: 422,
+    retryable: false,
+    fault: 'caller',
+    title: 'The notification has none of the forms that the gateway sends',
+  },
   jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
   session_unavailable: {
     status: 503,
     retryable: true,
     fault: 'dependency',
     title: 'There is no session to serve at the moment',
+  },
+  foreign_authorizer: {
+    status: 503,
+    retryable: true,
+    fault: 'peer',
+    title: 'Somebody else creates sessions of this merchant, and each ends ours',
   },
   shutting_down: { status: 503, retryable: true, fault: 'dependency', title: 'This replica is shutting down' },
   overloaded: {
@@ -67,32 +81,37 @@ export const errorCodes = {
     fault: 'dependency',
     title: 'Credentials cannot be checked at the moment',
   },
-  store_unavailable: { status: 503, retryable: true, fault: 'dependency', title: 'The session store does not answer' },
-  store_refused: { status: 503, retryable: true, fault: 'dependency', title: 'The session store refuses to work' },
+  store_unavailable: {
+    status: 503,
+    retryable: true,
+    fault: 'dependency',
+    title: unavailableReasons.store_silent.caller,
+  },
+  store_refused: { status: 503, retryable: true, fault: 'dependency', title: unavailableReasons.store_refuses.caller },
   gateway_transient: {
     status: 503,
     retryable: true,
     fault: 'peer',
-    title: 'The gateway failed in a way that usually passes',
+    title: unavailableReasons.transient.caller,
   },
-  gateway_timeout: { status: 503, retryable: true, fault: 'peer', title: 'The gateway did not answer in time' },
+  gateway_timeout: { status: 503, retryable: true, fault: 'peer', title: unavailableReasons.timeout.caller },
   gateway_refused: {
     status: 503,
     retryable: true,
     fault: 'peer',
-    title: 'The gateway refuses the merchant or the request',
+    title: unavailableReasons.refused.caller,
   },
   gateway_revoked: {
     status: 503,
     retryable: true,
     fault: 'peer',
-    title: 'The gateway has revoked the access; only the bank can restore it',
+    title: unavailableReasons.revoked.caller,
   },
   gateway_invalid_response: {
     status: 503,
     retryable: true,
     fault: 'peer',
-    title: 'The gateway answered with something that is not a session',
+    title: unavailableReasons.invalid_response.caller,
   },
   helper_forbidden: {
     status: 500,

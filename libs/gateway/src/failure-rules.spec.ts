@@ -46,7 +46,12 @@ describe('a code of the gateway', () => {
   it.each(Object.entries(classes))('%s is %s under every status', (msgCode, kind) => {
     for (const httpStatus of STATUSES) {
       const body = { msgCode, msgType: 'ERROR', msgText: MARKER };
-      expect(failureOf(anAnswer(body, { httpStatus }))).toMatchObject({ kind, msgCode, httpStatus, reason: undefined });
+      expect(failureOf(anAnswer(body, { httpStatus }))).toMatchObject({
+        kind,
+        msgCode,
+        httpStatus,
+        instead: undefined,
+      });
     }
   });
 
@@ -76,7 +81,7 @@ describe('a page of HTML', () => {
     500: 'transient',
     503: 'transient',
   } as const;
-  const isPage = { reason: 'html_page', shownCode: 'html_page', msgCode: undefined };
+  const isPage = { instead: 'html_page', shownCode: 'html_page', msgCode: undefined };
 
   it.each(Object.entries(underStatus))('under %s is no session, and %s', (status, kind) => {
     const httpStatus = Number(status);
@@ -109,7 +114,7 @@ describe('a page of HTML', () => {
     const headers = { 'content-type': 'text/html' };
     expect(readAnswer(anAnswer({ jwe: 'a.b.c.d.e' }, { headers })).jwe).toBe('a.b.c.d.e');
     const error = anAnswer({ msgCode: 'b_merchant_not_found' }, { headers });
-    expect(failureOf(error)).toMatchObject({ kind: 'refused', reason: undefined });
+    expect(failureOf(error)).toMatchObject({ kind: 'refused', instead: undefined });
   });
 });
 
@@ -118,7 +123,7 @@ describe('an empty answer', () => {
     for (const body of ['', ' \r\n', '\uFEFF']) {
       expect(failureOf(anAnswer(bytes(body), { httpStatus }))).toMatchObject({
         kind: 'transient',
-        reason: 'empty_answer',
+        instead: 'empty_answer',
       });
     }
   });
@@ -127,7 +132,7 @@ describe('an empty answer', () => {
     [403, 'refused'],
     [503, 'transient'],
   ])('under %d is what the status says', (httpStatus, kind) => {
-    expect(failureOf(anAnswer(bytes(''), { httpStatus }))).toMatchObject({ kind, reason: undefined });
+    expect(failureOf(anAnswer(bytes(''), { httpStatus }))).toMatchObject({ kind, instead: undefined });
   });
 
   it('is told from a long one that begins with blanks', () => {

@@ -15,7 +15,7 @@ interface FailedAnswer {
 export interface FailureVerdict {
   readonly kind: GatewayFailureKind;
   readonly detail: string;
-  readonly reason?: NoAnswerReason;
+  readonly instead?: NoAnswerReason;
 }
 
 type FailureRule = (answer: FailedAnswer) => FailureVerdict | undefined;
@@ -38,18 +38,18 @@ const verdicts = {
   revoked: { kind: 'revoked', detail: 'the gateway has revoked the access; only the bank can restore it' },
 } as const satisfies Record<string, FailureVerdict>;
 
-const HTML_REASON = { reason: 'html_page' } as const;
+const HTML_INSTEAD = { instead: 'html_page' } as const;
 
 /** Somebody before the gateway has answered: a firewall, a proxy, a page of maintenance. Of the page nothing is told. */
 const htmlVerdicts = {
   transient: {
-    ...HTML_REASON,
+    ...HTML_INSTEAD,
     kind: 'transient',
     detail: 'the answer was HTML: a firewall or proxy answers in place of the gateway',
   },
   /** Calls that a firewall does not let in get no better by their number, and a person has to ask the bank. */
   refused: {
-    ...HTML_REASON,
+    ...HTML_INSTEAD,
     kind: 'refused',
     detail:
       'the answer was HTML: a firewall turns the request away; is the address of this broker one that the bank lets in?',
@@ -98,7 +98,7 @@ const rules: readonly FailureRule[] = [
       : undefined,
   ({ httpStatus, instead }) =>
     httpStatus < 300 && instead === 'empty_answer'
-      ? { kind: 'transient', reason: instead, detail: 'the answer was empty' }
+      ? { kind: 'transient', instead, detail: 'the answer was empty' }
       : undefined,
   ({ httpStatus, msgCode, msgType, lack }) =>
     httpStatus < 300 && msgCode === undefined && msgType === undefined

@@ -37,7 +37,10 @@ describe('calls that a replica makes by itself', () => {
       ['rejection', 'rejection', 'answer', 'rejection'],
       20_000,
     ],
-    'keep the pause after the last call though the store has answered': [['rejection', 'rejection', 'answer'], 40_000],
+    'keep the pause after the last call although the store has answered': [
+      ['rejection', 'rejection', 'answer'],
+      40_000,
+    ],
     'wait for the end of a back-off that is longer than the pause': [['need', { failedForMs: 30_000 }], 30_000],
     'wait for the pause when the back-off is shorter': [['need', { failedForMs: 9_999 }], 10_000],
     'wait from the failure on': [['need', { passMs: 9_000 }, { failedForMs: 5_000 }], 5_000],

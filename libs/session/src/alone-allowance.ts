@@ -45,7 +45,7 @@ export class AloneAllowance {
     allowance.notBeforeMs = Math.max(allowance.notBeforeMs, this.#clock.monotonicMs() + retryInMs);
   }
 
-  /** The store answers again: it limits what is done from here on. The pause after the last call stays. */
+  /** The store answers again, and from here on it sets the limits. The pause after the last call stays. */
   startOver(): void {
     for (const allowance of this.#allowances.values()) allowance.rejections = 0;
   }

@@ -14,7 +14,7 @@ function ceilingAfter(...callsAtMs: readonly number[]): { clock: FakeClock; ceil
   return { clock, ceiling };
 }
 
-describe("the ceiling of this process' calls", () => {
+describe("the ceiling of this process's calls", () => {
   const table = {
     'nothing was called: no wait': [[], 0, 0],
     'one call is left: no wait': [[0], 0, 0],
@@ -40,7 +40,7 @@ describe("the ceiling of this process' calls", () => {
     expect(ceiling.waitMs('stall', budget)).toBe(1_000);
   });
 
-  it('holds though the wall clock is set', () => {
+  it('holds even when the wall clock is set', () => {
     const { clock, ceiling } = ceilingAfter(0, 0);
     clock.jumpWall(3_600_000);
     expect(ceiling.waitMs('shop', budget)).toBe(1_000);

@@ -3,8 +3,9 @@ import { longestWindowMs, waitForBudget } from './create-call-budget.js';
 import type { CreateCallBudget } from './ports/session-store.js';
 
 /**
- * The create calls that this process itself has made, per merchant: a ceiling beneath the budget that all replicas share
- * in the store. It always holds, since whoever can write to the store can remove the other, and a store can lose it.
+ * The create calls that this process itself has made, per merchant: a ceiling beneath the budget that all replicas
+ * share in the store. It always holds, whereas a store can lose the budget, and anybody who can write to the store can
+ * remove it.
  */
 export class CallCeiling {
   readonly #clock: Clock;
@@ -27,7 +28,9 @@ export class CallCeiling {
     this.#callsAtMs.set(merchant, [...(this.#callsAtMs.get(merchant) ?? []), this.#clock.monotonicMs()]);
   }
 
-  /** The last one was not made after all: not even a connection came about. What was called is never given back. */
+  /**
+   * The last call was not made after all: there was not even a connection. A call that was made is never given back.
+   */
   giveBack(merchant: string): void {
     this.#callsAtMs.set(merchant, (this.#callsAtMs.get(merchant) ?? []).slice(0, -1));
   }

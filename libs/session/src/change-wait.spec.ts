@@ -44,7 +44,7 @@ describe('a wait for a change', () => {
     expect(await hasEnded(start())).toBe(true);
   });
 
-  it('ends when whoever waits gives up', async () => {
+  it('ends when the one who waits gives up', async () => {
     const { abort, start } = waiting();
     const wait = start();
     abort.abort();

@@ -5,7 +5,7 @@ export interface AwaitedChange {
   readonly merchant: string;
   /** Wait for a generation above this one. */
   readonly generation: number;
-  /** Whether a failed attempt ends the wait, too. */
+  /** Whether a failed attempt ends the wait as well. */
   readonly orFailure: boolean;
   readonly signal: AbortSignal;
 }

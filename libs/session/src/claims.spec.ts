@@ -117,7 +117,7 @@ describe('a claim', () => {
     expect((await new Claimant().watchedOut('lease').wishOf(request))?.mode).toBe('when_wanted');
   });
 
-  it('ignores the back-off only when its reason is gone, or the one who was to renew has died', async () => {
+  it('ignores the back-off only when its reason is gone, or the replica that was to renew has died', async () => {
     const asked = async (claimant: Claimant, ignoresBackOff?: boolean): Promise<unknown> =>
       (await claimant.wishOf(aRequest(ignoresBackOff === undefined ? {} : { ignoresBackOff })))?.ignoresBackOff;
     expect(await asked(new Claimant())).toBe(false);
@@ -200,7 +200,7 @@ describe('the answer to a claim', () => {
     expect(claimant.watches.over('shop', 'due')).toBe('the due');
   });
 
-  it('goes up as it is when the store did not give one, and says nothing', async () => {
+  it('is thrown on as it is when the store gave none, and nothing is reported', async () => {
     const claimant = new Claimant();
     claimant.answer = silent;
     await expect(claimant.claim()).rejects.toBe(silent);

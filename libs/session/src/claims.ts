@@ -17,7 +17,10 @@ export interface RenewalRequest {
   readonly isOverdue?: boolean;
   /** The reason for the back-off is gone. */
   readonly ignoresBackOff?: boolean;
-  /** Two sessions were made and nobody knows which of them lives: nothing that others tell the store would say so. */
+  /**
+   * Two sessions were made and nobody knows which of them lives: nothing that other replicas tell the store would show
+   * it.
+   */
   readonly settles?: boolean;
 }
 
@@ -34,7 +37,7 @@ export type ClaimAnswer =
   | { readonly kind: 'already_newer' }
   | ClaimRefusal;
 
-/** Of each window of the budget; what is left is kept for the schedule. */
+/** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
 
 /** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
@@ -80,7 +83,7 @@ export class Claims {
     return answer;
   }
 
-  /** A lease that was watched to its end belonged to a claimant that died: nothing else is to be waited for. */
+  /** A lease that was watched to its end belonged to a claimant that died: there is nothing else to wait for. */
   #wish(request: RenewalRequest, settings: SessionSettings): ClaimRequest {
     const { owner, held, watches } = this.#context;
     const { merchant, newerThan, coolDownMs } = request;

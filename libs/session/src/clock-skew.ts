@@ -40,7 +40,7 @@ export function exceedsTolerance(skew: ClockSkew): boolean {
   return skew.leastMs > SKEW_TOLERANCE_MS || skew.mostMs < -SKEW_TOLERANCE_MS;
 }
 
-/** The clocks are surely farther apart than clocks ever are: one of them is wrong, and nobody can tell which. */
+/** The clocks are certainly further apart than clocks ever are: one of them is wrong, and nobody can tell which. */
 export function isImplausible(skew: ClockSkew, maxMs: number): boolean {
   return skew.leastMs > maxMs || skew.mostMs < -maxMs;
 }

@@ -3,7 +3,7 @@ import type { RecordedFailure } from './ports/session-store.js';
 
 type FailureListener = (failure: RecordedFailure) => void;
 
-/** The last failure of each merchant since its last session, and who waits to hear of one. */
+/** The last failure of each merchant since its last session, and those who wait to hear of one. */
 export class FailureBoard {
   readonly #failures = new Map<string, RecordedFailure>();
   readonly #listeners = new MerchantListeners<RecordedFailure>();
@@ -14,7 +14,7 @@ export class FailureBoard {
   }
 
   /**
-   * A failure that is read again is not news: whoever waits for the attempt after it goes on waiting.
+   * A failure that is read again is not news: a reader that waits for the next attempt goes on waiting.
    * @returns false when it is not
    */
   note(merchant: string, failure: RecordedFailure): boolean {

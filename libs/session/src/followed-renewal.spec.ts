@@ -22,7 +22,7 @@ async function following(result: RenewalResult, refreshing?: Error) {
 }
 
 describe('a wish whose outcome is followed', () => {
-  it('is read back later when it was fulfilled: its next due moment is watched from its beginning on', async () => {
+  it('is read back later when it was fulfilled: its next due moment is watched from its beginning', async () => {
     const result = { kind: 'renewed' } as const;
     expect(await following(result)).toEqual({ read: [], wanted: ['shop'], result });
   });
@@ -32,7 +32,7 @@ describe('a wish whose outcome is followed', () => {
     async (result) => expect(await following(result)).toEqual({ read: ['shop'], wanted: [], result }),
   );
 
-  it('that only was refused causes no read', async () => {
+  it('that was merely refused causes no read', async () => {
     const result = { kind: 'held', retryInMs: 5_000 } as const;
     expect(await following(result)).toEqual({ read: [], wanted: [], result });
   });

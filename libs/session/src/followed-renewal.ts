@@ -13,7 +13,7 @@ export async function renewAndFollow(
   request: RenewalRequest,
 ): Promise<RenewalResult> {
   const result = await parts.renewer.renew(request);
-  // The next due moment is watched from its beginning on.
+  // The next due moment is watched from its beginning.
   if (result.kind === 'renewed') parts.sync.want([request.merchant]);
   if (!meansStoreIsAhead(result)) return result;
   try {

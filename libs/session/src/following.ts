@@ -6,14 +6,14 @@ export const PAGE = 500;
 const LANES = 4;
 /** Between a question that failed and the next. */
 const RETRY_MS = 1_000;
-/** What is not urgent waits this long for others to be asked for with it. */
+/** What is not urgent waits this long, so that more can be asked for at once. */
 const SOON_MS = 250;
 
 interface FollowingParts {
   readonly clock: Clock;
   /** Reads the merchants' states and takes what they say; rejects when the store was not heard. */
   readonly read: (merchants: readonly string[]) => Promise<void>;
-  /** A store that failed; anything else is a bug of ours. */
+  /** The store failed; anything else is a bug of ours. */
   readonly onFailure: (merchants: readonly string[], error: unknown) => void;
 }
 
@@ -39,7 +39,7 @@ export class Following {
     if (this.#retry === undefined) this.#start();
   }
 
-  /** The same for what is no session: many are read with one question. */
+  /** The same where no session is concerned: many are read with one question. */
   wantSoon(merchant: string): void {
     if (this.#closed) return;
     this.#wanted.add(merchant);
@@ -49,7 +49,7 @@ export class Following {
     });
   }
 
-  /** The store may answer again: what waits is asked at once. */
+  /** The store may be answering again: what waits is asked at once. */
   retryNow(): void {
     this.#retry?.cancel();
     this.#retry = undefined;

@@ -1,7 +1,7 @@
 import { BrokerError, type ErrorCode } from '#libs/errors';
 
 /**
- * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` want a
+ * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` need a
  * person; `invalid_response` is an answer that is not a usable session; `aborted` is our own doing.
  */
 export type GatewayFailureKind = 'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'aborted';
@@ -21,17 +21,23 @@ const codeOf = {
   aborted: 'shutting_down',
 } as const satisfies Record<GatewayFailureKind, ErrorCode>;
 
+/** The kinds that replicas tell each other of: what one aborts concerns nobody else. */
+export type SharedFailureKind = Exclude<GatewayFailureKind, 'aborted'>;
+
+export const gatewayFailureKinds = Object.keys(codeOf) as readonly GatewayFailureKind[];
+export const sharedFailureKinds = gatewayFailureKinds.filter((kind): kind is SharedFailureKind => kind !== 'aborted');
+
 export interface GatewayFailureFacts {
   readonly kind: GatewayFailureKind;
   /** What happened, for the log: constant text and numbers, nothing the gateway sent except what is named below. */
   readonly detail: string;
   /** The gateway's own code, e.g. `b_server_is_overloaded`; already reduced to a safe character set and length. */
   readonly msgCode?: string;
-  readonly reason?: NoAnswerReason;
+  readonly instead?: NoAnswerReason;
   readonly httpStatus?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
-  /** False when not even a connection came about: then no call was made. Left out: one may have been. */
+  /** False when there was not even a connection, and so no call. If it is absent, a call may have been made. */
   readonly wasReached?: boolean;
   readonly cause?: unknown;
 }
@@ -40,7 +46,7 @@ export interface GatewayFailureFacts {
 export class GatewayFailure extends BrokerError {
   readonly kind: GatewayFailureKind;
   readonly msgCode: string | undefined;
-  readonly reason: NoAnswerReason | undefined;
+  readonly instead: NoAnswerReason | undefined;
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
   readonly wasReached: boolean;
@@ -53,7 +59,7 @@ export class GatewayFailure extends BrokerError {
     });
     this.kind = facts.kind;
     this.msgCode = facts.msgCode;
-    this.reason = facts.reason;
+    this.instead = facts.instead;
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
     this.wasReached = facts.wasReached ?? true;
@@ -61,6 +67,6 @@ export class GatewayFailure extends BrokerError {
 
   /** The gateway's own code, or in its place what came instead of an answer. */
   get shownCode(): string | undefined {
-    return this.msgCode ?? this.reason;
+    return this.msgCode ?? this.instead;
   }
 }

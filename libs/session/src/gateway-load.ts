@@ -1,6 +1,8 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
 
-/** Calls to one gateway that one replica has under way at once: where it begins, and how far it goes. */
+/**
+ * How many calls one replica has under way to one gateway at once: the limit that it begins with, and the highest one.
+ */
 const FIRST_LIMIT = 16;
 const MAX_LIMIT = 32;
 
@@ -13,7 +15,7 @@ interface Load {
 /**
  * How many calls are made to one gateway at once. A gateway that cannot keep up answers late or not at all: each such
  * call halves what is allowed, and each good one adds a little (additive increase, multiplicative decrease), so that a
- * gateway that comes back is not brought down by everybody who waited for it.
+ * gateway that comes back is not brought down by all the calls that waited for it.
  */
 export class GatewayLoad {
   readonly #loads = new Map<string, Load>();
@@ -23,7 +25,7 @@ export class GatewayLoad {
     return inFlight < Math.floor(limit);
   }
 
-  /** Resolves when a call may be made. Whoever has entered leaves again. */
+  /** Resolves when a call may be made. Each `enter` is followed by one `leave`. */
   async enter(gateway: string): Promise<void> {
     const load = this.#of(gateway);
     if (this.hasRoom(gateway)) {

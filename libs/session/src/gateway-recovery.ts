@@ -1,6 +1,6 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
 
-/** So many failures in a row, of more than one merchant, are the gateway's and not a merchant's. */
+/** This many failures in a row, of more than one merchant, are the gateway's fault and not a merchant's. */
 const FAILURES_OF_A_GATEWAY = 3;
 
 interface Outage {
@@ -9,9 +9,9 @@ interface Outage {
 }
 
 /**
- * Tells when a gateway that failed for everybody answers again: its merchants then need not wait for the end of back-offs
- * that were drawn while it was gone. What shows it is a merchant that had failed as well: one that was well all the time
- * proves nothing for one that fails alone.
+ * Tells when a gateway that failed for everybody answers again: its merchants then need not wait for the end of
+ * back-offs that were drawn while it was gone. Only a merchant that had failed as well can show it: one that was well
+ * all the time proves nothing for one that fails alone.
  */
 export class GatewayRecovery {
   readonly #outages = new Map<string, Outage>();

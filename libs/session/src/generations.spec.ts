@@ -14,8 +14,8 @@ describe('a generation that is made alone', () => {
     'the last seat has the last odd number of a round': [1_023, 0, 2_047],
     'the number that is to be exceeded is never the answer': [0, 1, 2_049],
     'one below its own number, it is that number': [3, 6, 7],
-    'a part of a millisecond above a number is above it': [3, 6.999, 7],
-    'a part of a millisecond above its own number, it is the next one': [3, 7.001, 2_055],
+    'a fraction of a millisecond above a number is above it': [3, 6.999, 7],
+    'a fraction of a millisecond above its own number, it is the next one': [3, 7.001, 2_055],
     'far above, it is the next one of its own': [5, 1_767_225_600_000, 1_767_225_600_011],
   } as const;
 

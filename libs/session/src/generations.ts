@@ -1,6 +1,6 @@
 /** Replicas that can be told apart: as many as a store has seats. */
 export const SEATS = 1_024;
-/** Even generations are made under a lease, odd ones alone; of either, each seat has every so many-th for its own. */
+/** Even generations are made under a lease, odd ones alone; of either, every seat owns one number in this many. */
 const STEP = 2 * SEATS;
 
 /**
@@ -14,7 +14,8 @@ export function generationAlone(seat: number, above: number): number {
 /**
  * What a claim names as its floor, so that the fence which follows is one of the seat's own. Where a store has
  * forgotten a claim and its clock is behind, floors alone decide: without this, two replicas get one number for two
- * sessions. The same from one floor on until the next, so that a repeated claim finds its own lease above it.
+ * sessions. It stays the same until the floor has passed the fence, so that a repeated claim finds its own lease above
+ * it.
  */
 export function floorOfSeat(seat: number, floor: number): number {
   return firstAbove(floor, 2 * seat) - 1;

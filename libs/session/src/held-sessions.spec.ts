@@ -78,7 +78,7 @@ describe('the sessions in memory', () => {
     expect([held.floor('shop'), held.seen('shop'), held.known('shop')]).toEqual([20, 10, 10]);
   });
 
-  it('count a generation that nobody can open as known', () => {
+  it('count a generation that cannot be opened as known', () => {
     const { held } = holding();
     expect(held.noteUnusable('shop', 20)).toBe(true);
     expect(held.noteUnusable('shop', 20)).toBe(false);

@@ -76,7 +76,10 @@ export class HeldSessions {
     this.#unusable.delete(merchant);
   }
 
-  /** The generation that a renewal would replace, and that need not be read again: held, or newer and not to be opened. */
+  /**
+   * The generation that a renewal would replace, and that need not be read again: it is held, or it is newer and cannot
+   * be opened.
+   */
   known(merchant: string): number {
     return Math.max(this.generationOf(merchant), this.#unusable.get(merchant) ?? 0);
   }
@@ -157,7 +160,10 @@ export class HeldSessions {
     return this.#clock.now() - this.#clock.monotonicMs();
   }
 
-  /** The moments as they are, unless their maker's wall clock and ours disagree: then on ours, since its own harms its maker alone. */
+  /**
+   * The moments as they are, unless their maker's wall clock and ours disagree: then on ours, since a wrong clock must
+   * harm nobody but its owner.
+   */
   #onOurClock(session: Session, ageMs: number): Session {
     const createdAt = plusMs(this.#clock.now(), -ageMs);
     const byMs = msBetween(session.createdAt, createdAt);

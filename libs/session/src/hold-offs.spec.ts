@@ -43,6 +43,20 @@ describe('what the store refused lately', () => {
     expect(holdOffs.find('shop', true)).toMatchObject({ kind: 'held' });
   });
 
+  it('is remembered of a spent budget until its wait is over, whatever was refused meanwhile', async () => {
+    const { clock, holdOffs } = holdingOff();
+    expect(holdOffs.isBudgetSpent('shop')).toBe(false);
+    holdOffs.note('shop', { kind: 'budget_exhausted', retryInMs: 1_000 });
+    holdOffs.note('shop', { kind: 'backing_off', retryInMs: 500 });
+    await clock.advance(999);
+    expect([holdOffs.isBudgetSpent('shop'), holdOffs.isBudgetSpent('kiosk')]).toEqual([true, false]);
+    await clock.advance(1);
+    expect(holdOffs.isBudgetSpent('shop')).toBe(false);
+    holdOffs.note('shop', { kind: 'budget_exhausted', retryInMs: 1_000 });
+    holdOffs.forget('shop');
+    expect(holdOffs.isBudgetSpent('shop')).toBe(false);
+  });
+
   it('is forgotten, whichever it was', () => {
     const { holdOffs } = holdingOff();
     holdOffs.note('shop', { kind: 'cooled_down', retryInMs: 1_000 });

@@ -8,13 +8,15 @@ interface HoldOff {
 
 /**
  * What the store refused lately, remembered until it can change: a thousand readers without a session cost one claim,
- * not a thousand. A cool-down only concerns those who would replace a living session; `not_due` concerns nobody but the
+ * not a thousand. A cool-down only concerns those who would replace a living session; `not_due` concerns only the
  * schedule, which asks the store anyway.
  */
 export class HoldOffs {
   readonly #clock: Clock;
   readonly #general = new Map<string, HoldOff>();
   readonly #coolDowns = new Map<string, HoldOff>();
+  /** Kept apart: a later back-off says nothing of the budget. */
+  readonly #budgets = new Map<string, HoldOff>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -23,7 +25,9 @@ export class HoldOffs {
   note(merchant: string, refusal: ClaimRefusal): void {
     if (refusal.kind === 'not_due') return;
     const kept = refusal.kind === 'cooled_down' ? this.#coolDowns : this.#general;
-    kept.set(merchant, { refusal, endsAtMs: this.#clock.monotonicMs() + refusal.retryInMs });
+    const holdOff = { refusal, endsAtMs: this.#clock.monotonicMs() + refusal.retryInMs };
+    kept.set(merchant, holdOff);
+    if (refusal.kind === 'budget_exhausted') this.#budgets.set(merchant, holdOff);
   }
 
   /** The refusal that still stands, with what is left of its wait. */
@@ -32,7 +36,13 @@ export class HoldOffs {
     return this.#standing(this.#general, merchant) ?? coolDown;
   }
 
+  /** Whether the store has said that there is no create call left for now. */
+  isBudgetSpent(merchant: string): boolean {
+    return this.#standing(this.#budgets, merchant) !== undefined;
+  }
+
   forget(merchant: string): void {
+    this.#budgets.delete(merchant);
     this.#general.delete(merchant);
     this.#coolDowns.delete(merchant);
   }

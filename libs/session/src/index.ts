@@ -6,6 +6,8 @@ export {
   type GatewayFailureFacts,
   type GatewayFailureKind,
   type NoAnswerReason,
+  gatewayFailureKinds,
+  sharedFailureKinds,
 } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export { HeldSessions } from './held-sessions.js';
@@ -13,6 +15,7 @@ export type { Merchants } from './ports/merchants.js';
 export type { RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
+export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';

@@ -3,22 +3,23 @@ import type { LeaseRelease } from './ports/session-store.js';
 import { type AttemptContext, RenewalAttempt, type TimedLease } from './renewal-attempt.js';
 import type { EndedAttempt } from './renewal-report.js';
 import type { RenewalResult } from './renewal-result.js';
+import type { ReplicaContext } from './replica-context.js';
 import type { SessionSettings } from './session-settings.js';
 import { isStoreOutage, isStoreRefusal, STORE_RETRY_MS } from './store-outage.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
-type LeasedContext = ClaimsContext & AttemptContext;
+type LeasedContext = ClaimsContext & AttemptContext & Pick<ReplicaContext, 'earlyDeaths'>;
 
 interface LeasedWish {
   readonly request: RenewalRequest;
   readonly settings: SessionSettings;
-  /** Asked once the claim was granted: what speaks against the call by then. */
+  /** Asked once the claim has been granted: a reason not to make the call after all. */
   readonly mayNotCall: () => RenewalResult | undefined;
   readonly onIssued: (made: UnpublishedSession) => void;
   readonly shutdown: AbortSignal;
 }
 
-/** Renewals as they should be: the store grants a lease, so that no two processes call for one merchant at once. */
+/** Renewals as they usually are: the store grants a lease, so that no two processes call for one merchant at once. */
 export class LeasedRenewals {
   readonly #context: LeasedContext;
   readonly #claims: Claims;
@@ -41,7 +42,10 @@ export class LeasedRenewals {
     const { request, settings, mayNotCall } = wish;
     const answer = await this.#claim(request, settings);
     if (answer.kind !== 'claimed') return answer;
-    const attempt = new RenewalAttempt(this.#context, { ...wish, lease: answer.lease });
+    // A call before this one may be carried out after it: nobody knows what became of one that failed.
+    const isDoubtful = request.settles === true || answer.lease.lease.failures > 0;
+    const deathsBefore = this.#context.earlyDeaths.deathsBeforeNext(request.merchant, isDoubtful);
+    const attempt = new RenewalAttempt(this.#context, { ...wish, deathsBefore, lease: answer.lease });
     const refusal = mayNotCall() ?? (attempt.isLongEnough ? undefined : ({ kind: 'lost', retryInMs: 0 } as const));
     if (refusal === undefined) return await this.#attempt(attempt, answer.lease, wish.shutdown);
     await this.#giveBack(answer.lease, { called: false, nextDueInMs: refusal.kind === 'held' ? refusal.retryInMs : 0 });

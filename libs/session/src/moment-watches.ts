@@ -1,7 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { ClaimRefusal, MomentMark } from './ports/session-store.js';
 
-/** What a moment of the store is the end of. */
+/** The kind of thing that ends at a moment of the store. */
 export type MomentKind = 'lease' | 'due' | 'cool_down';
 
 interface Watch {
@@ -9,7 +9,7 @@ interface Watch {
   readonly endsAtMs: number;
 }
 
-/** Beyond the moment itself: what the store and we count is not the same millisecond. */
+/** Beyond the moment itself: the store and we do not count the same millisecond. */
 const GRACE_MS = 250;
 
 const kindOf: Readonly<Record<ClaimRefusal['kind'], MomentKind | undefined>> = {

@@ -19,6 +19,7 @@ const questions = {
   publish: [(store) => store.publish(lease, aPublication()), [lease, aPublication()]],
   offer: [(store) => store.offer(anOffer()), [anOffer()]],
   release: [(store) => store.release(lease, release), [lease, release]],
+  condemn: [(store) => store.condemn('shop', 4), ['shop', 4]],
   read: [(store) => store.read([{ merchant: 'shop', known: 3 }]), [[{ merchant: 'shop', known: 3 }]]],
 } satisfies Record<string, readonly [(store: SessionStore) => Promise<unknown>, readonly unknown[]]>;
 
@@ -54,6 +55,40 @@ function observed() {
   const store = new ObservedStore(scripted.store, { events, clock, onReturn: () => (returns += 1) });
   return { clock, events, scripted, store, returns: () => returns };
 }
+
+describe('what is the matter with the store', () => {
+  const claim = (store: SessionStore): Promise<unknown> => store.claim(aClaim()).catch(() => undefined);
+  const read = (store: SessionStore): Promise<unknown> => store.read([]).catch(() => undefined);
+
+  it('is nothing while it answers, and a silence until it answers anything', async () => {
+    const { scripted, store } = observed();
+    await read(store);
+    expect(store.trouble).toBeUndefined();
+    scripted.failure = silent;
+    await claim(store);
+    expect(store.trouble).toBe('silent');
+    scripted.failure = undefined;
+    await read(store);
+    expect(store.trouble).toBeUndefined();
+  });
+
+  it('is a refusal until what was refused is done, whatever else is, and a silence that comes meanwhile', async () => {
+    const { scripted, store } = observed();
+    const troubles: unknown[] = [];
+    for (const [failure, ask] of [
+      [refusing, claim],
+      [undefined, read],
+      [silent, read],
+      [undefined, read],
+      [undefined, claim],
+    ] as const) {
+      scripted.failure = failure;
+      await ask(store);
+      troubles.push(store.trouble);
+    }
+    expect(troubles).toEqual(['refuses', 'refuses', 'silent', 'refuses', undefined]);
+  });
+});
 
 describe('the store with a witness', () => {
   it.each(Object.entries(questions))('passes %s on, and its answer back', async (operation, [ask, parameters]) => {
@@ -105,7 +140,7 @@ describe('the store with a witness', () => {
     expect(events.of('store_recovered')).toHaveLength(2);
   });
 
-  it('is well when somebody has asked it for everything, although nobody asks again for what was refused', async () => {
+  it('is well once it was asked for everything, although nobody asks again for what was refused', async () => {
     const { events, scripted, store } = observed();
     store.noteWell();
     expect(events.all).toEqual([]);
@@ -167,7 +202,7 @@ describe('the store with a witness', () => {
     expect(store.silence.isLasting).toBe(false);
   });
 
-  it('takes a bug for neither silence nor its end', async () => {
+  it('takes a bug neither for silence nor for its end', async () => {
     expect((await askInTurn([silent, broken, silent, silent], 1_500)).store.silence.isLasting).toBe(true);
     expect((await askInTurn([silent, broken, silent])).store.silence.isLasting).toBe(false);
   });

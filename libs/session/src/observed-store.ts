@@ -17,15 +17,21 @@ import type {
 import { isStoreOutage, isStoreSilence } from './store-outage.js';
 import { StoreSilence } from './store-silence.js';
 
-/** A shorter failure is a lost reply: nobody has gone on without the store meanwhile. */
+/** A shorter failure is a lost reply: no replica has gone on without the store meanwhile. */
 const MIN_OUTAGE_MS = 1_000;
 
-/** What shows that another operation would be done again as well, should nobody ask for it any more. */
+/**
+ * The operation that shows by its success that another one would succeed again, should nobody ask for that one any
+ * more.
+ */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
-  claim: ['release'],
-  publish: ['offer', 'release'],
+  claim: ['release', 'condemn'],
+  publish: ['offer', 'release', 'condemn'],
   offer: ['publish'],
 };
+
+/** What is the matter with a store that does not work. */
+export type StoreTrouble = 'silent' | 'refuses';
 
 interface ObservedStoreParts {
   readonly events: SessionEvents;
@@ -46,7 +52,7 @@ export class ObservedStore implements SessionStore {
   readonly #onReturn: () => void;
   /** What was refused and has not been done since. */
   readonly #refused = new Set<string>();
-  #isFailing = false;
+  #trouble: StoreTrouble | undefined;
   /** Since when nothing at all was answered. */
   #failingSinceMs: number | undefined;
 
@@ -57,6 +63,11 @@ export class ObservedStore implements SessionStore {
     this.#clock = clock;
     this.#onReturn = onReturn;
     this.silence = new StoreSilence(clock);
+  }
+
+  /** What is the matter now: a silence ends with any answer, a refusal when what was refused is done. */
+  get trouble(): StoreTrouble | undefined {
+    return this.#trouble;
   }
 
   enrol(merchants: readonly string[]): Promise<void> {
@@ -87,6 +98,10 @@ export class ObservedStore implements SessionStore {
     return this.#watch('release', () => this.#store.release(lease, release));
   }
 
+  condemn(merchant: string, generation: number): Promise<boolean> {
+    return this.#watch('condemn', () => this.#store.condemn(merchant, generation));
+  }
+
   read(wanted: readonly WantedState[]): Promise<StoredStates> {
     return this.#watch('read', () => this.#store.read(wanted));
   }
@@ -99,7 +114,7 @@ export class ObservedStore implements SessionStore {
     return this.#store.close();
   }
 
-  /** Somebody has asked the store for everything that is asked of it, and it did it. */
+  /** The store was asked for everything that is ever asked of it, and did it. */
   noteWell(): void {
     this.#refused.clear();
     this.#tellIfWell();
@@ -117,8 +132,8 @@ export class ObservedStore implements SessionStore {
       if (isStoreSilence(error)) this.silence.unanswered(askedAtMs);
       else this.silence.answered();
       this.#failingSinceMs ??= askedAtMs;
-      this.#isFailing = true;
-      if (!isStoreSilence(error)) this.#refused.add(operation);
+      this.#trouble = isStoreSilence(error) ? 'silent' : 'refuses';
+      if (this.#trouble === 'refuses') this.#refused.add(operation);
       this.#events.emit({ event: 'store_failed', operation, error });
       throw error;
     }
@@ -132,10 +147,11 @@ export class ObservedStore implements SessionStore {
     this.#tellIfWell();
   }
 
-  /** Any answer ends a silence; what was refused is well again when it was done. */
+  /** Any answer ends a silence; an operation that was refused is well again once it has been done. */
   #tellIfWell(): void {
-    if (!this.#isFailing || this.#refused.size > 0) return;
-    this.#isFailing = false;
+    if (this.#trouble === undefined) return;
+    this.#trouble = this.#refused.size > 0 ? 'refuses' : undefined;
+    if (this.#trouble !== undefined) return;
     this.#events.emit({ event: 'store_recovered' });
   }
 }

@@ -115,7 +115,7 @@ describe('a session that a replica makes alone', () => {
     expect(generation % 2_048).toBe(own);
   });
 
-  it('leaves no timer behind, as little as one that was not made', async () => {
+  it('leaves no timer behind, nor does one that was not made', async () => {
     const alone = new Alone().seated();
     await alone.create();
     alone.gateway.answerNext(busy);
@@ -156,7 +156,7 @@ describe('a call without a lease that fails', () => {
     expect(alone.clock.monotonicMs()).toBe(10_000);
   });
 
-  it('is none of the gateway’s when a shutdown has ended it', async () => {
+  it('is not the gateway’s fault when a shutdown has ended it', async () => {
     const alone = new Alone().seated();
     alone.gateway.latencyMs = 60_000;
     alone.clock.schedule(1_000, () => alone.shutdown.abort());

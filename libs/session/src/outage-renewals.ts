@@ -1,11 +1,11 @@
 import { Deadline } from '#libs/clock';
 import { AloneAllowance } from './alone-allowance.js';
 import { timedSteadily } from './clock-skew.js';
+import { failedCall } from './failed-call.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { generationAlone } from './generations.js';
-import { answeredAt, type AttemptResult, leaseMsFor, recordOf } from './renewal-attempt.js';
+import { answeredAt, type AttemptResult, leaseMsFor } from './renewal-attempt.js';
 import type { ReplicaContext } from './replica-context.js';
-import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 
@@ -25,7 +25,7 @@ interface AloneWish {
 export class OutageRenewals {
   readonly #context: OutageContext;
   readonly #allowance: AloneAllowance;
-  /** Given by the store, at the first answer that it gives: a replica that has never reached it makes nothing. */
+  /** The store gives it with its first answer: a replica that has never reached the store makes nothing. */
   #seat: number | undefined;
 
   constructor(context: OutageContext) {
@@ -72,14 +72,8 @@ export class OutageRenewals {
   }
 
   #failed(merchant: string, failure: GatewayFailure): AttemptResult {
-    const outcome = failure.kind === 'aborted' ? 'timeout' : failure.kind;
-    const failures = this.#allowance.failures(merchant);
-    const { retryAfterMs, wasReached } = failure;
-    const attempt = { kind: outcome, failures, retryAfterMs, wasReached };
-    if (!wasReached) this.#context.ceiling.giveBack(merchant);
-    const retryInMs = retryDelayMs(attempt, this.#context.random());
-    this.#allowance.failed(merchant, retryInMs);
-    const recorded = recordOf(failure, outcome, this.#context.clock.now());
-    return { kind: 'failed', failure, outcome, retryInMs: this.#allowance.waitMs(merchant), recorded };
+    const failed = failedCall(this.#context, { merchant, failures: this.#allowance.failures(merchant) }, failure);
+    this.#allowance.failed(merchant, failed.retryInMs);
+    return { kind: 'failed', failure, ...failed, retryInMs: this.#allowance.waitMs(merchant) };
   }
 }

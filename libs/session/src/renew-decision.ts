@@ -6,7 +6,7 @@ interface ReadFacts extends ServeFacts {
   readonly ageMs: number;
   /** From its creation to its expiry. */
   readonly lifetimeMs: number;
-  /** What the reader wants to be left, zero when anything will do. */
+  /** How much of the lifetime the reader wants to be left; zero when any session will do. */
   readonly minRemainingMs: number;
 }
 
@@ -19,7 +19,7 @@ export type RenewVerdict =
 /** Between two sessions that are created because readers wanted more, over all replicas. */
 export const EARLY_RENEWAL_COOL_DOWN_MS = 10_000;
 
-/** Wishes cost at most one create call in this share of a lifetime, however many readers have them. */
+/** Wishes for more time cost at most one create call in this share of a lifetime, however many readers have them. */
 const SETTLED_SHARE = 0.25;
 /** A wish for more than this share of a lifetime would be open again soon after it was fulfilled. */
 const MAX_WISHED_SHARE = 0.75;

@@ -61,7 +61,7 @@ describe('a call that is aborted', () => {
     return { clock, releases, attempt, held: ports.held };
   }
 
-  it('by the end of its lease is a time-out to everybody else, and backed off from', async () => {
+  it('by the end of its lease is a timeout to everybody else, and is followed by a back-off', async () => {
     const { clock, releases, attempt } = aborting();
     const result = attempt.run(new AbortController().signal);
     await clock.advance(10_000 - PUBLISH_ALLOWANCE_MS);
@@ -78,7 +78,7 @@ describe('a call that is aborted', () => {
     expect(held.floor('shop')).toBe(10);
   });
 
-  it('by a shutdown is no failure, and is not given back to the budget', async () => {
+  it('by a shutdown is not a failure, and is not given back to the budget', async () => {
     const { clock, releases, attempt } = aborting();
     const shutdown = new AbortController();
     const result = attempt.run(shutdown.signal);

@@ -1,17 +1,16 @@
-import { type Clock, Deadline, type Instant, msBetween } from '#libs/clock';
+import { type Clock, Deadline, msBetween } from '#libs/clock';
 import { timedSteadily } from './clock-skew.js';
+import { type FailedCall, failedCall } from './failed-call.js';
 import { GatewayFailure } from './gateway-failure.js';
-import type { RenewalOutcome } from './ports/session-events.js';
-import type { Lease, LeaseRelease, RecordedFailure } from './ports/session-store.js';
+import type { Lease, LeaseRelease } from './ports/session-store.js';
 import type { ReplicaContext } from './replica-context.js';
 import { isStoreOutage } from './store-outage.js';
-import { retryDelayMs } from './retry-policy.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 import type { IssuedSession, Session } from './session.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
 
-/** What is kept of a lease for writing the result: the call has to have ended before this much is left. */
+/** The end of a lease is kept for writing the result: the call must be over before less than this is left. */
 export const PUBLISH_ALLOWANCE_MS = 2_000;
 /** Between the end of the longest call and the end of the lease, publishing included. */
 const LEASE_SLACK_MS = 5_000;
@@ -40,13 +39,7 @@ export type AttemptResult =
       readonly made: UnpublishedSession;
       readonly issued: IssuedSession;
     }
-  | {
-      readonly kind: 'failed';
-      readonly failure: GatewayFailure;
-      readonly outcome: RenewalOutcome;
-      readonly retryInMs: number;
-      readonly recorded: RecordedFailure;
-    }
+  | (FailedCall & { readonly kind: 'failed'; readonly failure: GatewayFailure })
   | { readonly kind: 'abandoned' };
 
 export type AttemptContext = Pick<
@@ -57,6 +50,8 @@ export type AttemptContext = Pick<
 interface AttemptOptions {
   readonly lease: TimedLease;
   readonly settings: SessionSettings;
+  /** See `Session`. */
+  readonly deathsBefore?: number | undefined;
   /** Called with the session as soon as the gateway has answered: the one before it is dead from then on. */
   readonly onIssued: (made: UnpublishedSession) => void;
 }
@@ -66,14 +61,16 @@ export class RenewalAttempt {
   readonly #context: AttemptContext;
   readonly #settings: SessionSettings;
   readonly #granted: TimedLease;
+  readonly #deathsBefore: number | undefined;
   readonly #onIssued: (made: UnpublishedSession) => void;
-  /** The highest generation that was known before the call. */
+  /** The highest generation that was known before the call was made. */
   readonly #known: number;
 
-  constructor(context: AttemptContext, { lease, settings, onIssued }: AttemptOptions) {
+  constructor(context: AttemptContext, { lease, settings, deathsBefore, onIssued }: AttemptOptions) {
     this.#context = context;
     this.#settings = settings;
     this.#granted = lease;
+    this.#deathsBefore = deathsBefore;
     this.#onIssued = onIssued;
     this.#known = context.held.known(lease.lease.merchant);
   }
@@ -123,13 +120,14 @@ export class RenewalAttempt {
       generation: this.#granted.lease.fence,
       settings: this.#settings,
       jitter: this.#context.random(),
+      ...(this.#deathsBefore === undefined ? {} : { deathsBefore: this.#deathsBefore }),
     });
   }
 
   /**
    * Publishing is idempotent by fence, so an unanswered one is repeated while the lease lasts. When none is answered
    * the session is real all the same, and may have ended the one before: it is reported as unconfirmed, not dropped.
-   * A shutdown whose grace is over waits for no store.
+   * Once its grace is over, a shutdown does not wait for the store.
    */
   async #publish(made: UnpublishedSession, issued: IssuedSession, shutdown: AbortSignal): Promise<AttemptResult> {
     const { clock, store } = this.#context;
@@ -150,15 +148,10 @@ export class RenewalAttempt {
   }
 
   async #recordFailure(failure: GatewayFailure): Promise<AttemptResult> {
-    // An abort that shutdown did not ask for is the lease running out: to everyone else, a timeout.
-    const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
-    const { retryAfterMs, wasReached } = failure;
-    const attempt = { kind, failures: this.#granted.lease.failures, retryAfterMs, wasReached };
-    const retryInMs = retryDelayMs(attempt, this.#context.random());
-    const recorded = recordOf(failure, kind, this.#context.clock.now());
-    if (!wasReached) this.#context.ceiling.giveBack(this.#merchant);
-    await this.#release({ called: wasReached, nextDueInMs: retryInMs, failure: recorded });
-    return { kind: 'failed', failure, outcome: kind, retryInMs, recorded };
+    const failed = failedCall(this.#context, this.#granted.lease, failure);
+    const { retryInMs: nextDueInMs, recorded } = failed;
+    await this.#release({ called: failure.wasReached, nextDueInMs, failure: recorded });
+    return { kind: 'failed', failure, ...failed };
   }
 
   async #abandon(): Promise<AttemptResult> {
@@ -180,14 +173,9 @@ export class RenewalAttempt {
   }
 }
 
-/** A failure as every replica may show it. */
-export function recordOf(failure: GatewayFailure, kind: RecordedFailure['kind'], at: Instant): RecordedFailure {
-  return { kind, at, ...(failure.shownCode === undefined ? {} : { msgCode: failure.shownCode }) };
-}
-
 /**
- * When the answer was complete, by the monotonic clock: what the opening of the answer took counts as age. A wall clock
- * that was set meanwhile makes it no older than the question.
+ * When the answer was complete, by the monotonic clock: the time that it took to open the answer counts as age. A wall
+ * clock that was set meanwhile does not make it older than the question.
  */
 export function answeredAt({ receivedAt }: IssuedSession, clock: Clock, askedAtMs: number): number {
   const nowMs = clock.monotonicMs();

@@ -70,7 +70,7 @@ class Looping {
     return this;
   }
 
-  /** Fails for the merchant, as everybody hears. */
+  /** Fails for the merchant, and everybody hears of it. */
   failing(...merchants: readonly string[]): this {
     for (const merchant of merchants) this.failures.note(merchant, aRecordedFailure({ at: this.clock.now() }));
     return this;
@@ -162,7 +162,7 @@ describe('a tick', () => {
     expect(looping.limits).toHaveLength(3);
   });
 
-  it('in an outage of the store ends, and lets the replica look after its merchants itself', async () => {
+  it('ends in an outage of the store, and lets the replica look after its merchants itself', async () => {
     const looping = new Looping();
     looping.whileAsked = () => Promise.reject(silent);
     await looping.loop.tick();
@@ -246,7 +246,7 @@ describe('a due list', () => {
     expect(looping.renewed).toEqual(['kiosk', 'tickets', 'shop']);
   });
 
-  it('may name a merchant that is configured no more', async () => {
+  it('may name a merchant that is no longer configured', async () => {
     const looping = new Looping();
     looping.due = { merchants: ['another', 'shop'] };
     await looping.loop.tick();

@@ -9,25 +9,31 @@ import { isStoreOutage } from './store-outage.js';
 
 /** Renewals that one replica has in flight at once: more due merchants wait, and other replicas may take them. */
 const MAX_IN_FLIGHT = 64;
-/** With a backlog, the store is asked for more once this many are left: a question for each would double its work. */
+/**
+ * With a backlog, the store is asked for more once this many are left: one question for each of them would double its
+ * work.
+ */
 const ASK_AGAIN_AT = MAX_IN_FLIGHT / 2;
-/** Listed merchants that are not to be renewed here may not hide ours; beyond this many, something else is wrong. */
+/**
+ * Listed merchants that are not to be renewed here must not hide those that are; beyond this many, something else is
+ * wrong.
+ */
 const MAX_PASSED_OVER = 10_000;
-/** What is listed and not taken is looked at again in this pace, however due it is. */
+/** What is listed and not taken is looked at again at this pace, however long it has been due. */
 const PACE_MS = 100;
-/** The store's list and our own count of a session's age are not the same millisecond. */
+/** The store's list and our own count of a session's age do not agree to the millisecond. */
 const EARLY_MS = 250;
 
 export interface RenewalLoopContext extends Omit<
   ReplicaContext,
-  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling'
+  'owner' | 'gateway' | 'events' | 'tracing' | 'silence' | 'ceiling' | 'earlyDeaths'
 > {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
 }
 
 /**
- * Renews what is due. Somebody calls `tick` at a steady pace; between two ticks it wakes itself exactly when the next
+ * Renews what is due. `tick` is called at a steady pace; between two ticks it wakes itself exactly when the next
  * merchant falls due. A tick costs what is due, not what is configured.
  */
 export class RenewalLoop {
@@ -92,7 +98,7 @@ export class RenewalLoop {
     return leftMs > 0;
   }
 
-  /** A session may fall due before the next tick looks; and a gateway that made one makes others. */
+  /** A session may fall due before the next tick; and a gateway that has made one session will make others. */
   #adopted(merchant: string): void {
     const { held, merchants, recovery } = this.#context;
     this.#alarm.in(Math.max(0, held.untilRenewalMs(merchant)));
@@ -144,9 +150,9 @@ export class RenewalLoop {
   }
 
   /**
-   * The list is a hint: of a session that is far from its renewAt by our own count, the moment is another one by now (a
-   * renewal before its time has failed or was given up), or the store's clock was set. Which of the two it is shows the
-   * moment itself: one that we have watched is over when we have watched it to its end.
+   * The list is a hint: where a session is far from its renewAt by our own count, either its due moment is another one
+   * by now (an early renewal has failed or was given up), or the store's clock was set. The moment itself shows which
+   * of the two it is: one that we watch is over when we have watched it to its end.
    */
   #isDueHere(merchant: string): boolean {
     const { merchants, held, sync, watches } = this.#context;
@@ -175,7 +181,7 @@ export class RenewalLoop {
 
   async #renewed(merchant: string, result: RenewalResult): Promise<void> {
     const { renewer, sync } = this.#context;
-    // Its own publication is read, too: the next due moment is watched from its beginning on.
+    // This replica reads its own publication as well, so that the next due moment is watched from its beginning.
     if (hasNewsInStore(result)) sync.want([merchant]);
     if (this.#released.size > 0) this.wake();
     const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';

@@ -13,7 +13,9 @@ export interface EndedAttempt {
   readonly durationMs: number;
 }
 
-/** Tells what became of an attempt: one event that it finished, and another one where something is out of the order. */
+/**
+ * Tells what became of an attempt: one event that it finished, and another one where something is out of the ordinary.
+ */
 export function reportAttempt(
   events: SessionEvents,
   wish: { readonly merchant: string; readonly trigger: RenewalTrigger },

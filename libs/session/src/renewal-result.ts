@@ -9,12 +9,15 @@ export type RenewalResult =
   | { readonly kind: 'lost' | 'store_down' | 'stopping'; readonly retryInMs: number }
   | ClaimRefusal;
 
-/** Whether somebody else has published meanwhile: then reading the store is all there is to do. */
+/** Whether another replica has published meanwhile: then there is nothing to do but read the store. */
 export function meansStoreIsAhead(result: RenewalResult): boolean {
   return result.kind === 'already_newer' || result.kind === 'lost';
 }
 
-/** Whether the store has something of the merchant that has not been read: a session of others, or our own next due moment. */
+/**
+ * Whether the store has something of the merchant that has not been read: another replica's session, or our own next
+ * due moment.
+ */
 export function hasNewsInStore(result: RenewalResult): boolean {
   return meansStoreIsAhead(result) || result.kind === 'renewed';
 }

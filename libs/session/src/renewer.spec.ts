@@ -80,6 +80,7 @@ class Renewing {
       keep: (made: UnpublishedSession) => this.kept.push(made),
     } as unknown as RenewerContext['unpublished'],
     watches: new MomentWatches(this.clock),
+    earlyDeaths: { deathsBeforeNext: () => undefined } as unknown as RenewerContext['earlyDeaths'],
     ceiling: new CallCeiling(this.clock),
     load: this.load,
     failures: this.failures,
@@ -164,7 +165,7 @@ describe('a wish for a newer session', () => {
     expect(renewing.store.claimed).toBe(0);
   });
 
-  it('that memory fulfils is asked of nobody, one for more than memory has is', async () => {
+  it('that memory fulfils is asked of nobody, unlike one for more than memory has', async () => {
     const renewing = new Renewing().holding(12);
     expect(await renewing.renew({ newerThan: 11 })).toEqual({ kind: 'already_newer' });
     expect(renewing.store.claimed).toBe(0);
@@ -298,7 +299,7 @@ describe('a store that does not work', () => {
     expect(renewing.gateway.calls).toEqual([]);
   });
 
-  it('because of a bug of ours is no outage', async () => {
+  it('because of a bug of ours is not an outage', async () => {
     const renewing = new Renewing().authorized();
     renewing.store.claims.push(bug);
     await expect(renewing.renew()).rejects.toBe(bug);
@@ -332,7 +333,16 @@ describe('a store that does not work', () => {
     expect(renewing.gateway.calls).toHaveLength(2);
   });
 
-  it('lets rejections wait ever longer for what is created alone, and needs not', async () => {
+  it('keeps a cool-down by the age of the session that is held: nobody can be asked when it began', async () => {
+    const renewing = new Renewing().authorized().holding(12, 4_000);
+    renewing.store.claims.push(silent, silent);
+    const rejection = { newerThan: 12, trigger: 'rejection', coolDownMs: 10_000 } as const;
+    expect(await renewing.renew(rejection, 0)).toEqual({ kind: 'cooled_down', retryInMs: 6_000 });
+    renewing.clock.freeze(6_000);
+    expect(await renewing.renew(rejection, 50)).toEqual({ kind: 'renewed' });
+  });
+
+  it('lets rejections wait ever longer for what is created alone, but not needs', async () => {
     const renewing = new Renewing().authorized();
     renewing.store.claims.push(silent, silent);
     await renewing.renew({}, 10_000);
@@ -341,7 +351,7 @@ describe('a store that does not work', () => {
     expect(renewing.renewer.mayGoAlone('shop')).toBe(false);
   });
 
-  it('has the failure of a call without a lease counted and told as any other', async () => {
+  it('has the failure of a call without a lease counted and told like any other', async () => {
     const renewing = new Renewing().authorized().holding(12, 880_000);
     renewing.store.claims.push(silent);
     renewing.gateway.answerNext(busy);
@@ -525,7 +535,7 @@ describe('what a person should know of a new session’s times', () => {
     ]);
   });
 
-  it('is told of a clock that goes right, too, but not that it does not', async () => {
+  it('is told of a clock that is right as well, but not that it is wrong', async () => {
     const renewing = new Renewing();
     renewing.gateway.answerNext({ gatewayDate: renewing.clock.now() });
     await renewing.renew({}, 50);

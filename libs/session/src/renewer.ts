@@ -17,8 +17,8 @@ export type RenewerContext = Omit<ReplicaContext, 'settlements' | 'recovery'>;
 
 /**
  * The one way in which a session comes to be, whatever the trigger: claim, call, publish; or the call alone, while the
- * store is silent for good. Wishes for the same merchant share one attempt in this process; the store's lease sees to it
- * that no two processes attempt at once.
+ * store is silent for good. Wishes for the same merchant share one attempt in this process; the store's lease keeps two
+ * processes from making an attempt at once.
  */
 export class Renewer {
   readonly #context: RenewerContext;
@@ -56,6 +56,14 @@ export class Renewer {
   /** When wishing for a session of the merchant can make sense again; undefined when nothing speaks against it now. */
   retryInMs(merchant: string): number | undefined {
     return this.#holdOffs.find(merchant, false)?.retryInMs;
+  }
+
+  /** Whether the merchant has no create call left for now, by the store's count or by that of this replica. */
+  isBudgetSpent(merchant: string): boolean {
+    const { merchants, ceiling } = this.#context;
+    const budget = merchants.settingsOf(merchant)?.budget;
+    const isCeilingReached = budget !== undefined && ceiling.waitMs(merchant, budget) > 0;
+    return isCeilingReached || this.#holdOffs.isBudgetSpent(merchant);
   }
 
   /** Another replica failed: asking again before its back-off is over is pointless here, too. */
@@ -133,7 +141,8 @@ export class Renewer {
       return await this.#leased.renew({
         request,
         settings,
-        // It may have been the first answer after an outage: whoever holds newer than the store has not yet been heard.
+        // It may have been the first answer after an outage: replicas that hold newer than the store have not been
+        // heard yet.
         mayNotCall: () => this.#waitsForOthers(request) ?? (this.#stopping ? stopping : undefined),
         onIssued: (made) => this.#adopt(made),
         shutdown: this.#shutdown.signal,
@@ -147,8 +156,11 @@ export class Renewer {
   /** Serves what there is until its margin, then goes on alone if it may. A rejected session is of no use either. */
   async #withoutStore(request: RenewalRequest, settings: SessionSettings): Promise<EndedAttempt | RenewalResult> {
     const { clock, held } = this.#context;
-    const { merchant, trigger } = request;
+    const { merchant, trigger, coolDownMs } = request;
     const isNeeded = trigger === 'rejection' || held.facts(merchant).freshMs <= 0;
+    // Nobody can be asked when the last one was created for a rejection: it is no older than this one at least.
+    const coolsForMs = trigger === 'rejection' ? coolDownMs - held.ageMs(merchant) : 0;
+    if (coolsForMs > 0) return { kind: 'cooled_down', retryInMs: coolsForMs };
     if (!isNeeded || !this.mayGoAlone(merchant)) return { kind: 'store_down', retryInMs: STORE_RETRY_MS };
     const startedAtMs = clock.monotonicMs();
     const because = trigger === 'rejection' ? 'rejection' : 'need';
@@ -170,7 +182,7 @@ export class Renewer {
     return retryInMs > 0 ? { kind: 'held', retryInMs } : undefined;
   }
 
-  /** This process' own ceiling, whatever the store's count says. */
+  /** This process's own ceiling, whatever the store's count says. */
   #spent(request: RenewalRequest, settings: SessionSettings): ClaimRefusal | undefined {
     const { merchant, trigger } = request;
     const retryInMs = this.#context.ceiling.waitMs(merchant, budgetOf(request, settings));
@@ -185,7 +197,7 @@ export class Renewer {
     const { result } = ended;
     reportAttempt(events, request, ended);
     if (result.kind === 'alone') this.#adopt(result.made);
-    // Removed from the configuration meanwhile: nobody may read what came of it.
+    // The merchant was removed from the configuration meanwhile: nobody may read what came of it.
     if (merchants.settingsOf(merchant) === undefined) return stopping;
     switch (result.kind) {
       case 'unconfirmed':

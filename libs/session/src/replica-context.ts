@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { CallCeiling } from './call-ceiling.js';
+import type { EarlyDeaths } from './early-deaths.js';
 import type { FailureBoard } from './failure-board.js';
 import type { GatewayLoad } from './gateway-load.js';
 import type { GatewayRecovery } from './gateway-recovery.js';
@@ -15,7 +16,10 @@ import type { Settlements } from './settlements.js';
 import type { StoreSilence } from './store-silence.js';
 import type { UnpublishedSessions } from './unpublished-sessions.js';
 
-/** What the parts of one replica share: the ports, and the state that several of them look at. Each names what it uses. */
+/**
+ * What the parts of one replica share: the ports, and the state that several of them look at. Each part names what it
+ * uses of it.
+ */
 export interface ReplicaContext {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
   readonly owner: string;
@@ -30,6 +34,7 @@ export interface ReplicaContext {
   readonly held: HeldSessions;
   readonly unpublished: UnpublishedSessions;
   readonly failures: FailureBoard;
+  readonly earlyDeaths: EarlyDeaths;
   readonly watches: MomentWatches;
   readonly settlements: Settlements;
   readonly silence: StoreSilence;

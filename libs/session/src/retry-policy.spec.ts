@@ -9,7 +9,7 @@ describe('the retry policy', () => {
     expect(retryDelayMs(transient, 0.999_999)).toBeCloseTo(2_000, -1);
   });
 
-  it('doubles its ceiling up to a minute', () => {
+  it('doubles its bound up to a minute', () => {
     const longest = (failures: number): number => Math.round(retryDelayMs({ ...transient, failures }, 1));
     expect([0, 1, 2, 3, 4, 5, 50].map(longest)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
   });
@@ -41,7 +41,7 @@ describe('the retry policy', () => {
     expect(retryDelayMs({ ...transient, kind: 'aborted' }, 1)).toBe(0);
   });
 
-  it('is three seconds at the most where no connection came about, since nothing was asked of the gateway', () => {
+  it('is at most three seconds where there was no connection, since nothing was asked of the gateway', () => {
     for (const failures of [0, 1, 5, 50]) {
       const delayMs = retryDelayMs({ ...transient, failures, wasReached: false }, 0.999_999);
       expect(delayMs).toBeLessThanOrEqual(3_000);

@@ -1,11 +1,11 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
 
-const FIRST_CEILING_MS = 2_000;
+const FIRST_BOUND_MS = 2_000;
 const MIN_MS = 1_000;
 const MAX_MS = 60_000;
-/** Where no connection came about nothing was asked of the gateway, so that trying again costs it nothing. */
+/** Without a connection nothing was asked of the gateway, so that trying again costs it nothing. */
 const MAX_UNREACHED_MS = 3_000;
-/** For failures that only a person can mend; also the most a `Retry-After` can ask for. */
+/** For failures that only a person can mend; a `Retry-After` cannot ask for more either. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
 /** No attempt is ever put off for longer. */
@@ -15,7 +15,7 @@ interface FailedAttempt {
   readonly kind: GatewayFailureKind;
   /** Failed attempts in a row before this one. */
   readonly failures: number;
-  /** False when not even a connection came about. */
+  /** False when there was not even a connection. */
   readonly wasReached: boolean;
   /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
@@ -40,9 +40,9 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
   }
 }
 
-/** Full jitter between one second and a ceiling that doubles from 2 s to 60 s: never zero, never in step. */
+/** Full jitter between one second and a bound that doubles from 2 s to 60 s: never zero, never in step. */
 function backOffMs({ failures, wasReached }: FailedAttempt, random: number): number {
   const maxMs = wasReached ? MAX_MS : MAX_UNREACHED_MS;
-  const ceilingMs = Math.min(maxMs, FIRST_CEILING_MS * 2 ** Math.min(failures, 10));
-  return MIN_MS + random * (ceilingMs - MIN_MS);
+  const boundMs = Math.min(maxMs, FIRST_BOUND_MS * 2 ** Math.min(failures, 10));
+  return MIN_MS + random * (boundMs - MIN_MS);
 }

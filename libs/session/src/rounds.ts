@@ -1,6 +1,6 @@
 /**
- * Rounds of work that each look at all there is to do. One at a time; whoever asks during a round gets one more after it,
- * since what he asks for may have been looked at already.
+ * Rounds of work that each look at all there is to do. One at a time; a request during a round gets one more round
+ * after it, since what it is about may have been looked at already.
  */
 export class Rounds {
   readonly #round: () => Promise<void>;
@@ -13,7 +13,7 @@ export class Rounds {
     this.#round = round;
   }
 
-  /** Resolves when there is nothing left that was asked for. */
+  /** Resolves when nothing is left of what was asked for. */
   run(): Promise<void> {
     if (this.#closed) return this.#running ?? Promise.resolve();
     this.#isAskedAgain = this.#running !== undefined;
@@ -31,7 +31,7 @@ export class Rounds {
       this.#isAskedAgain = false;
       await this.#round();
     } while (this.#isAskedAgain && !this.#closed);
-    // In the same step as the last look: whoever asks now begins a run of his own.
+    // In the same step as the last look: a request from now on begins a run of its own.
     this.#running = undefined;
   }
 }

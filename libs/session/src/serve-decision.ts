@@ -19,7 +19,7 @@ export const isMissing = ({ held }: ServeFacts): boolean => !held;
 export const isExpired = ({ leftMs }: ServeFacts): boolean => leftMs <= 0;
 export const isPastMargin = ({ freshMs }: ServeFacts): boolean => freshMs <= 0;
 
-/** A valid session is served whatever fails, an expired one never. */
+/** A valid session is served whatever fails, an expired one is never served. */
 const serving: DecisionTable<ServeFacts, ServeVerdict> = [
   [isMissing, { result: 'unavailable', reason: 'no_session' }],
   [isExpired, { result: 'unavailable', reason: 'expired' }],

@@ -10,6 +10,8 @@ interface AdmissionFacts {
   readonly generation: number;
   readonly settings: SessionSettings;
   readonly jitter: number;
+  /** See `Session`. */
+  readonly deathsBefore?: number;
 }
 
 /** What an answer said of time and was not believed. `lifetime`: the end of the session; `skew`: the gateway's clock. */
@@ -17,13 +19,13 @@ export interface ImplausibleTime {
   readonly kind: 'lifetime' | 'skew';
   /** The lifetime that the answer states, or how far the gateway's clock seems to be ahead of ours. */
   readonly statedMs: number;
-  /** The setting that it is beyond. */
+  /** The setting that it exceeds. */
   readonly mostMs: number;
 }
 
 /**
- * Turns what the gateway issued into a session, or refuses it. Nothing is replaced before this has passed.
- * Expiry: the gateway's moment translated to our clock; none given, the fallback lifetime from when the request was
+ * Turns what the gateway issued into a session, or refuses it. Nothing is replaced before this has passed. Expiry is
+ * the gateway's moment translated to our clock or, where it gives none, the fallback lifetime from when the request was
  * sent (interface description, "Session"). It is never later than the longest lifetime that is believed.
  * @throws GatewayFailure `invalid_response` for a session that is past its expiry on arrival
  */
@@ -46,12 +48,15 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     serverPublic: issued.serverPublic,
     clientKeyThumbprint: issued.clientKeyThumbprint,
     callMs: Math.max(0, msBetween(issued.sentAt, issued.receivedAt)),
+    ...(facts.deathsBefore === undefined ? {} : { deathsBefore: facts.deathsBefore }),
     ...life,
-    ...momentsOf(life, facts.settings, facts.jitter),
+    ...momentsOf(life, facts.settings, facts),
   };
 }
 
-/** What a person should hear of an answer that was used all the same; empty when time in it is as it should be. */
+/**
+ * What a person should hear of an answer that was used all the same; empty when the times in it are as they should be.
+ */
 export function implausibleTimes(issued: IssuedSession, settings: SessionSettings): readonly ImplausibleTime[] {
   const { largestClockSkewMs, longestLifetimeMs } = settings;
   const found: ImplausibleTime[] = [];

@@ -4,6 +4,7 @@ import { aSession, someSettings } from '#libs/testing';
 import { leadTimeShortfall, momentsOf } from './session-moments.js';
 
 const { createdAt } = aSession();
+const unspread = { merchant: 'shop', jitter: 0 };
 const lifeOf = (lifetimeMs: number) => ({ createdAt, expiresAt: plusMs(createdAt, lifetimeMs) });
 
 function leadAndMargin(
@@ -12,7 +13,7 @@ function leadAndMargin(
   jitter = 0,
 ): { leadMs: number; marginMs: number } {
   const life = lifeOf(lifetimeMs);
-  const moments = momentsOf(life, settings, jitter);
+  const moments = momentsOf(life, settings, { merchant: 'shop', jitter });
   return {
     leadMs: msBetween(moments.renewAt, life.expiresAt),
     marginMs: msBetween(moments.mustRenewAt, life.expiresAt),
@@ -56,6 +57,24 @@ describe('the moments of a session', () => {
     );
   });
 
+  it('bounds the age by renewEvery, and spreads it as it does the lead', () => {
+    const settings = someSettings({ renewEveryMs: 28_800_000 });
+    expect(leadAndMargin(86_400_000, settings).leadMs).toBe(57_600_000);
+    expect(leadAndMargin(86_400_000, settings, 0.5).leadMs).toBe(57_600_000 + 864_000);
+    expect(leadAndMargin(3_600_000, settings).leadMs).toBe(720_000);
+  });
+
+  it('has a default lead of at most five minutes with quiet hours, and of two gateway timeouts at least', () => {
+    const quietHours = { from: '03:00', to: '05:00', timeZone: 'UTC' };
+    // Too short for the night to come: it is renewed as late as safety allows, by the place of its merchant.
+    const leadMs = (settings: object): number =>
+      leadAndMargin(3_600_000, someSettings({ quietHours, ...settings }), 0.9).leadMs;
+    expect(leadMs({})).toBeGreaterThanOrEqual(300_000);
+    expect(leadMs({})).toBeLessThanOrEqual(330_000);
+    expect(leadMs({ gatewayTimeoutMs: 200_000 })).toBeGreaterThanOrEqual(400_000);
+    expect(leadMs({ renewBefore: { kind: 'share', share: 0.2 } })).toBeGreaterThanOrEqual(720_000);
+  });
+
   it('orders creation, renewal, margin and expiry for every lifetime and setting', () => {
     const leadTime = fc.option(
       fc.oneof(
@@ -67,7 +86,10 @@ describe('the moments of a session', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e11 }), leadTime, leadTime, (lifetimeMs, renewBefore, safetyMargin) => {
         const life = lifeOf(lifetimeMs);
-        const { renewAt, mustRenewAt } = momentsOf(life, someSettings({ renewBefore, safetyMargin }), 0.5);
+        const { renewAt, mustRenewAt } = momentsOf(life, someSettings({ renewBefore, safetyMargin }), {
+          merchant: 'shop',
+          jitter: 0.5,
+        });
         return life.createdAt <= renewAt && renewAt <= mustRenewAt && mustRenewAt <= life.expiresAt;
       }),
     );
@@ -76,11 +98,11 @@ describe('the moments of a session', () => {
 
 describe('the lead time', () => {
   it('suffices when two attempts and a pause fit before the margin', () => {
-    expect(leadTimeShortfall(momentsOf(lifeOf(900_000), someSettings(), 0), someSettings())).toBeUndefined();
+    expect(leadTimeShortfall(momentsOf(lifeOf(900_000), someSettings(), unspread), someSettings())).toBeUndefined();
   });
 
   it('is reported with its numbers when they do not fit', () => {
-    const shortfall = leadTimeShortfall(momentsOf(lifeOf(20_000), someSettings(), 0), someSettings());
+    const shortfall = leadTimeShortfall(momentsOf(lifeOf(20_000), someSettings(), unspread), someSettings());
     expect(shortfall).toEqual({ leadMs: 9_000, neededMs: 11_000 });
   });
 });

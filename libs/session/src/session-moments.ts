@@ -1,8 +1,12 @@
-import { type Instant, msBetween, plusMs } from '#libs/clock';
+import { earliest, type Instant, msBetween, plusMs } from '#libs/clock';
+import { placeOf } from './merchant-place.js';
+import { quietMoment } from './quiet-moment.js';
 import type { LeadTime, SessionSettings } from './session-settings.js';
 
 const DEFAULT_RENEW_SHARE = 0.2;
 const DEFAULT_RENEW_TIMEOUTS = 2;
+/** Between two nights lies a day: of a session that lives for one, each minute of lead is a minute that the nights miss. */
+const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;
 const DEFAULT_MARGIN_SHARE = 0.05;
 const MAX_DEFAULT_MARGIN_MS = 30_000;
 const JITTER_SHARE = 0.1;
@@ -17,20 +21,52 @@ interface SessionMoments {
   readonly mustRenewAt: Instant;
 }
 
+interface SessionLife {
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+interface MerchantChance {
+  readonly merchant: string;
+  /** Drawn once per merchant and generation, in [0, 1): it only ever makes the renewal earlier. */
+  readonly jitter: number;
+}
+
 /**
- * Derives when a session is renewed and when it stops being fresh, from its lifetime.
- * @param jitter drawn once per merchant and generation, in [0, 1): it only ever makes the renewal earlier
+ * Derives when a session is renewed and when it stops being fresh, from its lifetime. Quiet hours choose among the moments
+ * that safety allows: the renewal is never later for them.
  */
-export function momentsOf(
-  life: { readonly createdAt: Instant; readonly expiresAt: Instant },
+export function momentsOf(life: SessionLife, settings: SessionSettings, chance: MerchantChance): SessionMoments {
+  const { latestAt, mustRenewAt } = limitsOf(life, settings, spreadOf(settings, chance));
+  const { quietHours } = settings;
+  if (quietHours === undefined) return { renewAt: latestAt, mustRenewAt };
+  const quietLife = { createdAt: life.createdAt, latestAt, place: placeOf(chance.merchant) };
+  return { renewAt: quietMoment(quietLife, quietHours) ?? latestAt, mustRenewAt };
+}
+
+/** With quiet hours a merchant's share of the jitter stays the same, as its moment in them does: its sessions live alike. */
+function spreadOf({ quietHours }: SessionSettings, { merchant, jitter }: MerchantChance): number {
+  return JITTER_SHARE * (quietHours === undefined ? jitter : placeOf(merchant));
+}
+
+function limitsOf(
+  { createdAt, expiresAt }: SessionLife,
   settings: SessionSettings,
-  jitter: number,
-): SessionMoments {
-  const lifetimeMs = msBetween(life.createdAt, life.expiresAt);
-  const wantedLeadMs = renewLeadMs(settings, lifetimeMs) * (1 + JITTER_SHARE * jitter);
-  const leadMs = Math.min(wantedLeadMs, MAX_LEAD_SHARE * lifetimeMs);
+  spread: number,
+): { readonly latestAt: Instant; readonly mustRenewAt: Instant } {
+  const lifetimeMs = msBetween(createdAt, expiresAt);
+  const plainLeadMs = renewLeadMs(settings, lifetimeMs);
+  const leadMs = Math.min(plainLeadMs * (1 + spread), MAX_LEAD_SHARE * lifetimeMs);
   const marginMs = Math.min(safetyMarginMs(settings, lifetimeMs), leadMs);
-  return { renewAt: plusMs(life.expiresAt, -leadMs), mustRenewAt: plusMs(life.expiresAt, -marginMs) };
+  const bySafety = plusMs(expiresAt, -leadMs);
+  const { renewEveryMs } = settings;
+  // Held to the same hour every day, sessions would wander through it if their age were spread, too.
+  const spreadMs = settings.quietHours === undefined ? spread * plainLeadMs : 0;
+  const latestAt =
+    renewEveryMs === undefined
+      ? bySafety
+      : earliest(bySafety, plusMs(createdAt, Math.max(renewEveryMs - spreadMs, renewEveryMs / 2)));
+  return { latestAt, mustRenewAt: plusMs(expiresAt, -marginMs) };
 }
 
 /** The numbers behind the warning that failed renewals may not be made up for in time. */
@@ -48,7 +84,9 @@ export function leadTimeShortfall(moments: SessionMoments, settings: SessionSett
 
 function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {
   if (settings.renewBefore !== undefined) return leadTimeMs(settings.renewBefore, lifetimeMs);
-  return Math.max(DEFAULT_RENEW_SHARE * lifetimeMs, DEFAULT_RENEW_TIMEOUTS * settings.gatewayTimeoutMs);
+  const share = DEFAULT_RENEW_SHARE * lifetimeMs;
+  const wantedMs = settings.quietHours === undefined ? share : Math.min(share, MAX_DEFAULT_LEAD_TO_QUIET_MS);
+  return Math.max(wantedMs, DEFAULT_RENEW_TIMEOUTS * settings.gatewayTimeoutMs);
 }
 
 function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {

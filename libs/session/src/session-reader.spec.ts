@@ -32,6 +32,7 @@ class Reading {
       want: () => undefined,
       reportBroken: (activity: string, error: unknown) => this.broken.push([activity, error]),
     },
+    why: () => 'transient',
   } as unknown as SessionReaderContext);
 
   holding(generation: number, ageMs = 0): this {
@@ -139,7 +140,7 @@ describe('a read', () => {
     expect(reading.renewals).toMatchObject([{ coolDownMs: 0 }]);
   });
 
-  it('that finds nothing waits for the session that comes of it, or for anybody else’s', async () => {
+  it('that finds nothing waits for the session that comes of it, or for that of another replica', async () => {
     const reading = new Reading();
     const read = reading.read();
     await reading.clock.advance(500);
@@ -202,6 +203,7 @@ describe('a read', () => {
     expect(read.error).toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 7_000,
+      reason: 'transient',
       detail: 'merchant shop: no_session, last attempt transient (b_overload_error)',
     });
     const expired = new Reading().holding(12, 900_000);
@@ -210,7 +212,7 @@ describe('a read', () => {
     expect(late.error).toMatchObject({ retryAfterMs: 1_000, detail: 'merchant shop: expired' });
   });
 
-  it('that meets a bug has it thrown', async () => {
+  it('that meets a bug throws it', async () => {
     const reading = new Reading();
     const read = reading.read();
     await reading.clock.settle();
@@ -221,7 +223,7 @@ describe('a read', () => {
 });
 
 describe('a wall clock that was set', () => {
-  it('has the store asked before a session is taken for over', async () => {
+  it('has the store asked before a session counts as expired', async () => {
     const reading = await new Reading().holding(12).withClockSet(3_600_000);
     reading.refreshing = async () => reading.clock.jumpWall(-3_600_000);
     const read = reading.read();
@@ -243,7 +245,7 @@ describe('a wall clock that was set', () => {
 });
 
 describe('a demand', () => {
-  it('sets a renewal going where there is nothing to serve, and none otherwise', async () => {
+  it('sets a renewal going only where there is nothing to serve', async () => {
     const reading = new Reading();
     reading.reader.demand('shop');
     await reading.clock.settle();

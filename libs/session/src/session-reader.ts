@@ -1,5 +1,5 @@
 import { Deadline, msBetween } from '#libs/clock';
-import { BrokerError } from '#libs/errors';
+import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -34,11 +34,12 @@ export type ServedSession = {
 export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
+  readonly why: (merchant: string) => UnavailableReason;
 }
 
 /**
- * Answers reads from memory. A read sets a renewal going when it finds nothing, or less than it wants; whoever finds
- * nothing at the same time waits for the same attempt. A valid session is never withheld because a renewal is slow.
+ * Answers reads from memory. A read sets a renewal going when it finds nothing, or less than it wants; all who find
+ * nothing at the same time wait for the same attempt. A valid session is never withheld because a renewal is slow.
  */
 export class SessionReader {
   readonly #context: SessionReaderContext;
@@ -79,7 +80,7 @@ export class SessionReader {
     return this.peek(wish.merchant) ?? this.#refuse(wish.merchant);
   }
 
-  /** Sets a renewal going when there is nothing to serve, for somebody who will hear of what becomes of it. */
+  /** Sets a renewal going when there is nothing to serve, for a caller who will hear what becomes of it. */
   demand(merchant: string): void {
     if (this.verdict(merchant).result !== 'unavailable') return;
     this.#confirmClock(merchant)
@@ -127,7 +128,10 @@ export class SessionReader {
     });
   }
 
-  /** A wall clock that jumped makes sessions look over that are not: the store knows, and no session is created before. */
+  /**
+   * A wall clock that jumped makes sessions look expired that are not: the store knows, and no session is created
+   * before it was asked.
+   */
   async #confirmClock(merchant: string): Promise<void> {
     if (this.#context.held.storeClock.driftMs === 0) return;
     try {
@@ -164,11 +168,12 @@ export class SessionReader {
   }
 
   #refuse(merchant: string): never {
-    const { failures, renewer } = this.#context;
+    const { failures, renewer, why } = this.#context;
     const verdict = this.verdict(merchant);
     const failure = failures.get(merchant);
     throw new BrokerError('session_unavailable', {
       detail: describeRefusal(merchant, verdict, failure),
+      reason: why(merchant),
       retryAfterMs: renewer.retryInMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

@@ -23,6 +23,8 @@ class Rejecting {
   refreshes = 0;
   refreshing: () => Promise<void> = async () => undefined;
   retryInMs: number | undefined;
+  isForeign = false;
+  readonly reported: number[] = [];
   readonly #rejections: SessionRejections;
 
   constructor() {
@@ -33,7 +35,13 @@ class Rejecting {
       failures,
       events,
       renewer: { renew: (wish: RenewalRequest) => this.#renew(wish), retryInMs: () => this.retryInMs },
+      earlyDeaths: {
+        report: async (_merchant: string, generation: number) => void this.reported.push(generation),
+        areForeign: () => this.isForeign,
+        pauseMs: () => (this.isForeign ? 600_000 : 0),
+      },
       sync: { refresh: () => ((this.refreshes += 1), this.refreshing()), want: () => undefined },
+      why: () => 'store_silent',
     } as unknown as SessionRejectionsContext;
     this.#rejections = new SessionRejections({ ...parts, reader: new SessionReader(parts) });
   }
@@ -83,13 +91,24 @@ describe('a report of a dead session', () => {
     expect([rejecting.refreshes, rejecting.told, rejecting.clock.pendingTasks]).toEqual([0, ['renewed'], 0]);
   });
 
+  it('is told to whoever counts early deaths, before it is known for how long the next one is to wait', async () => {
+    const rejecting = new Rejecting().holding(12);
+    await rejecting.reject(11);
+    rejecting.isForeign = true;
+    rejecting.results = [() => ({ kind: 'cooled_down', retryInMs: 599_000 })];
+    const heldBack = { kind: 'cooled_down', retryInMs: 599_000, because: 'foreign_authorizer' };
+    expect(await rejecting.reject(12)).toEqual(heldBack);
+    expect([rejecting.reported, rejecting.told]).toEqual([[12], ['already_newer', 'cooled_down']]);
+    expect(rejecting.renewals).toMatchObject([{ coolDownMs: 600_000 }]);
+  });
+
   it('keeps no cool-down for a session that is over', async () => {
     const rejecting = new Rejecting().holding(12, 899_999);
     await rejecting.reject(12);
     expect(rejecting.renewals).toMatchObject([{ coolDownMs: 0 }]);
   });
 
-  it('wants one that is newer than what nobody can open, too', async () => {
+  it('also wants one that is newer than what nobody can open', async () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.held.noteUnusable('shop', 40);
     await rejecting.reject(12);
@@ -134,14 +153,14 @@ describe('a report of a dead session', () => {
     expect(unknowing.renewals).toEqual([]);
   });
 
-  it('of a session that was forgotten since is no invention', async () => {
+  it('of a session that was forgotten since is not taken for an invention', async () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.held.drop('shop');
     await rejecting.reject(12);
     expect([rejecting.refreshes, rejecting.renewals]).toMatchObject([1, [{ newerThan: 12 }]]);
   });
 
-  it('shares its look at the store with all who ask meanwhile, and not with who asks later', async () => {
+  it('shares its look at the store with all who ask meanwhile, and not with those who ask later', async () => {
     const rejecting = new Rejecting().holding(12);
     let answer = (): void => undefined;
     rejecting.refreshing = () => new Promise((resolve) => (answer = resolve));
@@ -155,7 +174,7 @@ describe('a report of a dead session', () => {
 });
 
 describe('a rejection that is being answered', () => {
-  it('counts what comes meanwhile as its renewal, whoever has made it', async () => {
+  it('counts what comes meanwhile as its renewal, no matter who made it', async () => {
     const rejecting = new Rejecting().holding(12);
     rejecting.results = [() => (rejecting.holding(14), { kind: 'already_newer' })];
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });
@@ -166,7 +185,7 @@ describe('a rejection that is being answered', () => {
     { kind: 'renewed' },
     { kind: 'lost', retryInMs: 0 },
     { kind: 'not_due', retryInMs: 0 },
-  ])('follows up an attempt that was made for less, once: %j', async (result) => {
+  ])('follows up an attempt that was made for a lesser wish, once: %j', async (result) => {
     const rejecting = new Rejecting().holding(12);
     rejecting.results = [() => result, () => (rejecting.holding(14), { kind: 'renewed' })];
     expect(await rejecting.reject(12)).toEqual({ kind: 'renewed', session: generation(14) });
@@ -188,6 +207,7 @@ describe('a rejection that is being answered', () => {
     expect(await rejecting.reject(12)).toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 1_500,
+      reason: 'store_silent',
       detail: `merchant shop: none newer than generation 12 (${result.kind})`,
     });
     expect([rejecting.renewals.length, rejecting.told]).toEqual([1, ['unavailable']]);

@@ -1,5 +1,5 @@
 import { Deadline } from '#libs/clock';
-import { BrokerError } from '#libs/errors';
+import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -16,7 +16,7 @@ export const REJECTION_COOL_DOWN_MS = 10_000;
 /** When nothing says when a newer session can be expected. */
 const RETRY_AFTER_UNKNOWN_MS = 1_000;
 
-/** The attempt that a rejection joins may have been somebody else's, for less: then one of its own follows. */
+/** The attempt that a rejection joins may have been made for a lesser wish: then one of its own follows. */
 const MAX_ATTEMPTS = 2;
 
 export interface Rejection {
@@ -28,24 +28,33 @@ export interface Rejection {
   readonly signal: AbortSignal;
   /** For the log: the gateway's code as the consumer saw it, reduced to a safe character set. */
   readonly reason?: string;
-  /** For the log: who reports it. */
+  /** For the log: the consumer that reports it. */
   readonly consumer?: string;
 }
 
 /** Each has a session newer than the rejected one, but for a cool-down, which has none yet. */
 export type RejectionAnswer =
   | { readonly kind: 'renewed' | 'already_newer'; readonly session: Session }
-  | { readonly kind: 'cooled_down'; readonly retryInMs: number };
+  | {
+      readonly kind: 'cooled_down';
+      readonly retryInMs: number;
+      /** Left out: one was created just now. */
+      readonly because?: 'foreign_authorizer';
+    };
 
-export interface SessionRejectionsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'events' | 'clock'> {
+export interface SessionRejectionsContext extends Pick<
+  ReplicaContext,
+  'held' | 'failures' | 'earlyDeaths' | 'events' | 'clock'
+> {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
+  readonly why: (merchant: string) => UnavailableReason;
 }
 
 /**
- * Sessions that a consumer found dead before their time. A rejection names a generation: whoever is late with it is
- * given what is newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
+ * Sessions that a consumer found dead before their time. A rejection names a generation: a late report is given what is
+ * newer already, and all who report the same one share one renewal. It clears neither back-off nor budget.
  */
 export class SessionRejections {
   readonly #context: SessionRejectionsContext;
@@ -65,12 +74,12 @@ export class SessionRejections {
     await this.#assertPlausible(rejection);
     const known = this.#newer(rejection);
     if (known !== undefined) return this.#answer(rejection, { kind: 'already_newer', session: known });
+    await this.#context.earlyDeaths.report(rejection.merchant, rejection.generation);
     const result = await this.#renew(rejection);
     const session = this.#newer(rejection);
-    // Whoever has made it: it came while this report waited for it.
+    // No matter who made it: it came while this report waited.
     if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
-    if (result?.kind === 'cooled_down')
-      return this.#answer(rejection, { kind: 'cooled_down', retryInMs: result.retryInMs });
+    if (result?.kind === 'cooled_down') return this.#answer(rejection, this.#cooledDown(rejection, result.retryInMs));
     return this.#refuse(rejection, result);
   }
 
@@ -81,7 +90,7 @@ export class SessionRejections {
 
   /**
    * A generation that nobody has issued is a slip or an attack, and costs one look at the store. A replica that knows
-   * none at all cannot judge: an old process' generation is then as good as any.
+   * none at all cannot judge: the generation of an earlier process is then as good as any.
    */
   async #assertPlausible({ merchant, generation }: Rejection): Promise<void> {
     const { held } = this.#context;
@@ -122,6 +131,11 @@ export class SessionRejections {
     }
   }
 
+  #cooledDown({ merchant }: Rejection, retryInMs: number): RejectionAnswer {
+    const isForeign = this.#context.earlyDeaths.areForeign(merchant);
+    return { kind: 'cooled_down', retryInMs, ...(isForeign ? { because: 'foreign_authorizer' } : {}) };
+  }
+
   async #attempts(rejection: Rejection, signal: AbortSignal): Promise<RenewalResult | undefined> {
     for (let attempt = 1; ; attempt += 1) {
       const result = await renewAndFollow(this.#context, this.#request(rejection));
@@ -131,13 +145,13 @@ export class SessionRejections {
   }
 
   #request({ merchant, generation }: Rejection): Parameters<Renewer['renew']>[0] {
-    const { held } = this.#context;
+    const { held, earlyDeaths } = this.#context;
     const replacesLiving = held.facts(merchant).leftMs > 0;
     return {
       merchant,
       trigger: 'rejection',
       newerThan: Math.max(generation, held.known(merchant)),
-      coolDownMs: replacesLiving ? REJECTION_COOL_DOWN_MS : 0,
+      coolDownMs: replacesLiving ? Math.max(REJECTION_COOL_DOWN_MS, earlyDeaths.pauseMs(merchant)) : 0,
     };
   }
 
@@ -152,6 +166,7 @@ export class SessionRejections {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw new BrokerError('session_unavailable', {
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
+      reason: this.#context.why(merchant),
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

@@ -1,5 +1,7 @@
 import type { Clock } from '#libs/clock';
+import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
+import { EarlyDeaths } from './early-deaths.js';
 import { FailureBoard } from './failure-board.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
@@ -21,6 +23,7 @@ import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { isStoreOutage } from './store-outage.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
+import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
   /** Names this process in leases; no two processes share one, nor does one process after a restart. */
@@ -30,15 +33,18 @@ export interface ReplicaPorts {
   readonly gateway: SessionGateway;
   readonly events: SessionEvents;
   readonly clock: Clock;
-  /** Where this replica keeps its sessions, for somebody who is there before it. Left out: in a place of its own. */
+  /**
+   * Where this replica keeps its sessions, when others need that before there is a replica. Default: a place of its
+   * own.
+   */
   readonly held?: HeldSessions;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Left out: nobody looks. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
   /**
-   * After this replica has come to the store, at its start or after an outage, it claims nothing for so long: others
-   * that hold newer than the store are about to say so. Left out: there are no others.
+   * After this replica has come to the store, at its start or after an outage, it claims nothing for this long: others
+   * that hold newer than the store are about to say so. Default: there are no others.
    */
   readonly graceMs?: number;
 }
@@ -65,6 +71,7 @@ export class SessionReplica {
   readonly #unpublished: UnpublishedSessions;
   readonly #settlements: Settlements;
   readonly #watches: MomentWatches;
+  readonly #earlyDeaths: EarlyDeaths;
 
   constructor(ports: ReplicaPorts) {
     const { clock, events } = ports;
@@ -75,6 +82,7 @@ export class SessionReplica {
     this.held = ports.held ?? new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
+    this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
     this.#unpublished = new UnpublishedSessions({
       store,
       clock,
@@ -92,6 +100,7 @@ export class SessionReplica {
       unpublished: this.#unpublished,
       settlements: this.#settlements,
       watches: this.#watches,
+      earlyDeaths: this.#earlyDeaths,
       ceiling: new CallCeiling(clock),
       load: new GatewayLoad(),
       recovery: new GatewayRecovery(),
@@ -99,7 +108,8 @@ export class SessionReplica {
     };
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer });
-    const running = { ...context, renewer: this.#renewer, sync: this.#sync };
+    const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
+    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why };
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reader: this.reader });
@@ -107,6 +117,7 @@ export class SessionReplica {
 
   /** To be called at a steady pace; see RenewalLoop. */
   tick(): Promise<void> {
+    this.#earlyDeaths.review();
     return this.#loop.tick();
   }
 
@@ -120,8 +131,8 @@ export class SessionReplica {
 
   /**
    * To be called when `Merchants` answers otherwise than before. What is removed is forgotten, what is new is enrolled
-   * and read, and what was changed is tried at once if it has failed; nobody else notices. An attempt under way for a
-   * removed merchant ends, and is not taken over. Never rejects.
+   * and read, and what was changed is tried at once if it has failed; no other merchant is affected. An attempt under
+   * way for a removed merchant ends, and its session is not kept. Never rejects.
    */
   async merchantsChanged({ added, removed, changed }: MerchantsChange): Promise<void> {
     for (const merchant of removed) this.#forget(merchant);
@@ -138,8 +149,24 @@ export class SessionReplica {
     return this.#renewer.isRenewing(merchant);
   }
 
+  /** Whether somebody else creates sessions of the merchant, and with each ends ours. */
+  hasForeignAuthorizer(merchant: string): boolean {
+    return this.#earlyDeaths.areForeign(merchant);
+  }
+
   retryInMs(merchant: string): number | undefined {
     return this.#renewer.retryInMs(merchant);
+  }
+
+  /** Why no session of the merchant is served, or none newer than the one that was rejected. */
+  whyUnavailable(merchant: string): UnavailableReason {
+    return whyUnavailable({
+      isBudgetSpent: this.#renewer.isBudgetSpent(merchant),
+      store: this.#store.trouble,
+      failure: this.failures.get(merchant)?.kind,
+      isRenewing: this.#renewer.isRenewing(merchant),
+      serving: this.reader.verdict(merchant).reason,
+    });
   }
 
   /** Claims nothing any more, ends what is in flight within the grace period, frees leases and timers. */
@@ -147,6 +174,7 @@ export class SessionReplica {
     await this.#loop.stop();
     await this.#renewer.stop(graceMs);
     this.#sync.close();
+    this.#earlyDeaths.close();
     await this.#offerLast();
   }
 
@@ -156,6 +184,7 @@ export class SessionReplica {
     this.#unpublished.forget(merchant);
     this.#settlements.forget(merchant);
     this.#watches.forget(merchant);
+    this.#earlyDeaths.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
   }
@@ -174,7 +203,7 @@ export class SessionReplica {
     if (answer.kind === 'refused') this.#sync.want([merchant]);
     const settings = this.#merchants.settingsOf(merchant);
     if (!answer.isContested || settings === undefined || settings.supersedes === false) return;
-    // One that the store had lost was published once: whatever is newer was made with it known.
+    // A session that the store had lost was published once: whoever made a newer one knew of it.
     if (known >= generation) return;
     const newest = Math.max(answer.generation, this.held.generationOf(merchant));
     this.#settlements.note(merchant, { newest, answeredAtMs, maxCallMs: leaseMsFor(settings) });

@@ -51,6 +51,9 @@ class Syncing {
         gatewayIdOf: () => 'gateway',
       },
       renewer: this.#renewer(),
+      earlyDeaths: {
+        note: (merchant: string, generation: number) => this.done.push(`condemned ${merchant} ${generation}`),
+      } as unknown as SessionSyncContext['earlyDeaths'],
       unpublished: {
         keep: (made: UnpublishedSession) => this.kept.push(made),
       } as unknown as SessionSyncContext['unpublished'],
@@ -154,6 +157,12 @@ describe('a replica that comes to the store', () => {
     expect(syncing.sync.isComplete).toBe(false);
   });
 
+  it('passes on that a session was condemned, once that session is held', async () => {
+    const syncing = new Syncing().stored({ ...session(12), condemned: 12 });
+    await syncing.sync.refresh('shop');
+    expect([syncing.done, syncing.held.generationOf('shop')]).toEqual([['forget shop', 'condemned shop 12'], 12]);
+  });
+
   it('names what it has already, and what it cannot open', async () => {
     const syncing = new Syncing().holding(12);
     await syncing.sync.refresh('shop');
@@ -201,7 +210,7 @@ describe('a replica that comes to the store', () => {
 });
 
 describe('a session that is read', () => {
-  it('is adopted, with the age that the way of the answer may have added, and told', async () => {
+  it('is adopted, with the age that the answer’s way here may have added, and reported', async () => {
     const syncing = new Syncing().holding(12).stored(session(14, 60_000));
     syncing.clock.freeze(5_000);
     syncing.whileReading = () => syncing.clock.freeze(300);
@@ -227,13 +236,13 @@ describe('a session that is read', () => {
     expect(syncing.watches.over('shop', 'lease')).toBeUndefined();
   });
 
-  it('of a merchant that is configured no more is left alone', async () => {
+  it('of a merchant that is no longer configured is left alone', async () => {
     const syncing = new Syncing().stored(session(14), 'another');
     await syncing.sync.refresh('another');
     expect([syncing.held.get('another'), syncing.clock.pendingTasks]).toEqual([undefined, 0]);
   });
 
-  it('has its due moment watched from its beginning on', async () => {
+  it('has its due moment watched from its beginning', async () => {
     const syncing = new Syncing().stored({ ...session(14), dueInMs: 1_000, dueMark: 'due' });
     await syncing.sync.refresh('shop');
     syncing.clock.freeze(1_249);
@@ -242,7 +251,7 @@ describe('a session that is read', () => {
     expect(syncing.watches.over('shop', 'due')).toBe('due');
   });
 
-  it('and cannot be opened is told once, and not asked for again', async () => {
+  it('and cannot be opened is reported once, and not asked for again', async () => {
     const syncing = new Syncing().stored({ stored: { kind: 'unopenable', generation: 14 } });
     await syncing.sync.refresh('shop');
     await syncing.sync.refresh('shop');
@@ -303,7 +312,7 @@ describe('a store that has less than this replica', () => {
     expect(syncing.sync.isComplete).toBe(false);
   });
 
-  it('is offered nothing that is over, and nothing by whoever is about to publish', async () => {
+  it('is offered nothing that has expired, and nothing by a replica that is about to publish', async () => {
     const syncing = new Syncing().holding(12, 900_000);
     await syncing.sync.refresh('shop');
     const renewing = new Syncing().holding(12);
@@ -352,7 +361,7 @@ describe('a renewal that a look at the store has set going', () => {
     expect([syncing.renewals, other.renewals]).toEqual([[], []]);
   });
 
-  it('is wanted without a session, too, though nothing is overdue then', async () => {
+  it('is also wanted without a session, although nothing is overdue then', async () => {
     const syncing = new Syncing().stored({ dueInMs: 0 });
     await syncing.sync.refresh('shop');
     await syncing.clock.advance(2_000);
@@ -421,7 +430,7 @@ describe('a store that does not answer', () => {
     expect(syncing.asked).toEqual(['kiosk']);
   });
 
-  it('is no bug, which is reported with what met it', async () => {
+  it('is not a bug, which is reported with what it happened in', async () => {
     const syncing = await unanswered(0, (one) => (one.whileReading = () => Promise.reject(bug)));
     expect(syncing.events.all).toEqual([{ event: 'broken', activity: 'refresh', error: bug }]);
   });
@@ -439,7 +448,7 @@ describe('a merchant is looked at again', () => {
     expect(await syncing.readsWithin(expectedMs)).toEqual([expectedMs]);
   });
 
-  it('ever more seldom while nothing comes', async () => {
+  it('less and less often while nothing comes', async () => {
     const syncing = new Syncing().holding(12, 721_000).stored({ stored: { kind: 'unchanged', ageMs: 0 } });
     expect(await syncing.readsWithin(60_000)).toEqual([2_000, 6_000, 14_000, 29_000, 44_000, 59_000]);
     const another = new Syncing();

@@ -14,7 +14,7 @@ import { isStoreOutage } from './store-outage.js';
 const MAX_RECHECK_MS = 15_000;
 const MAX_FIRST_LAG_MS = 2_000;
 const MIN_RECHECK_MS = 250;
-/** So that replicas do not look all at once. */
+/** Keeps replicas from looking all at once. */
 const RECHECK_JITTER = 0.2;
 /** A replica that starts without its store looks after its merchants from here on. */
 const FIRST_RECHECK_IN_OUTAGE_MS = 1_000;
@@ -40,7 +40,10 @@ export class SessionSync {
   readonly #looks = new Map<string, number>();
   readonly #endSubscriptions: (() => void)[];
   #complete = false;
-  /** Counts what made knowledge of the store worthless: a reading that began before is not the last word. */
+  /**
+   * Counts the events that made what was known of the store worthless: a reading that began before one is not the last
+   * word.
+   */
   #invalidations = 0;
   #closed = false;
 
@@ -113,7 +116,7 @@ export class SessionSync {
     this.#renew(merchant, { isOverdue: true, ignoresBackOff: true });
   }
 
-  /** A merchant that is not configured any more is not looked after any more. */
+  /** A merchant that is no longer configured is no longer looked after. */
   forget(merchant: string): void {
     this.#rechecks.forget(merchant);
     this.#following.forget(merchant);
@@ -132,7 +135,7 @@ export class SessionSync {
     await this.#read([merchant]);
   }
 
-  /** A failure that is no outage is a bug of ours: reported once, the replica goes on. */
+  /** Any failure but an outage is a bug of ours: it is reported once, and the replica goes on. */
   reportBroken(activity: string, error: unknown): void {
     if (!isStoreOutage(error)) this.#context.events.emit({ event: 'broken', activity, error });
   }
@@ -165,6 +168,7 @@ export class SessionSync {
     if (!this.#isConfigured(merchant)) return;
     this.#takeFailure(state);
     if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
+    if (state.condemned !== undefined) this.#context.earlyDeaths.note(merchant, state.condemned);
     // After the session: with a new one, the moment that was watched before is another's.
     if (dueInMs !== undefined && dueMark !== undefined) {
       this.#context.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
@@ -193,7 +197,10 @@ export class SessionSync {
     adopt(this.#context, { session, ageMs, source: 'store' });
   }
 
-  /** The store was emptied, restored from an older copy, or failed over with writes lost: whoever holds newer tells it. */
+  /**
+   * The store was emptied, restored from an older copy, or lost writes in a failover: a replica that holds newer tells
+   * it.
+   */
   #offerIfNewer({ merchant, stored }: StoredState): void {
     const { held, unpublished, clock, renewer } = this.#context;
     const session = held.get(merchant);
@@ -201,7 +208,7 @@ export class SessionSync {
     const storedGeneration =
       stored.kind === 'session' ? stored.session.generation : stored.kind === 'unopenable' ? stored.generation : 0;
     if (storedGeneration >= session.generation) return;
-    // Whoever is renewing holds what it is about to publish.
+    // A replica that is renewing holds what it is about to publish.
     if (renewer.isRenewing(merchant)) return;
     if (stored.kind === 'absent' && this.#complete) this.invalidate();
     const answeredAtMs = clock.monotonicMs() - held.ageMs(merchant);
@@ -245,7 +252,7 @@ export class SessionSync {
     }
   }
 
-  /** The due list shows what is due; should it not, whoever holds a session knows as well. */
+  /** The due list shows what is due; should it fail to, the replicas that hold the session know as well. */
   #renewIfDue(merchant: string): void {
     const { held } = this.#context;
     if (held.untilRenewalMs(merchant) > 0) return;
@@ -271,13 +278,13 @@ export class SessionSync {
     this.#rechecks.planIn(merchant, this.#untilRecheckMs(merchant));
   }
 
-  /** Shortly after renewAt, then ever more seldom: whatever happens meanwhile is announced. */
+  /** Shortly after renewAt, then less and less often: whatever happens meanwhile is announced. */
   #untilRecheckMs(merchant: string, dueInMs = Infinity): number {
     const { held, random } = this.#context;
     const session = held.get(merchant);
     const { leftMs, freshMs } = held.facts(merchant);
     const jitter = 1 - RECHECK_JITTER * random();
-    // Without a session, the end of a lease or of a back-off is looked after: the due list comes first.
+    // Without a session, the end of a lease or of a back-off is what counts: the due list comes first.
     if (session === undefined || leftMs <= 0) return Math.min(MAX_RECHECK_MS * jitter, dueInMs + MAX_FIRST_LAG_MS);
     const leadMs = msBetween(session.renewAt, session.expiresAt);
     const firstLagMs = Math.min(MAX_FIRST_LAG_MS, Math.max(MIN_RECHECK_MS, leadMs / 4));

@@ -23,8 +23,13 @@ export interface Session {
   /** RFC 7638 thumbprint of the client key that opened the gateway's answer. */
   readonly clientKeyThumbprint: string;
   readonly createdAt: Instant;
-  /** From the request to the complete answer; what earlier versions have stored does not say. */
+  /** From the request to the complete answer; absent in what earlier versions stored. */
   readonly callMs?: number;
+  /**
+   * How many sessions in a row before this one were found dead early, without our doing. Absent where a call of ours may
+   * end it or did end one of them (made alone, to settle, after a call that failed), and in what earlier versions have stored.
+   */
+  readonly deathsBefore?: number;
   readonly expiresAt: Instant;
   /** From here on a replica renews in the background while everyone keeps being served. */
   readonly renewAt: Instant;

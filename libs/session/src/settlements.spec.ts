@@ -50,7 +50,7 @@ describe('two sessions of which nobody knows the last', () => {
     expect(settlements.open()).toEqual([['kiosk', 20]]);
   });
 
-  it('are in order as soon as the call for the newer one surely began after the answer to the other', async () => {
+  it('are in order as soon as the call for the newer one certainly began after the answer to the other', async () => {
     const { clock, held, settlements } = contested();
     const WAY_MS = 250;
     await clock.advance(WAY_MS + 80);

@@ -10,7 +10,7 @@ interface Contest {
   readonly maxCallMs: number;
 }
 
-/** A publication that was on its way for so long makes its session look that much younger than it is. */
+/** A publication that was on its way for this long makes its session look that much younger than it is. */
 const MAX_TRIP_MS = 250;
 
 /** The other session is read before it is judged; should it never come, its maker has died over it. */

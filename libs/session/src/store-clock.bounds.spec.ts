@@ -140,7 +140,7 @@ describe('the age of a session that the store tells', () => {
     ['more than two seconds ahead', [[2_001, 0]], false],
     ['more than two seconds behind', [[-2_001, 0]], false],
     [
-      'two seconds before the begin of a slow answer',
+      'two seconds before the beginning of a slow answer',
       [
         [0, 5_000],
         [-7_000, 0],
@@ -148,7 +148,7 @@ describe('the age of a session that the store tells', () => {
       true,
     ],
     [
-      'more than two seconds before the begin of a slow answer',
+      'more than two seconds before the beginning of a slow answer',
       [
         [0, 5_000],
         [-7_001, 0],

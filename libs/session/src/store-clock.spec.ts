@@ -1,4 +1,4 @@
-import { instantFromEpochMs, plusMs } from '#libs/clock';
+import { type Instant, instantFromEpochMs, plusMs } from '#libs/clock';
 import { FakeClock } from '#libs/testing';
 import { StoreClock } from './store-clock.js';
 
@@ -129,6 +129,15 @@ describe('the age of a session', () => {
 
   it("is our wall clock's when the store's was set back since", () => {
     expect(ageOf(askedOnce().pass(1_000), -1)).toBe(600_000);
+  });
+
+  it('contains the time that the publication was on its way, as far as wall clocks that agree can tell', () => {
+    const watched = askedOnce().pass(5_000);
+    const createdAgo = (ms: number): Instant => plusMs(watched.clock.now(), -ms);
+    expect(watched.storeClock.ageMs(1_000, createdAgo(1_040))).toBe(1_040);
+    expect(watched.storeClock.ageMs(1_000, createdAgo(3_000))).toBe(3_000);
+    expect(watched.storeClock.ageMs(1_000, createdAgo(3_001))).toBe(1_000);
+    expect(watched.storeClock.ageMs(1_000, createdAgo(960))).toBe(1_000);
   });
 
   it('is never negative', () => {

@@ -1,7 +1,7 @@
 import type { Clock, Instant } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './clock-skew.js';
 
-/** What became of this process' two clocks, judged by the store's as a third. */
+/** What became of this process's two clocks, judged by the store's as a third. */
 export type ClockVerdict =
   | { readonly kind: 'agreed' }
   /** Our wall clock was set; real time went on as the monotonic clock says. */
@@ -49,12 +49,15 @@ export class StoreClock {
 
   /**
    * How old a session is that the store says is `storeAgeMs` old. The store's clock is believed for the time in which
-   * this process has watched it run evenly; before that, the older of what it and our wall clock say.
+   * this process has watched it run evenly; before that, the older of what it and our wall clock say. The store counts
+   * from the arrival of the publication: while the wall clocks agree, the time that it was on its way counts as well.
    */
   ageMs(storeAgeMs: number, createdAt: Instant): number {
     const watchedMs = this.#clock.monotonicMs() - this.#steadySinceMs;
-    if (storeAgeMs >= 0 && storeAgeMs <= watchedMs) return storeAgeMs;
-    return Math.max(0, storeAgeMs, this.#clock.now() - createdAt);
+    const wallAgeMs = this.#clock.now() - createdAt;
+    const isBelieved = storeAgeMs >= 0 && storeAgeMs <= watchedMs;
+    if (isBelieved && wallAgeMs - storeAgeMs > SKEW_TOLERANCE_MS) return storeAgeMs;
+    return Math.max(0, storeAgeMs, wallAgeMs);
   }
 
   #wallAheadMs(): number {
@@ -62,7 +65,7 @@ export class StoreClock {
   }
 }
 
-/** By how much the second is surely away from the first, beyond the tolerance; 0 when it may be the same. */
+/** By how much the second certainly differs from the first, beyond the tolerance; 0 when they may be the same. */
 function distanceMs(
   first: { readonly leastMs: number; readonly mostMs: number },
   second: { readonly leastMs: number; readonly mostMs: number },

@@ -1,9 +1,12 @@
 import { BrokerError } from '#libs/errors';
 
-/** When to wish again for what needs the store, while it does not work. */
+/** When to ask again for what needs the store, while the store does not work. */
 export const STORE_RETRY_MS = 1_000;
 
-/** The failures of the store that callers may live with: it is silent, or it refuses. Anything else is a bug and goes up. */
+/**
+ * The failures of the store that callers may live with: it is silent, or it refuses. Anything else is a bug, and is
+ * thrown on.
+ */
 export function isStoreOutage(error: unknown): error is BrokerError {
   return isStoreSilence(error) || isStoreRefusal(error);
 }

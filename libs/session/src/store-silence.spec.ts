@@ -55,7 +55,7 @@ describe('a store that is silent', () => {
       new Asker().unanswered(...at(0, 3_000, 6_000)),
       { 6_000: true },
     ],
-    'is counted anew after a pause of more than three seconds: nobody listened': [
+    'is counted anew after a pause of more than three seconds, in which nobody listened': [
       new Asker().unanswered(...at(0, 1_000, 2_000, 5_001, 6_001, 7_001)),
       { 7_001: false, 10_000: false, 10_001: true },
     ],
@@ -93,7 +93,7 @@ describe('a store that is silent', () => {
         .unanswered(...at(3_000, 4_000)),
       { 60_000: false },
     ],
-    'may fail questions in another order than they were asked in': [
+    'may fail questions in another order than that in which they were asked': [
       new Asker().unanswered(...at(0, 2_900), { atMs: 500, tookMs: 2_500 }, ...at(5_800)),
       { 5_800: true },
     ],

@@ -1,14 +1,14 @@
 import type { Clock } from '#libs/clock';
 
-/** A store that has not answered for this long, though it was asked again, is taken for gone. */
+/** A store that has not answered for this long, although it was asked again, counts as gone. */
 export const LASTING_SILENCE_MS = 5_000;
 const MIN_QUESTIONS = 3;
 /** A question that took this long, or came this long after the one before it, was asked by a process that was stalled itself. */
 const STALLED_AFTER_MS = 3_000;
 
 /**
- * Whether the store is silent for good: only that lets a replica create a session alone. An answer, a refusal
- * included, ends the silence; a stall of this process is none.
+ * Whether the store is silent for good: only that lets a replica create a session alone. An answer, a refusal included,
+ * ends the silence; a stall of this process does not count as one.
  */
 export class StoreSilence {
   readonly #clock: Clock;

@@ -96,7 +96,7 @@ describe('a session that the store has not', () => {
     expect(offerer.answers[0]?.[0]).toBe(unpublished);
   });
 
-  it('replaces an older one, and nothing else; whoever offers is woken for what is kept', async () => {
+  it('replaces an older one, and nothing else; the loop that offers is woken for what is kept', async () => {
     const offerer = new Offerer();
     for (const generation of [7, 6, 7, 8]) offerer.keep('shop', generation);
     expect(offerer.wakes).toBe(2);
@@ -193,7 +193,7 @@ describe('an offer under way', () => {
     await offering;
   });
 
-  it('is dropped, and told of as a bug, when it fails of one; the others are offered', async () => {
+  it('is dropped, and reported as a bug, when it fails because of one; the others are offered', async () => {
     const offerer = keeping(10);
     const offering = offerer.sessions.offerAll();
     await offerer.fail(0, broken);
@@ -205,7 +205,7 @@ describe('an offer under way', () => {
     expect(offerer.questions).toHaveLength(10);
   });
 
-  it('that fails of a bug leaves one that was kept meanwhile', async () => {
+  it('that fails because of a bug leaves one that was kept meanwhile', async () => {
     const offerer = new Offerer();
     offerer.keep('shop', 7);
     const offering = offerer.sessions.offerAll();

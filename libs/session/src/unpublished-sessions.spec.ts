@@ -74,7 +74,7 @@ describe('sessions that the store has not', () => {
     expect(kept()).toBe(2);
   });
 
-  it('are offered again when the store was not heard, and its failure goes up', async () => {
+  it('are offered again when the store was not heard, and its failure is thrown on', async () => {
     const { asked, broken, unpublished } = offering();
     unpublished.keep(made(20));
     const first = unpublished.offerAll();

@@ -8,7 +8,7 @@ const LANES = 8;
 
 /** A session that was refused is not offered again at once: whatever is newer is on its way. */
 const REFUSED_PAUSE_MS = 5_000;
-/** Nor is one that met a bug of ours twice: the store is still without it, and is seen to be so at every look. */
+/** Nor is one that met a bug of ours twice: every look at the store still shows that it is without it. */
 const BROKEN_PAUSE_MS = 1_000;
 
 /** A session that the gateway has made and the store has not. */
@@ -32,7 +32,7 @@ interface UnpublishedParts {
 }
 
 /**
- * Sessions that are newer than what the store has: made alone, made under a lease that ended over it, or lost by the
+ * Sessions that are newer than what the store has: made alone, made under a lease that ended meanwhile, or lost by the
  * store. They are offered until the store has taken or refused them; the fence decides.
  */
 export class UnpublishedSessions {
@@ -45,7 +45,7 @@ export class UnpublishedSessions {
     this.#parts = parts;
   }
 
-  /** One that is older than what is kept already is of no use to anybody. */
+  /** One that is older than what is kept already is of no use. */
   keep(unpublished: UnpublishedSession): void {
     const { merchant, generation } = unpublished.session;
     const kept = this.#kept.get(merchant);

@@ -1,11 +1,15 @@
 import type { Clock } from '#libs/clock';
+import { type UnavailableReason, unavailableReasons } from '#libs/errors';
 import type { Session, SessionReplica } from '#libs/session';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
 import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
 
 export interface MerchantStatusParts {
-  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs'>;
+  readonly replica: Pick<
+    SessionReplica,
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'whyUnavailable'
+  >;
   readonly history: RenewalHistory;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
   readonly isRequired: (merchant: string) => boolean;
@@ -21,12 +25,14 @@ export function merchantStatus(
   const session = replica.held.get(id);
   const failure = replica.failures.get(id);
   const retryInMs = replica.retryInMs(id);
+  const { result, reason } = replica.reader.verdict(id);
   return {
     id,
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
-    reason: replica.reader.verdict(id).reason,
+    reason: condition === 'foreign_authorizer' ? condition : reason,
+    ...(result === 'unavailable' ? { unavailable: whyNot(replica.whyUnavailable(id)) } : {}),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),
     ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),
@@ -34,6 +40,11 @@ export function merchantStatus(
     ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode) }),
     renewals: history.of(id),
   };
+}
+
+function whyNot(because: UnavailableReason): NonNullable<StatusMerchant['unavailable']> {
+  const { page, runbook } = unavailableReasons[because];
+  return { text: page, runbook };
 }
 
 function momentsOf({ generation, createdAt, renewAt, mustRenewAt, expiresAt }: Session): StatusSession {

@@ -3,7 +3,14 @@ import type { SessionReplica } from '#libs/session';
 import type { StatusCondition, StatusCounts } from './status-document.js';
 
 /** The worst first. */
-export const CONDITIONS = ['unavailable', 'stale', 'failing', 'renewing', 'fresh'] as const satisfies StatusCondition[];
+export const CONDITIONS = [
+  'unavailable',
+  'stale',
+  'foreign_authorizer',
+  'failing',
+  'renewing',
+  'fresh',
+] as const satisfies StatusCondition[];
 
 /** However many look and search, every merchant is looked at once in this time. */
 const GOOD_FOR_MS = 1_000;
@@ -26,7 +33,7 @@ interface Survey {
 }
 
 interface SurveyParts {
-  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing'>;
+  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer'>;
   readonly ids: () => readonly string[];
   readonly hostOf: (merchant: string) => string | undefined;
   readonly clock: Clock;
@@ -54,6 +61,7 @@ export class MerchantSurvey {
     const { held, failures, reader, isRenewing } = this.#parts.replica;
     const { result } = reader.verdict(merchant);
     if (result !== 'fresh') return result;
+    if (this.#parts.replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
     if (failures.get(merchant) !== undefined) return 'failing';
     return isRenewing.call(this.#parts.replica, merchant) || held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
   }
@@ -61,7 +69,7 @@ export class MerchantSurvey {
   #survey(): Survey {
     const worrying: SurveyedMerchant[] = [];
     const well: SurveyedMerchant[] = [];
-    const counts = { unavailable: 0, stale: 0, failing: 0, renewing: 0, fresh: 0 };
+    const counts = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
     const hosts = new Map<string, number>();
     for (const id of this.#parts.ids()) {
       const condition = this.conditionOf(id);

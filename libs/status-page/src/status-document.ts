@@ -21,10 +21,10 @@ export interface StatusDocument {
 }
 
 /**
- * How a merchant is, the worst first: nothing to serve; past the safety margin; the last attempt failed while the
- * session is good; its renewal is due or under way; all is well.
+ * How a merchant is, the worst first: nothing to serve; past the safety margin; somebody else creates
+ * sessions and ends ours; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
-export type StatusCondition = 'unavailable' | 'stale' | 'failing' | 'renewing' | 'fresh';
+export type StatusCondition = 'unavailable' | 'stale' | 'foreign_authorizer' | 'failing' | 'renewing' | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
@@ -90,7 +90,9 @@ export interface StatusMerchant {
   readonly environment: 'production' | 'test';
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
-  readonly reason: 'current' | 'past_margin' | 'no_session' | 'expired';
+  readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
+  /** Of one that is not served: why not, in a sentence, and the runbook that goes on from there. */
+  readonly unavailable?: { readonly text: string; readonly runbook: string };
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;

@@ -16,13 +16,16 @@ class Rig {
   readonly failures = new FailureBoard();
   readonly history = new RenewalHistory(this.clock);
   readonly renewing = new Set<string>();
+  readonly disputed = new Set<string>();
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
     const { clock, held, failures, history } = this;
     const reader = new SessionReader({ held, failures, clock } as never);
+    const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
-    const replica = { held, failures, reader, isRenewing, retryInMs: () => undefined } as unknown as SessionReplica;
+    const asked = { isRenewing, hasForeignAuthorizer, retryInMs: () => undefined, whyUnavailable: () => 'refused' };
+    const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
     this.reporter = new StatusReporter({
       replica,
@@ -95,7 +98,39 @@ describe('the status document', () => {
       'due renewing',
       'busy renewing',
     ]);
-    expect((await rig.report()).counts).toEqual({ unavailable: 2, stale: 1, failing: 2, renewing: 2, fresh: 2 });
+    expect((await rig.report()).counts).toEqual({
+      unavailable: 2,
+      stale: 1,
+      foreign_authorizer: 0,
+      failing: 2,
+      renewing: 2,
+      fresh: 2,
+    });
+  });
+
+  it('says that somebody else ends sessions that look fresh, before it says that renewals fail', async () => {
+    const rig = new Rig(['fresh', 'failing', 'disputed', 'late']);
+    for (const merchant of ['fresh', 'failing', 'disputed']) rig.hold(merchant, endsIn(60));
+    rig.hold('late', endsIn(0.01));
+    rig.failures.note('failing', aRecordedFailure());
+    for (const merchant of ['disputed', 'late']) rig.disputed.add(merchant);
+    expect(await rig.listed()).toEqual([
+      'late unavailable',
+      'disputed foreign_authorizer',
+      'failing failing',
+      'fresh fresh',
+    ]);
+    const { merchants } = await rig.report({ condition: 'foreign_authorizer' });
+    expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
+  });
+
+  it('says of a merchant that is not served why not, and of no other', async () => {
+    const rig = new Rig(['none', 'served']);
+    rig.hold('served');
+    const [none, served] = (await rig.report()).merchants;
+    const text = 'The gateway refuses the merchant or the request; it is asked again every five minutes';
+    expect(none).toMatchObject({ reason: 'no_session', unavailable: { text, runbook: 'access-refused' } });
+    expect(served).not.toHaveProperty('unavailable');
   });
 
   it('finds by a part of the id, by condition, and by both', async () => {

@@ -16,7 +16,10 @@ export type StoreConnection = Omit<StatusStore, 'failing'>;
 
 /** All that the page is written from: whoever shows a page answers this. */
 export interface StatusSource {
-  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs'>;
+  readonly replica: Pick<
+    SessionReplica,
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'whyUnavailable'
+  >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];
   /** Undefined for one that is not configured any more. */

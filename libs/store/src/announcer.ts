@@ -5,14 +5,14 @@ type Listener = (announcement: Announcement) => void;
 /** Receives what a listener threw: a fault of our own code, which must not keep other listeners from being told. */
 export type ListenerErrorHandler = (error: unknown) => void;
 
-/** Nobody asked to be told, so the fault surfaces as an uncaught exception, which is what it is. */
+/** Nobody asked to be told, so the fault surfaces as what it is: an uncaught exception. */
 const surface: ListenerErrorHandler = (error) => {
   queueMicrotask(() => {
     throw error;
   });
 };
 
-/** Hands announcements to the listeners of this process: asynchronously, in order, each listener on its own. */
+/** Hands announcements to the listeners of this process: asynchronously, in order, and each listener on its own. */
 export class Announcer {
   readonly #listeners = new Map<symbol, Listener>();
   readonly #onListenerError: ListenerErrorHandler;

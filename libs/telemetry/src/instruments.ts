@@ -12,6 +12,8 @@ export interface MerchantGauges {
   readonly lastSuccessSeconds?: number;
   readonly nextAttemptSeconds?: number;
   readonly clockSkewSeconds?: number;
+  /** Whether somebody else creates sessions of the merchant. */
+  readonly foreignAuthorizer?: 0 | 1;
 }
 
 /** Reads are far too many to be told one by one: they are counted where they happen and collected at a scrape. */
@@ -118,10 +120,18 @@ function observe(meter: Meter, source: GaugeSource): void {
     pick,
   }));
   const generation = meter.createObservableGauge(`${PREFIX}session_generation`, { description: 'Of the held session' });
+  const foreign = meter.createObservableGauge(`${PREFIX}foreign_authorizer`, {
+    description: 'Whether somebody else creates sessions of the merchant',
+  });
   const replica = meter.createObservableGauge(`${PREFIX}replica_generation`, {
     description: 'Of the held session, for the comparison of replicas',
   });
-  const all = [...gauges, { gauge: generation, pick: generationOf }, { gauge: replica, pick: generationOf }];
+  const all = [
+    ...gauges,
+    { gauge: generation, pick: generationOf },
+    { gauge: foreign, pick: foreignOf },
+    { gauge: replica, pick: generationOf },
+  ];
   meter.addBatchObservableCallback(
     (result) => {
       for (const merchant of source.merchants()) {
@@ -137,6 +147,8 @@ function observe(meter: Meter, source: GaugeSource): void {
 }
 
 const generationOf: NumberOf = ({ generation }) => generation;
+
+const foreignOf: NumberOf = ({ foreignAuthorizer }) => foreignAuthorizer;
 
 function observeReplica(meter: Meter, source: GaugeSource): void {
   meter

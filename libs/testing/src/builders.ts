@@ -81,6 +81,8 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
   return {
     renewBefore: undefined,
     safetyMargin: undefined,
+    renewEveryMs: undefined,
+    quietHours: undefined,
     fallbackLifetimeMs: 28_800_000,
     gatewayTimeoutMs: 5_000,
     budget: [
@@ -89,6 +91,7 @@ export function someSettings(overrides: Partial<SessionSettings> = {}): SessionS
     ],
     longestLifetimeMs: 86_400_000,
     largestClockSkewMs: 300_000,
+    foreignAuthorizerPauseMs: 600_000,
     supersedes: true,
     onStoreOutage: 'fail',
     ...overrides,

@@ -7,7 +7,7 @@ import { around, renewed } from './case-steps.js';
 const AN_HOUR_MS = 3_600_000;
 const TIME_OUT_MS = 1_000;
 const RECOVERED_WITHIN_MS = 3_000;
-/** Two failures within three seconds leave a ceiling of 8 s for the pause: what answers "not now" is not asked in a hurry. */
+/** Two failures within three seconds leave a bound of 8 s for the pause: what answers "not now" is not asked in a hurry. */
 const BACK_OFF_WITHIN_MS = 8_000;
 
 /** One session, and the attempts that the gateway answered with a fault: their number is that of the back-off. */

@@ -31,7 +31,7 @@ export const handMade = [
   },
   {
     name: 'a call that the end of the lease aborted is not backed off from',
-    file: session('renewal-attempt'),
+    file: session('failed-call'),
     was: "const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;",
     becomes: 'const kind = failure.kind;',
   },

@@ -23,7 +23,7 @@ describe('the audit trail', () => {
     for (let count = 0; count < times; count += 1) trail.read({ caller, merchant: 'shop', generation });
   };
 
-  it('tells the first read of each caller, merchant and generation, then every so many-th with its number', () => {
+  it('records the first read of each caller, merchant and generation, then one for as many as the setting says, with their number', () => {
     read(25);
     expect(records.map(({ generation, count }) => [generation, count])).toEqual([
       [1, undefined],
@@ -32,7 +32,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('tells every read in the end, in the records that stand for them', () => {
+  it('records every read in the end, by the records that stand for them', () => {
     read(25, 1);
     read(7, 2);
     read(3, 1, 'reports');
@@ -44,7 +44,7 @@ describe('the audit trail', () => {
     expect([told(1, 'checkout'), told(2, 'checkout'), told(3, 'checkout'), told(1, 'reports')]).toEqual([25, 7, 1, 1]);
   });
 
-  it('tells the reads that are left when the app has closed, once', () => {
+  it('records the reads that are left when the app has closed, once', () => {
     read(25, 1);
     read(7, 2);
     read(1, 1, 'reports');
@@ -56,7 +56,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('tells the refusals that are left when the app has closed, once', () => {
+  it('records the refusals that are left when the app has closed, once', () => {
     for (let count = 0; count < 103; count += 1) {
       trail.refused({ action: 'GET /', reason: 'unauthenticated', requestId: `request-${count}` });
     }
@@ -68,7 +68,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('tells all else in full', () => {
+  it('records all else in full', () => {
     trail.done({
       action: 'session.reject',
       caller: 'checkout',
@@ -88,7 +88,7 @@ describe('the audit trail', () => {
     ]);
   });
 
-  it('tells refusals at a bounded rate, and how many it has left out', async () => {
+  it('records refusals at a bounded rate, and how many it has left out', async () => {
     for (let count = 0; count < 150; count += 1) trail.refused({ action: 'request', reason: 'unauthenticated' });
     expect(records).toHaveLength(100);
     await clock.advance(1_000);

@@ -22,13 +22,14 @@ interface Tally {
   unrecorded: number;
 }
 
-/** Whoever has no credential must not fill the disk. */
+/** Callers without a credential must not be able to fill the disk. */
 const REFUSALS = { perSecond: 10, burst: 100 };
 
 /**
- * Who read what when. Of reads, the first of each caller, merchant and generation is told, and then every so many-th
- * with the number that it stands for; everything else is told in full. What is left when the app has closed is told
- * then. Only callers that a policy allows are counted, so that there are no more tallies than the policies have pairs.
+ * Who read what when. The first read of each caller, merchant and generation has a record of its own; of those that
+ * follow, one record stands for as many as `audit.readEvery` says. Everything else is recorded in full. What is left
+ * when the app has closed is recorded then. Only callers that a policy allows are counted, so that there are no more
+ * tallies than the policies have pairs.
  */
 @Injectable()
 export class AuditTrail implements OnApplicationShutdown {
@@ -50,7 +51,7 @@ export class AuditTrail implements OnApplicationShutdown {
   }
 
   /**
-   * On the path of every read: a look into a map, and seldom more. A new generation closes the tally of the one before
+   * On the path of every read: a look into a map, and rarely more. A new generation closes the tally of the one before
    * it, so that no read goes unrecorded.
    */
   read({ caller, merchant, generation }: SessionRead): void {
@@ -69,7 +70,7 @@ export class AuditTrail implements OnApplicationShutdown {
     this.#log.append({ ...record, outcome: 'allowed' });
   }
 
-  /** The record that comes after some that were too many says how many they were. */
+  /** The first record after some that were left out says how many they were. */
   refused(record: Refused): void {
     const count = (this.#leftOut?.count ?? 0) + 1;
     if (this.#refusals.take('all') > 0) {
@@ -80,7 +81,7 @@ export class AuditTrail implements OnApplicationShutdown {
     this.#tellRefusals(record, count);
   }
 
-  /** No request is under way any more: what would have waited for the next read or refusal has nothing to wait for. */
+  /** No request is under way any more: there is no next read or refusal to wait for. */
   onApplicationShutdown(): void {
     for (const [caller, own] of this.#tallies) {
       for (const [merchant, tally] of own) this.#tellRest({ caller, merchant }, tally);
@@ -89,7 +90,7 @@ export class AuditTrail implements OnApplicationShutdown {
     this.#leftOut = undefined;
   }
 
-  /** Tells the reads of a generation that no record stands for yet. */
+  /** Records the reads of a generation that no record stands for yet. */
   #tellRest(reader: Pick<SessionRead, 'caller' | 'merchant'>, tally: Tally): void {
     const { generation, unrecorded } = tally;
     tally.unrecorded = 0;

@@ -5,7 +5,7 @@ import { ConfigurationInForce } from '../configuration/configuration-in-force.js
 import { CLOCK, LOGGER } from '../platform/tokens.js';
 import { AUDIT_LOG, AuditTrail } from './audit-trail.js';
 
-/** A record that cannot be written is told in the log, and the broker goes on: consumers pay, whoever audits reads it. */
+/** A record that cannot be written is reported in the log, and the broker goes on: payments matter more. */
 function openAuditLog({ current: { audit, merchants } }: ConfigurationInForce, clock: Clock, logger: Logger): AuditLog {
   const onFailure = (error: unknown): void => logger.error({ error }, 'an audit record was not written');
   const auditLog = createAuditLog({ destination: audit.destination, clock, onFailure });

@@ -3,10 +3,10 @@ import type { Permission } from '#libs/configuration';
 
 export const ACCESS = Symbol('access');
 
-/** `merchant`: the permission is held against the `merchant` of the path. `caller`: any authenticated caller may ask. */
+/** `merchant`: the permission is checked for the `merchant` of the path. `caller`: any authenticated caller may ask. */
 export type Access = { readonly scope: 'merchant'; readonly permission: Permission } | { readonly scope: 'caller' };
 
-/** What a route asks of its caller. A route without this is refused to everybody. */
+/** What a route asks of its caller. A route without this refuses everybody. */
 export function Requires(access: Access): CustomDecorator<symbol> {
   return SetMetadata(ACCESS, access);
 }

@@ -17,7 +17,7 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 /**
  * Tells who calls: by a static token, a JSON Web Token or a client certificate. A token that is presented is what
- * counts, and when it is refused, a good certificate does not mend that.
+ * counts: when it is refused, a good certificate does not help.
  */
 @Injectable()
 export class Authenticator {
@@ -34,7 +34,7 @@ export class Authenticator {
     this.#failures = failures;
   }
 
-  /** Who is known without any work that takes time: a read costs no signature check. */
+  /** Callers that are recognised without work that takes time: a read costs no signature check. */
   known({ headers: { authorization }, socket }: Presented): Caller | undefined {
     const { disabled, tokens, jwt, certificates } = this.#credentials();
     if (disabled) return ANYBODY;
@@ -67,7 +67,8 @@ export class Authenticator {
     if (token === undefined) throw new CredentialRefused('malformed');
     if (jwt === undefined || !looksLikeJwt(token)) throw new CredentialRefused('unknown_token');
     const caller = await jwt.verifier.verify(token);
-    // Beside the verifier that let it in: another configuration that is in force by now knows nothing of it.
+    // Remembered with the verifier that let it in: a configuration that has come into force meanwhile knows nothing of
+    // it.
     jwt.verified.remember(digestOf(token), caller);
     return caller;
   }

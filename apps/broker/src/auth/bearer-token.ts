@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 
-/** A credential longer than this is none of ours, and is not worth a hash. */
+/** A credential longer than this cannot be one of ours, and is not worth a hash. */
 const MAX_HEADER_LENGTH = 8_192;
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i;
 
-/** The token of an Authorization header (RFC 6750 section 2.1); undefined when it is no bearer token or too long. */
+/** The token of an Authorization header (RFC 6750 section 2.1); undefined when there is none, or it is too long. */
 export function bearerTokenOf(authorization: string): string | undefined {
   return authorization.length > MAX_HEADER_LENGTH ? undefined : BEARER.exec(authorization)?.[1];
 }
 
-/** What tokens are known by: whoever steals our memory or our configuration has none of them. */
+/** What tokens are known by: stealing our memory or our configuration yields none of them. */
 export function digestOf(token: string): string {
   return hash('sha256', token, 'hex');
 }

@@ -4,7 +4,7 @@ import type { Instant } from '#libs/clock';
 /** Who calls, once the credential has been checked. The name is what policies and logs know. */
 export interface Caller {
   readonly name: string;
-  /** When the credential ends; absent: when somebody takes it back. */
+  /** When the credential ends; absent: when it is withdrawn. */
   readonly validUntil?: Instant;
 }
 

@@ -38,7 +38,7 @@ function callerOf(socket: Socket): Caller | 'nobody' {
 
 /**
  * The first URI of the subject's alternative names (a SPIFFE id is one), else the first DNS name, else the common name.
- * Names of other characters than callers have are passed over: Node writes them in quotes, so that none of them can
+ * Names with characters that no caller's name has are passed over: Node puts them in quotes, so that none of them can
  * look like two.
  */
 export function nameOf(certificate: Pick<X509Certificate, 'subjectAltName' | 'subject'>): string | undefined {

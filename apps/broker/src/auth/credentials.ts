@@ -10,13 +10,13 @@ import { FixedKeySet, RemoteKeySet } from './key-set.js';
 import { StaticTokens } from './static-tokens.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
-/** Tokens of the issuer: how they are checked, and which ones have been. */
+/** Tokens of the issuer: how they are checked, and which ones have been checked. */
 interface JwtCredentials {
   readonly verifier: JwtVerifier;
   readonly verified: VerifiedTokens;
 }
 
-/** By what the callers of one configuration are known. */
+/** How the callers of one configuration are recognised. */
 export interface Credentials {
   readonly disabled: boolean;
   readonly tokens: StaticTokens;
@@ -30,8 +30,8 @@ interface CredentialTools {
 }
 
 /**
- * What is not changed is kept: the keys that an issuer has published are still its keys, and it may be down just now.
- * What is changed begins anew, so that nothing is remembered by rules that hold no more.
+ * What has not changed is kept: the keys that an issuer has published are still its keys, and it may be down right now.
+ * What has changed begins anew, so that nothing is remembered by rules that no longer hold.
  */
 export function credentialsOf(
   { auth }: Pick<BrokerConfiguration, 'auth'>,

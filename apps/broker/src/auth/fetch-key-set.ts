@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES = 16_384;
 
 /**
  * Fetches a JSON Web Key Set: one GET, no redirect, bounded in time and size, the certificate verified.
- * @throws BrokerError `authentication_unavailable`, whose detail tells what was wrong and nothing of the token for it
+ * @throws BrokerError `authentication_unavailable`, whose detail says what was wrong, and nothing of the token
  */
 export async function fetchKeySet(place: Place, clock: Clock): Promise<object> {
   const deadline = new Deadline(clock, TIMEOUT_MS);
@@ -64,7 +64,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The system's code names the fault; a parser's message would quote what came. */
+/** The system's error code names the fault; a parser's message would quote what came. */
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is no JSON';
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;

@@ -20,7 +20,7 @@ export class Grants {
     }
   }
 
-  /** Whether the caller may do this with every merchant, whichever there are. */
+  /** Whether the caller may do this with every merchant there is or will be. */
   allowsEverywhere(caller: Caller, permission: Permission): boolean {
     return this.#disabled || this.#has(caller, EVERY_MERCHANT, permission);
   }

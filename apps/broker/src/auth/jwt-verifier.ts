@@ -5,7 +5,7 @@ import type { Caller } from './caller.js';
 import { CredentialRefused, type Refusal } from './credential-refused.js';
 import type { KeySet } from './key-set.js';
 
-/** Asymmetric ones only: with a shared secret everybody who checks tokens could make them (RFC 8725 section 3.1). */
+/** Asymmetric ones only: with a shared secret, everybody who checks tokens could make them (RFC 8725 section 3.1). */
 const ALGORITHMS = [
   'ES256',
   'ES384',
@@ -37,7 +37,7 @@ export class JwtVerifier {
   /** @throws CredentialRefused; BrokerError `authentication_unavailable` while the issuer's keys cannot be had */
   async verify(token: string): Promise<Caller> {
     const { sub, exp } = await this.#payloadOf(token);
-    // The library leaves the type of `sub` to its users: `5` would be no caller's name.
+    // The library leaves the type of `sub` to its users: `5` would not be a caller's name.
     if (typeof sub !== 'string' || !isCallerName(sub) || exp === undefined) throw new CredentialRefused('claims');
     return { name: sub, validUntil: instantFromEpochMs(exp * MS_PER_S) };
   }

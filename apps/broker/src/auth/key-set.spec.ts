@@ -66,7 +66,7 @@ describe('the keys of an issuer', () => {
     expect(endpoint.asked).toBe(1);
   });
 
-  it('that cannot be had are an outage and no refusal, and cost the issuer one request a second at most', async () => {
+  it('that cannot be had are an outage, not a refusal, and cost the issuer one request a second at most', async () => {
     expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
     expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
     expect(endpoint.asked).toBe(1);
@@ -76,7 +76,7 @@ describe('the keys of an issuer', () => {
     expect(endpoint.lines).toEqual([expect.stringContaining('cannot be had'), expect.stringContaining('had again')]);
   });
 
-  it('are asked for again when a token names a new one, at most every half a minute', async () => {
+  it('are asked for again when a token names a new one, at most every half minute', async () => {
     endpoint.publishes(one);
     await endpoint.verdictOn(one);
     expect(await endpoint.verdictOn(two)).toBe('unknown_key');
@@ -114,7 +114,7 @@ describe('the keys of an issuer', () => {
     expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
   });
 
-  it('come in whatever state: a set with a key that makes no sense has the others', async () => {
+  it('may come in any state: of a set with a key that makes no sense, the others count', async () => {
     endpoint.answer = () => Promise.resolve({ keys: [{ kty: 'XX', kid: 'odd' }, one.publicJwk] });
     expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
   });

@@ -27,7 +27,7 @@ export class FixedKeySet implements KeySet {
 
 /** From then on the keys are fetched again in the background. */
 const FRESH_MS = 600_000;
-/** So long the last keys go on while the issuer does not answer. */
+/** The last keys stay in use for this long while the issuer does not answer. */
 const MAX_STALE_MS = 86_400_000;
 /** Tokens that name unknown keys, and an issuer that is down, cost at most one request in this time. */
 const COOL_DOWN_MS = 30_000;
@@ -50,8 +50,8 @@ interface Fetched {
 }
 
 /**
- * The keys that an issuer publishes. Fetched at the first token, again when they are old or a token names a new one,
- * and kept while the issuer is down. One request at a time, and seldom, whatever tokens come.
+ * The keys that an issuer publishes. They are fetched for the first token, again when they are old or a token names a
+ * new one, and kept while the issuer is down. There is one request at a time, and few of them, whatever tokens come.
  */
 export class RemoteKeySet implements KeySet {
   readonly #parts: RemoteKeySetParts;
@@ -92,7 +92,7 @@ export class RemoteKeySet implements KeySet {
     return this.#fetched;
   }
 
-  /** An issuer that does not answer leaves the known keys as they are: the token's key is then not among them. */
+  /** An issuer that does not answer leaves the known keys as they are: then the token's key is not among them. */
   async #refreshed(known: Fetched): Promise<Fetched> {
     try {
       await this.#ask();
@@ -126,7 +126,7 @@ export class RemoteKeySet implements KeySet {
     }
   }
 
-  /** An outage is told once, and its end. */
+  /** An outage is reported once, and so is its end. */
   #report(error: unknown): void {
     const isDown = error !== undefined;
     if (isDown === this.#isDown) return;

@@ -6,9 +6,9 @@ import { isSame } from '../configuration/is-same.js';
 export type AccessTest = (caller: string, merchant: string) => boolean;
 
 /**
- * Who follows sessions was let in before the change. A caller loses its streams when its policy is gone, or when the
- * credential by which it came may be: one of its tokens, or the trust that stands behind its JSON Web Token or its
- * certificate. What was only added takes nothing away. Whoever loses a stream wrongly comes back at once.
+ * Those who follow sessions were let in before the change. A caller loses its streams when its policy is gone, or when
+ * the credential by which it came may be: one of its tokens, or the trust behind its JSON Web Token or its certificate.
+ * What was only added takes nothing away. A caller that loses a stream without need connects again at once.
  */
 export function lostAccess(before: BrokerConfiguration, after: BrokerConfiguration): AccessTest {
   const grants = new Grants(after);
@@ -37,7 +37,7 @@ function issuerShrank(before: Jwt, after: Jwt): boolean {
   return !isSame(terms, nextTerms) || !keys.set.keys.every(stays);
 }
 
-/** Whether an authority is trusted no more that callers' certificates were trusted by. */
+/** Whether an authority that vouched for callers' certificates is no longer trusted. */
 export function authoritiesShrank(
   before: Pick<BrokerConfiguration, 'http'>,
   after: Pick<BrokerConfiguration, 'http'>,

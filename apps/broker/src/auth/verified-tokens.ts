@@ -2,7 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
 import type { Caller } from './caller.js';
 
-/** A service has one token, or a few while one is replaced: more than this are not used but tried. */
+/**
+ * A service has one token, or a few while one is being replaced: more than this are not in use, somebody is trying
+ * them.
+ */
 const MAX_TOKENS = 10_000;
 
 /** Tokens whose signature was checked, by their digest, until they expire. Bounded: the least used go first. */
@@ -18,7 +21,7 @@ export class VerifiedTokens {
   find(digest: string): Caller | undefined {
     const caller = this.#callers.get(digest);
     if (caller === undefined) return undefined;
-    // By the clock that everything else goes by: the cache would measure a time to live with another one.
+    // By the clock that everything else uses: the cache would measure a time to live with another one.
     if (caller.validUntil !== undefined && caller.validUntil > this.#clock.now()) return caller;
     this.#callers.delete(digest);
     return undefined;

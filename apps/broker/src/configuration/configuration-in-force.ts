@@ -12,8 +12,8 @@ type Maker<Made> = (configuration: BrokerConfiguration, before?: Before<Made>) =
 type Preparation = (next: BrokerConfiguration) => () => void;
 
 /**
- * The configuration that the broker works by. Nobody keeps a part of it across an await: another one may be in force
- * by then. What is worth keeping is derived, and made anew with each.
+ * The configuration that the broker works by. No part of it may be kept across an await: another one may be in force by
+ * then. What is worth keeping is derived, and made anew with each.
  */
 export class ConfigurationInForce {
   #current: BrokerConfiguration;

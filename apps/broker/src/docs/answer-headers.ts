@@ -8,7 +8,7 @@ const text = { type: 'string' } as const;
 /** Headers of answers, each described once for the whole contract. */
 export const HEADER_COMPONENTS = {
   RequestId: {
-    description: 'The id that was sent with the request, or a new one. It is in the log, too.',
+    description: 'The id that was sent with the request, or a new one. The log has it as well.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
@@ -16,17 +16,17 @@ export const HEADER_COMPONENTS = {
   ContentSecurityPolicy: { description: 'Allows a browser nothing.', required: true, schema: text },
   Generation: { description: 'The generation of the session, in quotes.', required: true, schema: text },
   UntilRenewal: {
-    description: '`private`, with a `max-age` that reaches to `renewAt`: nothing newer is to be expected before.',
+    description: '`private`, with a `max-age` that reaches to `renewAt`: nothing newer can be expected before.',
     required: true,
     schema: { type: 'string', pattern: '^private, max-age=\\d+$' },
   },
   NoStore: {
-    description: 'The answer is not to be kept.',
+    description: 'The answer must not be stored.',
     required: true,
     schema: { type: 'string', enum: ['no-store'] },
   },
   WaitApplied: {
-    description: 'RFC 7240: the `wait` that was done, at most 60. Absent without one in the request.',
+    description: 'RFC 7240: the `wait` that was applied, at most 60. Absent without one in the request.',
     schema: { type: 'string', pattern: '^wait=\\d+$' },
   },
   RetryAfter: {
@@ -37,7 +37,7 @@ export const HEADER_COMPONENTS = {
   Challenge: { description: 'RFC 9110, section 11.6.1.', required: true, schema: text },
   ScopeChallenge: { description: 'RFC 6750, section 3. Absent where no token was sent.', schema: text },
   Unbuffered: {
-    description: 'Asks proxies to pass on each event as it comes.',
+    description: 'Asks proxies to pass each event on as it comes.',
     required: true,
     schema: { type: 'string', enum: ['no'] },
   },

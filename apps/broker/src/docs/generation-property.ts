@@ -5,7 +5,10 @@ interface GenerationDocument {
   readonly required?: boolean;
 }
 
-/** A generation is above what a 32-bit number holds, and exact in a double: the contract says both wherever one stands. */
+/**
+ * A generation is larger than a 32-bit number can be, and exact in a double: the contract says both wherever there is
+ * one.
+ */
 export function GenerationProperty(options: GenerationDocument): PropertyDecorator {
   return ApiProperty({
     type: 'integer',

@@ -13,9 +13,10 @@ export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
       'The current technical session of each merchant, kept fresh for every service that needs it. Every answer has ' +
         'an `x-request-id`: the one that was sent, or a new one.',
     )
-    .addTag('merchants', 'What the caller may read, and how it is.')
+    .addTag('merchants', 'What the caller may read, and its state.')
     .addTag('sessions', 'The session of a merchant: read, followed, rejected.')
     .addTag('payloads', 'Payloads sealed to the gateway, and opened with the key that never leaves the broker.')
+    .addTag('notifications', 'Notifications of the gateway, opened and checked.')
     .setVersion('1')
     .addServer('http://127.0.0.1:8080', 'npm start')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')

@@ -14,7 +14,14 @@ export class ProblemDocument {
   @ApiProperty({ description: 'Stable; see docs/errors.md.', example: 'session_unavailable' })
   readonly code: string;
 
-  @ApiProperty({ required: false })
+  @ApiProperty({
+    required: false,
+    description: 'With `session_unavailable`: why, in a stable word; see docs/errors.md. More of them may come.',
+    example: 'transient',
+  })
+  readonly reason?: string;
+
+  @ApiProperty({ required: false, description: 'Text for people.' })
   readonly detail?: string;
 
   @ApiProperty({ description: 'Also in the header x-request-id and in the log.' })

@@ -11,15 +11,15 @@ interface RefusalDocument {
 
 const PROBLEMS = {
   400: { description: 'The request is not valid.' },
-  401: { description: 'No credential, or none that is known.', headers: CHALLENGE },
+  401: { description: 'No credential, or one that is not known.', headers: CHALLENGE },
   403: {
-    description: 'The caller may not do this, or there is no such merchant: which of the two is not told.',
+    description: 'The caller may not do this, or there is no such merchant; the answer does not say which.',
     headers: SCOPE_CHALLENGE,
   },
-  404: { description: 'There is no such merchant. Told only to who may do this with every merchant.' },
+  404: { description: 'There is no such merchant. Only callers that may do this with every merchant are told.' },
   413: { description: 'The body is too large.' },
   415: { description: 'The body is not JSON.' },
-  422: { description: 'The JWE opens with no key of the merchant.' },
+  422: { description: 'No key of the merchant opens the JWE, or what it holds is no notification.' },
   429: { description: 'The caller asks too often.', headers: RETRY_AFTER },
   503: { description: 'There is nothing to answer with at the moment.', headers: RETRY_AFTER },
 } as const satisfies Readonly<Record<number, RefusalDocument>>;

@@ -18,5 +18,5 @@ export class SessionEventDocument {
 export const EVENT_STREAM = {
   type: 'array',
   items: { $ref: getSchemaPath(SessionEventDocument) },
-  description: 'The events, one after the other. Comments and the field `retry` are none.',
+  description: 'The events, one after the other. Comments and the field `retry` are not events.',
 } as const;

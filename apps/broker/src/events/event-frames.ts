@@ -1,7 +1,7 @@
 import type { Session } from '#libs/session';
 import { sessionJson } from '../sessions/session-document.js';
 
-/** A comment: it tells both ends, and what is between them, that the stream lives. */
+/** A comment: it tells both ends, and everything between them, that the stream is alive. */
 export const HEARTBEAT = Buffer.from(':\n\n');
 
 /** How soon a browser's EventSource connects again (the specification of server-sent events, field `retry`). */
@@ -11,7 +11,7 @@ export function retryFrame(retryMs: number): Buffer {
 
 const framed = new WeakMap<Session, Buffer>();
 
-/** The session as one event whose id is its generation: written once, however many are sent it. */
+/** The session as one event whose id is its generation: written once, however many watchers it is sent to. */
 export function sessionFrame(session: Session): Buffer {
   const known = framed.get(session);
   if (known !== undefined) return known;

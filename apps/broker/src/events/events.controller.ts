@@ -16,7 +16,7 @@ import { EVENT_STREAM, SessionEventDocument } from './event-documents.js';
 import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
+/** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
 const RETRY_FRAME = retryFrame(2_000);
@@ -68,7 +68,7 @@ export class EventsController {
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
     const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent });
-    // A connection that breaks while it is written to says so by both; closing is what counts.
+    // A connection that breaks while it is written to reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   }
 }

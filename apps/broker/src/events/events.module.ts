@@ -6,7 +6,7 @@ import { RenewalModule } from '../renewal/renewal.module.js';
 import { EventsController } from './events.controller.js';
 import { SessionWatchers } from './session-watchers.js';
 
-/** Sessions that are pushed to whoever follows them. */
+/** Sessions that are pushed to those who follow them. */
 @Module({
   imports: [RenewalModule, AuditModule, HttpModule],
   controllers: [EventsController],

@@ -8,19 +8,24 @@ import { CLOCK } from '../platform/tokens.js';
 import { WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
 
-/** Every watcher hears something this often. Consumers take a silence of two and a half times this for a dead stream. */
+/**
+ * Every watcher hears something this often. Consumers take a silence of two and a half times this as the sign of a dead
+ * stream.
+ */
 export const HEARTBEAT_MS = 15_000;
 
 /** A fifteenth of the watchers is written to each second, so that heartbeats never hold up a read. */
 const SLOTS = 15;
 
 /**
- * Longest life of a stream. It frees what belongs to consumers that vanished without a word, spreads those that stay
- * over the replicas, and has their credentials checked again.
+ * The longest life of a stream. Its end frees what belongs to consumers that vanished without a word, spreads those
+ * that stay over the replicas, and has their credentials checked again.
  */
 const MAX_STREAM_MS = 1_800_000;
 
-/** Streams of one moment must not all come back at one moment: each ends in the last fifth of its time. */
+/**
+ * Streams that began together must not all come back together: each ends at some moment in the last fifth of its time.
+ */
 const SPREAD = 0.2;
 
 const RETRY_AFTER_MS = 5_000;
@@ -98,7 +103,7 @@ export class SessionWatchers implements OnModuleDestroy {
     };
   }
 
-  /** Ends the streams of those who may not follow any more; whoever still may comes back. */
+  /** Ends the streams of those who may not follow any more; those who still may will come back. */
   endThose(isLost: AccessTest): void {
     for (const [merchant, { watchers }] of this.#merchants) {
       for (const watcher of watchers) if (isLost(watcher.caller, merchant)) watcher.end();
@@ -140,7 +145,7 @@ export class SessionWatchers implements OnModuleDestroy {
     this.#heart = this.#count === 0 ? undefined : this.#clock.schedule(HEARTBEAT_MS / SLOTS, () => this.#beat());
   }
 
-  /** By its number, not by chance: consecutive streams end evenly spread. */
+  /** By its number, not by chance: the ends of consecutive streams are spread evenly. */
   #streamMs(validForMs: number): number {
     const share = 1 - SPREAD * ((this.#entered % SLOTS) / SLOTS);
     return Math.min(MAX_STREAM_MS * share, validForMs);

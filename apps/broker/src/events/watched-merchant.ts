@@ -2,7 +2,7 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import type { Session } from '#libs/session';
 import type { Watcher } from './watcher.js';
 
-/** Written to in one go; between two of them the event loop answers what else has come. */
+/** Watchers that are written to in one go; between two goes the event loop answers what else has come. */
 const BATCH = 250;
 
 /** The watchers of one merchant. */

@@ -21,10 +21,10 @@ interface WatcherTerms {
   readonly onSent?: (session: Session) => void;
 }
 
-/** A session takes less than 2 KiB: who has left this much behind does not read. */
+/** A session takes less than 2 KiB: a consumer that has left this much behind does not read. */
 const MAX_UNSENT_BYTES = 65_536;
 
-/** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut. */
+/** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut off. */
 export class Watcher {
   readonly caller: string;
   readonly endsAtMs: number;
@@ -51,7 +51,7 @@ export class Watcher {
     }
   }
 
-  /** Nothing is buffered without end: who has not read a thing from one beat to the next is cut. */
+  /** Nothing is buffered without end: a consumer that has read nothing from one heartbeat to the next is cut off. */
   beat(): void {
     const isBehind = this.#sink.writableLength > 0;
     if (isBehind && this.#wasBehind) this.#sink.destroy();

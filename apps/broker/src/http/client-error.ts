@@ -19,9 +19,10 @@ export function answerRouterError(error: Error, request: FastifyRequest, reply: 
   reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
 }
 
-/** Answers what is no HTTP request at all, or one whose headers are too large: no route ever sees it. */
+/** Answers what is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
-  // What is neither the parser's nor a timeout of a request is no HTTP to answer to, such as a handshake that failed.
+  // Anything but a fault of the parser or the timeout of a request, such as a failed handshake, cannot be answered in
+  // HTTP.
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_') === true;
   if (!isHttp || socket.destroyed || !socket.writable) {
     socket.destroy();

@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The caller's own request id when it is a harmless one, else a new one. */
+/** The caller's own request id if it is harmless, otherwise a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** What every answer of the API carries: the id of its request, and headers of caution. */
+/** What every answer of the API carries: the id of its request, and protective headers. */
 export function edgeHeaders(requestId: string): Readonly<Record<string, string>> {
   return {
     'x-request-id': requestId,

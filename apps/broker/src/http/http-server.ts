@@ -60,7 +60,7 @@ const endAfterAnswer: Handler = (request, response) => {
   if (isEnding(request.socket)) response.shouldKeepAlive = false;
 };
 
-/** Asks `early` first; what it does not answer goes the framework's way. */
+/** Asks `early` first; what it does not answer goes through the framework. */
 export function answerFirst(server: Server, early: EarlyAnswer): void {
   const framework = server.listeners('request').at(-1) as Handler;
   server.off('request', framework).on('request', (request, response) => {
@@ -73,7 +73,7 @@ interface EdgeParts {
   readonly routes: RouteMethods;
 }
 
-/** What holds for every request, before its body is read: an id, headers of caution, and a caller who is known. */
+/** What holds for every request, before its body is read: an id, protective headers, and a caller that is known. */
 export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
   server.addHook('onRoute', (route) => {
     if (route.url.includes('*') || route.url.startsWith(DOCS_PATH)) return;

@@ -28,7 +28,7 @@ const serverOf = (host: HttpAdapterHost): FastifyInstance => host.httpAdapter.ge
       useFactory: (host: HttpAdapterHost): Server => serverOf(host).server,
     },
     { provide: APP_FILTER, useClass: ProblemFilter },
-    // In this order: only callers that may do a thing are counted.
+    // In this order, so that only callers that may do a thing are counted.
     { provide: APP_GUARD, useClass: PolicyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     RequestLife,
@@ -38,7 +38,7 @@ const serverOf = (host: HttpAdapterHost): FastifyInstance => host.httpAdapter.ge
   exports: [HTTP_SERVER, RequestLife, ServerCertificate],
 })
 export class HttpModule {
-  /** Before any route is there: hooks hold for the routes that come after them. */
+  /** Before there is any route: hooks apply to the routes that come after them. */
   constructor(
     host: HttpAdapterHost,
     authenticator: Authenticator,

@@ -4,12 +4,13 @@ import type { EarlyAnswer } from './http-server.js';
 
 const MS_PER_S = 1_000;
 
-/** Streams last half an hour: as spans and durations they would tell nothing of how the broker does. */
+/** Streams last half an hour: as spans and durations they would say nothing about how the broker is doing. */
 const isStream = ({ routeOptions: { url } }: FastifyRequest): boolean => url?.endsWith('/events') === true;
 
 /**
  * Reads that are answered before the framework are counted as reads and nothing else: to note how long each took would
- * cost a tenth of them, to say that it was next to nothing. A caller that records its trace is served by the framework.
+ * cost a tenth of them, only to show that it was next to nothing. A caller that records its trace is served by the
+ * framework.
  */
 export function untracedReads(telemetry: Telemetry | undefined, answer: EarlyAnswer): EarlyAnswer {
   if (telemetry?.traces === undefined) return answer;
@@ -39,7 +40,7 @@ export function observeRequests(server: FastifyInstance, telemetry: Telemetry | 
     spans.set(request, span);
     span.within(done);
   });
-  // A body is read by events of the socket, which know nothing of the request: from here on it is known again.
+  // A body is read by events of the socket, which know nothing of the request: from here on the request is known again.
   server.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request);
     if (span === undefined) done();

@@ -10,7 +10,7 @@ import { RouteMethods } from './route-methods.js';
 import { toBrokerError } from './to-broker-error.js';
 
 const MIN_RETRY_AFTER_S = 1;
-/** Of what somebody without rights calls a merchant, no more is kept. */
+/** No more than this is kept of what a caller without rights takes for a merchant. */
 const MAX_NAME_LENGTH = 63;
 
 /** The one place that turns an error into a response, and the one that logs a failed request. */
@@ -58,7 +58,9 @@ export class ProblemFilter implements ExceptionFilter {
     return headers;
   }
 
-  /** Caller's faults are the caller's to log; here they are one debug line. Ours are errors, with their cause. */
+  /**
+   * A caller's mistakes are the caller's to log; here they are one debug line. Our own are errors, with their cause.
+   */
   #log(error: BrokerError, request: FastifyRequest): void {
     const fields = {
       requestId: request.id,
@@ -68,12 +70,13 @@ export class ProblemFilter implements ExceptionFilter {
       code: error.code,
     };
     if (error.entry.fault === 'programmer') this.logger.error({ ...fields, error }, 'request failed');
-    else if (error.entry.status >= 500) this.logger.warn({ ...fields, detail: error.detail }, 'request not served');
+    else if (error.entry.status >= 500)
+      this.logger.warn({ ...fields, reason: error.reason, detail: error.detail }, 'request not served');
     else this.logger.debug({ ...fields, detail: error.detail }, 'request refused');
   }
 }
 
-/** RFC 6750 section 3: what was wrong is told of a token only, and a request without one is only shown the way. */
+/** RFC 6750 section 3: only of a token is it said what was wrong; a request without one is merely shown the way. */
 function challengeOf({ code }: BrokerError, { headers: { authorization } }: FastifyRequest): string | undefined {
   const challenge = 'Bearer realm="session-broker"';
   if (code === 'unauthenticated')

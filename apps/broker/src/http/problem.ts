@@ -1,11 +1,12 @@
-import { type BrokerError, type ErrorCode, errorCodes } from '#libs/errors';
+import { type BrokerError, type ErrorCode, errorCodes, type UnavailableReason, unavailableReasons } from '#libs/errors';
 
-/** Problem details (RFC 9457) with two members of ours: `code`, stable, and `requestId`. */
+/** Problem details (RFC 9457) with members of ours: `code`, stable, `requestId`, and why there is no session. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly code: ErrorCode;
+  readonly reason?: UnavailableReason;
   readonly detail?: string;
   readonly requestId: string;
 }
@@ -13,16 +14,22 @@ export interface Problem {
 const PROBLEM_TYPE_PREFIX = 'urn:session-broker:problem:';
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The only text that leaves is constant, or was written for the caller of a request that the caller can correct. */
+/** The only text that gets out is constant, or was written for a caller that can correct the request. */
 export function problemOf(error: BrokerError, requestId: string): Problem {
-  const { status, title, fault } = errorCodes[error.code];
-  const mayCarryDetail = fault === 'caller' && error.publicDetail !== undefined;
+  const { status, title } = errorCodes[error.code];
+  const { reason } = error;
+  const detail = reason === undefined ? ownDetail(error) : unavailableReasons[reason].caller;
   return {
     type: `${PROBLEM_TYPE_PREFIX}${error.code}`,
     title,
     status,
     code: error.code,
-    ...(mayCarryDetail ? { detail: error.publicDetail } : {}),
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined ? {} : { detail }),
     requestId,
   };
+}
+
+function ownDetail({ publicDetail, entry }: BrokerError): string | undefined {
+  return entry.fault === 'caller' ? publicDetail : undefined;
 }

@@ -15,12 +15,15 @@ export class RequestLife {
     this.#shutdown.signal.addEventListener('abort', listener, { once: true });
   }
 
-  /** Lets every held request be answered at once, so that its caller can turn to another replica. */
+  /** Has every waiting request answered at once, so that its caller can turn to another replica. */
   shutDown(): void {
     this.#shutdown.abort();
   }
 
-  /** The response closes when it was sent, and when the caller went away: the socket outlives it and others use it. */
+  /**
+   * The response closes when it has been sent, and when the caller has gone away; the socket outlives it, and others
+   * use it.
+   */
   signalFor(reply: FastifyReply): AbortSignal {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());

@@ -1,4 +1,4 @@
-/** Below this lies everything that the API has of merchants. */
+/** Everything in the API that concerns merchants lies below this. */
 export const MERCHANTS_PATH = 'v1/merchants';
 
 /** The current session of a merchant, below the merchants. */

@@ -5,13 +5,13 @@ import { BrokerError } from '#libs/errors';
 
 type BodyClass<Body> = new () => Body;
 
-/** A member that nobody knows is the caller's text: it is repeated only when it looks like a name. */
+/** An unknown member is the caller's text: it is repeated only when it looks like a name. */
 const NAME_LIKE = /^[A-Za-z]\w{0,31}$/;
 const MAX_FAULTS = 5;
 
 /**
- * Holds a JSON body against its class: nothing converted, nothing unknown, every fault named by its member and rule,
- * never by a value.
+ * Checks a JSON body against its class: nothing is converted, nothing unknown is accepted, and every fault is named by
+ * its member and rule, never by a value.
  */
 @Injectable()
 export class StrictBody<Body extends object> implements PipeTransform<unknown, Body> {

@@ -5,8 +5,8 @@ import type { HttpTls } from '#libs/configuration';
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
 /**
- * TLS of the API. A client certificate is asked for and not demanded, so that the answer to a caller without one says
- * what is wrong; whether it is a good one is asked at each connection, and never carried over from an earlier one.
+ * TLS of the API. A client certificate is asked for but not demanded, so that the answer to a caller without one says
+ * what is wrong; it is judged anew for each connection, and never carried over from an earlier one.
  */
 export function tlsOptions({ cert, key, clientCa }: HttpTls): ServerOptions {
   const own: ServerOptions = { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_TIMEOUT_MS };

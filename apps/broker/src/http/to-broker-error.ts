@@ -18,7 +18,7 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   503: 'shutting_down',
 };
 
-/** Gives whatever was thrown while a request was served a code of ours. Framework texts never reach the caller. */
+/** Gives a code of ours to whatever was thrown while a request was served. Framework texts never reach the caller. */
 export function toBrokerError(thrown: unknown): BrokerError {
   if (thrown instanceof BrokerError) return thrown;
   const code = codeOfStatus[statusOf(thrown) ?? 500] ?? 'internal_error';

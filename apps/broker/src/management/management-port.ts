@@ -9,7 +9,7 @@ interface ManagementPortParts {
   readonly address: BrokerConfiguration['management'];
 }
 
-/** The port that those who run the broker look at. */
+/** The port for those who run the broker. */
 export class ManagementPort {
   readonly #parts: ManagementPortParts;
 

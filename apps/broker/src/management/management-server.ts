@@ -6,8 +6,8 @@ import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.service.js';
 
 /**
- * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness that looked at store or
- * gateway would restart every replica at once when one of them is down.
+ * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness probe that looked at store or
+ * gateway would have every replica restarted at once when one of them is down.
  */
 export function createManagementServer(checkReadiness: () => Readiness, telemetry?: Telemetry): FastifyInstance {
   const server = fastify({ logger: false, bodyLimit: 1_024, requestTimeout: 5_000, forceCloseConnections: true });

@@ -23,13 +23,28 @@ describe('the labels of merchants', () => {
         renewSeconds: 250,
         lastSuccessSeconds: 7,
         clockSkewSeconds: 1,
-      },
-      { merchant: 'd', generation: 9, expirySeconds: 200, renewSeconds: 260, clockSkewSeconds: -3 },
+        foreignAuthorizer: 1,
+      } as const,
+      {
+        merchant: 'd',
+        generation: 9,
+        expirySeconds: 200,
+        renewSeconds: 260,
+        clockSkewSeconds: -3,
+        foreignAuthorizer: 0,
+      } as const,
       { merchant: 'gone', clockSkewSeconds: 2 },
     ];
     expect([...labels.merged(gauges)]).toEqual([
       { merchant: 'a', generation: 1, expirySeconds: 900 },
-      { merchant: '_other', expirySeconds: 200, renewSeconds: 250, lastSuccessSeconds: 7, clockSkewSeconds: -3 },
+      {
+        merchant: '_other',
+        expirySeconds: 200,
+        renewSeconds: 250,
+        lastSuccessSeconds: 7,
+        clockSkewSeconds: -3,
+        foreignAuthorizer: 1,
+      },
     ]);
   });
 

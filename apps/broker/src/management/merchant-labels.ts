@@ -1,6 +1,6 @@
 import type { MerchantGauges } from '#libs/telemetry';
 
-/** No merchant's id begins like this. */
+/** No merchant's id begins with this. */
 export const OTHERS = '_other';
 
 /**
@@ -34,8 +34,14 @@ export class MerchantLabels {
 type Moment = 'expirySeconds' | 'renewSeconds' | 'lastSuccessSeconds' | 'nextAttemptSeconds';
 const MOMENTS: readonly Moment[] = ['expirySeconds', 'renewSeconds', 'lastSuccessSeconds', 'nextAttemptSeconds'];
 
-/** The earliest of each moment, and the clock that is farthest off. Generations of different merchants do not compare. */
-function worst(others: MerchantGauges | undefined, { clockSkewSeconds, ...gauges }: MerchantGauges): MerchantGauges {
+/**
+ * The earliest of each moment, and the clock that is furthest off. Generations of different merchants cannot be
+ * compared.
+ */
+function worst(
+  others: MerchantGauges | undefined,
+  { clockSkewSeconds, foreignAuthorizer, ...gauges }: MerchantGauges,
+): MerchantGauges {
   const moments = MOMENTS.flatMap((moment) => {
     const values = [others?.[moment], gauges[moment]].filter((value) => value !== undefined);
     return values.length === 0 ? [] : [[moment, Math.min(...values)]];
@@ -45,9 +51,11 @@ function worst(others: MerchantGauges | undefined, { clockSkewSeconds, ...gauges
     (most, one) => (Math.abs(one) > Math.abs(most ?? 0) ? one : most),
     skews[0],
   );
+  const disputed = others?.foreignAuthorizer === 1 ? 1 : (foreignAuthorizer ?? others?.foreignAuthorizer);
   return {
     merchant: OTHERS,
     ...(Object.fromEntries(moments) as Partial<Record<Moment, number>>),
     ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+    ...(disputed === undefined ? {} : { foreignAuthorizer: disputed }),
   };
 }

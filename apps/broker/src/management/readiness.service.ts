@@ -11,7 +11,7 @@ export interface Readiness {
   readonly missing: readonly string[];
   /** `unknown`: not connected yet. */
   readonly store: StoreCondition | 'unknown';
-  /** Of a store that does not answer: the code of a refusal, or what became of the connection. */
+  /** For a store that cannot be used: the code of its refusal, or what became of the connection. */
   readonly storeReason?: string;
   /** False until the store has answered once: before that this replica creates nothing. */
   readonly storeReached: boolean;

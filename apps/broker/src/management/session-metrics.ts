@@ -15,9 +15,9 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 
 const MS_PER_S = 1_000;
 
-/** What is looked at when somebody scrapes. */
+/** What is looked at for a scrape. */
 export interface WatchedParts {
-  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs'>;
+  readonly replica: Pick<SessionReplica, 'held' | 'retryInMs' | 'hasForeignAuthorizer'>;
   readonly clock: Clock;
   readonly labels: () => MerchantLabels;
   readonly merchants: () => readonly string[];
@@ -29,7 +29,7 @@ export interface WatchedParts {
   readonly authenticationFailures: () => Iterable<readonly [reason: string, count: number]>;
 }
 
-/** Counts what happens in the domain, and tells at a scrape what the replica holds. */
+/** Counts what happens in the domain, and reports what the replica holds when it is scraped. */
 export class SessionMetrics implements SessionEvents, GaugeSource {
   readonly #instruments: Instruments;
   readonly #watched: WatchedParts;
@@ -141,6 +141,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     const nextAttempt = retryInMs === undefined ? session?.renewAt : clock.now() + retryInMs;
     return {
       merchant,
+      foreignAuthorizer: replica.hasForeignAuthorizer(merchant) ? 1 : 0,
       ...present('generation', session?.generation),
       ...present('expirySeconds', seconds(session?.expiresAt)),
       ...present('renewSeconds', seconds(session?.renewAt)),
@@ -151,7 +152,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 }
 
-/** A label may be told once in a scrape: what merchants share is added up. */
+/** A label may appear once in a scrape: what merchants share is added up. */
 function summed<Counted extends { readonly merchant: string; readonly count: number }>(
   all: Iterable<Counted>,
   labels: MerchantLabels,

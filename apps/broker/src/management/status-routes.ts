@@ -5,7 +5,7 @@ import { matchesEtag } from '../http/conditional.js';
 
 /**
  * The page may load its own files and nothing else, from nowhere else, and no text ever becomes markup: what a gateway
- * says can be shown and cannot act.
+ * says can be shown, but cannot act.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -29,7 +29,7 @@ const HEADERS = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
 } as const;
 
-/** `x-accel-buffering`: nginx and those who copied it would otherwise collect events until a buffer is full. */
+/** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
 const STREAM_HEADERS = { ...HEADERS, 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
 
 const MAX_SEARCH_LENGTH = 64;
@@ -56,7 +56,7 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     const response = reply.hijack().raw;
     response.writeHead(200, { ...STREAM_HEADERS, 'x-accel-buffering': 'no' });
     const remove = viewers.add(response);
-    // A connection that breaks while it is written to says so by both; closing is what counts.
+    // A connection that breaks while it is written to reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   });
 }
@@ -68,8 +68,8 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile):
 }
 
 /**
- * A page of somebody else's can make a browser inside the network ask here, and use the viewers' places up. Browsers
- * say so (Fetch Metadata, `Sec-Fetch-Site`); everything that is no browser says nothing.
+ * A page of somebody else's can make a browser inside the network ask here, and use up the viewers' places. Browsers
+ * say so (Fetch Metadata, `Sec-Fetch-Site`); other clients say nothing.
  * @throws BrokerError `forbidden`
  */
 function assertOwnPage(request: FastifyRequest): void {

@@ -28,7 +28,7 @@ describe('rejections that nobody else confirms', () => {
     expect(await stage.counts()).toEqual([{ merchant: 'shop', consumer: 'checkout', count: 1 }]);
   });
 
-  it('are counted at once when the next session is reported, too', () => {
+  it('are counted at once when the next session is reported as well', () => {
     const stage = new Stage();
     for (const generation of [7, 8, 9]) stage.reject('checkout', generation);
     expect([...stage.tracked.all()]).toEqual([{ merchant: 'shop', consumer: 'checkout', count: 2 }]);

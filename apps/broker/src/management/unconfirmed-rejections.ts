@@ -12,12 +12,13 @@ interface Reported {
   cause?: string;
 }
 
-/** A session that is dead is dead for everyone: who else holds it meets that with the next payment. */
+/** A session that is dead is dead for everyone: others that hold it find out with their next payment. */
 const CONFIRMED_WITHIN_MS = 60_000;
 
 /**
- * Renewals that one consumer caused by its report and that no other consumer of the merchant confirmed by its own. One
- * is nothing; a consumer that causes them again and again is broken, or does harm. Judged by what this replica heard.
+ * Renewals that one consumer caused by its report and that no other consumer of the merchant confirmed by one of its
+ * own. A single one means nothing; a consumer that causes them again and again is broken, or does harm. Judged by what
+ * this replica has heard.
  */
 export class UnconfirmedRejections implements SessionEvents {
   readonly #clock: Clock;

@@ -10,11 +10,11 @@ import { WorkGate } from './work-gate.js';
 
 /**
  * A thread of its own does the work, beside the event loop. One processor is left to the event loop, which answers the
- * reads; work that waits takes nothing from it but memory.
+ * reads; work that waits costs it nothing but memory.
  */
 const GATE = { inFlight: Math.max(1, availableParallelism() - 1), waiting: 256, maxMs: 10_000 };
 
-/** Seals and opens payloads. Never more at once than leaves reads their processor. */
+/** Seals and opens payloads. Never so much at once that reads would lose their processor. */
 @Injectable()
 export class PayloadCipher {
   readonly #gate: WorkGate;
@@ -56,7 +56,7 @@ export class PayloadCipher {
     );
   }
 
-  /** A session is sealed to many times; its key is read once. */
+  /** Many payloads are sealed to one session; its key is read once. */
   #serverKeyOf(session: Session): Promise<RecipientKey> {
     const known = this.#serverKeys.get(session) ?? importServerKey(session.serverPublic);
     this.#serverKeys.set(session, known);

@@ -9,7 +9,7 @@ const whenGiven = (name: string): PropertyDecorator =>
 
 const ENCODING_FAULT = { message: `must be one of ${ENCODINGS.join(', ')}` };
 
-/** A public P-384 key. What is in it beyond these members is held against its purpose, and `d` is refused. */
+/** A public P-384 key. Further members must fit its purpose, and `d` is refused. */
 export class RecipientJwkDocument {
   @ApiProperty({ enum: ['EC'] })
   readonly kty: string;
@@ -45,7 +45,7 @@ export class EncryptionRequest {
   @ApiProperty({
     required: false,
     type: RecipientJwkDocument,
-    description: "Left out: the current session's serverPublic.",
+    description: "Default: the current session's serverPublic.",
   })
   readonly recipient?: object;
 }
@@ -71,7 +71,7 @@ export class DecryptionRequest {
   @ApiProperty({
     required: false,
     enum: ENCODINGS,
-    description: 'How to write `plaintext`. Left out: utf8 where the bytes are UTF-8, else base64.',
+    description: 'How to write `plaintext`. Default: utf8 where the bytes are UTF-8, otherwise base64.',
   })
   readonly encoding?: Encoding;
 }

@@ -24,13 +24,13 @@ describe('payloads in JSON', () => {
     expect(new Uint8Array(bytesOf(textOf(bytes, 'utf8').text, 'utf8'))).toEqual(bytes);
   });
 
-  it('gives base64 for bytes that are no text, unless text is asked for', () => {
+  it('gives base64 for bytes that are not text, unless text is asked for', () => {
     const bytes = Uint8Array.of(0xff, 0xfe);
     expect(textOf(bytes, undefined)).toEqual({ text: '//4=', encoding: 'base64' });
     expect(() => textOf(bytes, 'utf8')).toThrow(expect.objectContaining({ code: 'invalid_request' }));
   });
 
-  it('gives base64 for text, too, when that is asked for', () => {
+  it('gives base64 for text as well when that is asked for', () => {
     expect(textOf(Buffer.from('{}'), 'base64')).toEqual({ text: 'e30=', encoding: 'base64' });
   });
 

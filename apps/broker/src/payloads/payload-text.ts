@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { BrokerError } from '#libs/errors';
 
-/** How bytes stand in JSON: as the text that they are, or as standard base64 with its padding (RFC 4648 section 4). */
+/**
+ * How bytes are written in JSON: as the text that they are, or as standard base64 with its padding (RFC 4648 section
+ * 4).
+ */
 export const ENCODINGS = ['utf8', 'base64'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
@@ -25,8 +28,8 @@ interface EncodedBytes {
 }
 
 /**
- * Bytes as a text: UTF-8 where that is exact and nothing else is wished, else base64.
- * @throws BrokerError `invalid_request` when UTF-8 is wished for bytes that are none
+ * Bytes as a text: UTF-8 where that is exact and nothing else is asked for, otherwise base64.
+ * @throws BrokerError `invalid_request` when UTF-8 is asked for and the bytes are not UTF-8
  */
 export function textOf(plaintext: Uint8Array, wish: Encoding | undefined): EncodedBytes {
   const bytes = Buffer.from(plaintext.buffer, plaintext.byteOffset, plaintext.byteLength);

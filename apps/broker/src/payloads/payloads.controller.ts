@@ -36,7 +36,7 @@ export class PayloadsController {
   @ApiOperation({
     summary: 'Seal a payload to the gateway, or to another key',
     description:
-      'Sealed to the key of the current session, whose generation is told, or to the `recipient` without any session.',
+      'Sealed to the key of the current session, whose generation the answer names, or to the `recipient` without any session.',
     operationId: 'encryptPayload',
   })
   @ApiBody({ type: EncryptionRequest })

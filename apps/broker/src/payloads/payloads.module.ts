@@ -11,5 +11,6 @@ import { PayloadsController } from './payloads.controller.js';
   imports: [RenewalModule, AuditModule, HttpModule, SessionsModule],
   controllers: [PayloadsController],
   providers: [PayloadCipher],
+  exports: [PayloadCipher],
 })
 export class PayloadsModule {}

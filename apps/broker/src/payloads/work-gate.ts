@@ -6,7 +6,7 @@ interface GateSize {
   readonly inFlight: number;
   /** Pieces that may wait for their turn; more are turned away. */
   readonly waiting: number;
-  /** No piece of work is waited for longer, once it has begun. */
+  /** A piece of work that has begun is not waited for any longer than this. */
   readonly maxMs: number;
 }
 
@@ -18,12 +18,12 @@ export interface GateParts extends GateSize {
 
 type Start = () => void;
 
-/** How soon a place can be had again: a full queue is worked off in about this time. */
+/** When there can be a place again: a full queue is worked off in about this time. */
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Lets so much heavy work in at once and so much wait, first come first served. What cannot wait is turned away at
- * once: work that piles up without end would take memory and time from everything else.
+ * Lets a bounded amount of heavy work in at once and a bounded amount wait, first come, first served. What cannot wait
+ * is turned away at once: work that piles up without end would take memory and time from everything else.
  */
 export class WorkGate {
   readonly #size: GateParts;

@@ -9,11 +9,11 @@ export interface Platform {
   readonly logger: Logger;
   /** Without it nothing is counted and there is no /metrics. */
   readonly telemetry?: Telemetry;
-  /** Where payloads are sealed and opened; left out: in this thread. */
+  /** Where payloads are sealed and opened; default: in this thread. */
   readonly jweWork?: JweWork;
 }
 
-/** What the process gives to everybody. */
+/** What the process gives to every feature. */
 @Global()
 @Module({})
 export class PlatformModule {

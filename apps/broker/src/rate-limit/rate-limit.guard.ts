@@ -11,8 +11,8 @@ import { CLOCK } from '../platform/tokens.js';
 import { RateLimiter } from './rate-limiter.js';
 
 /**
- * Bounds what one caller may ask of a replica beyond reads. It stands behind the policies: only callers that may do
- * the thing are counted, so that there are no more of them than policies.
+ * Bounds what one caller may ask of a replica beyond reads. It comes after the policies: only callers that may do the
+ * thing are counted, so that there are no more of them than policies.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

@@ -32,7 +32,8 @@ export class RejectionsController {
   @Requires({ scope: 'merchant', permission: 'session:reject' })
   @ApiOperation({
     summary: 'Report that the gateway refuses a session, and get a newer one',
-    description: 'However many report the same generation, one session is created, and at most one in ten seconds.',
+    description:
+      'However many report the same generation, one session is created, and at most one in ten seconds; while somebody else creates sessions of the merchant, at most one in `session.foreignAuthorizerPause`.',
     operationId: 'rejectSession',
   })
   @MerchantParameter()
@@ -60,9 +61,13 @@ export class RejectionsController {
     });
     const { name: caller } = callerOf(request) ?? {};
     this.audit.done({ action: 'session.reject', caller, merchant, generation, reason, requestId: request.id });
+    if (answer.kind === 'cooled_down' && answer.because === 'foreign_authorizer') {
+      throw keptOutOfDuel(merchant, answer.retryInMs);
+    }
     if (answer.kind === 'cooled_down') {
       throw new BrokerError('session_unavailable', {
         detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
+        reason: 'cooled_down',
         retryAfterMs: answer.retryInMs,
       });
     }
@@ -70,6 +75,11 @@ export class RejectionsController {
     reply.headers({ etag: etagOf(answer.session.generation), 'cache-control': 'no-store' });
     reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(answer.session));
   }
+}
+
+function keptOutOfDuel(merchant: string, retryAfterMs: number): BrokerError {
+  const detail = `merchant ${merchant}: no session is created now for a rejection`;
+  return new BrokerError('foreign_authorizer', { detail, retryAfterMs });
 }
 
 function consumerOf(request: FastifyRequest): { consumer?: string } {

@@ -32,9 +32,9 @@ export class ChangeOver {
   }
 
   /**
-   * All or nothing: nothing has happened when it throws. What it comes back from is in force; what the replica does
-   * about its merchants goes on.
-   * @throws what something throws that cannot be made of the configuration, such as a TLS context
+   * All or nothing: nothing has happened when it throws. Once it resolves, the configuration is in force; what the
+   * replica does about its merchants goes on.
+   * @throws whatever is thrown by something that cannot be made of the configuration, such as a TLS context
    */
   to(next: BrokerConfiguration): ConfigurationChange {
     const { configuration, replica, watchers, server, certificate, setLogLevel } = this.#parts;

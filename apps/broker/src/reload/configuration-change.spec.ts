@@ -16,7 +16,7 @@ const shop = {
 const of = (...merchants: readonly Merchant[]): BrokerConfiguration =>
   ({ http: {}, auth: {}, audit: {}, reload: {}, log: {}, merchants }) as unknown as BrokerConfiguration;
 
-describe('the merchants whose create calls are made otherwise', () => {
+describe('the merchants whose create calls are made differently', () => {
   const table: Record<string, Partial<Merchant>> = {
     'another serviceCode': { serviceCode: '137d9304-0368-11ed-b939-0242ac120004' },
     'another client key': { clientKeys: [{ thumbprint: 'two' }] as unknown as Merchant['clientKeys'] },
@@ -28,7 +28,7 @@ describe('the merchants whose create calls are made otherwise', () => {
     expect(calledOtherwise(of(shop), of({ ...shop, ...change }))).toEqual(['shop']);
   });
 
-  it('are not those of which readiness alone thinks otherwise, which is a change all the same', () => {
+  it('are not those for which readiness alone changes, which is a change all the same', () => {
     const next = of({ ...shop, required: false });
     expect(calledOtherwise(of(shop), next)).toEqual([]);
     expect(changeBetween(of(shop), next).merchants.changed).toEqual(['shop']);

@@ -28,10 +28,10 @@ export function changeBetween(before: BrokerConfiguration, after: BrokerConfigur
 
 type Merchant = BrokerConfiguration['merchants'][number];
 
-/** What a create call is made with, or when: whatever refused the merchant before may be mended. */
+/** What a create call is made with, or when: the reason why the merchant failed before may be gone. */
 const CALL_SETTINGS = ['serviceCode', 'clientKeys', 'gateway', 'session'] as const satisfies (keyof Merchant)[];
 
-/** By id, the merchants of both configurations whose create calls are made otherwise from now on. */
+/** By id, the merchants of both configurations whose create calls are made differently from now on. */
 export function calledOtherwise(before: BrokerConfiguration, after: BrokerConfiguration): readonly string[] {
   const old = new Map(before.merchants.map((merchant) => [merchant.id, merchant]));
   return after.merchants

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BrokerConfiguration } from '#libs/configuration';
 
 interface FixedConfiguration {
-  /** To be put in force: what cannot change while the process runs is as it was. */
+  /** The configuration to put in force: what cannot change while the process runs is as it was. */
   readonly configuration: BrokerConfiguration;
   /** Settings that differ from those in force, and wait for a restart. */
   readonly awaitingRestart: readonly string[];
@@ -12,9 +12,9 @@ interface FixedConfiguration {
 const FIXED_SECTIONS = ['management', 'store'] as const;
 
 /**
- * Takes from a changed configuration what can change while the broker runs. Whether callers are checked at all is
- * fixed together with the address that it depends on: a file that moves to loopback and switches callers off would
- * else open an address that is not loopback.
+ * Takes from a changed configuration what can change while the broker runs. Whether callers are checked at all is fixed
+ * together with the address that it depends on: a file that moves to loopback and switches authentication off would
+ * otherwise open an address that is not loopback.
  */
 export function withFixedSettings(current: BrokerConfiguration, next: BrokerConfiguration): FixedConfiguration {
   const awaitingRestart: string[] = [];

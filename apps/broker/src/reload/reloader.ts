@@ -17,7 +17,7 @@ interface ReloaderParts {
   readonly onReload: (taken: boolean) => void;
 }
 
-/** Several files change one after the other: they are read when nothing has happened for so long. */
+/** Several files change one after the other: they are read when nothing has happened for this long. */
 const SETTLED_AFTER_MS = 1_000;
 
 /** Names in one log line. */
@@ -52,7 +52,7 @@ export class Reloader {
     return this.#running;
   }
 
-  /** Ends the looking. A reading that is under way comes to nothing. */
+  /** Looks no more. A reading that is under way comes to nothing. */
   close(): void {
     this.#closed = true;
     this.#look?.cancel();
@@ -99,7 +99,7 @@ export class Reloader {
       this.#again = false;
       await this.#take();
     } while (this.#again && !this.#closed);
-    // The pace may be another one now.
+    // The pace may have changed.
     if (this.#look !== undefined) this.#lookIn(this.#parts.configuration.current.reload.everyMs);
   }
 

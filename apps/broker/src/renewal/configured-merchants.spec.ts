@@ -20,7 +20,7 @@ describe('the configured merchants', () => {
     expect(configured.gatewayIdOf('kiosk')).not.toBe(configured.gatewayIdOf('shop'));
   });
 
-  it('are none that nobody configured', () => {
+  it('are those that are configured and no others', () => {
     expect([configured.settingsOf('other'), configured.connectionOf('other')]).toEqual([undefined, undefined]);
   });
 });

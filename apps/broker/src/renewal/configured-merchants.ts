@@ -45,7 +45,7 @@ export class ConfiguredMerchants implements Merchants {
     return this.#byId().get(merchant)?.gateway;
   }
 
-  /** The configured ones, the newest first, then those that are configured no more and still needed. */
+  /** The configured ones, the newest first, then those that are no longer configured but still needed. */
   clientKeysOf(merchant: string): readonly ClientKey[] {
     return [...(this.connectionOf(merchant)?.clientKeys ?? []), ...this.#retired.of(merchant)];
   }

@@ -21,6 +21,7 @@ export class EventLog implements SessionEvents {
       session_rejected: (event) => this.#rejected(event),
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
       implausible_time: (event) => this.#implausible(event),
+      foreign_authorizer: (event) => this.#foreign(event),
       session_adopted: this.#debug('session adopted'),
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),
@@ -49,11 +50,16 @@ export class EventLog implements SessionEvents {
     const { failure, durationMs, ...rest } = event;
     const fields = { ...rest, durationMs: Math.round(durationMs) };
     if (event.outcome === 'success') return this.#logger.info(fields, 'session renewed');
-    const facts = { ...fields, msgCode: failure?.msgCode, reason: failure?.reason, httpStatus: failure?.httpStatus };
+    const facts = { ...fields, msgCode: failure?.msgCode, instead: failure?.instead, httpStatus: failure?.httpStatus };
     const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail };
     const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
     if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
+  }
+
+  #foreign({ isPresent, ...event }: Named<'foreign_authorizer'>): void {
+    if (isPresent) this.#logger.error(event, 'somebody else creates sessions of this merchant and ends ours');
+    else this.#logger.info(event, 'nobody else creates sessions of this merchant any more');
   }
 
   /** A dead session is reported by everyone who holds it: the first report is news, the rest are echoes. */

@@ -18,7 +18,7 @@ export class RenewalScheduler {
     store.onChange(({ condition }) => condition === 'answers' && this.#storeAnswers());
   }
 
-  /** To be called when everything else of the start has succeeded. */
+  /** To be called once the rest of the start has succeeded. */
   start(): void {
     this.#hasStarted = true;
     void this.replica.tick();
@@ -34,7 +34,9 @@ export class RenewalScheduler {
     if (this.#hasStarted) await this.replica.tick();
   }
 
-  /** Again, or for the first time. What the replica has not yet asked for comes with its first tick. */
+  /**
+   * The store answers again, or for the first time. What the replica has not yet asked for comes with its first tick.
+   */
   #storeAnswers(): void {
     if (this.#hasStarted) void this.replica.resync();
   }

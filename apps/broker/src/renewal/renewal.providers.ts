@@ -9,6 +9,7 @@ import {
   type Session,
   SessionReplica,
   type SessionStore,
+  type Sightings,
   type Tracing,
 } from '#libs/session';
 import type { Logger, Telemetry } from '#libs/telemetry';
@@ -20,14 +21,14 @@ import { EventLog } from './event-log.js';
 import { graceMsFor } from './grace-of-store.js';
 import { openStore } from './open-store.js';
 import { RenewalScheduler } from './renewal-scheduler.js';
-import { ReplicaConnections, STORE } from './replica-connections.js';
+import { ReplicaConnections, SIGHTINGS, STORE } from './replica-connections.js';
 import { RetiredKeys } from './retired-keys.js';
 import { StoreState } from './store-state.js';
 
 /** Jitter needs no secrecy, but one source of randomness is enough. */
 const RANDOM_STEPS = 2 ** 32;
 
-/** The ports of the domain, each with what this broker answers it by. */
+/** The ports of the domain, each with this broker's implementation. */
 const PORTS = Symbol('ports');
 type Ports = Pick<ReplicaPorts, 'merchants' | 'store' | 'gateway' | 'events'>;
 
@@ -52,7 +53,7 @@ const events: FactoryProvider<EventFanOut> = {
   useFactory: (logger: Logger) => new EventFanOut(new EventLog(logger)),
 };
 
-const store: FactoryProvider<SessionStore> = {
+const store: FactoryProvider<SessionStore & Sightings> = {
   provide: STORE,
   inject: [ConfigurationInForce, ConfiguredMerchants, StoreState, CLOCK, LOGGER],
   useFactory: (
@@ -127,6 +128,7 @@ export const renewalProviders: Provider[] = [
   StoreState,
   events,
   store,
+  { provide: SIGHTINGS, useExisting: STORE },
   connections,
   gateway,
   ports,

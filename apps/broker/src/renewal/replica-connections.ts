@@ -5,8 +5,10 @@ import { RetiredKeys } from './retired-keys.js';
 
 /** The name under which Nest injects the store that the configuration names. */
 export const STORE = Symbol('store');
+/** The same, for what has been seen. */
+export const SIGHTINGS = Symbol('sightings');
 
-/** What the replica has open, and is done with once nothing is asked of it any more. */
+/** The connections of the replica, closed once nothing is asked of them any more. */
 @Injectable()
 export class ReplicaConnections {
   constructor(

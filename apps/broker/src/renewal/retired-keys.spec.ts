@@ -6,7 +6,7 @@ import { RetiredKeys } from './retired-keys.js';
 const key = (thumbprint: string): ClientKey => ({ thumbprint }) as ClientKey;
 const GRACE_MS = 15_000;
 
-describe('keys that are configured no more', () => {
+describe('keys that are no longer configured', () => {
   let clock: FakeClock;
   let session: Session | undefined;
   let retired: RetiredKeys;
@@ -49,7 +49,7 @@ describe('keys that are configured no more', () => {
     expect(clock.pendingTasks).toBe(0);
   });
 
-  it('are nobody else’s, and none after the end', () => {
+  it('belong to one merchant only, and are gone after the end', () => {
     retired.retire('shop', [key('a')], GRACE_MS);
     expect(retired.of('other')).toEqual([]);
     retired.close();

@@ -16,7 +16,7 @@ interface RetiredKeysParts {
 const PRUNE_EVERY_MS = 60_000;
 
 /**
- * Client keys that are configured no more and still needed: the running session was made with one, and its payloads
+ * Client keys that are no longer configured but still needed: the running session was made with one, and its payloads
  * open with nothing else; or an attempt was under way when the key went, and has its result to write. Nothing else is
  * done with them, and they are let go as soon as neither is true.
  */

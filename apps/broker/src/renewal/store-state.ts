@@ -12,13 +12,13 @@ interface KnownStoreState {
   readonly condition: StoreCondition;
   /** Since when it is in this condition. */
   readonly since: Instant;
-  /** One line without secrets: of a refusal the reply's code, such as `NOPERM`. */
+  /** One line without secrets; for a refusal the reply's code, such as `NOPERM`. */
   readonly reason: string;
 }
 
 type StoreStateListener = (state: KnownStoreState) => void;
 
-/** How the store is, as this replica's connection to it finds out, for everybody who looks or listens. */
+/** The state of the store as this replica's connection finds it, for everything that looks or listens. */
 @Injectable()
 export class StoreState {
   readonly #clock: Clock;

@@ -21,8 +21,9 @@ const [BEFORE_MERCHANT = '', AFTER_MERCHANT = ''] = `/${MERCHANTS_PATH}/${SESSIO
 
 /**
  * Answers the one request that consumers make all day, a plain read of a fresh session, before the framework is
- * entered. It decides nothing of its own: the same authenticator, policies, session and answer; whatever is not plainly
- * allowed and fresh goes the framework's way, where its answer or its refusal is made, counted and logged.
+ * entered. It decides nothing of its own: it asks the same authenticator and policies and gives the same answer.
+ * Whatever is not plainly allowed and fresh goes through the framework, where its answer or its refusal is made,
+ * counted and logged.
  */
 export function freshReads({ authenticator, policies, replica, reads }: FreshReadParts): EarlyAnswer {
   return (request, response) => {
@@ -45,14 +46,17 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
   };
 }
 
-/** Of a plain read; what is no merchant's id is no configured merchant either, and is found out by the policies. */
+/**
+ * The merchant of a plain read. What is not a merchant's id is not a configured merchant either: the policies find that
+ * out.
+ */
 function merchantOf({ method, url = '', headers }: IncomingMessage): string | undefined {
   if (method !== 'GET' || headers['prefer'] !== undefined) return undefined;
   if (!url.startsWith(BEFORE_MERCHANT) || !url.endsWith(AFTER_MERCHANT)) return undefined;
   return url.slice(BEFORE_MERCHANT.length, -AFTER_MERCHANT.length);
 }
 
-/** No for a caller that is not known yet as well: finding out takes time, and is done elsewhere. */
+/** Also "no" for a caller that is not known yet: finding out takes time, and is done elsewhere. */
 function mayRead(policies: FreshReadParts['policies'], caller: Caller | undefined, merchant: string): caller is Caller {
   return caller !== undefined && policies.allows(caller, merchant, 'session:read');
 }

@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { sharedFailureKinds } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';
 
 export class FailureDocument {
-  @ApiProperty({ enum: ['transient', 'timeout', 'refused', 'revoked', 'invalid_response'] })
+  @ApiProperty({ enum: sharedFailureKinds })
   readonly kind: string;
 
   @ApiProperty({
@@ -20,10 +21,10 @@ export class MerchantDocument {
   @ApiProperty({ example: 'shop' })
   readonly id: string;
 
-  @ApiProperty({ enum: ['fresh', 'stale', 'unavailable'] })
+  @ApiProperty({ enum: ['fresh', 'foreign_authorizer', 'stale', 'unavailable'] })
   readonly state: string;
 
-  @ApiProperty({ enum: ['current', 'past_margin', 'no_session', 'expired'] })
+  @ApiProperty({ enum: ['current', 'foreign_authorizer', 'past_margin', 'no_session', 'expired'] })
   readonly reason: string;
 
   @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })

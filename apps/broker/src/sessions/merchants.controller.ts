@@ -30,8 +30,8 @@ export class MerchantsController {
   @Get()
   @Requires({ scope: 'caller' })
   @ApiOperation({
-    summary: 'The merchants that you may read, and how they are',
-    description: 'In the order of the configuration, as the replica sees them that answers, and without any secret.',
+    summary: 'The merchants that you may read, and their state',
+    description: 'In the order of the configuration, as the answering replica sees them, and without any secret.',
     operationId: 'listMerchants',
   })
   @ApiResponse({ status: 200, type: MerchantListDocument, description: 'With their ids.' })
@@ -47,7 +47,7 @@ export class MerchantsController {
   @Requires({ scope: 'merchant', permission: 'session:read' })
   @ApiOperation({
     summary: 'The public client key to hand to the bank',
-    description: 'The first of `clientKeyFiles`, as a JSON Web Key, and its thumbprint to compare.',
+    description: 'The first of `clientKeyFiles`, as a JSON Web Key, with its thumbprint for comparison.',
     operationId: 'getClientKey',
   })
   @MerchantParameter()
@@ -63,11 +63,13 @@ export class MerchantsController {
   #describe(merchant: string): MerchantDocument {
     const session = this.replica.held.get(merchant);
     const failure = this.replica.failures.get(merchant);
-    const verdict = this.replica.reader.verdict(merchant);
+    const { result, reason } = this.replica.reader.verdict(merchant);
+    // It is served, and every payment may find it dead.
+    const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
     return {
       id: merchant,
-      state: verdict.result,
-      reason: verdict.reason,
+      state: isDisputed ? 'foreign_authorizer' : result,
+      reason: isDisputed ? 'foreign_authorizer' : reason,
       renewing: this.replica.isRenewing(merchant),
       ...(session === undefined
         ? {}

@@ -1,4 +1,4 @@
-/** A connection is not held for longer, whatever the caller prefers: proxies on the way give up at about this. */
+/** A request does not wait any longer, whatever the caller prefers: proxies on the way give up at about this. */
 export const MAX_WAIT_S = 60;
 
 /**

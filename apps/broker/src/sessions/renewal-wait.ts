@@ -4,7 +4,7 @@ import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 /** For the last steps of an attempt after the gateway's own timeout. */
 const WAIT_BEYOND_TIMEOUT_MS = 2_000;
 
-/** How long a request is held whose answer needs a renewal, when the caller does not say: one attempt, whole. */
+/** How long a request waits when its answer needs a renewal and the caller does not say: one whole attempt. */
 @Injectable()
 export class RenewalWait {
   constructor(private readonly merchants: ConfiguredMerchants) {}

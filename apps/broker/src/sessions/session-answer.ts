@@ -24,7 +24,7 @@ export function etagOf(generation: number): string {
 }
 
 /**
- * The one answer with a session, whichever way the request took. The session may be kept, by this caller only, until it
+ * The one answer with a session, whichever way the request came. The session may be kept, by this caller only, until it
  * is renewed.
  */
 export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilRenewalMs: number): SessionAnswer {

@@ -3,7 +3,7 @@ import type { ServeVerdict } from '#libs/session';
 import { AuditTrail, type SessionRead } from '../audit/audit-trail.js';
 import { ReadCounts } from './read-counts.js';
 
-/** What is noted of every read of a session, whichever way it took. */
+/** What is noted of every read of a session, whichever way it came. */
 @Injectable()
 export class SessionReads {
   constructor(

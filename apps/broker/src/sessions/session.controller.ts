@@ -24,7 +24,7 @@ export class SessionController {
   @ApiOperation({
     summary: 'The current session of a merchant',
     description:
-      'From memory. With nothing to serve, or less left than `minRemaining` wants, the request is held for one renewal.',
+      'From memory. With nothing to serve, or less left than `minRemaining` wants, the request waits for one renewal.',
     operationId: 'getSession',
   })
   @MerchantParameter()
@@ -39,7 +39,7 @@ export class SessionController {
   @ApiHeader({
     name: 'Prefer',
     required: false,
-    description: '`wait=30`: with If-None-Match, hold the request until the session changes; else wait for the first.',
+    description: '`wait=30`: with If-None-Match, wait until the session changes; without it, wait for the first one.',
   })
   @ApiResponse({ status: 200, type: SessionDocument, description: 'The session to use now.', headers: SESSION_HEADERS })
   @ApiResponse({ status: 304, description: 'The session that you hold is the current one.', headers: SESSION_HEADERS })

@@ -19,7 +19,7 @@ import { SessionController } from './session.controller.js';
 import { SessionReads } from './session-reads.js';
 import { SessionLookup } from './session-lookup.service.js';
 
-/** What is read of sessions: before the framework where that is plain, and through it. */
+/** Reads of sessions: plain ones before the framework, all others through it. */
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule],
   controllers: [MerchantsController, SessionController],

@@ -1,10 +1,18 @@
-import { formatDuration, parseDurationMs } from '#libs/clock';
+import {
+  type DailyTimes,
+  formatDuration,
+  type Instant,
+  instantFromEpochMs,
+  parseDurationMs,
+  SystemClock,
+} from '#libs/clock';
 import { readConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { CreateCallWindow } from '#libs/session';
 import type { Report } from '../report.js';
 import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
 import type { GatewayBehaviour } from '../simulate/played-gateway.js';
+import { type RenewalDay, renewalDays } from '../simulate/renewal-days.js';
 import { simulate, type SimulationSetup } from '../simulate/simulation.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -16,6 +24,7 @@ export interface SimulateOptions {
   readonly failures: string;
   readonly outage: string;
   readonly for: string;
+  readonly from?: string;
   readonly replicas: string;
   readonly seed: string;
 }
@@ -23,9 +32,12 @@ export interface SimulateOptions {
 const MAX_MERCHANTS = 20;
 /** More than this takes longer than anybody waits, and tells nothing more. */
 const MAX_RENEWALS = 20_000;
+const DAY_MS = 86_400_000;
+/** A month of nights; `--json` has all of them. */
+const MAX_SHOWN_DAYS = 31;
 const MIN_LIFETIME_MS = 10_000;
 
-type Plan = Omit<SimulationSetup, 'settings' | 'behaviour'> & Omit<GatewayBehaviour, 'lifetimeMs'>;
+type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> & Omit<GatewayBehaviour, 'lifetimeMs'>;
 
 /**
  * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as the
@@ -41,8 +53,12 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   const played = [];
   for (const { id, session: settings } of chosen) {
     const lifetimeMs = lifetimeOf(options, settings.fallbackLifetimeMs, plan.durationMs);
-    const log = await simulate({ ...plan, settings, behaviour: { ...plan, lifetimeMs } });
-    played.push({ merchant: id, lifetimeMs, ...figuresOf(log, plan.durationMs, settings.budget) });
+    const log = await simulate({ ...plan, merchant: id, settings, behaviour: { ...plan, lifetimeMs } });
+    const nights = settings.quietHours && {
+      quietHours: settings.quietHours,
+      days: renewalDays(log, settings.quietHours),
+    };
+    played.push({ merchant: id, lifetimeMs, ...figuresOf(log, plan.durationMs, settings.budget), ...nights });
   }
   return {
     lines: [headlineOf(plan), ...played.flatMap(linesOf)],
@@ -55,6 +71,7 @@ function planOf(options: SimulateOptions): Plan {
   const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
   if (share === undefined || Number(share) > 100) throw refusal('--failures is a percentage, such as 5%');
   return {
+    startsAt: startOf(options.from),
     latencyMs: durationOf(options.latency, '--latency'),
     outageMs: durationOf(options.outage, '--outage'),
     durationMs: Math.max(1, durationOf(options.for, '--for')),
@@ -62,6 +79,14 @@ function planOf(options: SimulateOptions): Plan {
     replicas: wholeNumber(options.replicas, { flag: '--replicas', min: 1, max: 20 }),
     seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
   };
+}
+
+/** @param day such as `2026-10-24`; midnight in UTC, of today when it is left out */
+function startOf(day: string | undefined): Instant {
+  const startsAt = day === undefined ? new SystemClock().now() : Date.parse(day);
+  const isDay = day === undefined || /^20\d\d-\d\d-\d\d$/.test(day);
+  if (!isDay || Number.isNaN(startsAt)) throw refusal('--from is a day of this century, such as 2026-10-24');
+  return instantFromEpochMs(startsAt - (startsAt % DAY_MS));
 }
 
 function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
@@ -93,7 +118,12 @@ function wholeNumber(text: string, { flag, min, max }: Bounds): number {
 
 const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
 
-type Played = ScheduleFigures & { readonly merchant: string; readonly lifetimeMs: number };
+type Played = ScheduleFigures & {
+  readonly merchant: string;
+  readonly lifetimeMs: number;
+  readonly quietHours?: DailyTimes;
+  readonly days?: readonly RenewalDay[];
+};
 
 function headlineOf({ durationMs, replicas, seed, latencyMs, failureShare, outageMs }: Plan): string {
   const outage = outageMs === 0 ? 'no outage' : `one outage of ${formatDuration(outageMs)}`;
@@ -114,8 +144,28 @@ function linesOf(played: Played): readonly string[] {
     `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
     `  without session  ${seconds(played.withoutSessionMs)}`,
+    ...nightLinesOf(played),
   ];
 }
+
+function nightLinesOf({ quietHours, days = [] }: Played): readonly string[] {
+  if (quietHours === undefined) return [];
+  const count = (of: 'quiet' | 'other'): number => days.reduce((sum, day) => sum + day[of].length, 0);
+  const more = days.length - MAX_SHOWN_DAYS;
+  return [
+    `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}`,
+    ...days
+      .slice(0, MAX_SHOWN_DAYS)
+      .map(
+        ({ day, quiet, other }) =>
+          `    ${day}     ${[...quiet, ...other.map((time) => `(${time})`)].sort(byTime).join(' ')}`,
+      ),
+    ...(more > 0 ? [`    and ${more} days more`] : []),
+  ];
+}
+
+/** Those outside of the quiet hours stand in brackets. */
+const byTime = (left: string, right: string): number => left.replace('(', '').localeCompare(right.replace('(', ''));
 
 function warningsOf(played: Played): readonly string[] {
   const { merchant, leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;

@@ -15,7 +15,13 @@ const taken = (atMs: number): TakenSession => ({
   }),
 });
 
-const log = (change: Partial<SimulationLog>): SimulationLog => ({ callsAtMs: [], sessions: [], events: [], ...change });
+const log = (change: Partial<SimulationLog>): SimulationLog => ({
+  startsAt: instantFromEpochMs(0),
+  callsAtMs: [],
+  sessions: [],
+  events: [],
+  ...change,
+});
 
 describe('the figures of a schedule', () => {
   it('count calls in the fullest hour and window', () => {

@@ -79,11 +79,11 @@ function failuresIn(events: readonly SessionEvent[]): Readonly<Record<string, nu
 type Gaps = Pick<ScheduleFigures, 'worstRemainingMs' | 'pastMarginMs' | 'withoutSessionMs'>;
 
 /** Between each session and the one after it; the last one is held against the end of the simulation. */
-function gapsIn({ sessions }: SimulationLog, durationMs: number): Gaps {
+function gapsIn({ sessions, startsAt }: SimulationLog, durationMs: number): Gaps {
   const ends = sessions.map(({ session }, index) => {
     const next = sessions[index + 1];
     const untilMs = next?.atMs ?? durationMs;
-    const since = (moment: typeof session.expiresAt): number => untilMs - moment;
+    const since = (moment: typeof session.expiresAt): number => startsAt + untilMs - moment;
     return {
       isReplaced: next !== undefined,
       pastEndMs: Math.max(0, since(session.expiresAt)),

@@ -1,5 +1,7 @@
+import { DailyWindow, instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
 import { figuresOf } from './figures.js';
+import { renewalDays } from './renewal-days.js';
 import type { GatewayBehaviour } from './played-gateway.js';
 import { simulate, type SimulationLog, type SimulationSetup } from './simulation.js';
 
@@ -10,6 +12,8 @@ const well: GatewayBehaviour = { lifetimeMs: 15 * MINUTE_MS, latencyMs: 300, fai
 
 const play = (behaviour: Partial<GatewayBehaviour> = {}, more: Partial<SimulationSetup> = {}): Promise<SimulationLog> =>
   simulate({
+    merchant: 'demo',
+    startsAt: instantFromEpochMs(Date.parse('2026-10-20T12:00:00Z')),
     settings,
     replicas: 3,
     durationMs: DAY_MS,
@@ -67,5 +71,18 @@ describe('a simulated schedule', () => {
   it('has the broker’s own warning when the lead time is short', async () => {
     const { leadTimeShort } = figuresOf(await play({ lifetimeMs: 20_000 }), DAY_MS, settings.budget);
     expect(leadTimeShort).toMatchObject({ neededMs: 11_000 });
+  });
+
+  it('has a renewal every night, one more in the night whose day is longer than a session, and none by day', async () => {
+    const quietHours = { from: '03:00', to: '05:00', timeZone: 'Europe/Kyiv' };
+    const nightly = someSettings({ quietHours });
+    const log = await play({ lifetimeMs: DAY_MS }, { settings: nightly, durationMs: 10 * DAY_MS });
+    const [first, ...nights] = renewalDays(log, quietHours);
+    expect(first).toEqual({ day: '2026-10-20', quiet: [], other: ['15:00'] });
+    expect(nights.map(({ day, quiet, other }) => [day.slice(8), quiet.length, other.length])).toEqual(
+      ['21', '22', '23', '24', '25', '26', '27', '28', '29', '30'].map((day) => [day, day === '25' ? 2 : 1, 0]),
+    );
+    const daily = new DailyWindow(quietHours);
+    expect(log.sessions.slice(1).every(({ session }) => daily.contains(session.createdAt))).toBe(true);
   });
 });

@@ -1,10 +1,13 @@
-import { instantFromEpochMs, VirtualClock } from '#libs/clock';
+import { type Instant, VirtualClock } from '#libs/clock';
 import { type Merchants, type Session, type SessionEvent, SessionReplica, type SessionSettings } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { type GatewayBehaviour, PlayedGateway } from './played-gateway.js';
 import { seededRandom } from './seeded-random.js';
 
 export interface SimulationSetup {
+  /** Decides its place in the quiet hours. */
+  readonly merchant: string;
+  readonly startsAt: Instant;
   readonly settings: SessionSettings;
   readonly behaviour: GatewayBehaviour;
   readonly replicas: number;
@@ -18,8 +21,9 @@ export interface TakenSession {
   readonly session: Session;
 }
 
-/** What happened. The clock of the simulation starts with the Unix epoch: its moments are milliseconds from the start. */
+/** What happened. `…AtMs` are milliseconds from the start, all other moments are by the calendar. */
 export interface SimulationLog {
+  readonly startsAt: Instant;
   readonly callsAtMs: readonly number[];
   /** As the replica took them that created each. */
   readonly sessions: readonly TakenSession[];
@@ -28,20 +32,19 @@ export interface SimulationLog {
 
 /** The pace of the broker's own ticks. Between renewals they do nothing, and are left out. */
 const TICK_MS = 1_000;
-const MERCHANT = 'simulated';
 
 /** Plays the real renewer of several replicas, with the store in memory, against a played gateway, on virtual time. */
 export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
-  const { settings, behaviour, durationMs } = setup;
-  const clock = new VirtualClock(instantFromEpochMs(0));
+  const { settings, behaviour, durationMs, startsAt, merchant } = setup;
+  const clock = new VirtualClock(startsAt);
   const random = seededRandom(setup.seed);
   const timeoutMs = settings.gatewayTimeoutMs;
   const gateway = new PlayedGateway({ behaviour, clock, random, timeoutMs, outageAfterMs: durationMs / 2 });
   const store = new MemorySessionStore({ clock });
   const log = { events: [] as SessionEvent[], sessions: [] as TakenSession[] };
   const merchants: Merchants = {
-    ids: () => [MERCHANT],
-    settingsOf: (merchant) => (merchant === MERCHANT ? settings : undefined),
+    ids: () => [merchant],
+    settingsOf: (id) => (id === merchant ? settings : undefined),
     gatewayIdOf: () => 'simulated',
   };
   const replicas = Array.from({ length: setup.replicas }, (_, index) => {
@@ -53,20 +56,24 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   });
   function note(event: SessionEvent, { held }: SessionReplica): void {
     log.events.push(event);
-    const session = event.event === 'session_adopted' && event.source === 'own' ? held.get(MERCHANT) : undefined;
+    const session = event.event === 'session_adopted' && event.source === 'own' ? held.get(merchant) : undefined;
     if (session !== undefined) log.sessions.push({ atMs: clock.monotonicMs(), session });
   }
-  await play(replicas, clock, durationMs);
+  await play(replicas, clock, setup);
   await close(replicas, clock);
   await store.close();
-  return { ...log, callsAtMs: gateway.callsAtMs };
+  return { ...log, startsAt, callsAtMs: gateway.callsAtMs };
 }
 
-async function play(replicas: readonly SessionReplica[], clock: VirtualClock, durationMs: number): Promise<void> {
+async function play(
+  replicas: readonly SessionReplica[],
+  clock: VirtualClock,
+  { durationMs, merchant }: SimulationSetup,
+): Promise<void> {
   for (let leftMs = durationMs; leftMs > 0; leftMs = durationMs - clock.monotonicMs()) {
     for (const replica of replicas) void replica.tick();
     await clock.settle();
-    const quietMs = Math.min(...replicas.map(({ held }) => held.untilRenewalMs(MERCHANT)));
+    const quietMs = Math.min(...replicas.map(({ held }) => held.untilRenewalMs(merchant)));
     await clock.advance(Math.min(leftMs, Math.max(TICK_MS, Math.floor(quietMs / TICK_MS) * TICK_MS)));
   }
 }

@@ -1,6 +1,17 @@
 import { toRfc3339, type Clock } from '#libs/clock';
 
-export const operations = ['authorize', 'echo', 'decrypt', 'encrypt'] as const;
+/** What is paid with. `order-operations` asks what became of an order. */
+export const paymentOperations = [
+  'create-order',
+  'order-operations',
+  'refund',
+  'create-purchase',
+  'execute-purchase',
+] as const;
+export type PaymentOperationName = (typeof paymentOperations)[number];
+
+/** `rival` is no route: it stands for the create calls that somebody else makes with a merchant's service code. */
+export const operations = ['authorize', 'echo', 'decrypt', 'encrypt', 'rival', ...paymentOperations] as const;
 export type Operation = (typeof operations)[number];
 
 /**

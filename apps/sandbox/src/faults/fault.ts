@@ -61,6 +61,8 @@ const parameters = {
     status: withDefault(statusCode, 200),
     text: withDefault(text({ longest: 65_536 }), '<html><body>Service temporarily unavailable</body></html>'),
   },
+  firewall_page: { status: withDefault(statusCode, 403) },
+  address_refused: { as: withDefault(oneOf(['page', 'reset', 'silence']), 'page') },
   garbage_jwe: { shape: withDefault(oneOf(jweShapes), 'random') },
   wrong_key: {},
   oversized: {

@@ -1,5 +1,6 @@
 import type { Trouble } from '../faults/fault.js';
 import { jsonAnswer, type Answer } from '../wire/answer.js';
+import { addressPage, firewallPage } from './firewall.js';
 import { errorBody } from './refusal.js';
 
 /** The answer that stands in for the whole operation, which is then not carried out; undefined for other faults. */
@@ -15,6 +16,10 @@ export function substituteFor(trouble: Trouble, requestId: string): Answer | und
       return { status: trouble.status, body: '' };
     case 'garbage_body':
       return { status: trouble.status, contentType: 'text/html; charset=utf-8', body: trouble.text };
+    case 'firewall_page':
+      return firewallPage(trouble.status);
+    case 'address_refused':
+      return trouble.as === 'page' ? addressPage() : undefined;
     default:
       return undefined;
   }

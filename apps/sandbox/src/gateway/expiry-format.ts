@@ -2,9 +2,10 @@ import { toRfc3339, type Instant } from '#libs/clock';
 
 /**
  * How the end of a session is written (interface description, section "Session"): as documented; with the fraction
- * padded to four digits and the same moment under the observed name beside it; under the observed names; with `Z`; not at all.
+ * padded to four digits and the same moment under the observed name beside it; under the observed names; with `Z`; in all
+ * three members at once, as one published client demands; not at all.
  */
-export const expiryFormats = ['documented', 'padded', 'observed', 'zulu', 'sessionExpiration', 'none'] as const;
+export const expiryFormats = ['all', 'documented', 'padded', 'observed', 'zulu', 'sessionExpiration', 'none'] as const;
 export type ExpiryFormat = (typeof expiryFormats)[number];
 
 interface ExpiryStyle {
@@ -20,6 +21,12 @@ type ExpiryMembers = Readonly<
 
 export function expiryMembers(expiresAt: Instant, style: ExpiryStyle): ExpiryMembers {
   switch (style.format) {
+    case 'all':
+      return {
+        tokenExpirationDateTime: documented(expiresAt, style),
+        tokenExpiration: observed(expiresAt, style),
+        sessionExpiration: observed(expiresAt, style),
+      };
     case 'documented':
       return { tokenExpirationDateTime: documented(expiresAt, style) };
     case 'padded':

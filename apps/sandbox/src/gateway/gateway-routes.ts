@@ -16,7 +16,7 @@ export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: re
       },
       errorHandler: (error, request, reply) => {
         reply.hijack();
-        stage.refuseUnread(operation, exchangeOf(request, reply), statusOf(error));
+        stage.refuseUnread(operation, exchangeOf(request, reply), unreadRefusal(error));
       },
     });
   }
@@ -40,7 +40,11 @@ function requestIdOf(given: unknown): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-function statusOf(error: unknown): number {
-  const status = (error as { readonly statusCode?: unknown } | null)?.statusCode;
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : 400;
+/** What is no JSON has a code of its own; types and sizes that are not taken have none. */
+function unreadRefusal(error: unknown): GatewayRefusal {
+  const { statusCode: status, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
+  if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError)
+    return new GatewayRefusal('b_error_parse_json');
+  const isCallersFault = typeof status === 'number' && status >= 400 && status < 500;
+  return new GatewayRefusal('b_invalid_request', { status: isCallersFault ? status : 400 });
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallRecord, Operation } from '../calls/call-log.js';
 import type { Trouble } from '../faults/fault.js';
+import type { PaymentClaim } from '../ledger/ledger.js';
 import type { Merchant } from '../merchants/merchant.js';
 import type { Answer } from '../wire/answer.js';
 import { GatewayRefusal } from './refusal.js';
@@ -16,9 +17,11 @@ export interface GatewayRequest {
 export interface Caller {
   readonly merchant?: Merchant;
   readonly serviceCode?: string;
+  /** What the ledger keeps of the request; none where no payment is asked for. */
+  readonly payment?: PaymentClaim;
 }
 
-interface Scene {
+export interface Scene {
   readonly record: CallRecord;
   readonly trouble: Trouble | undefined;
   /** How far the clock that the gateway shows is ahead of the true one. */
@@ -30,7 +33,7 @@ export interface GatewayOperation {
   readonly path: string;
   identify(request: GatewayRequest): Caller;
   /** @throws GatewayRefusal to answer with the gateway's error body */
-  carryOut(request: GatewayRequest, scene: Scene): Answer;
+  carryOut(request: GatewayRequest, scene: Scene): Answer | Promise<Answer>;
 }
 
 /** `1`, and as observed also `v1` and `V1` (interface description, section "Versions"). */

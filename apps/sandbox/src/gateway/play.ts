@@ -5,6 +5,8 @@ import type { Logger } from '#libs/telemetry';
 import type { Call, CallEnd, CallLog } from '../calls/call-log.js';
 import type { FaultBook, MetFault, MetFaults } from '../faults/fault-book.js';
 import type { Trouble } from '../faults/fault.js';
+import { lossOf, type Loss } from '../faults/loss.js';
+import type { Ledger, LedgerLine } from '../ledger/ledger.js';
 import type { Settings } from '../settings.js';
 import { headersOf, jsonAnswer, type Answer } from '../wire/answer.js';
 import { sendHalf, sendSlowly, sendWhole, type Transmission } from '../wire/transmit.js';
@@ -18,6 +20,7 @@ export interface StageParts {
   readonly settings: Settings;
   readonly faults: FaultBook;
   readonly calls: CallLog;
+  readonly ledger: Ledger;
   readonly waiting: Waiting;
   readonly logger: Logger;
 }
@@ -28,13 +31,15 @@ export interface Exchange {
   readonly requestId: string;
 }
 
-type Moment = 'arrival' | 'answer' | 'body';
+type Moment = Loss['at'];
 
 /** One call on its way through the gateway. */
 interface Act {
   readonly operation: GatewayOperation;
   readonly exchange: Exchange;
   readonly call: Call;
+  /** Where a payment is asked for. */
+  readonly line: LedgerLine | undefined;
   readonly time: MetFault | undefined;
   readonly trouble: Trouble | undefined;
   readonly skewMs: number;
@@ -43,6 +48,8 @@ interface Act {
 interface Played {
   readonly answer: Answer;
   readonly end: CallEnd;
+  /** Whether the operation was carried out. */
+  readonly isAccepted: boolean;
 }
 
 /**
@@ -77,9 +84,8 @@ export class Stage {
   }
 
   /** A request that could not be read, so that no operation saw it. */
-  refuseUnread(operation: GatewayOperation, exchange: Exchange, status: number): void {
+  refuseUnread(operation: GatewayOperation, exchange: Exchange, refusal: GatewayRefusal): void {
     const call = this.#parts.calls.begin({ operation: operation.name, requestId: exchange.requestId });
-    const refusal = new GatewayRefusal('b_invalid_request', { status });
     call.end(refused(refusal, exchange.requestId).end);
     this.refuse(exchange, refusal);
   }
@@ -92,7 +98,7 @@ export class Stage {
 
   /** From here to the first wait everything happens in one turn: whoever sees the call in the log can release it. */
   #begin(operation: GatewayOperation, exchange: Exchange): Act {
-    const { merchant, serviceCode } = operation.identify(exchange.request);
+    const { merchant, serviceCode, payment } = operation.identify(exchange.request);
     const call = this.#parts.calls.begin({
       operation: operation.name,
       requestId: exchange.requestId,
@@ -104,45 +110,53 @@ export class Stage {
     call.record.faults = kindsOf(met);
     const skew = met.clock?.fault;
     const skewMs = this.#parts.settings.skewMs + (skew?.kind === 'clock_skew' ? skew.skewMs : 0);
-    return { operation, exchange, call, time: met.time, trouble: met.answer?.fault, skewMs };
+    const line = payment === undefined ? undefined : this.#parts.ledger.arrive(payment);
+    return { operation, exchange, call, line, time: met.time, trouble: met.answer?.fault, skewMs };
   }
 
   async #perform(act: Act): Promise<void> {
     await this.#spendTime(act.time, 'arrival');
     if (isLost(act, 'arrival')) return;
-    const played = this.#carryOut(act);
+    const played = await this.#carryOut(act);
+    if (played.isAccepted) act.line?.accept();
+    else act.line?.refuse(played.end.msgCode ?? act.trouble?.kind ?? 'unknown');
     await this.#spendTime(act.time, 'answer');
     if (isLost(act, 'answer') || act.exchange.response.destroyed) return;
     await this.#send(act, played);
   }
 
-  #carryOut({ operation, exchange, call, trouble, skewMs }: Act): Played {
+  async #carryOut({ operation, exchange, call, trouble, skewMs }: Act): Promise<Played> {
     const substitute = trouble === undefined ? undefined : substituteFor(trouble, exchange.requestId);
-    if (substitute !== undefined) return { answer: substitute, end: faulty(substitute, trouble) };
+    if (substitute !== undefined) return { answer: substitute, end: faulty(substitute, trouble), isAccepted: false };
     try {
-      const answer = operation.carryOut(exchange.request, { record: call.record, trouble, skewMs });
-      if (trouble === undefined) return { answer, end: { outcome: 'success', httpStatus: answer.status } };
-      return { answer: distort(answer, trouble), end: faulty(answer, trouble) };
+      const answer = await operation.carryOut(exchange.request, { record: call.record, trouble, skewMs });
+      const end: CallEnd = { outcome: 'success', httpStatus: answer.status };
+      if (trouble === undefined) return { answer, end, isAccepted: true };
+      return { answer: distort(answer, trouble), end: faulty(answer, trouble), isAccepted: true };
     } catch (error) {
       if (error instanceof GatewayRefusal) return refused(error, exchange.requestId);
       throw error;
     }
   }
 
-  async #send({ exchange, call, trouble, skewMs }: Act, { answer, end }: Played): Promise<void> {
+  async #send({ exchange, call, line, trouble, skewMs }: Act, { answer, end, isAccepted }: Played): Promise<void> {
     const transmission = this.#transmission(exchange, answer, skewMs);
     if (trouble?.kind === 'slow') {
-      if (await sendSlowly(transmission, trouble, this.#parts.waiting)) call.end(end);
+      if (!(await sendSlowly(transmission, trouble, this.#parts.waiting))) return;
+      if (isAccepted) line?.answer();
+      call.end(end);
       return;
     }
-    if (isAt(trouble, 'body')) {
+    const loss = lossOf(trouble);
+    if (loss?.at === 'body') {
       await sendHalf(transmission);
-      if (trouble?.kind === 'hang') return;
+      if (loss.kind === 'hang') return;
       call.end(end);
       exchange.response.destroy();
       return;
     }
     // Before the answer leaves, so that whoever has it finds the call finished in the log.
+    if (isAccepted) line?.answer();
     call.end(end);
     sendWhole(transmission);
   }
@@ -159,17 +173,15 @@ export class Stage {
 }
 
 /** Nothing more is to be done: a dropped call is over, and a hanging one until its caller leaves. */
-function isLost({ trouble, exchange, call }: Act, moment: Moment): boolean {
-  if (!isAt(trouble, moment)) return false;
-  if (trouble?.kind === 'drop') {
+function isLost({ trouble, exchange, call, line }: Act, moment: Moment): boolean {
+  const loss = lossOf(trouble);
+  if (loss?.at !== moment) return false;
+  if (moment === 'arrival') line?.refuse(trouble?.kind ?? loss.kind);
+  if (loss.kind === 'drop') {
     call.end({ outcome: 'fault' });
     exchange.response.socket?.resetAndDestroy();
   }
   return true;
-}
-
-function isAt(trouble: Trouble | undefined, moment: Moment): boolean {
-  return (trouble?.kind === 'hang' || trouble?.kind === 'drop') && trouble.at === moment;
 }
 
 function kindsOf(met: MetFaults): readonly string[] {
@@ -185,5 +197,6 @@ function refused({ refusal }: GatewayRefusal, requestId: string): Played {
   return {
     answer: jsonAnswer(errorBody(requestId, refusal), refusal.status),
     end: { outcome: 'refused', httpStatus: refusal.status, msgCode: refusal.msgCode },
+    isAccepted: false,
   };
 }

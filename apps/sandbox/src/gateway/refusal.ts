@@ -1,3 +1,5 @@
+import { paymentRefusals } from './payment-refusals.js';
+
 /** What the gateway refuses with by itself (interface description, section "Errors"); faults may use any other code. */
 const refusals = {
   b_invalid_request: { status: 200, msgType: 'VALIDATION_ERROR', msgText: 'The request is not valid' },
@@ -10,6 +12,13 @@ const refusals = {
   b_previous_auth_token_expired: { status: 401, msgType: 'ERROR', msgText: 'A newer session has ended this one' },
   b_used_token: { status: 401, msgType: 'ERROR', msgText: 'The session was used up long ago' },
   b_unknown_device: { status: 401, msgType: 'ERROR', msgText: 'There is no such session' },
+  b_session_doesnt_exist: { status: 401, msgType: 'ERROR', msgText: 'The session does not exist' },
+  b_session_doesnt_exists: { status: 401, msgType: 'ERROR', msgText: 'The session does not exist' },
+  b_refresh_token_absent: { status: 200, msgType: 'ERROR', msgText: 'The header x-refresh_token is missing' },
+  b_request_is_not_correct: { status: 400, msgType: 'ERROR', msgText: 'The request is not correct' },
+  b_error_parse_json: { status: 400, msgType: 'ERROR', msgText: 'The body is no JSON' },
+  b_user_merchant_request_mismatch: { status: 400, msgType: 'ERROR', msgText: 'The merchant is not the session’s own' },
+  ...paymentRefusals,
 } as const;
 
 export type MsgCode = keyof typeof refusals;
@@ -22,6 +31,8 @@ export const endingCodes = [
   'b_used_token',
   'b_previous_auth_token_expired',
   'b_unknown_device',
+  'b_session_doesnt_exist',
+  'b_session_doesnt_exists',
 ] as const satisfies readonly MsgCode[];
 
 export interface Refusal {

@@ -1,11 +1,29 @@
 import { randomBytes } from 'node:crypto';
+import { BrokerError } from '#libs/errors';
 import { encodeBase64url } from '../crypto/base64url.js';
-import { sealCompact } from '../crypto/compact-jwe.js';
-import { generateKeyPair, type PublicKey } from '../crypto/ec-key.js';
+import { openCompact, sealCompact } from '../crypto/compact-jwe.js';
+import { generateKeyPair, type KeyPair, type PublicKey } from '../crypto/ec-key.js';
 import type { Trouble } from '../faults/fault.js';
+import { GatewayRefusal } from './refusal.js';
 
 type JweShape = Extract<Trouble, { readonly kind: 'garbage_jwe' }>['shape'];
 type Header = Record<string, unknown>;
+
+/**
+ * Opens a body that is a compact JWE.
+ * @throws GatewayRefusal `b_invalid_request` when it is no text, `b_encryptor_failed_decrypt_message` when it does not open
+ */
+export function openSealed(body: unknown, own: KeyPair): Buffer {
+  if (typeof body !== 'string') {
+    throw new GatewayRefusal('b_invalid_request', { msgText: 'The body must be a compact JWE as text/plain' });
+  }
+  try {
+    return openCompact(body.trim(), own);
+  } catch (error) {
+    if (error instanceof BrokerError) throw new GatewayRefusal('b_encryptor_failed_decrypt_message');
+    throw error;
+  }
+}
 
 /** Seals for the recipient, or as badly as the fault asks for. */
 export function sealFor(recipient: PublicKey, plaintext: Uint8Array | string, trouble: Trouble | undefined): string {

@@ -69,23 +69,42 @@ export const listOf =
 export const shape =
   <R extends MemberReaders>(readers: R): Reader<Shape<R>> =>
   (value, path) => {
-    const members = membersOf(value, path);
     const prefix = path === '' ? '' : `${path}.`;
-    const faults = Object.keys(members)
+    const unknown = Object.keys(membersOf(value, path))
       .filter((name) => !Object.hasOwn(readers, name))
       .map((name) => `${prefix}${name.slice(0, 64)} is unknown; known are ${Object.keys(readers).join(', ')}`);
-    const read = Object.entries(readers).map(([name, reader]) => {
-      try {
-        return [name, reader(members[name], `${prefix}${name}`)];
-      } catch (error) {
-        if (!(error instanceof InputFault)) throw error;
-        faults.push(error.message);
-        return [name, undefined];
-      }
-    });
-    if (faults.length > 0) throw new InputFault(faults.join('; '));
-    return Object.fromEntries(read) as Shape<R>;
+    return readMembers(readers, { value, path, faults: unknown });
   };
+
+/** An object with at least these members; others are nobody's concern. Reports every fault at once. */
+export const openShape =
+  <R extends MemberReaders>(readers: R): Reader<Shape<R>> =>
+  (value, path) =>
+    readMembers(readers, { value, path, faults: [] });
+
+interface MembersToRead {
+  readonly value: unknown;
+  readonly path: Path;
+  /** Found already. */
+  readonly faults: readonly string[];
+}
+
+function readMembers<R extends MemberReaders>(readers: R, given: MembersToRead): Shape<R> {
+  const members = membersOf(given.value, given.path);
+  const prefix = given.path === '' ? '' : `${given.path}.`;
+  const faults = [...given.faults];
+  const read = Object.entries(readers).map(([name, reader]) => {
+    try {
+      return [name, reader(members[name], `${prefix}${name}`)];
+    } catch (error) {
+      if (!(error instanceof InputFault)) throw error;
+      faults.push(error.message);
+      return [name, undefined];
+    }
+  });
+  if (faults.length > 0) throw new InputFault(faults.join('; '));
+  return Object.fromEntries(read) as Shape<R>;
+}
 
 /**
  * Reads a whole input.

@@ -1,6 +1,7 @@
 import { BrokerError } from '#libs/errors';
 import { readPublicKey, type PublicKey } from '../crypto/ec-key.js';
 import { expiryFormats } from '../gateway/expiry-format.js';
+import { endingCodes } from '../gateway/refusal.js';
 import {
   InputFault,
   listOf,
@@ -18,6 +19,10 @@ import {
 /** `full`: refreshToken, serverPublic and an expiry. `short`: serverPublicKey, neither of the others. */
 export const sessionForms = ['full', 'short'] as const;
 export type SessionForm = (typeof sessionForms)[number];
+
+/** What a terminal may be for; `a2a` is the hosted page when it pays from account to account. */
+const terminalUses = ['hosted', 'a2a', 'direct', 'refund'] as const;
+export type TerminalUse = (typeof terminalUses)[number];
 
 const MAX_LIFETIME_MS = 365 * 86_400_000;
 const MAX_MERCHANTS = 10_000;
@@ -53,7 +58,7 @@ const members = shape({
   /** The client's public key, as handed over at onboarding. */
   publicJwk: publicKey,
   form: withDefault(oneOf(sessionForms), 'full'),
-  /** Default: `documented` in the full form, `none` in the short one. */
+  /** Default: `all` in the full form, `none` in the short one. */
   expiryFormat: optional(oneOf(expiryFormats)),
   utcOffsetMinutes: withDefault(wholeNumber(-720, 840), 0),
   /** Default: the sandbox's setting of the same name. */
@@ -61,6 +66,14 @@ const members = shape({
   /** Whether a new session ends the ones before it, and after how long. */
   supersedes: withDefault(trueOrFalse, false),
   supersededGraceMs: withDefault(wholeNumber(0, MAX_LIFETIME_MS), 0),
+  /** What users of a superseded session are told. Default: by the route that they use. */
+  supersededCode: optional(oneOf(endingCodes)),
+  /** The status under which a dead session is told. Default: 401. */
+  deadSessionStatus: optional(wholeNumber(200, 599)),
+  /** The merchantId of its terminal, which payments have to name. Default: any that is no other merchant's. */
+  merchantId: optional(text({ longest: 36, pattern: /^.+$/u, due: 'text of 1 to 36 characters' })),
+  /** What its terminal is for. */
+  payments: withDefault(listOf(oneOf(terminalUses), terminalUses.length), terminalUses),
   /** Whether session request data has to come with the create call, may come, or is not looked at. */
   requestData: withDefault(oneOf(['ignored', 'checked', 'required']), 'ignored'),
   /** The body field or header that carries it. */
@@ -84,7 +97,7 @@ const merchant: Reader<Merchant> = (value, path) => {
   return {
     ...read,
     id: read.id ?? read.serviceCode,
-    expiryFormat: read.expiryFormat ?? (read.form === 'full' ? 'documented' : 'none'),
+    expiryFormat: read.expiryFormat ?? (read.form === 'full' ? 'all' : 'none'),
   };
 };
 

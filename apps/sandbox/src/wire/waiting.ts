@@ -10,6 +10,11 @@ export class Waiting {
     this.#clock = clock;
   }
 
+  /** How many wait. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
   /** Resolves after `delayMs`, or before that when the signal aborts or the sandbox closes. */
   delay(delayMs: number, signal?: AbortSignal): Promise<void> {
     if (this.#isClosed || signal?.aborted === true) return Promise.resolve();
@@ -23,6 +28,13 @@ export class Waiting {
       const task = this.#clock.schedule(delayMs, finish);
       this.#pending.add(finish);
       signal?.addEventListener('abort', finish, { once: true });
+    });
+  }
+
+  /** Runs `task` after `delayMs`, unless the sandbox closes before. */
+  later(delayMs: number, task: () => void): void {
+    void this.delay(delayMs).then(() => {
+      if (!this.#isClosed) task();
     });
   }
 

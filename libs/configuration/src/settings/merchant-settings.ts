@@ -13,6 +13,7 @@ import {
   publicKeyPin,
   uuid,
 } from '../value-rule.js';
+import { timeOfDay, timeZone } from '../time-rules.js';
 
 class RequestDataSettings {
   @oneOf('How the session request data travels. Open in the interface description.', ['none', 'body', 'header'])
@@ -73,10 +74,35 @@ class BudgetWindowSettings {
   readonly perMs!: number;
 }
 
+const renewalAge = durationBetween('1m', '365d');
+
+/** The hours in which a renewal disturbs the fewest. */
+class QuietHoursSettings {
+  @text('When they begin, by the clocks of the zone.', timeOfDay)
+  readonly from!: string;
+
+  @text('When they end; over midnight if that is not later than `from`.', timeOfDay)
+  readonly to!: string;
+
+  @text('Whose clocks they go by, daylight saving included.', timeZone)
+  readonly timeZone!: string;
+}
+
 /** The `session` section of a merchant. */
 class RenewalSettings {
-  @text('How long before expiry to renew. Left out: 20 %, at least two gateway timeouts.', leadTime, { optional: true })
+  @text(
+    'How long before expiry to renew. Left out: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
+    leadTime,
+    { optional: true },
+  )
   readonly renewBefore?: LeadTime;
+
+  @text('The age at which to renew, however long a session lives; at least twice `renewBefore`.', renewalAge, {
+    optional: true,
+  })
+  readonly renewEveryMs?: number;
+
+  @section(QuietHoursSettings, { optional: true }) readonly quietHours?: QuietHoursSettings;
 
   @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
     optional: true,
@@ -88,6 +114,12 @@ class RenewalSettings {
 
   @text('No session is believed to live longer. At least `fallbackLifetime`.', durationBetween('1s', '365d'))
   readonly longestLifetimeMs: number = durationMs('24h');
+
+  @text(
+    'While somebody else creates sessions of the merchant, rejections create one in this time at most.',
+    durationBetween('10s', '1d'),
+  )
+  readonly foreignAuthorizerPauseMs: number = durationMs('10m');
 
   @list(BudgetWindowSettings, 1, {
     meaning: 'Create calls over all replicas and restarts. Every window holds; wishes and rejections may spend 75 %.',

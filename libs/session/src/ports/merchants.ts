@@ -1,6 +1,6 @@
 import type { SessionSettings } from '../session-settings.js';
 
-/** The configured merchants. The answer may change while the process runs; nobody keeps it across an await. */
+/** The configured merchants. The answer may change while the process runs; it must not be kept across an await. */
 export interface Merchants {
   ids(): readonly string[];
   /** @returns undefined for a merchant that is not (or no longer) configured */

@@ -9,7 +9,7 @@ export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection';
 export type RenewalOutcome =
   'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
 
-/** What happened in the domain, for whoever logs and counts. Never carries a token, a key or a serviceCode. */
+/** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
   | {
       readonly event: 'renewal_finished';
@@ -38,6 +38,13 @@ export type SessionEvent =
       readonly isFirst: boolean;
       readonly reason?: string;
       readonly consumer?: string;
+    }
+  /** Somebody else creates sessions of the merchant, or does so no more, as far as this replica can tell. */
+  | {
+      readonly event: 'foreign_authorizer';
+      readonly merchant: string;
+      readonly generation: number;
+      readonly isPresent: boolean;
     }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }

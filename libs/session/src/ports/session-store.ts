@@ -102,7 +102,10 @@ export interface LeaseRelease {
 /** A session for the store. */
 export interface Publication {
   readonly session: Session;
-  /** Since the gateway's answer was complete, by the monotonic clock of whoever got it: a session ages while it is offered, too. */
+  /**
+   * Since the gateway's answer was complete, by the monotonic clock of the replica that got it: a session also ages
+   * while it is offered.
+   */
   readonly ageMs: number;
   /** When the merchant falls due again. */
   readonly nextDueInMs: number;
@@ -126,10 +129,11 @@ export interface OfferResult {
 }
 
 /**
- * `ageMs`: since the gateway's answer, by the store's clock, so that a replica whose wall clock is wrong still knows how
- * much of the lifetime has passed; negative when the store's clock was set back since. `unchanged`: it is the generation
- * that the reader named, and was neither sent nor opened. `unopenable`: something is there that no configured key opens,
- * that is malformed or too large (`generation` 0 when even that cannot be believed): treated as absent, and counted.
+ * `ageMs`: since the gateway's answer, by the store's clock, so that a replica whose wall clock is wrong still knows
+ * how much of the lifetime has passed; negative when the store's clock has been set back since. `unchanged`: it is the
+ * generation that the reader named, and was neither sent nor opened. `unopenable`: something is there that no
+ * configured key opens, that is malformed or too large (`generation` 0 when even that cannot be believed): treated as
+ * absent, and counted.
  */
 export type StoredSession =
   | { readonly kind: 'session'; readonly session: Session; readonly ageMs: number }
@@ -140,6 +144,8 @@ export type StoredSession =
 export interface StoredState {
   readonly merchant: string;
   readonly stored: StoredSession;
+  /** The generation of the stored session, when that was condemned. */
+  readonly condemned?: number;
   /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
   /** When the merchant falls due, never more than the length for which it was set; absent when it is not enrolled. */
@@ -147,7 +153,7 @@ export interface StoredState {
   readonly dueMark?: MomentMark;
 }
 
-/** A merchant whose state is wanted, and the generation of it that the reader has already (0: none). */
+/** A merchant whose state is wanted, and the generation that the reader already has of it (0: none). */
 export interface WantedState {
   readonly merchant: string;
   readonly known: number;
@@ -168,10 +174,10 @@ export interface DueMerchants {
 
 /**
  * What the store tells every replica, at most once and without promise: a hint that causes a read and sets nothing,
- * since whoever can write to the channel can say anything. `gap`: hints may have been lost, for any merchant.
+ * since anybody who can write to the channel can say anything. `gap`: hints may have been lost, for any merchant.
  */
 export type Announcement =
-  /** `generation` when a session was published, absent when an attempt failed. */
+  /** `generation` when a session was published, absent when an attempt failed, or a session was condemned. */
   { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number } | { readonly kind: 'gap' };
 
 /**
@@ -191,7 +197,10 @@ export interface SessionStore {
    * keeps apart the generations of replicas that make sessions alone, and is asked for after every outage.
    */
   seat(owner: string): Promise<number>;
-  /** Up to `limit` merchants whose due moment has come, the longest due first. A hint: the claim decides. */
+  /**
+   * Up to `limit` merchants whose due moment has come, those that have been due longest first. A hint: the claim
+   * decides.
+   */
   due(limit: number): Promise<DueMerchants>;
   /** Grants the lease, moves the due moment to the lease's end and takes one create call from the budget. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
@@ -205,8 +214,14 @@ export interface SessionStore {
    * A live lease of somebody else stays. Offering the same again answers `taken` again.
    */
   offer(offer: Offer): Promise<OfferResult>;
-  /** Frees the lease without a session; false when it was no longer this owner's. */
+  /** Frees the lease without a session; false when the lease was no longer this owner's. */
   release(lease: Lease, release: LeaseRelease): Promise<boolean>;
+  /**
+   * Remembers that the stored session was found dead although nothing of ours can have ended it, and announces that it
+   * is to be read again. Condemning the same again answers true again.
+   * @returns false when another session is stored, when a lease was granted since, or when it is contested
+   */
+  condemn(merchant: string, generation: number): Promise<boolean>;
   /** The state of each merchant. */
   read(wanted: readonly WantedState[]): Promise<StoredStates>;
   /** @returns a function that ends the subscription */

@@ -9,8 +9,8 @@ export interface TracedRenewal {
 type RenewalStep = 'claim' | 'gateway_call' | 'open' | 'publish';
 
 /**
- * Brackets around pieces of work, for whoever wants to see what they consist of and how long they take. What they
- * return and throw is passed through; steps belong to the renewal within which they run.
+ * Brackets around pieces of work, to show what they consist of and how long they take. What they return and throw is
+ * passed through; steps belong to the renewal within which they run.
  */
 export interface Tracing {
   renewal<Result extends { readonly kind: string }>(
@@ -20,7 +20,7 @@ export interface Tracing {
   step<Result>(step: RenewalStep, run: () => Promise<Result>): Promise<Result>;
 }
 
-/** Nobody looks. */
+/** No tracing: the work is done, and nothing is recorded. */
 export const untraced: Tracing = {
   renewal: (_renewal, run) => run(),
   step: (_step, run) => run(),

@@ -1,12 +1,13 @@
 /** @import { StatusCondition, StatusCounts, StatusMerchant } from '../status-document.js' */
 
 /** @type {readonly StatusCondition[]} the worst first */
-export const conditions = ['unavailable', 'stale', 'failing', 'renewing', 'fresh'];
+export const conditions = ['unavailable', 'stale', 'foreign_authorizer', 'failing', 'renewing', 'fresh'];
 
 /** @type {Readonly<Record<StatusCondition, string>>} */
 export const conditionNames = {
   unavailable: 'No session',
   stale: 'Past margin',
+  foreign_authorizer: 'Ended by others',
   failing: 'Failing',
   renewing: 'Renewing',
   fresh: 'Fresh',
@@ -21,7 +22,7 @@ export const conditionNames = {
 export function conditionAt({ condition, session }, now) {
   if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
   if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
-  if (condition === 'failing') return 'failing';
+  if (condition === 'foreign_authorizer' || condition === 'failing') return condition;
   return condition === 'renewing' || now >= session.renewAt ? 'renewing' : 'fresh';
 }
 
@@ -70,7 +71,7 @@ export function lifeAt({ session }, now) {
  * @returns {StatusCounts}
  */
 export function countConditions(merchants, now) {
-  const counts = { unavailable: 0, stale: 0, failing: 0, renewing: 0, fresh: 0 };
+  const counts = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
   for (const merchant of merchants) counts[conditionAt(merchant, now)] += 1;
   return counts;
 }

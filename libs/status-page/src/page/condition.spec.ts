@@ -31,7 +31,7 @@ describe('the condition of a merchant on the page', () => {
   });
 
   it('is never better than the replica said, whatever the page makes of the time', () => {
-    for (const condition of ['unavailable', 'stale', 'failing', 'renewing'] as const) {
+    for (const condition of ['unavailable', 'stale', 'foreign_authorizer', 'failing', 'renewing'] as const) {
       expect(conditionAt(aMerchant({ condition }), 0)).toBe(condition);
     }
     expect(conditionAt(aMerchant({ condition: 'failing' }), 960)).toBe('stale');
@@ -46,7 +46,14 @@ describe('the condition of a merchant on the page', () => {
 
   it('is counted', () => {
     const merchants = [aMerchant(), aMerchant(), aMerchant({ condition: 'stale' })];
-    expect(countConditions(merchants, 0)).toEqual({ unavailable: 0, stale: 1, failing: 0, renewing: 0, fresh: 2 });
+    expect(countConditions(merchants, 0)).toEqual({
+      unavailable: 0,
+      stale: 1,
+      foreign_authorizer: 0,
+      failing: 0,
+      renewing: 0,
+      fresh: 2,
+    });
     expect(countConditions(merchants, 1_000)).toMatchObject({ unavailable: 3, fresh: 0 });
   });
 });

@@ -16,6 +16,8 @@ const sentences = {
       ? 'There is no session to serve'
       : `${countText(count, 'merchant has', 'merchants have')} no session to serve`,
   stale: (count) => `${countText(count, 'session is', 'sessions are')} past the safety margin`,
+  foreign_authorizer: (count) =>
+    `Somebody else ends the sessions of ${countText(count, 'merchant', 'merchants')} by creating others`,
   failing: (count) => `${countText(count, 'renewal fails', 'renewals fail')}; the sessions are still good`,
   renewing: (_count, all) => sentences.fresh(all, all),
   fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
@@ -61,6 +63,7 @@ function othersText(counts, worst) {
   const words = {
     unavailable: 'without a session',
     stale: 'past the margin',
+    foreign_authorizer: 'ended by others',
     failing: 'failing',
     renewing: 'renewing',
     fresh: 'fresh',

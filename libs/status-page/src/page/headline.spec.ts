@@ -1,7 +1,7 @@
 import type { StatusCounts, StatusReplica } from '../status-document.js';
 import { headlineOf } from './headline.js';
 
-const well = { unavailable: 0, stale: 0, failing: 0, renewing: 0, fresh: 0 };
+const well = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
 const replica: StatusReplica = {
   name: 'broker-0',
   version: '0.1.0',
@@ -31,6 +31,10 @@ describe('the headline', () => {
       ['unavailable', '2 merchants have no session to serve', '3 past the margin · 5 fresh'],
     ],
     [{ stale: 1, fresh: 5 }, ['stale', '1 session is past the safety margin', '5 fresh']],
+    [
+      { foreign_authorizer: 1, failing: 2 },
+      ['foreign_authorizer', 'Somebody else ends the sessions of 1 merchant by creating others', '2 failing'],
+    ],
     [{ failing: 2, fresh: 5 }, ['failing', '2 renewals fail; the sessions are still good', '5 fresh']],
     [{}, ['renewing', 'No merchant is configured', '']],
   ])('says of %j the worst', (counts, expected) => {

@@ -37,7 +37,7 @@ export class MerchantDetails {
    * @param {StatusMerchant} merchant
    * @param {number} now
    */
-  #drawFacts({ session, reason, retryAt, failure }, now) {
+  #drawFacts({ session, reason, unavailable, retryAt, failure }, now) {
     /** @param {number | undefined} at */
     const moment = (at) => {
       if (at === undefined) return NONE;
@@ -50,6 +50,7 @@ export class MerchantDetails {
     const facts = {
       Generation: session === undefined ? NONE : String(session.generation),
       Served: reason.replaceAll('_', ' '),
+      'Why not': whyNotText(unavailable),
       Created: moment(session?.createdAt),
       'Renewed from': moment(session?.renewAt),
       'Fresh until': moment(session?.mustRenewAt),
@@ -61,6 +62,14 @@ export class MerchantDetails {
     const values = this.#facts.querySelectorAll('dd');
     for (const [index, text] of Object.values(facts).entries()) setText(values[index] ?? this.#facts, text);
   }
+}
+
+/**
+ * @param {StatusMerchant['unavailable']} unavailable
+ * @returns {string} such as `The gateway refuses the merchant or the request (runbook: access-refused)`
+ */
+function whyNotText(unavailable) {
+  return unavailable === undefined ? NONE : `${unavailable.text} (runbook: ${unavailable.runbook})`;
 }
 
 /** @param {string} name */

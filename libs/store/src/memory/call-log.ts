@@ -1,6 +1,6 @@
 import { type CreateCallBudget, longestWindowMs, type MomentMark, waitForBudget } from '#libs/session';
 
-/** One create call that was taken from the budget: known by its identity, since fences are no names of calls. */
+/** One create call that was taken from the budget: known by its identity, since a fence does not name a call. */
 export interface TakenCall {
   /** Moved to the present when it turns out to lie in the future. */
   atMs: number;
@@ -14,7 +14,7 @@ export class CallLog {
   wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
     const maxMs = longestWindowMs(budget);
     this.#calls = this.#calls.filter((call) => call.atMs + maxMs > nowMs);
-    // Calls of the future were made before the clock was set back: they count from now.
+    // Calls in the future were made before the clock was set back: they count from now.
     for (const call of this.#calls) call.atMs = Math.min(call.atMs, nowMs);
     const callsAtMs = this.#calls.map(({ atMs }) => atMs);
     const wait = waitForBudget(callsAtMs, budget, nowMs);

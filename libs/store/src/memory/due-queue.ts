@@ -9,7 +9,7 @@ interface Entry {
 
 interface DueListing {
   readonly merchants: readonly string[];
-  /** The moment of the next merchant after these; it may have passed when the limit cut the list short. */
+  /** The moment of the next merchant after these; it may have passed if the limit cut the list short. */
   readonly next: StoreMoment | undefined;
 }
 
@@ -31,7 +31,10 @@ export class DueQueue {
     this.#sorted.splice(this.#placeOf(entry), 0, entry);
   }
 
-  /** Up to `limit` merchants whose moment is `nowMs` or before, the longest due first. They stay in the queue. */
+  /**
+   * Up to `limit` merchants whose moment is `nowMs` or before, those that have been due longest first. They stay in the
+   * queue.
+   */
   list(nowMs: number, limit: number): DueListing {
     const merchants: string[] = [];
     for (const { merchant, due } of this.#sorted) {

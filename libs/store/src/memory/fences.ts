@@ -5,17 +5,17 @@ import type { MerchantRecord } from './merchant-record.js';
 const LAST_FLOOR = Number.MAX_SAFE_INTEGER + 1 - 2 ** 20;
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 
-/** A floor beyond belief is none: it would leave no number for the next generation. */
+/** A floor beyond belief does not count: it would leave no number for the next generation. */
 export function believedFloor(floor: number): number {
   return floor <= LAST_FLOOR ? floor : 0;
 }
 
-/** Generations follow the clock: one that is further ahead than any clock can be is a fault and no generation. */
+/** Generations follow the clock: a number that is further ahead than any clock can be is a fault, not a generation. */
 export function isBelievable(generation: number, wall: Instant, floor: number): boolean {
   return generation <= Math.max(wall, believedFloor(floor)) + TEN_YEARS_MS;
 }
 
-/** A fence or a generation beyond belief is taken for absent, so that it cannot hold the merchant up for ever. */
+/** A fence or a generation beyond belief counts as absent, so that it cannot hold the merchant up for ever. */
 export function forgetBeyondBelief(record: MerchantRecord, wall: Instant, floor: number): void {
   if (!isBelievable(record.fence, wall, floor)) record.fence = 0;
   const generation = record.stored?.session.generation ?? 0;

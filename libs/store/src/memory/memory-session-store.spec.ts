@@ -6,6 +6,7 @@ import {
   aRecordedFailure,
   aSession,
   describeSessionStoreContract,
+  describeSightingsContract,
   FakeClock,
   type StoreUnderTest,
 } from '#libs/testing';
@@ -33,6 +34,16 @@ describeSessionStoreContract('MemorySessionStore', async (): Promise<StoreUnderT
     },
     dispose: () => store.close(),
   };
+});
+
+describeSightingsContract('MemorySessionStore', () => {
+  const clock = new FakeClock();
+  const store = new MemorySessionStore({ clock });
+  return Promise.resolve({
+    replicas: [store, store],
+    advance: (durationMs) => clock.advance(durationMs),
+    dispose: () => store.close(),
+  });
 });
 
 async function granted(store: MemorySessionStore, claim: Parameters<typeof aClaim>[0] = {}): Promise<Lease> {

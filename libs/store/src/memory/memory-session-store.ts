@@ -11,12 +11,15 @@ import type {
   OfferResult,
   Publication,
   SessionStore,
+  Sighting,
+  Sightings,
   StoredStates,
   WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertOfferable, assertPublishable } from '../publication.js';
 import { MerchantLedger } from './merchant-ledger.js';
+import { RememberedSightings } from './remembered-sightings.js';
 import { Seats } from './seats.js';
 import type { StoreTime } from './store-moment.js';
 
@@ -27,14 +30,15 @@ interface MemorySessionStoreOptions {
 }
 
 /**
- * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas
- * of one process. Each operation runs to its end without giving way, which is what makes it atomic.
+ * The store of a broker that runs alone: it lives and dies with the process. One instance may serve several replicas of
+ * one process. Each operation runs to its end without yielding, which is what makes it atomic.
  */
-export class MemorySessionStore implements SessionStore {
+export class MemorySessionStore implements SessionStore, Sightings {
   readonly #clock: Clock;
   readonly #announcer: Announcer;
   readonly #ledger = new MerchantLedger();
   readonly #seats = new Seats();
+  readonly #sightings = new RememberedSightings();
   #closed = false;
 
   constructor(options: MemorySessionStoreOptions) {
@@ -87,11 +91,23 @@ export class MemorySessionStore implements SessionStore {
     });
   }
 
+  condemn(merchant: string, generation: number): Promise<boolean> {
+    return this.#atomically(() => {
+      const { result, hasChanged } = this.#ledger.condemn(merchant, generation);
+      if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant });
+      return result;
+    });
+  }
+
   read(wanted: readonly WantedState[]): Promise<StoredStates> {
     return this.#atomically((time) => ({
       states: wanted.map((one) => this.#ledger.read(one, time)),
       now: time.wall,
     }));
+  }
+
+  firstSeen(sighting: Sighting): Promise<boolean> {
+    return this.#atomically((time) => this.#sightings.firstSeen(sighting, time.monotonicMs));
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {

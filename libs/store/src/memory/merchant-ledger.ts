@@ -18,7 +18,7 @@ import { type KeptSession, liveLease, type MerchantRecord, newMerchantRecord } f
 import { decideOffer } from './offer-decision.js';
 import { remainingMs, type StoreMoment, type StoreTime } from './store-moment.js';
 
-/** What was decided, and whether it changed what others see: only then is it announced. */
+/** What was decided, and whether that changed what others see: only then is it announced. */
 export interface Outcome<Result> {
   readonly result: Result;
   readonly hasChanged: boolean;
@@ -95,12 +95,23 @@ export class MerchantLedger {
     return true;
   }
 
+  condemn(merchant: string, generation: number): Outcome<boolean> {
+    const record = this.#records.get(merchant);
+    const { stored } = record ?? {};
+    if (record === undefined || stored?.session.generation !== generation) return { result: false, hasChanged: false };
+    const result = record.fence <= generation && !stored.isContested;
+    const hasChanged = result && record.condemned !== generation;
+    if (hasChanged) record.condemned = generation;
+    return { result, hasChanged };
+  }
+
   read({ merchant, known }: WantedState, { monotonicMs }: StoreTime): StoredState {
     const record = this.#records.get(merchant);
     const due = this.#due.momentOf(merchant);
     return {
       merchant,
       stored: storedSession(record?.stored, known, monotonicMs),
+      ...condemnedIn(record),
       ...(record?.failure === undefined ? {} : { failure: record.failure }),
       ...(due === undefined ? {} : { dueInMs: remainingMs(due, monotonicMs), dueMark: due.mark }),
     };
@@ -110,7 +121,8 @@ export class MerchantLedger {
     const { merchant, owner, leaseMs } = request;
     const fence = nextFence(record, wall, request.floor);
     const endsAtMs = monotonicMs + leaseMs;
-    // The end of the lease and the due moment are one moment: whoever has watched the one need not watch the other.
+    // The end of the lease and the due moment are one moment: a replica that has watched the one need not watch the
+    // other.
     const end: StoreMoment = { mark: `lease:${fence}:${endsAtMs}`, endsAtMs, lengthMs: leaseMs };
     const coolsDown = request.coolDownMs > 0;
     record.fence = fence;
@@ -137,6 +149,11 @@ export class MerchantLedger {
 
 function kept({ session, ageMs }: Publication, nowMs: number, isContested: boolean): KeptSession {
   return { session, answeredAtMs: nowMs - ageMs, isContested };
+}
+
+function condemnedIn(record: MerchantRecord | undefined): Pick<StoredState, 'condemned'> {
+  const { condemned } = record ?? {};
+  return condemned !== undefined && record?.stored?.session.generation === condemned ? { condemned } : {};
 }
 
 function clearFailures(record: MerchantRecord): void {

@@ -28,6 +28,8 @@ export interface MerchantRecord {
   lease: GrantedLease | undefined;
   failures: number;
   failure: RecordedFailure | undefined;
+  /** The generation that was condemned; 0 before the first. It says something of that session alone. */
+  condemned: number;
   /** When the last claim with a cool-down was granted. */
   cooledDown: { readonly fromMs: number; readonly mark: MomentMark } | undefined;
   readonly calls: CallLog;
@@ -40,6 +42,7 @@ export function newMerchantRecord(): MerchantRecord {
     lease: undefined,
     failures: 0,
     failure: undefined,
+    condemned: 0,
     cooledDown: undefined,
     calls: new CallLog(),
   };

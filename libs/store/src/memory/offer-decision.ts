@@ -9,7 +9,7 @@ function foreignLease(record: MerchantRecord, generation: number, nowMs: number)
 
 interface OfferDecision {
   readonly result: OfferResult;
-  /** Whether anything is to be written: not when it is refused, or stored already. */
+  /** Whether anything is to be written: not if the offer is refused, or stored already. */
   readonly isNew: boolean;
   readonly keepsLease: boolean;
 }

@@ -3,10 +3,10 @@ export const SEAT_COUNT = 1_024;
 
 /** The seats of the replicas: one each, the same for as long as it is remembered. */
 export class Seats {
-  /** In the order of their last use: the longest unused owner is first. */
+  /** In the order of their last use: the owner that has been unused longest comes first. */
   readonly #seats = new Map<string, number>();
 
-  /** When every seat is taken, the longest unused one changes its owner. */
+  /** When every seat is taken, the one that has been unused longest changes its owner. */
   seatOf(owner: string): number {
     const seat = this.#seats.get(owner) ?? this.#freeSeat(owner);
     this.#seats.delete(owner);

@@ -1,7 +1,7 @@
 import { instantFromEpochMs } from '#libs/clock';
-import type { Announcement, RecordedFailure } from '#libs/session';
+import { type Announcement, gatewayFailureKinds, type RecordedFailure } from '#libs/session';
 
-/** What replicas of this version listen to is a part of what those before it need: their messages keep their shape. */
+/** Replicas of this version listen to a part of what earlier versions need: the messages keep their shape for those. */
 export function encodePublished(merchant: string, generation: number): string {
   return JSON.stringify({ kind: 'published', merchant, generation });
 }
@@ -10,20 +10,25 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
+/** Those before this version pass it over. */
+export function encodeCondemned(merchant: string): string {
+  return JSON.stringify({ kind: 'condemned', merchant });
+}
+
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
 
 /**
- * Whoever may publish to the channel can send anything, a later version of ours included: a message names a merchant
+ * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant
  * whose state may have changed, and nothing else of it is used but the generation.
  * @returns undefined for what this version does not know
  */
 export function decodeAnnouncement(text: string): Announcement | undefined {
   if (text.length > MAX_MESSAGE_LENGTH) return undefined;
   const { kind, merchant, generation } = parseObject(text) ?? {};
-  if (kind !== 'published' && kind !== 'failed') return undefined;
+  if (kind !== 'published' && kind !== 'failed' && kind !== 'condemned') return undefined;
   if (typeof merchant !== 'string' || merchant === '' || merchant.length > MAX_MERCHANT_LENGTH) return undefined;
-  if (kind === 'failed' || !isGeneration(generation)) return { kind: 'changed', merchant };
+  if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }
 
@@ -35,18 +40,11 @@ export function encodeFailure(failure: RecordedFailure): string {
 
 const TEN_YEARS_MS = 10 * 365.25 * 86_400_000;
 
-const failureKinds: ReadonlySet<unknown> = new Set<RecordedFailure['kind']>([
-  'transient',
-  'timeout',
-  'refused',
-  'revoked',
-  'invalid_response',
-  'aborted',
-]);
+const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
 
 /**
- * Reads a failure from a record that others can write to: shown to operators and consumers, so checked as what a gateway
- * sends.
+ * Reads a failure from a record that others can write to: it is shown to operators and consumers, and so is checked
+ * like what a gateway sends.
  * @param nowMs the store's clock: a failure lies within ten years of it
  * @returns undefined for what this version does not know
  */

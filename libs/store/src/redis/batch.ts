@@ -1,4 +1,4 @@
-/** So that no single script holds the server up for long. */
+/** Keeps a single script from holding the server up for long. */
 const MAX_BATCH = 100;
 
 /** Groups items by `keyOf`, each group cut into batches, items in the order given. */
@@ -18,7 +18,7 @@ function cut<Item>(items: readonly Item[]): readonly Item[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * MAX_BATCH, (index + 1) * MAX_BATCH));
 }
 
-/** So that no batch waits behind so many others that its command times out before the server has seen it. */
+/** Keeps a batch from waiting behind so many others that its command times out before the server has seen it. */
 const BATCHES_IN_FLIGHT = 4;
 
 /** Works through the batches, a few at a time; ends with the first failure. */

@@ -3,12 +3,12 @@ import { clusterOptions, DEFAULT_REDIS_TIMEOUTS, reconnectDelayMs, serverOptions
 const address = { host: 'store', port: 6379 };
 
 describe('reconnectDelayMs', () => {
-  it('doubles its ceiling up to the longest delay', () => {
-    const ceilings = [1, 2, 3, 4, 5, 6, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, 1_000, () => 1));
-    expect(ceilings).toEqual([100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
+  it('doubles its bound up to the longest delay', () => {
+    const bounds = [1, 2, 3, 4, 5, 6, 1_000, Infinity].map((attempt) => reconnectDelayMs(attempt, 1_000, () => 1));
+    expect(bounds).toEqual([100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000]);
   });
 
-  it('draws anything below the ceiling, so that replicas spread', () => {
+  it('draws anything below the bound, so that replicas spread', () => {
     expect([0, 0.25, 0.999].map((drawn) => reconnectDelayMs(9, 1_000, () => drawn))).toEqual([0, 250, 999]);
   });
 });

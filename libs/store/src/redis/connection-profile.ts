@@ -8,7 +8,9 @@ export interface RedisTimeouts {
   readonly connectMs: number;
   /** Silence on a connection that owes a reply: it is half-open, and given up. */
   readonly silenceMs: number;
-  /** The longest pause between two attempts to connect: with it, what a fault leaves behind has to be over within a second. */
+  /**
+   * The longest pause between two attempts to connect: whatever a fault leaves behind has to be over within a second.
+   */
   readonly maxReconnectMs: number;
 }
 
@@ -34,15 +36,15 @@ const WRONG_SERVER = /^(READONLY|LOADING|MASTERDOWN)\b/;
 /** Whether a reply, or its code, is one after which the connection is made anew. */
 export const comesFromWrongServer = (reply: string): boolean => WRONG_SERVER.test(reply);
 
-/** Full jitter under an exponential ceiling, so that the replicas do not come back all at once. */
+/** Full jitter under an exponential bound, so that the replicas do not come back all at once. */
 export function reconnectDelayMs(attempt: number, maxMs: number, random: () => number): number {
-  const ceilingMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
-  return Math.ceil(random() * ceilingMs);
+  const boundMs = Math.min(maxMs, FIRST_RECONNECT_MS * 2 ** Math.min(attempt, 20));
+  return Math.ceil(random() * boundMs);
 }
 
 /**
- * A server that is still loading says so to each command: the library's ready check would keep that to itself, and only
- * with Sentinel it is needed, since it also tells whether a primary was found.
+ * A server that is still loading says so to each command: the library's ready check would keep that to itself. It is
+ * needed only with Sentinel, where it also tells whether a primary was found.
  *
  * Decided, not inherited: a command ends in time or fails; nothing waits for a connection and nothing is sent twice,
  * because a claim or a publication that is repeated behind our back is one that we did not decide to make.
@@ -58,7 +60,7 @@ function sharedOptions(timeouts: RedisTimeouts): ServerOptions {
     autoResendUnfulfilledCommands: false,
     // Pending commands fail when the connection does, instead of when they time out.
     maxRetriesPerRequest: 0,
-    // The probe subscribes: the library's own attempt would leave its failure to nobody.
+    // The probe subscribes: nobody would hear of a failure of the library's own attempt.
     autoResubscribe: false,
     disableClientInfo: true,
     // 1: reconnect and fail the command; 2 would send it again.
@@ -125,7 +127,7 @@ export function clusterOptions(
     maxRedirections: 5,
     slotsRefreshTimeout: timeouts.connectMs,
     slotsRefreshInterval: 10_000,
-    // Names stay names, so that TLS verifies what was configured.
+    // Host names are not resolved here, so that TLS verifies what was configured.
     dnsLookup: (address, callback) => callback(null, address),
   };
 }
@@ -137,6 +139,6 @@ function accessOptions({ credentials, tls }: { credentials?: RedisCredentials; t
 }
 
 function tlsOptions(tls: RedisTls): NonNullable<RedisOptions['tls']> {
-  // Said aloud: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
+  // Said explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
   return { ...tls, rejectUnauthorized: true, minVersion: 'TLSv1.2' };
 }

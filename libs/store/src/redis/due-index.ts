@@ -8,10 +8,10 @@ import { dueScript } from './scripts/due.lua.js';
 import { enrolScript } from './scripts/enrol.lua.js';
 import { settleScript } from './scripts/settle.lua.js';
 
-/** Looks at an index that is full of what does not belong there come to an end; the next one goes on. */
+/** One question looks at an index that is full of foreign entries no more often than this; the next one goes on. */
 const MAX_LOOKS = 8;
 const MAX_PAGE = 4_000;
-/** When to look again at an index that was not put right in one go: soon, and not at once for ever. */
+/** When to look again at an index that was not put right in one go: soon, but not at once time and again. */
 const LOOK_AGAIN_MS = 250;
 /** How often an index with fewer entries than merchants were enrolled is made anew. */
 const REBUILD_AFTER_MS = 10_000;
@@ -23,8 +23,8 @@ export interface DueIndexOptions {
 }
 
 /**
- * The sorted sets that say who is due. They are an index of what the merchants' hashes say: whoever is listed is held
- * against the hash, what does not belong there goes, and what is missing is put back.
+ * The sorted sets that say who is due. They are an index of what the merchants' hashes say: each entry is checked
+ * against its hash, what does not belong there is removed, and what is missing is put back.
  */
 export class DueIndex {
   readonly #options: DueIndexOptions;
@@ -75,7 +75,7 @@ export class DueIndex {
     return readDueReply(await scripts.run(dueScript, { keys: [keys.due(shard)], args: [size] }));
   }
 
-  /** Those of the entries that are due by the hashes, too; the index of the others is put right. */
+  /** Those of the entries that are due by their hashes as well; the index of the others is put right. */
   async #settle(shard: number, entries: readonly DueEntry[]): Promise<readonly DueEntry[]> {
     const named = entries.filter(({ merchant }) => merchant !== '');
     if (named.length === 0) return [];
@@ -88,7 +88,9 @@ export class DueIndex {
     return named.filter((_entry, index) => verdicts[index] === 1);
   }
 
-  /** Somebody removed the index, or entries of it. A store that was emptied has no hashes either: nothing is due then. */
+  /**
+   * The index was removed, or some entries of it. A store that was emptied has no hashes either: nothing is due then.
+   */
   async #rebuiltWhereMissing(shard: number, { size }: DuePage): Promise<boolean> {
     const enrolled = this.#enrolledIn(shard);
     const nowMs = this.#options.clock.monotonicMs();

@@ -1,32 +1,22 @@
 import type { ClaimRequest, SessionStore, StoredState } from '#libs/session';
-import { aBudget, aClaim, lease, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, lease, stateOf as stateIn, RedisProcess } from '#libs/testing';
 import { encodeFailure } from './announcement-codec.js';
-import { KeysInRedis } from './redis-keys-fixture.js';
+import type { KeysInRedis } from './redis-keys-fixture.js';
 import { defineScript } from './redis-script.js';
-import { openedByTests } from './redis-store-fixture.js';
+import { serverWithStores } from './redis-store-fixture.js';
 import { claimScript } from './scripts/claim.lua.js';
 import { readScript } from './scripts/read.lua.js';
 
 const TEN_YEARS_MS = 315_576_000_000;
 /** The highest number that leaves room for those to come. */
 const MAX_GENERATION = 2 ** 53 - 2 ** 20;
-const { open, closeAfterTest } = openedByTests();
+const fresh = serverWithStores('belief', () => RedisProcess.start());
 
-let redis: RedisProcess;
 let keys: KeysInRedis;
 let store: SessionStore;
-let prefixes = 0;
 
-beforeAll(async () => {
-  redis = await RedisProcess.start();
-}, 60_000);
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  const keyPrefix = `belief-${(prefixes += 1)}`;
-  keys = new KeysInRedis(redis.port, keyPrefix);
-  closeAfterTest(() => keys.close());
-  const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-  ({ store } = await open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } }));
+  ({ keys, store } = await fresh());
 });
 
 const write = (fields: Record<string, string | number>): Promise<number> =>
@@ -35,11 +25,7 @@ const write = (fields: Record<string, string | number>): Promise<number> =>
 const claim = (overrides: Partial<ClaimRequest> = {}): ReturnType<SessionStore['claim']> =>
   store.claim(aClaim({ owner: 'replica-2', mode: 'when_wanted', newerThan: Number.MAX_SAFE_INTEGER, ...overrides }));
 
-async function stateOf(known = 0): Promise<StoredState> {
-  const [state] = (await store.read([{ merchant: 'shop', known }])).states;
-  if (state === undefined) throw new Error('a state for each question');
-  return state;
-}
+const stateOf = (known = 0): Promise<StoredState> => stateIn(store, 'shop', known);
 
 /** What read.lua says itself: what the store makes of it hides differences. */
 async function reply(known: number): Promise<unknown> {

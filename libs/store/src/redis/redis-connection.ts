@@ -1,6 +1,9 @@
 import { BrokerError } from '#libs/errors';
 
-/** Trust and identity for TLS. Verification cannot be switched off: whoever can pose as the store can serve a payment's key. */
+/**
+ * Trust and identity for TLS. Verification cannot be switched off: anybody who can pose as the store can plant the key
+ * of a payment.
+ */
 export interface RedisTls {
   /** PEM; default: the authorities that Node trusts. */
   readonly ca?: string;

@@ -1,56 +1,40 @@
-import { SystemClock } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import type { Lease, StoredState } from '#libs/session';
-import { aBudget, aClaim, anOffer, aPublication, aRecordedFailure, aSession, lease, RedisProcess } from '#libs/testing';
-import { Redis } from 'ioredis';
-import { RedisSessionStore } from './redis-session-store.js';
+import type { Lease, SessionStore, StoredState } from '#libs/session';
+import {
+  aBudget,
+  aClaim,
+  anOffer,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  lease,
+  RedisProcess,
+  stateOf as stateIn,
+} from '#libs/testing';
+import type { KeysInRedis } from './redis-keys-fixture.js';
+import { type OpenedStore, serverWithStores } from './redis-store-fixture.js';
 
 const HOUR_MS = 3_600_000;
 /** As a writer who means harm would choose it: the next number is the same number. */
 const LAST_SAFE = String(2 ** 53 - 1);
 
-let redis: RedisProcess;
-let client: Redis;
-let key: ClientKey;
-let store: RedisSessionStore;
-let prefix = '';
-let prefixes = 0;
-const states: string[] = [];
+const fresh = serverWithStores('damage', () => RedisProcess.start());
 
-beforeAll(async () => {
-  redis = await RedisProcess.start();
-  client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
-  key = await importClientKey((await generateClientKey()).privateJwk);
-}, 60_000);
-afterAll(async () => {
-  client.disconnect();
-  await redis.stop();
-});
+let keys: KeysInRedis;
+let client: KeysInRedis['client'];
+let store: SessionStore;
+let said: OpenedStore['said'];
+
 beforeEach(async () => {
-  prefix = `damage-${(prefixes += 1)}`;
-  states.length = 0;
-  store = await open();
+  ({ keys, store, said } = await fresh());
+  client = keys.client;
 });
-afterEach(async () => {
-  await store.close();
-  // Nothing that a merchant's keys hold is a failure of the store.
-  expect(states).toEqual(['answers']);
+// Nothing that a merchant's keys hold is a failure of the store.
+afterEach(() => {
+  expect(said()).toEqual(['answers']);
 });
 
-function open(): Promise<RedisSessionStore> {
-  return RedisSessionStore.open({
-    connection: { kind: 'single', address: redis.address, database: 0 },
-    keyPrefix: prefix,
-    keysOf: () => [key],
-    clock: new SystemClock(),
-    onStateChange: (state, detail) => states.push(state === 'answers' ? state : `${state}: ${detail}`),
-    timeouts: { commandMs: 5_000 },
-  });
-}
-
-const hashOf = (merchant: string): string => `${prefix}:{0}:merchant:${merchant}`;
-const callsOf = (merchant: string): string => `${prefix}:{0}:calls:${merchant}`;
-const dueKey = (): string => `${prefix}:{0}:due`;
+const hashOf = (merchant: string): string => keys.hashOf(merchant);
+const callsOf = (merchant: string): string => keys.callsOf(merchant);
 
 const leaseOf = (merchant: string, floor = 0): Promise<Lease> => lease(store, { merchant, floor });
 
@@ -61,13 +45,7 @@ async function published(merchant: string, nextDueInMs = 60_000): Promise<number
   return leased.fence;
 }
 
-async function stateOf(merchant: string, known = 0): Promise<StoredState> {
-  const {
-    states: [state],
-  } = await store.read([{ merchant, known }]);
-  if (state === undefined) throw new Error('a state for each question');
-  return state;
-}
+const stateOf = (merchant: string, known = 0): Promise<StoredState> => stateIn(store, merchant, known);
 
 const damages: Record<string, (merchant: string) => Promise<unknown>> = {
   'its hash is a string': async (merchant) => {
@@ -79,8 +57,8 @@ const damages: Record<string, (merchant: string) => Promise<unknown>> = {
     await client.lpush(callsOf(merchant), 'x');
   },
   'the due set is a string': async () => {
-    await client.del(dueKey());
-    await client.set(dueKey(), 'x');
+    await client.del(keys.due);
+    await client.set(keys.due, 'x');
   },
   'every number is a word': (merchant) => client.hset(hashOf(merchant), numbersOf('word')),
   'every number is negative': (merchant) => client.hset(hashOf(merchant), numbersOf('-5')),
@@ -91,7 +69,7 @@ const damages: Record<string, (merchant: string) => Promise<unknown>> = {
   'its sealed session has 60 MB': (merchant) => client.hset(hashOf(merchant), { sealed: 'x'.repeat(60_000_000) }),
   'its failure has 60 MB': (merchant) => client.hset(hashOf(merchant), { failure: 'x'.repeat(60_000_000) }),
   'its owner has a megabyte': (merchant) => client.hset(hashOf(merchant), { owner: 'x'.repeat(1_000_000) }),
-  'its due moment is infinite': (merchant) => client.zadd(dueKey(), '+inf', merchant),
+  'its due moment is infinite': (merchant) => client.zadd(keys.due, '+inf', merchant),
   'its hash is gone': (merchant) => client.del(hashOf(merchant)),
   'it has fields that nobody knows': (merchant) => client.hset(hashOf(merchant), { '': '', later: 'version' }),
 };
@@ -189,9 +167,9 @@ describe('the index of due moments', () => {
       const members = Array.from({ length: 5_000 }, (_, index) => [
         ...[index % 7 === 0 ? '+inf' : String(start + index), `foreign-${start + index}`],
       ]);
-      await client.call('ZADD', dueKey(), ...members.flat());
+      await client.call('ZADD', keys.due, ...members.flat());
     }
-    await client.zadd(dueKey(), '-inf', 'x'.repeat(1_000_000));
+    await client.zadd(keys.due, '-inf', 'x'.repeat(1_000_000));
     let looks = 0;
     for (let due = await store.due(5); !due.merchants.includes('shop'); due = await store.due(5)) {
       expect(due.nextDueInMs).toBeGreaterThanOrEqual(0);
@@ -202,9 +180,9 @@ describe('the index of due moments', () => {
   }, 30_000);
 
   it.each<[string, () => Promise<unknown>]>([
-    ['was deleted', () => client.del(dueKey())],
-    ['is a hash', async () => void (await client.del(dueKey()), await client.hset(dueKey(), { a: '1' }))],
-    ['lost a member', () => client.zrem(dueKey(), 'shop')],
+    ['was deleted', () => client.del(keys.due)],
+    ['is a hash', async () => void (await client.del(keys.due), await client.hset(keys.due, { a: '1' }))],
+    ['lost a member', () => client.zrem(keys.due, 'shop')],
   ])('is made anew from what the merchants say when it %s', async (_name, damage) => {
     await store.enrol(['shop', 'resting']);
     await published('resting', 600_000);
@@ -216,16 +194,16 @@ describe('the index of due moments', () => {
   it('makes nothing due in a store that was emptied: the sessions live on at the replicas', async () => {
     await store.enrol(['shop']);
     await published('shop', 600_000);
-    for (const name of await client.keys(`${prefix}:*`)) await client.del(name);
+    await keys.deleteAll();
     expect(await store.due(5)).toEqual({ merchants: [] });
   });
 
   it('does not list a merchant that its record says is not due', async () => {
     await store.enrol(['shop']);
     await published('shop', 600_000);
-    await client.zadd(dueKey(), 0, 'shop');
+    await client.zadd(keys.due, 0, 'shop');
     expect((await store.due(5)).merchants).toEqual([]);
-    expect(Number(await client.zscore(dueKey(), 'shop'))).toBeGreaterThan(Date.now());
+    expect(Number(await client.zscore(keys.due, 'shop'))).toBeGreaterThan(Date.now());
   });
 });
 
@@ -338,14 +316,13 @@ describe('seats', () => {
   });
 
   it('are given on after a week without use, or when there are no others: the longest unused first', async () => {
-    const seatsKey = `${prefix}:{0}:seats`;
     const taken = Object.fromEntries(
       Array.from({ length: 1_024 }, (_, seat) => [String(seat), `${Date.now() - 10_000 - seat} sitter-${seat}`]),
     );
-    await client.hset(seatsKey, taken);
+    await client.hset(keys.seats, taken);
     expect(await store.seat('newcomer')).toBe(1_023);
     expect(await store.seat('sitter-5')).toBe(5);
-    await client.hset(seatsKey, { 7: 'damaged' });
+    await client.hset(keys.seats, { 7: 'damaged' });
     expect(await store.seat('second newcomer')).toBe(7);
     expect(await store.seat('newcomer')).toBe(1_023);
   });

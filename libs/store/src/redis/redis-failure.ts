@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
 
-/** `refused`: the server was there and said no, or is one that we do not trust. `silent`: no answer. */
+/** `refused`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
 export interface RedisVerdict {
   readonly kind: 'refused' | 'silent';
   /** In words that can be logged: a reply's code (`NOPERM`, `OOM`, `READONLY`, ...) when there was a reply. */
@@ -24,7 +24,7 @@ const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
 
-/** A certificate that does not verify: somebody answered, and a person has to mend it. */
+/** A certificate that does not verify: there was an answer, and a person has to mend it. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
 
 /**

@@ -9,7 +9,7 @@ export type StateChangeHandler = (state: StoreHealthState, detail: string) => vo
 
 interface RedisHealthOptions {
   readonly clock: Clock;
-  /** Does what the store needs of Redis, end to end; rejects when any of it fails. */
+  /** Does everything that the store needs of Redis, end to end; rejects when any of it fails. */
   readonly probe: () => Promise<void>;
   readonly judge: (error: unknown) => RedisVerdict;
   /** A probe that took longer than this was made by a process that was stalled, and tells nothing of the store. */
@@ -19,7 +19,10 @@ interface RedisHealthOptions {
 
 /** While the store answers, a silent connection is noticed this soon even when nobody asks for anything. */
 const PROBE_WHEN_ANSWERING_MS = 2_000;
-/** Else the way back is looked for this often: it bounds how long an outage outlives itself. Also between early probes. */
+/**
+ * Otherwise a way back is looked for this often, which bounds how long an outage seems to last. Early probes keep this
+ * distance, too.
+ */
 const PROBE_SOON_MS = 250;
 
 /**
@@ -49,7 +52,7 @@ export class RedisHealth {
     return this.#current?.state === 'answers';
   }
 
-  /** Resolves when it is known for the first time whether the store answers. */
+  /** Resolves as soon as it is known whether the store answers. */
   settled(): Promise<void> {
     return this.#firstVerdict;
   }
@@ -66,7 +69,7 @@ export class RedisHealth {
     this.#probeIn(Math.max(0, PROBE_SOON_MS - sinceLastMs));
   }
 
-  /** A connection is there (again): finds out at once whether it is of use. */
+  /** There is a connection (again): finds out at once whether it is of use. */
   probeNow(): void {
     if (this.#probing) this.#probeAgain = true;
     else this.#probeIn(0);

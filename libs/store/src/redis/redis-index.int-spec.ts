@@ -1,34 +1,32 @@
 import type { ClaimRequest, Lease, SessionStore, StoredState } from '#libs/session';
-import { aClaim, anOffer, aPublication, aSession, lease as leaseIn, RedisProcess } from '#libs/testing';
-import { KeysInRedis } from './redis-keys-fixture.js';
-import { openedByTests } from './redis-store-fixture.js';
+import {
+  aClaim,
+  anOffer,
+  aPublication,
+  aSession,
+  lease as leaseIn,
+  stateOf as stateIn,
+  RedisProcess,
+} from '#libs/testing';
+import type { KeysInRedis } from './redis-keys-fixture.js';
+import { serverWithStores } from './redis-store-fixture.js';
 import { dueScript } from './scripts/due.lua.js';
 import { settleScript } from './scripts/settle.lua.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * 24 * HOUR_MS;
-const { open, closeAfterTest } = openedByTests();
+const fresh = serverWithStores('index', () => RedisProcess.start());
 
-let redis: RedisProcess;
 let keys: KeysInRedis;
 let store: SessionStore;
 /** A replica that serves no merchant of the other's configuration. */
 let stranger: SessionStore;
-let prefixes = 0;
 
-beforeAll(async () => {
-  redis = await RedisProcess.start();
-}, 60_000);
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  const keyPrefix = `index-${(prefixes += 1)}`;
-  keys = new KeysInRedis(redis.port, keyPrefix);
-  closeAfterTest(() => keys.close());
-  const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-  const timeouts = { commandMs: 5_000 };
-  ({ store } = await open({ connection, keyPrefix, timeouts }));
-  ({ store: stranger } = await open({ connection, keyPrefix, timeouts }));
+  const opened = await fresh();
+  ({ keys, store } = opened);
+  ({ store: stranger } = await opened.another());
 });
 
 const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
@@ -36,11 +34,7 @@ const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
 
 const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);
 
-async function stateOf(merchant = 'shop'): Promise<StoredState> {
-  const [state] = (await store.read([{ merchant, known: 0 }])).states;
-  if (state === undefined) throw new Error('a state for each question');
-  return state;
-}
+const stateOf = (): Promise<StoredState> => stateIn(store);
 
 /** As a replica leaves it that writes due moments to the index alone: the fence goes on, and the hash names the old one. */
 async function leftByOlderVersion(dueInMs: number, fields: Record<string, string> = {}): Promise<number> {

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 
-/** One merchant's part of a store, as somebody finds it who looks into Redis. */
+/** One merchant's part of a store, as it is found by looking into Redis. */
 interface StoredKeys {
   readonly hash: Readonly<Record<string, string>>;
   readonly calls: readonly (readonly [member: string, atMs: number])[];
@@ -53,6 +53,11 @@ export class KeysInRedis {
     const beganMs = await this.#now();
     await act();
     return [beganMs, await this.#now()];
+  }
+
+  /** The store is empty then, for whoever has the prefix. */
+  async deleteAll(): Promise<void> {
+    for (const name of await this.client.keys(`${this.#prefix}:*`)) await this.client.del(name);
   }
 
   close(): void {

@@ -7,7 +7,7 @@ const CLUSTER_SHARDS = 16;
 const SEATS_SHARD = 0;
 const SEATS = 1_024;
 
-/** No merchant that is configured can have this name. */
+/** No configured merchant can have this name. */
 export const PROBE_MERCHANT = '~probe';
 
 /** How many hash tags the keys of a store have. */
@@ -65,13 +65,18 @@ export class RedisKeys {
     return fnv1a(owner) % SEATS;
   }
 
-  /** What the probe writes to in a shard, and takes away again in the same step. */
+  /** The key that the probe writes in a shard, and removes again in the same step. */
   probe(shard: number): MerchantKeys {
     return this.inShard(shard, PROBE_MERCHANT);
   }
 
   of(merchant: string): MerchantKeys {
     return this.inShard(this.shardOf(merchant), merchant);
+  }
+
+  /** Something of a merchant that was seen, by a name that says nothing of it. */
+  sighting(merchant: string, name: string): string {
+    return `${this.#prefix}:{${this.shardOf(merchant)}}:seen:${merchant}:${name}`;
   }
 
   /** The keys that a merchant would have in a shard, where somebody may have put one that does not belong there. */

@@ -21,7 +21,7 @@ interface RedisLinksOptions {
   readonly onLost: () => void;
 }
 
-/** What the library says of a command that had no connection. */
+/** What the library says when a command had no connection. */
 const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'not connected',
   'the connection was closed',
@@ -38,7 +38,7 @@ interface ClusterListener {
 
 /**
  * The connections of one replica: one for commands and one for announcements alone, so that neither is held up by the
- * other. The client library reconnects them; what it gives up is started again here.
+ * other. The client library reconnects them; what it has given up is started again here.
  */
 export class RedisLinks {
   readonly commands: RedisClient;
@@ -69,7 +69,7 @@ export class RedisLinks {
     for (const client of this.#clients()) this.#follow(client);
   }
 
-  /** What an operation's failure means: when it had no connection because that was turned down, it is a refusal. */
+  /** What an operation's failure means: if there was no connection because it was turned down, it is a refusal. */
   judge(error: unknown): RedisVerdict {
     const verdict = judgeRedisError(error);
     if (verdict.kind === 'refused') this.#noteTurnedAway(verdict);
@@ -137,7 +137,9 @@ export class RedisLinks {
     this.#lost();
   }
 
-  /** That there is no connection after such a reply is our own doing: until there is, the reply is why. */
+  /**
+   * It is our own doing that there is no connection after such a reply: until there is one, the reply is the reason.
+   */
   #noteTurnedAway(verdict: RedisVerdict): void {
     // A cluster does not tell when one of its nodes is connected again.
     if (this.commands instanceof Redis && comesFromWrongServer(verdict.reason))
@@ -148,7 +150,7 @@ export class RedisLinks {
     if (!this.#closed) this.#options.onLost();
   }
 
-  /** The library stops for good when an attempt fails before there is a socket; for us there is no such thing. */
+  /** The library stops for good when an attempt fails before there is a socket; we never stop. */
   #restart(client: RedisClient): void {
     if (this.#closed) return;
     const { clock, timeouts } = this.#options;

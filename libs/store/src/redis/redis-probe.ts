@@ -7,7 +7,7 @@ import { PROBE_ANSWER, probeScript } from './scripts/probe.lua.js';
 /** No announcement: replicas of every version pass over what they do not know. */
 const PROBE_MESSAGE = '{}';
 
-/** The server answered, and not as it must: to be judged as a refusal. */
+/** The server answered, but not as it must: this counts as a refusal. */
 class UnexpectedReply extends Error {
   constructor() {
     super('UNEXPECTED reply of an operation');
@@ -37,7 +37,7 @@ export class RedisProbe {
     this.#options = options;
   }
 
-  /** Rejects with the first failure of any of it. */
+  /** Rejects with the first failure of any part of it. */
   async run(): Promise<void> {
     const { links, keys, clock, timeoutMs } = this.#options;
     this.#round += 1;

@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease } from '#libs/session';
-import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess, stateOf } from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -108,8 +108,8 @@ async function live(replica: Replica, lives: readonly Behaviour[]): Promise<void
       await pause(takesMs);
       Object.assign(tenure, await giveUp(replica, result.lease, ends));
     } else await pause(3);
-    const [state] = (await store.read([{ merchant, known: 0 }])).states;
-    const generation = state?.stored.kind === 'session' ? state.stored.session.generation : 0;
+    const { stored } = await stateOf(store, merchant);
+    const generation = stored.kind === 'session' ? stored.session.generation : 0;
     expect(generation).toBeGreaterThanOrEqual(seen);
     seen = generation;
   }

@@ -8,7 +8,7 @@ export type RedisClient = Redis | Cluster;
 /** A Lua script, known to the server by its SHA-1. */
 export interface RedisScript {
   readonly name: string;
-  /** Without what all scripts begin with. */
+  /** The text without the prelude that all scripts begin with. */
   readonly body: string;
   readonly lua: string;
   readonly sha1: string;
@@ -27,7 +27,7 @@ export function defineScript(name: string, body: string): RedisScript {
 
 /**
  * Runs a script by its SHA-1. A server that does not know it (a fresh one, a failover, SCRIPT FLUSH) has not run
- * anything, so sending the text then runs it once and for that server loads it.
+ * anything, so sending the text then runs it once, and loads it into that server.
  */
 export async function runScript(client: RedisClient, script: RedisScript, call: ScriptCall): Promise<unknown> {
   const operands = [...call.keys, ...call.args.map(String)];

@@ -10,13 +10,21 @@ import type {
   OfferResult,
   Publication,
   SessionStore,
+  Sighting,
+  Sightings,
   StoredState,
   StoredStates,
   WantedState,
 } from '#libs/session';
 import { Announcer, type ListenerErrorHandler } from '../announcer.js';
 import { assertOfferable, assertPublishable } from '../publication.js';
-import { decodeAnnouncement, encodeFailed, encodeFailure, encodePublished } from './announcement-codec.js';
+import {
+  decodeAnnouncement,
+  encodeCondemned,
+  encodeFailed,
+  encodeFailure,
+  encodePublished,
+} from './announcement-codec.js';
 import { batchesBy, inTurn } from './batch.js';
 import { readClaimReply } from './claim-reply.js';
 import { DEFAULT_REDIS_TIMEOUTS, type RedisTimeouts } from './connection-profile.js';
@@ -29,17 +37,22 @@ import { RedisLinks } from './redis-links.js';
 import { RedisProbe } from './redis-probe.js';
 import { ScriptRunner } from './script-runner.js';
 import { claimScript } from './scripts/claim.lua.js';
+import { condemnScript } from './scripts/condemn.lua.js';
 import { offerScript } from './scripts/offer.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
 import { seatScript } from './scripts/seat.lua.js';
+import { sightScript } from './scripts/sight.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
 import { NOTHING_STORED, type ReadReply, storedState } from './stored-state.js';
 
 export interface RedisSessionStoreOptions {
   readonly connection: RedisConnection;
-  /** Begins the name of every key and of the channel: brokers with different prefixes share a server unseen. */
+  /**
+   * Begins the name of every key and of the channel: brokers with different prefixes can share a server without seeing
+   * each other.
+   */
   readonly keyPrefix: string;
   readonly keysOf: KeysOf;
   readonly clock: Clock;
@@ -52,7 +65,7 @@ export interface RedisSessionStoreOptions {
 const whole = (durationMs: number): number => Math.ceil(durationMs);
 
 /** The store that replicas share. Each operation is one Lua script a shard; all time is the server's. */
-export class RedisSessionStore implements SessionStore {
+export class RedisSessionStore implements SessionStore, Sightings {
   readonly #keysOf: KeysOf;
   readonly #keys: RedisKeys;
   readonly #announcer: Announcer;
@@ -61,7 +74,7 @@ export class RedisSessionStore implements SessionStore {
   readonly #scripts: ScriptRunner;
   readonly #index: DueIndex;
 
-  /** Connects, and comes back when it is known whether Redis answers; it need not. What is down is reconnected. */
+  /** Connects, and resolves once it is known whether Redis answers; it need not. What is down is reconnected. */
   static async open(options: RedisSessionStoreOptions): Promise<RedisSessionStore> {
     const store = new RedisSessionStore(options);
     await store.#health.settled();
@@ -173,6 +186,11 @@ export class RedisSessionStore implements SessionStore {
     return released === 1;
   }
 
+  async condemn(merchant: string, generation: number): Promise<boolean> {
+    const args = [generation, this.#keys.channel, encodeCondemned(merchant)];
+    return (await this.#scripts.run(condemnScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
+  }
+
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {
     const states = new Map<WantedState, StoredState>();
     // Shards are asked one after the other, and answer by one clock: the earliest reading holds for all of them.
@@ -184,6 +202,11 @@ export class RedisSessionStore implements SessionStore {
       for (const [index, one] of batch.entries()) states.set(one, answer.states[index] ?? absent(one));
     });
     return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
+  }
+
+  async firstSeen({ merchant, names, forMs }: Sighting): Promise<boolean> {
+    const keys = names.map((name) => this.#keys.sighting(merchant, name));
+    return (await this.#scripts.run(sightScript, { keys, args: [Math.max(1, whole(forMs))] })) === 1;
   }
 
   onAnnouncement(listener: (announcement: Announcement) => void): () => void {
@@ -212,7 +235,7 @@ export class RedisSessionStore implements SessionStore {
     return { states: await Promise.all(states), nowMs };
   }
 
-  /** Nobody was asked for: the clock is, all the same. */
+  /** No merchant was asked for, but the clock is, all the same. */
   async #instant(nowMs: number): Promise<Instant> {
     if (nowMs !== Infinity) return instantFromEpochMs(nowMs);
     return instantFromEpochMs((await this.#readBatch(0, [])).nowMs);

@@ -13,7 +13,7 @@ interface RedisSettings {
 
 /**
  * The connection that the settings describe. A password beside a URL replaces what the URL says of credentials.
- * @throws BrokerError `configuration_invalid` for a URL that is none; it is not quoted
+ * @throws BrokerError `configuration_invalid` for something that is not such a URL; it is not quoted
  */
 export function redisConnection({ place, username, password, tls }: RedisSettings): RedisConnection {
   const access = {

@@ -1,6 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Announcement } from '#libs/session';
+import { KeysInRedis } from './redis-keys-fixture.js';
 import type { StoreHealthState } from './redis-health.js';
 import { RedisSessionStore, type RedisSessionStoreOptions } from './redis-session-store.js';
 
@@ -18,7 +19,7 @@ export interface OpenedStore {
 
 type Choices = Pick<RedisSessionStoreOptions, 'connection'> & Partial<RedisSessionStoreOptions>;
 
-/** What a test opens: closed after it, the last first. */
+/** What a test opens: it is closed after the test, the last one first. */
 interface OpenedByTests {
   readonly open: (choices: Choices) => Promise<OpenedStore>;
   readonly started: <Fixture extends { stop: () => Promise<void> }>(starting: Promise<Fixture>) => Promise<Fixture>;
@@ -47,6 +48,42 @@ export function openedByTests(): OpenedByTests {
       closers.push(() => opened.store.close());
       return opened;
     },
+  };
+}
+
+/** What a test has of the one server: a key prefix that no other test has, and a store opened with it. */
+interface FreshStore extends OpenedStore {
+  readonly keys: KeysInRedis;
+  /** One more replica's store over the same keys. */
+  readonly another: () => Promise<OpenedStore>;
+}
+
+/** A server of a test: a fixture is no spec, and is given the one that specs have. */
+interface TestServer {
+  readonly address: { readonly host: string; readonly port: number };
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * For the specs of this folder, called once in each: one Redis for the whole file, stopped after it.
+ * @returns what each test opens for itself, over keys of its own
+ */
+export function serverWithStores(name: string, start: () => Promise<TestServer>): () => Promise<FreshStore> {
+  const { open, closeAfterTest } = openedByTests();
+  let redis: TestServer;
+  let prefixes = 0;
+  beforeAll(async () => {
+    redis = await start();
+  }, 60_000);
+  afterAll(() => redis.stop());
+  return async () => {
+    const keyPrefix = `${name}-${(prefixes += 1)}`;
+    const keys = new KeysInRedis(redis.address.port, keyPrefix);
+    closeAfterTest(() => keys.close());
+    const connection = { kind: 'single', address: redis.address, database: 0 } as const;
+    // The machine that runs the tests may be busy: what is tested here is not how soon a command is given up.
+    const another = (): Promise<OpenedStore> => open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } });
+    return { ...(await another()), keys, another };
   };
 }
 

@@ -10,28 +10,18 @@ import {
   RedisProcess,
 } from '#libs/testing';
 import { encodeFailure } from './announcement-codec.js';
-import { KeysInRedis } from './redis-keys-fixture.js';
-import { openedByTests } from './redis-store-fixture.js';
+import type { KeysInRedis } from './redis-keys-fixture.js';
+import { serverWithStores } from './redis-store-fixture.js';
 
 /** That of a lease which is taken by the way. */
 const LEASE_MS = 60_000;
-const { open, closeAfterTest } = openedByTests();
+const fresh = serverWithStores('writes', () => RedisProcess.start());
 
-let redis: RedisProcess;
 let keys: KeysInRedis;
 let store: SessionStore;
-let prefixes = 0;
 
-beforeAll(async () => {
-  redis = await RedisProcess.start();
-}, 60_000);
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  const keyPrefix = `writes-${(prefixes += 1)}`;
-  keys = new KeysInRedis(redis.port, keyPrefix);
-  closeAfterTest(() => keys.close());
-  const connection = { kind: 'single', address: redis.address, database: 0 } as const;
-  ({ store } = await open({ connection, keyPrefix, timeouts: { commandMs: 5_000 } }));
+  ({ keys, store } = await fresh());
 });
 
 const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn(store, overrides);

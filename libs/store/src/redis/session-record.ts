@@ -3,7 +3,10 @@ import { BrokerError } from '#libs/errors';
 import { type ClientKey, openAtRest, sealAtRest } from '#libs/jwe';
 import type { Session } from '#libs/session';
 
-/** The client keys of a merchant, the newest first: it seals, all open. Empty for a merchant without configured keys. */
+/**
+ * The client keys of a merchant, the newest first: that one seals, and all of them open. Empty for a merchant without
+ * configured keys.
+ */
 export type KeysOf = (merchant: string) => readonly ClientKey[];
 
 /** A later layout takes another number; a replica that does not know it treats the record as absent. */
@@ -33,7 +36,7 @@ export async function openSession(
 ): Promise<Session | undefined> {
   const plaintext = await openAtRest(sealed, keysOf(binding.merchant), binding);
   if (plaintext === undefined) return undefined;
-  // Whoever sealed it holds the merchant's private key and wrote it with `sealSession`: the layout tells its shape.
+  // It was sealed with the merchant's private key, and so by `sealSession`: the layout tells its shape.
   const record = JSON.parse(Buffer.from(plaintext).toString('utf8')) as { layout: unknown; session: Session };
   return record.layout === LAYOUT ? revived(record.session) : undefined;
 }

@@ -11,9 +11,10 @@ export type ReadReply = readonly [
   failure: string,
   dueInMs: string,
   dueMark: string,
+  condemned: string,
 ];
 
-export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', ''];
+export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', '', ''];
 
 interface StateReading {
   readonly merchant: string;
@@ -23,12 +24,13 @@ interface StateReading {
 }
 
 export async function storedState(reply: ReadReply, reading: StateReading): Promise<StoredState> {
-  const [, , , , failureText, dueInMs, dueMark] = reply;
+  const [, , , , failureText, dueInMs, dueMark, condemned] = reply;
   const { merchant, nowMs } = reading;
   const failure = failureText === '' ? undefined : decodeFailure(failureText, nowMs);
   return {
     merchant,
     stored: await storedSession(reply, reading),
+    ...(condemned === '' ? {} : { condemned: Number(condemned) }),
     ...(failure === undefined ? {} : { failure }),
     ...(dueInMs === '' ? {} : { dueInMs: Math.max(0, Number(dueInMs)), dueMark }),
   };

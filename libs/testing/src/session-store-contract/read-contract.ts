@@ -105,6 +105,7 @@ export function describeRead(bench: Bench): void {
         store.publish(leased, publicationOf(leased)),
         store.offer(anOffer()),
         store.release(leased, { called: true, nextDueInMs: 0 }),
+        store.condemn('shop', leased.fence),
         store.read([unknown('shop')]),
       ]);
       const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };

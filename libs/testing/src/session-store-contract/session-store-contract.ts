@@ -2,6 +2,7 @@ import { describeAnnouncements } from './announcement-contract.js';
 import { describeBudget } from './budget-contract.js';
 import { describeBudgetWindows } from './budget-windows-contract.js';
 import { describeClaim } from './claim-contract.js';
+import { describeCondemn } from './condemn-contract.js';
 import { describeDue } from './due-contract.js';
 import { describeFences } from './fence-contract.js';
 import { describeOffer } from './offer-contract.js';
@@ -33,6 +34,7 @@ export function describeSessionStoreContract(name: string, makeStore: MakeStore)
     describeWatchedMoments(bench);
     describePublish(bench);
     describeOffer(bench);
+    describeCondemn(bench);
     describeRead(bench);
     describeSeats(bench);
     describeAnnouncements(bench);

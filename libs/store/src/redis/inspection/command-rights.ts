@@ -50,6 +50,8 @@ export function rightsOn(keys: RedisKeys, merchant: string): readonly CommandRig
     on(seats, 'HSTRLEN', NOBODY),
     on(seats, 'HMGET', NOBODY),
     on(seats, 'HSET', NOBODY, '1', NOBODY),
+    // With NX and XX both, it is no command: nothing is set.
+    on(keys.sighting(merchant, NOBODY), 'SET', '', 'NX', 'XX'),
     // Outside of a script the keys of the probe are never there.
     on(probe.merchant, 'UNLINK'),
     on(probe.calls, 'UNLINK'),

@@ -21,7 +21,7 @@ const PASSWORD = 'canary-password-of-the-store';
 /** As docs/redis.md names them. */
 const DOCUMENTED = (
   '+hello +auth +select +ping +info +subscribe +publish +eval +evalsha +time +type +unlink +hstrlen +hmget +hset +hdel ' +
-  '+zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire'
+  '+set +zadd +zrange +zcard +zscore +zrem +zremrangebyscore +pexpire'
 ).split(' ');
 const clock = new SystemClock();
 const closers: (() => Promise<unknown> | void)[] = [];
@@ -176,6 +176,7 @@ describe('rights', () => {
       'channel broker:announcements',
       'key broker:{0}:calls:other',
       'key broker:{0}:seats',
+      'key broker:{0}:seen:other:session-broker-doctor',
     ]);
   });
 

@@ -1,11 +1,14 @@
+import { merchantFields } from '../redis-layout.js';
+
+const shortFields = Object.entries(merchantFields)
+  .flatMap(([name, { isText }]) => (isText === true ? [] : [`'${name}'`]))
+  .join(', ');
+
 /**
- * What every script begins with. The content of a merchant's keys is somebody's input: whatever is not as this store
- * writes it is absent, for that merchant alone, and no script ends for it.
- *
- * Fields of a merchant's hash, moments and durations in ms: fence, owner, leaseEndsAt, leaseMs, leaseCools, leaseCall
- * (its member of the calls); generation, sealed, publishedAt (when the gateway had answered), contested; failures,
- * failure, cooledDownAt; dueAt, dueMs, and dueFence: the fence as it was when the due moment was set. A replica of a
- * version that knew no dueAt changes the fence, and then only the due set has the moment.
+ * What every script begins with. The content of a merchant's keys is untrusted input: whatever is not as this store
+ * writes it counts as absent, for that merchant alone, and no script fails because of it.
+ * What the fields hold stands in `redis-layout.ts`. A replica of a version that knew no dueAt changes the fence, and then
+ * only the due set has the moment.
  */
 export const prelude = String.raw`
 local time = redis.call('TIME')
@@ -47,10 +50,7 @@ local function short_fields(key, names, longest)
   return found
 end
 
-local NAMES = {
-  'fence', 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall', 'generation', 'publishedAt', 'contested',
-  'failures', 'cooledDownAt', 'dueAt', 'dueMs', 'dueFence',
-}
+local NAMES = { ${shortFields} }
 
 -- What is left of a moment: never more than the length for which it was set, however the clock was moved.
 local function left_of(moment)
@@ -94,6 +94,7 @@ local function record_of(key, known, indexed, usual_length)
     lease = lease, is_leased = lease ~= nil and lease.at > now,
     due = due_in(fields, lease, indexed),
     published_at = believed(fields.publishedAt), contested = fields.contested == '1',
+    condemned = believed(fields.condemned, known) or 0,
     failures = believed(fields.failures) or 0, cooled_down_at = believed(fields.cooledDownAt),
   }
 end

@@ -1,5 +1,6 @@
 import { defineScript, type RedisScript } from '../redis-script.js';
 import { claimScript } from './claim.lua.js';
+import { condemnScript } from './condemn.lua.js';
 import { dueScript } from './due.lua.js';
 import { enrolScript } from './enrol.lua.js';
 import { offerScript } from './offer.lua.js';
@@ -14,6 +15,7 @@ export const operationScripts: readonly RedisScript[] = [
   claimScript,
   publishScript,
   offerScript,
+  condemnScript,
   releaseScript,
   readScript,
   enrolScript,
@@ -26,7 +28,7 @@ const asFunction = ({ name, body }: RedisScript): string => `local function ${na
 
 /**
  * Runs the very scripts of all operations, one after the other, for a merchant that is gone again at the end: whatever
- * a server would refuse to the store, it refuses to this.
+ * a server would refuse the store, it refuses this.
  */
 export const probeScript = defineScript(
   'probe',
@@ -49,7 +51,7 @@ local function claimed()
 end
 
 enrol({ index, record }, { '1', merchant })
--- Given back, then not, then published: so all that a claim looks at is there once.
+-- Given back, then not, then published: like this, all that a claim looks at is there once.
 for called = 0, 1 do
   local args = { merchant, 'probe', claimed(), '0', whole(called), 'failed', channel, announcement }
   table.insert(answers, release({ record, calls, index }, args))
@@ -57,6 +59,7 @@ for called = 0, 1 do
 end
 local fence = claimed()
 table.insert(answers, publish({ record, index }, { merchant, 'probe', fence, 'sealed', '0', '0', channel, '' }))
+table.insert(answers, condemn({ record }, { fence, channel, '' }))
 local offered = offer({ record, index }, { merchant, whole(fence + 1), 'sealed', '0', '0', fence, channel, '' })
 table.insert(answers, offered[1])
 table.insert(answers, read({ index, record }, { merchant, '0' })[2][1])
@@ -70,4 +73,4 @@ return table.concat(answers, ' ')
 );
 
 /** What the probe returns where every operation did what it should. */
-export const PROBE_ANSWER = 'claimed 1 claimed 1 claimed published taken session 1 0';
+export const PROBE_ANSWER = 'claimed 1 claimed 1 claimed published 1 taken session 1 0';

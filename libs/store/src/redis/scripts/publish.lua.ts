@@ -12,7 +12,7 @@ export const publishScript = defineScript(
 local fence = tonumber(ARGV[3])
 present(KEYS[2], 'zset')
 local record = record_of(KEYS[1], fence)
--- The same again: nothing is done.
+-- The same once more: nothing is done.
 if record.generation == fence then return 'published' end
 if math.max(record.fence, record.generation) > fence then return 'fenced' end
 

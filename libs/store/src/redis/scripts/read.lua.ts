@@ -8,7 +8,7 @@ export const readScript = defineScript(
 -- KEYS[i+1]  the i-th merchant (hash)
 -- ARGV       per merchant: name, generation that the reader has (0: none)
 -- returns    { now in ms, per merchant { kind (absent | session | unchanged | unopenable), generation, sealed session,
---            age ms, failure, due in ms, due mark } }; what is absent is empty
+--            age ms, failure, due in ms, due mark, condemned generation } }; what is absent is empty
 present(KEYS[1], 'zset')
 local states = { whole(now) }
 
@@ -31,8 +31,9 @@ for i = 1, #KEYS - 1 do
   local merchant, known = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
   local record = record_of(KEYS[i + 1], known, { set = KEYS[1], merchant = merchant })
   local state = stored(KEYS[i + 1], record, known)
-  state[6], state[7] = '', ''
+  state[6], state[7], state[8] = '', '', ''
   if record.due then state[6], state[7] = whole(left_of(record.due)), record.due.mark end
+  if record.generation > 0 and record.condemned == record.generation then state[8] = whole(record.generation) end
   states[i + 1] = state
 end
 return states

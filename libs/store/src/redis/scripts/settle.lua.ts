@@ -14,7 +14,7 @@ local verdicts = {}
 
 local function is_foreign(record, merchant)
   if not record.is_there and not record.was_damaged then return true end
-  -- Nobody has claimed it for this long: no replica serves it any more, and whoever will enrols it.
+  -- Nobody has claimed it for this long: no replica serves it any more, and one that is going to enrols it.
   local indexed_at = tonumber(redis.call('ZSCORE', KEYS[1], merchant) or now)
   return indexed_at < now - HOUR
 end

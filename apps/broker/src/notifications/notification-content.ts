@@ -1,0 +1,110 @@
+import { BrokerError } from '#libs/errors';
+
+/** `hosted_page`: an order with the operation that it is told of. `direct_payment`: an operation by itself. */
+export const NOTIFICATION_KINDS = ['hosted_page', 'direct_payment'] as const;
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
+
+type Members = Readonly<Record<string, unknown>>;
+
+export interface NotificationContent {
+  readonly kind: NotificationKind;
+  readonly content: Members;
+  /** What it is about: two notifications with the same are repetitions of one. */
+  readonly about: readonly [type: string, ecomOperationId: string, status: string];
+}
+
+interface Rule {
+  readonly is: (value: unknown) => boolean;
+  readonly fault: string;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const text: Rule = { is: (value) => isText(value) && value.trim() !== '', fault: 'must be a text that is not empty' };
+const amount: Rule = { is: (value) => typeof value === 'number', fault: 'must be a number' };
+const texts: Rule = { is: (value) => Array.isArray(value) && value.every(isText), fault: 'must be a list of texts' };
+const members: Rule = { is: isMembers, fault: 'must be an object' };
+
+/** May be missing, and published clients have seen null. */
+function ifGiven({ is, fault }: Rule): Rule {
+  return { is: (value) => value === undefined || value === null || is(value), fault: `${fault}, where it is given` };
+}
+const anyText: Rule = { is: isText, fault: 'must be a text' };
+const flag: Rule = { is: (value) => typeof value === 'boolean' || isText(value), fault: 'must be true or false' };
+
+type Shape = Readonly<Record<string, Rule>>;
+
+/** Without these nobody can tell what was paid; the rest is held to its type, and what is not named here is let be. */
+const OPERATION: Shape = {
+  type: text,
+  ecomOperationId: text,
+  status: text,
+  coinAmount: amount,
+  merchantId: text,
+  transactionCurrency: ifGiven(anyText),
+  operationId: ifGiven(text),
+  // Empty for a direct payment.
+  hppOrderId: ifGiven(anyText),
+  transactionResponseInfo: ifGiven(members),
+  rrn: ifGiven(anyText),
+  notificationUrl: ifGiven(anyText),
+  notificationEncryption: ifGiven(flag),
+};
+const ORDER: Shape = {
+  hppOrderId: text,
+  ecomOrderId: text,
+  merchantRequestId: text,
+  merchantId: text,
+  orderStatus: text,
+  coinAmount: amount,
+  operation: members,
+  paymentMethods: ifGiven(texts),
+  statusUrl: ifGiven(anyText),
+  redirectUrl: ifGiven(anyText),
+  notificationUrl: ifGiven(anyText),
+  notificationEncryption: ifGiven(flag),
+};
+
+/**
+ * Holds the content of a notification against the two forms that the gateway sends.
+ * @throws BrokerError `notification_invalid`, which names the member at fault and never its value
+ */
+export function notificationContentOf(json: string): NotificationContent {
+  const content = parsed(json);
+  if (!isMembers(content)) throw invalid('it is no JSON object');
+  if (!('operation' in content) && !('ecomOperationId' in content)) {
+    throw invalid('it has neither an operation nor the members of one');
+  }
+  const isOrder = 'operation' in content;
+  if (isOrder) demand(content, { shape: ORDER, path: '' });
+  const operation = (isOrder ? content['operation'] : content) as Members;
+  demand(operation, { shape: OPERATION, path: isOrder ? 'operation.' : '' });
+  const [type, id, status] = [operation['type'], operation['ecomOperationId'], operation['status']] as string[];
+  return {
+    kind: isOrder ? 'hosted_page' : 'direct_payment',
+    content,
+    about: [type ?? '', id ?? '', status ?? ''],
+  };
+}
+
+function demand(value: Members, { shape, path }: { readonly shape: Shape; readonly path: string }): void {
+  const broken = Object.entries(shape).find(([name, { is }]) => !is(value[name]));
+  if (broken !== undefined) throw invalid(`${path}${broken[0]} ${broken[1].fault}`);
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    // The parser's message quotes what it read, so that it ends here.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalid(publicDetail: string): BrokerError {
+  return new BrokerError('notification_invalid', { publicDetail });
+}

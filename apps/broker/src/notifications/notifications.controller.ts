@@ -1,0 +1,87 @@
+import { isUtf8 } from 'node:buffer';
+import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BrokerError } from '#libs/errors';
+import { SessionReplica } from '#libs/session';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { Requires } from '../auth/access.js';
+import { callerOf } from '../auth/caller.js';
+import { NO_STORE } from '../docs/answer-headers.js';
+import { MerchantParameter, Problems } from '../docs/route-documents.js';
+import { RequestLife } from '../http/request-life.js';
+import { type MerchantRoute, MERCHANTS_PATH } from '../http/routes.js';
+import { StrictBody } from '../http/strict-body.pipe.js';
+import { MAX_PLAINTEXT_BYTES } from '../payloads/payload-bounds.js';
+import { PayloadCipher } from '../payloads/payload-cipher.service.js';
+import { notificationContentOf } from './notification-content.js';
+import { NotificationDocument, NotificationRequest } from './notification-documents.js';
+import { sealedBodyOf } from './received-notification.js';
+import { Repetitions } from './repetitions.service.js';
+
+type OpeningRequest = FastifyRequest<MerchantRoute>;
+
+@ApiTags('notifications')
+@ApiBearerAuth()
+@Controller(MERCHANTS_PATH)
+export class NotificationsController {
+  constructor(
+    private readonly replica: SessionReplica,
+    private readonly cipher: PayloadCipher,
+    private readonly repetitions: Repetitions,
+    private readonly life: RequestLife,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  @Post(':merchant/notifications/open')
+  @HttpCode(200)
+  @Header('cache-control', 'no-store')
+  @Requires({ scope: 'merchant', permission: 'payload:decrypt' })
+  @ApiOperation({
+    summary: 'Open a notification of the gateway',
+    description:
+      'Opened where it is sealed, held against the forms that the gateway sends, and marked when it comes again. Needs ' +
+      '`payload:decrypt`. Asking again is harmless.',
+    operationId: 'openNotification',
+  })
+  @ApiBody({ type: NotificationRequest })
+  @MerchantParameter()
+  @ApiResponse({
+    status: 200,
+    type: NotificationDocument,
+    description: 'What the notification says.',
+    headers: NO_STORE,
+  })
+  @Problems(400, 401, 403, 404, 413, 415, 422, 429, 503)
+  async openNotification(
+    @Req() request: OpeningRequest,
+    @Body(new StrictBody(NotificationRequest)) received: NotificationRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<NotificationDocument> {
+    const { merchant } = request.params;
+    const jwe = sealedBodyOf(received);
+    const bytes = jwe === undefined ? bytesOf(received.body) : await this.#opened(merchant, jwe, reply);
+    this.#tell(request, bytes.length);
+    const { kind, content, about } = notificationContentOf(isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : '');
+    const repeated = await this.repetitions.isRepeated(merchant, about);
+    return { kind, sealed: jwe !== undefined, ...(repeated === undefined ? {} : { repeated }), content };
+  }
+
+  #opened(merchant: string, jwe: string, reply: FastifyReply): Promise<Uint8Array> {
+    const recipient = { merchant, session: this.replica.held.get(merchant) };
+    return this.cipher.open(jwe, recipient, this.life.signalFor(reply));
+  }
+
+  #tell(request: OpeningRequest, bytes: number): void {
+    const { merchant } = request.params;
+    const caller = callerOf(request)?.name;
+    this.audit.done({ action: 'notification.open', caller, merchant, bytes, requestId: request.id });
+  }
+}
+
+/** @throws BrokerError `payload_too_large` */
+function bytesOf(body: string): Buffer {
+  const bytes = Buffer.from(body, 'utf8');
+  if (bytes.length > MAX_PLAINTEXT_BYTES) throw new BrokerError('payload_too_large');
+  return bytes;
+}

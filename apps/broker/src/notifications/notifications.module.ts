@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AuditModule } from '../audit/audit.module.js';
+import { HttpModule } from '../http/http.module.js';
+import { PayloadsModule } from '../payloads/payloads.module.js';
+import { RenewalModule } from '../renewal/renewal.module.js';
+import { NotificationsController } from './notifications.controller.js';
+import { Repetitions } from './repetitions.service.js';
+
+/** Notifications of the gateway, opened for whoever received them. */
+@Module({
+  imports: [RenewalModule, AuditModule, HttpModule, PayloadsModule],
+  controllers: [NotificationsController],
+  providers: [Repetitions],
+})
+export class NotificationsModule {}

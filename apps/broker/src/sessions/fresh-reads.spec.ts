@@ -1,0 +1,181 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServedSession, SessionReplica } from '#libs/session';
+import { aSession } from '#libs/testing';
+import type { Caller } from '../auth/caller.js';
+import { freshReads } from './fresh-reads.js';
+import type { SessionReads } from './session-reads.js';
+
+const PATH = '/v1/merchants/shop/session';
+const LIVING = aSession({ merchant: 'shop', generation: 7 });
+const ALLOWED: Caller = { name: 'checkout' };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: string | undefined;
+}
+
+/** What the parts around a read say; as they stand here, `checkout` may read the living session of `shop`. */
+class Edge {
+  caller: Caller | undefined = ALLOWED;
+  served: ServedSession | undefined = { session: LIVING, verdict: { result: 'fresh', reason: 'current' } };
+  untilRenewalMs = 90_500;
+  readonly asked: [caller: string, merchant: string, permission: string][] = [];
+  readonly counted: Parameters<SessionReads['served']>[] = [];
+
+  /** The answer; undefined when the request goes the framework's way, to which nothing may have been written. */
+  read(request: { method?: string; url?: string; headers?: Record<string, string> } = {}): Answer | undefined {
+    let answer: Answer | undefined;
+    const response = {
+      writeHead: (status: number, headers: Answer['headers']) => ({
+        end: (body?: string) => (answer = { status, headers, body }),
+      }),
+    } as unknown as ServerResponse;
+    const isAnswered = this.#early()(
+      { method: 'GET', url: PATH, headers: {}, ...request } as unknown as IncomingMessage,
+      response,
+    );
+    expect(isAnswered).toBe(answer !== undefined);
+    return answer;
+  }
+
+  #early(): ReturnType<typeof freshReads> {
+    return freshReads({
+      authenticator: { known: () => this.caller },
+      policies: {
+        allows: (caller, merchant, permission) => {
+          this.asked.push([caller.name, merchant, permission]);
+          return caller === ALLOWED && merchant === 'shop' && permission === 'session:read';
+        },
+      },
+      replica: {
+        reader: { peek: () => this.served },
+        held: { untilRenewalMs: () => this.untilRenewalMs },
+      } as unknown as Pick<SessionReplica, 'reader' | 'held'>,
+      reads: { served: (...read) => this.counted.push(read) },
+    });
+  }
+}
+
+let edge: Edge;
+beforeEach(() => {
+  edge = new Edge();
+});
+
+describe('a plain read of a fresh session', () => {
+  it('is answered with the session, and kept by its caller until it is renewed', () => {
+    const answer = edge.read();
+    expect(answer).toMatchObject({
+      status: 200,
+      headers: {
+        etag: '"7"',
+        'cache-control': 'private, max-age=90',
+        'content-type': 'application/json; charset=utf-8',
+      },
+    });
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ merchant: 'shop', generation: 7 });
+  });
+
+  it('has the headers of caution, and the id of its request', () => {
+    const headers = (id?: string) => edge.read(id === undefined ? {} : { headers: { 'x-request-id': id } })?.headers;
+    expect(headers('mine-1')).toMatchObject({
+      'x-request-id': 'mine-1',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+    expect(headers()?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers('not one\r\n')?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each(['"7"', 'W/"7"', '"1", "7"', '"1",W/"7"', '*'])('is 304 without a body for a caller that has %s', (tag) => {
+    const answer = edge.read({ headers: { 'if-none-match': tag } });
+    expect(answer).toMatchObject({ status: 304, headers: { etag: '"7"', 'cache-control': 'private, max-age=90' } });
+    expect(answer?.body).toBeUndefined();
+  });
+
+  it.each(['"1"', '7', '"77"', '""', ''])('is answered whole to a caller that has %j', (tag) => {
+    expect(edge.read({ headers: { 'if-none-match': tag } })).toMatchObject({ status: 200 });
+  });
+
+  it('may not be kept at all once the session is due for renewal', () => {
+    edge.untilRenewalMs = -1;
+    expect(edge.read()?.headers['cache-control']).toBe('private, max-age=0');
+  });
+
+  it.each([{}, { 'if-none-match': '"7"' }])('is counted once, as one of its caller: %j', (headers) => {
+    edge.read({ headers });
+    expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
+  });
+
+  it('needs the right to read sessions of that merchant, and asks for no other', () => {
+    edge.read();
+    expect(edge.asked).toEqual([['checkout', 'shop', 'session:read']]);
+  });
+});
+
+describe('what goes the way of the framework, with nothing written and nothing counted', () => {
+  afterEach(() => {
+    expect(edge.counted).toEqual([]);
+  });
+
+  it.each(['POST', 'HEAD', 'OPTIONS', 'DELETE', 'get'])('is the method %s', (method) => {
+    expect(edge.read({ method })).toBeUndefined();
+  });
+
+  it('is a read that wants to wait', () => {
+    expect(edge.read({ headers: { prefer: 'wait=5' } })).toBeUndefined();
+    expect(edge.read({ headers: { prefer: '' } })).toBeUndefined();
+  });
+
+  it('is a caller that is not known yet, of whom no policy is asked', () => {
+    edge.caller = undefined;
+    expect(edge.read()).toBeUndefined();
+    expect(edge.asked).toEqual([]);
+  });
+
+  it('is a caller that may not read the session', () => {
+    edge.caller = { name: 'stranger' };
+    expect(edge.read()).toBeUndefined();
+  });
+
+  it.each<[string, ServedSession | undefined]>([
+    ['there is none', undefined],
+    ['it is past its margin', { session: LIVING, verdict: { result: 'stale', reason: 'past_margin' } }],
+  ])('is a read of a session that is not fresh: %s', (_name, served) => {
+    edge.served = served;
+    expect(edge.read()).toBeUndefined();
+  });
+
+  it.each([
+    '',
+    '/',
+    '/v1/merchants',
+    '/v1/merchants/shop',
+    '/v1/merchants/shop/sessions',
+    '/v1/merchants/shop/session/',
+    '/v1/merchants/shop/session?minRemaining=30',
+    '/v1/merchants/shop/session#top',
+    '/v1/merchants/shop/session/rejections',
+    'v1/merchants/shop/session',
+    '//v1/merchants/shop/session',
+    '/V1/merchants/shop/session',
+    'http://broker/v1/merchants/shop/session',
+  ])('is the path %j, of which no policy is asked', (url) => {
+    expect(edge.read({ url })).toBeUndefined();
+    expect(edge.asked).toEqual([]);
+  });
+
+  it.each<[url: string, merchant: string]>([
+    ['/v1/merchants/session', ''],
+    ['/v1/merchants//session', ''],
+    ['/v1/merchants/a/b/session', 'a/b'],
+    ['/v1/merchants/../session', '..'],
+    ['/v1/merchants/sho%70/session', 'sho%70'],
+    ['/v1/merchants/shop%00/session', 'shop%00'],
+    ['/v1/merchants/shop?x=/session', 'shop?x='],
+    ['/v1/merchants/__proto__/session', '__proto__'],
+  ])('is the path %s, whose merchant is no configured one', (url, merchant) => {
+    expect(edge.read({ url })).toBeUndefined();
+    expect(edge.asked).toEqual([['checkout', merchant, 'session:read']]);
+  });
+});

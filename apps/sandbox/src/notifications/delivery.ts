@@ -1,0 +1,47 @@
+import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+
+/** By the true time whatever the sandbox's clock says: a receiver that hangs must not keep a socket for ever. */
+const MAX_SILENCE_MS = 10_000;
+const MAX_SOCKETS = 32;
+
+export interface Delivery {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The status of the answer, or why there was none. */
+export type Receipt = { readonly httpStatus: number } | { readonly failure: string };
+
+/** Sends notifications, a bounded number at a time. Redirects are not followed, and bodies of answers not read. */
+export class Deliverer {
+  readonly #http = new HttpAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+  readonly #https = new HttpsAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+
+  deliver({ url, headers, body }: Delivery): Promise<Receipt> {
+    const isHttps = url.protocol === 'https:';
+    const send = isHttps ? httpsRequest : httpRequest;
+    return new Promise((resolve) => {
+      const request = send(url, {
+        method: 'POST',
+        agent: isHttps ? this.#https : this.#http,
+        timeout: MAX_SILENCE_MS,
+        headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+      });
+      request.once('response', (response) => {
+        response.resume();
+        resolve({ httpStatus: response.statusCode ?? 0 });
+      });
+      request.once('timeout', () => request.destroy(new Error('no answer in time')));
+      request.once('error', (error: NodeJS.ErrnoException) => resolve({ failure: error.code ?? error.message }));
+      request.end(body);
+    });
+  }
+
+  /** Cuts off what is under way. */
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { FakeClock } from '#libs/testing';
+import { generateKeyPair } from '../crypto/ec-key.js';
+import { readMerchant } from '../merchants/merchant.js';
+import { Waiting } from '../wire/waiting.js';
+import type { Delivery, Receipt } from './delivery.js';
+import { NotificationTargets } from './notification-targets.js';
+import { Notifications } from './notifications.js';
+
+const merchant = readMerchant({ id: 'shop', serviceCode: randomUUID(), publicJwk: generateKeyPair().jwk });
+
+describe('notifications', () => {
+  let clock: FakeClock;
+  let delivered: Delivery[];
+  let receipts: Receipt[];
+  let notifications: Notifications;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    delivered = [];
+    receipts = [];
+    notifications = new Notifications({
+      clock,
+      waiting: new Waiting(clock),
+      targets: new NotificationTargets([], () => undefined),
+      deliver: (delivery) => {
+        delivered.push(delivery);
+        return Promise.resolve(receipts.shift() ?? { failure: 'ECONNREFUSED' });
+      },
+      capacity: 2,
+    });
+  });
+
+  const send = (url = 'http://127.0.0.1:3000/'): void =>
+    notifications.send({ merchant, url, document: { status: 'SUCCESS' }, isSealed: false });
+
+  it('are sent six times in all to a receiver that is not there', async () => {
+    send();
+    await clock.advance(2 * 86_400_000);
+    expect(delivered).toHaveLength(6);
+    expect(notifications.list()).toMatchObject([{ state: 'given_up', attempts: { length: 6 } }]);
+    expect(clock.pendingTasks).toBe(0);
+  });
+
+  it('take no answer but 200', async () => {
+    receipts.push({ httpStatus: 204 }, { httpStatus: 200 });
+    send();
+    await clock.advance(5_000);
+    expect(notifications.list()).toMatchObject([
+      { state: 'delivered', attempts: [{ httpStatus: 204 }, { httpStatus: 200 }] },
+    ]);
+  });
+
+  it('are given up for newer ones when there are too many', async () => {
+    for (let count = 0; count < 3; count += 1) send();
+    await clock.settle();
+    expect(notifications.list().map(({ id }) => id)).toEqual([2, 3]);
+    await clock.advance(5_000);
+    expect(delivered).toHaveLength(5);
+  });
+
+  it('are no more repeated after a reset', async () => {
+    send();
+    await clock.settle();
+    notifications.reset();
+    await clock.advance(86_400_000);
+    expect(delivered).toHaveLength(1);
+  });
+
+  it('that were repeated by hand go on as before', async () => {
+    receipts.push({ httpStatus: 200 }, { httpStatus: 500 });
+    send();
+    await notifications.idle();
+    expect(notifications.repeat(1)).toBe(true);
+    await clock.advance(86_400_000);
+    expect(notifications.list()).toMatchObject([{ state: 'delivered', attempts: { length: 2 } }]);
+  });
+});

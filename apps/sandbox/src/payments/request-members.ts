@@ -1,0 +1,43 @@
+import { InputFault, text, wholeNumber, type Reader } from '../input/read-input.js';
+
+/* What the members of payment requests may hold, as the published tables say it. */
+
+const MAX_COIN_AMOUNT = Number.MAX_SAFE_INTEGER;
+const MAX_TEXT = 4_096;
+const MAX_JWE = 64 * 1024;
+const DATE = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d{1,9})? ?(Z|[+-]\d{2}:?\d{2})$/;
+
+export const id = text({ longest: 36, pattern: /^.+$/su, due: 'text of 1 to 36 characters' });
+export const customerId = text({ longest: 255, pattern: /^.+$/su, due: 'text of 1 to 255 characters' });
+export const words = text({ longest: MAX_TEXT, pattern: /^.+$/su, due: `text of 1 to ${MAX_TEXT} characters` });
+export const wordsOrNone = text({ longest: MAX_TEXT });
+export const sealedWords = text({ longest: MAX_JWE, pattern: /^[\w.-]+$/, due: 'a compact JWE' });
+export const sendingDate = text({ longest: 64, pattern: DATE, due: 'a moment such as 2022-11-11 11:58:41.56+00:00' });
+
+export const amount = wholeNumber(1, MAX_COIN_AMOUNT);
+
+/** The published example of a refund writes the amount as text, observed clients as a number. */
+export const amountOrText: Reader<number> = (value, path) =>
+  amount(typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value, path);
+
+/** Published clients send `true`, and `"true"`. */
+export const switchOrText: Reader<boolean> = (value, path) => {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string') return value.toLowerCase() === 'true';
+  throw new InputFault(`${path} must be true, false or text`);
+};
+
+/** Absent, or null as many a client writes what it does not have. */
+export const notRequired =
+  <T>(reader: Reader<T>): Reader<T | undefined> =>
+  (value, path) =>
+    value === undefined || value === null ? undefined : reader(value, path);
+
+export const notEmptyListOf =
+  <T>(reader: Reader<T>): Reader<readonly T[]> =>
+  (value, path) => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > 100) {
+      throw new InputFault(`${path} must be a list of 1 to 100`);
+    }
+    return value.map((item, index) => reader(item, `${path}[${index}]`));
+  };

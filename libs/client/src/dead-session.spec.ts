@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { fetch as undiciFetch } from 'undici';
+import { FakeClock } from '../../testing/src/index.js';
+import { deadSessionCode, deadSessionCodeIn, isDeadSession } from './dead-session.js';
+import { BrokerUnavailable, Forbidden, SessionRejected, Unauthenticated } from './errors.js';
+
+const DEAD = [
+  'b_expired_token',
+  'b_used_token',
+  'b_previous_auth_token_expired',
+  'b_unknown_device',
+  'b_session_doesnt_exist',
+  'b_session_doesnt_exists',
+];
+
+/** A body as the gateway writes its errors. */
+const body = (msgCode: string): object => ({
+  requestId: 'a1',
+  serviceId: 'ecom',
+  msgCode,
+  msgType: 'ERROR',
+  msgText: 'Text',
+  isLocalized: false,
+  msgAttrs: {},
+  errorCauses: [],
+});
+
+type Shape = (status: number, msgCode: string) => unknown;
+const errorWith = (members: object, message = 'Request failed'): Error => Object.assign(new Error(message), members);
+
+/** Where clients of the gateway put an answer of an error. */
+const shapes: Readonly<Record<string, Shape>> = {
+  'a Response of fetch': (status, code) => Response.json(body(code), { status }),
+  'a Response in an error': (status, code) => errorWith({ response: Response.json(body(code), { status }) }),
+  'an answer of undici': (statusCode, code) => ({ statusCode, headers: {}, body: body(code) }),
+  'an answer of undici, read as text': (statusCode, code) => ({ statusCode, body: JSON.stringify(body(code)) }),
+  'an answer of undici, read as octets': (statusCode, code) => ({
+    statusCode,
+    body: Buffer.from(JSON.stringify(body(code))),
+  }),
+  'an error of undici': (statusCode, code) => errorWith({ code: 'UND_ERR_RESPONSE', statusCode, body: body(code) }),
+  'an error of axios': (status, code) =>
+    errorWith({
+      code: status < 500 ? 'ERR_BAD_REQUEST' : 'ERR_BAD_RESPONSE',
+      config: { data: '{"msgCode":"b_auth_token_expired"}' },
+      response: { status, data: body(code), headers: {} },
+    }),
+  'an error of axios with an unread buffer': (status, code) =>
+    errorWith({ response: { status, data: new TextEncoder().encode(JSON.stringify(body(code))).buffer } }),
+  'an error of a merchant SDK: its code': (status, code) =>
+    errorWith({ code, originalError: { status, ...body(code) } }, 'Text'),
+  'an error of a merchant SDK: JSON as its message': (status, code) =>
+    errorWith({ code: '500', originalError: { status, raw: '' } }, JSON.stringify(body(code))),
+  'an error of a merchant SDK: JSON within its message': (status, code) =>
+    errorWith(
+      { code: '500', originalError: errorWith({ code: String(status), originalError: { status } }) },
+      `[500] ERROR | 500: ${JSON.stringify(body(code))} (Request ID: N/A)`,
+    ),
+  'an error that is the cause of another': (status, code) =>
+    new Error('the payment failed', { cause: errorWith({ response: { status, data: body(code) } }) }),
+};
+/** What says nothing of a status. */
+const bodies: Readonly<Record<string, (msgCode: string) => unknown>> = {
+  'a body': body,
+  'a body as text': (code) => JSON.stringify(body(code)),
+  'a body as octets': (code) => Buffer.from(JSON.stringify(body(code))),
+  'a text with a body in it': (code) => `POST {url} failed with 500: ${JSON.stringify(body(code))}`,
+  'the code alone': (code) => code,
+  'an error that has the code alone as its message': (code) => new Error(code),
+  'an error with the body in its members': (code) => errorWith(body(code)),
+};
+
+describe('a dead session', () => {
+  it.each(Object.entries(shapes))('is known by its code, whatever the status: %s', async (_what, shape) => {
+    const failures = DEAD.flatMap((code) =>
+      [200, 400, 401, 500].map((status) => ({ code, made: shape(status, code) })),
+    );
+    for (const { code, made } of failures) {
+      expect(await deadSessionCode(made)).toBe(code);
+    }
+  });
+
+  it.each(Object.entries(bodies))('is known by its code without a status: %s', async (_what, shape) => {
+    for (const code of DEAD) expect(await deadSessionCode(shape(code))).toBe(code);
+    expect(await isDeadSession(shape('b_operation_not_found'))).toBe(false);
+    expect(await isDeadSession(shape('b_auth_token_expired'))).toBe(false);
+  });
+
+  it.each(Object.entries(shapes))('is known by HTTP 401 with any other code: %s', async (_what, shape) => {
+    expect(await deadSessionCode(shape(401, 'b_unheard_of'))).toBe('http_401');
+    expect(await isDeadSession(shape(400, 'b_unheard_of'))).toBe(false);
+    expect(await isDeadSession(shape(500, 'b_unknown_error'))).toBe(false);
+  });
+
+  it.each(Object.entries(shapes))('is never one whose access was revoked: %s', async (_what, shape) => {
+    const verdicts = [200, 400, 401].map((status) => isDeadSession(shape(status, 'b_auth_token_expired')));
+    expect(await Promise.all(verdicts)).toEqual([false, false, false]);
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a number', 401],
+    ['an error of the network', errorWith({ code: 'ECONNRESET', cause: errorWith({ code: 'ECONNRESET' }) })],
+    ['a declined card', errorWith({ response: { status: 200, data: { status: 'FAIL', jwe: 'a.b.c.d.e' } } })],
+    ['a body that calls something of its own 401', errorWith({ response: { status: 200, data: { status: 401 } } })],
+    ['a page of a firewall', errorWith({ response: { status: 403, data: '<html>b_expired_token</html>' } })],
+    ['a request that quotes a code', errorWith({ config: { data: JSON.stringify(body('b_used_token')) } })],
+    ['the broker that does not know the caller', new Unauthenticated('unauthenticated', 'No', { status: 401 })],
+    [
+      'an error because of that',
+      new Error('failed', { cause: new Unauthenticated('unauthenticated', 'No', { status: 401 }) }),
+    ],
+    ['the broker that allows it not', new Forbidden('forbidden', 'No', { status: 403 })],
+    [
+      'a report that failed, though it was of a dead session',
+      new BrokerUnavailable('network', 'No', { cause: new SessionRejected('b_expired_token') }),
+    ],
+  ])('is not %s', async (_what, failure) => {
+    expect(await isDeadSession(failure)).toBe(false);
+  });
+
+  it('is what somebody has called so already, also within the error of an SDK', async () => {
+    expect(await deadSessionCode(new SessionRejected('b_used_token'))).toBe('b_used_token');
+    expect(await deadSessionCode(errorWith({ code: '500', originalError: new SessionRejected('http_401') }))).toBe(
+      'http_401',
+    );
+    expect(await isDeadSession(new SessionRejected('b_auth_token_expired'))).toBe(false);
+  });
+});
+
+describe('an answer of fetch that is asked whether the session is dead', () => {
+  const streamed = (start: (controller: ReadableStreamDefaultController<Uint8Array>) => void, status = 401): Response =>
+    new Response(new ReadableStream({ start }), { status });
+  const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+  it('can still be read by its owner, to its end', async () => {
+    const text = JSON.stringify({ ...body('b_used_token'), msgText: 'x'.repeat(300_000) });
+    for (const response of [new Response(text, { status: 401 }), await undiciFetch(`data:application/json,${text}`)]) {
+      await isDeadSession(response);
+      expect(response.bodyUsed).toBe(false);
+      expect(await response.text()).toBe(text);
+    }
+  });
+
+  it('is judged by its status when it was read already', async () => {
+    const response = Response.json(body('b_auth_token_expired'), { status: 401 });
+    await response.json();
+    expect(await deadSessionCode(response)).toBe('http_401');
+  });
+
+  it('is read no further than 64 KiB', async () => {
+    let pulled = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(new Uint8Array(16_384));
+      },
+    });
+    expect(await isDeadSession(new Response(endless, { status: 200 }))).toBe(false);
+    expect(pulled).toBeLessThan(10);
+  });
+
+  it('is judged by what has come after two seconds', async () => {
+    const clock = new FakeClock();
+    const slow = streamed((controller) => controller.enqueue(octets('{"msgCode":')));
+    const verdict = deadSessionCodeIn(slow, clock);
+    await clock.advance(2_000);
+    expect(await verdict).toBe('http_401');
+    expect(clock.pendingTasks).toBe(0);
+  });
+
+  it('is judged by its status when its body breaks off', async () => {
+    expect(await deadSessionCode(streamed((controller) => controller.error(new Error('reset'))))).toBe('http_401');
+    expect(await isDeadSession(streamed((controller) => controller.error(new Error('reset')), 500))).toBe(false);
+  });
+});
+
+describe('whatever is asked whether a session is dead', () => {
+  const throwing = (): never => {
+    throw new Error('a trap');
+  };
+  const traps: ProxyHandler<object> = { get: throwing, has: throwing, getPrototypeOf: throwing, ownKeys: throwing };
+  const revoked = (): object => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  const endless = (): object =>
+    new Proxy({}, { get: (_target, name) => (typeof name === 'string' ? endless() : undefined) });
+  const cyclic = (): object => {
+    const error: Error & { originalError?: unknown; response?: object } = new Error('{}');
+    error.cause = error;
+    error.originalError = error;
+    error.response = { data: error, error };
+    return error;
+  };
+  const nested = (depth: number): unknown => (depth === 0 ? body('b_used_token') : { data: nested(depth - 1) });
+
+  it.each<[string, () => unknown]>([
+    ['a Proxy that throws', () => new Proxy({}, traps)],
+    ['a Proxy that was revoked', revoked],
+    ['an error whose answer is such a Proxy', () => errorWith({ response: revoked(), data: new Proxy({}, traps) })],
+    ['an object without an end', endless],
+    ['a cycle', cyclic],
+    ['a function', () => throwing],
+    ['a depth of thousands', () => nested(5_000)],
+    ['a text of ten million braces', () => '{'.repeat(10_000_000)],
+    ['a text of braces that nearly is JSON', () => '{"a":'.repeat(13_000) + '}'],
+    ['a thing that looks like an answer and is none', () => ({ status: 200, bodyUsed: false, clone: throwing })],
+    [
+      'an answer whose copy is nonsense',
+      () => ({ status: 200, bodyUsed: false, clone: () => ({ body: { getReader: 1 } }) }),
+    ],
+    [
+      'an error with a message of megabytes',
+      () => new Error(JSON.stringify({ a: 'x'.repeat(5_000_000), ...body('b_used_token') })),
+    ],
+  ])('does no harm: %s', async (_what, make) => {
+    const startedMs = performance.now();
+    expect(await isDeadSession(make())).toBe(false);
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+  });
+
+  it('is found behind a few wrappings, and under getters', async () => {
+    expect(await isDeadSession(nested(4))).toBe(true);
+    const guarded = Object.defineProperties(new Error('failed'), {
+      response: { get: () => ({ status: 400, data: body('b_used_token') }) },
+      originalError: { get: throwing },
+    });
+    expect(await deadSessionCode(guarded)).toBe('b_used_token');
+  });
+
+  const member = fc.constantFrom(
+    ...['msgCode', 'code', 'status', 'statusCode', 'response', 'data', 'body', 'message', 'originalError', 'cause'],
+    ...['clone', 'bodyUsed', 'raw', 'error', 'text'],
+  );
+  const anything = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'medium' },
+      fc.constantFrom(...DEAD, 'b_auth_token_expired', 'b_unknown_error', 200, 401, '401', false, throwing, null),
+      fc.string(),
+      fc.anything({ withBigInt: true, withMap: true, withTypedArray: true, withNullPrototype: true }),
+      tie('object'),
+      tie('object').map((object) =>
+        JSON.stringify(object, (_name, value: unknown) => (typeof value === 'bigint' ? 0 : value)),
+      ),
+      tie('object').map((object) => Object.assign(new Error('failed'), object)),
+    ),
+    object: fc.dictionary(member, tie('value'), { maxKeys: 4 }),
+  })).value;
+
+  it('has an answer, and is left as it was', async () => {
+    await fc.assert(
+      fc.asyncProperty(anything, async (failure) => {
+        const before = fc.stringify(failure);
+        expect([undefined, 'http_401', ...DEAD]).toContain(await deadSessionCode(failure));
+        expect(fc.stringify(failure)).toBe(before);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is never dead once a revoked access is found in it, wherever that stands', async () => {
+    const place = fc.constantFrom('response', 'originalError', 'cause', 'data', 'body');
+    const path = fc.array(place, { maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(path, path, fc.constantFrom(...DEAD), async (first, second, code) => {
+        const wrap = (names: readonly string[], inner: object): object =>
+          names.reduceRight<object>((object, name) => ({ [name]: object }), inner);
+        const failure = {
+          response: wrap(first, body('b_auth_token_expired')),
+          cause: wrap(second, body(code)),
+          status: 401,
+        };
+        expect(await isDeadSession(failure)).toBe(false);
+      }),
+    );
+  });
+});

@@ -1,0 +1,136 @@
+import { SessionBrokerError, SessionRejected } from './errors.js';
+import { MAX_BODY_OCTETS } from './body-copy.js';
+
+/** What was found in a failure, wherever its maker put it. */
+export interface FailureEvidence {
+  /** The gateway's codes, and whatever else stands where they stand. */
+  readonly codes: readonly string[];
+  readonly isUnauthorized: boolean;
+  /** Why somebody has said already that the session is dead. */
+  readonly rejection: string | undefined;
+  /** Answers of a fetch whose body nobody has read yet. */
+  readonly unread: readonly object[];
+}
+
+/** Where libraries keep the answer, or the error that they wrap: both have an HTTP status. */
+const CARRIERS = ['response', 'originalError', 'cause', 'error'];
+/** Where they keep the body of the answer, as text, octets or an object; an SDK has been seen to put it in `message`. */
+const CONTENTS = ['body', 'data', 'text', 'raw', 'message'];
+const CODES = ['msgCode', 'code'];
+const STATUSES = ['status', 'statusCode'];
+
+const MAX_DEPTH = 8;
+const MAX_VALUES = 64;
+const MAX_TEXTS_LENGTH = 4 * MAX_BODY_OCTETS;
+/** A message may quote something else in braces before the body. */
+const MAX_JSON_STARTS = 8;
+
+/** A text that is a code and nothing else. */
+const BARE_CODE = /^\s{0,8}b_[a-z_]{1,64}\s{0,8}$/;
+
+interface Place {
+  readonly value: unknown;
+  readonly depth: number;
+  /** An error or an answer, with a status of HTTP. What a body calls its status is another matter. */
+  readonly isCarrier: boolean;
+}
+
+/** Looks through whatever was thrown, answered or read. Throws nothing, calls nothing that is not a getter, and ends. */
+export function evidenceIn(failure: unknown): FailureEvidence {
+  const search = new Search();
+  search.look({ value: failure, depth: 0, isCarrier: typeof failure !== 'string' });
+  return search;
+}
+
+class Search implements FailureEvidence {
+  readonly codes: string[] = [];
+  readonly unread: object[] = [];
+  isUnauthorized = false;
+  rejection: string | undefined;
+  readonly #seen = new Set<unknown>();
+  #textLeft = MAX_TEXTS_LENGTH;
+
+  look(first: Place): void {
+    const places = [first];
+    // A list is walked on to what is added meanwhile: what lies nearest comes first.
+    for (const place of places) {
+      if (this.#seen.size >= MAX_VALUES) return;
+      if (place.depth <= MAX_DEPTH && !this.#seen.has(place.value)) places.push(...this.#visit(place));
+    }
+  }
+
+  #visit(place: Place): readonly Place[] {
+    const { value, depth } = place;
+    this.#seen.add(value);
+    const text = typeof value === 'string' ? value : textOf(value);
+    if (text !== undefined)
+      return this.#parsed(text).map((one) => ({ value: one, depth: depth + 1, isCarrier: false }));
+    return typeof value === 'object' && value !== null ? this.#visitObject(value, place) : [];
+  }
+
+  #visitObject(value: object, { depth, isCarrier }: Place): readonly Place[] {
+    if (isInstance(value, SessionRejected)) this.#heed(value.reason);
+    // The broker's own refusals say nothing of the gateway, whatever their status.
+    if (isInstance(value, SessionBrokerError)) return [];
+    for (const name of CODES) {
+      const code = read(value, name);
+      if (typeof code === 'string') this.codes.push(code);
+    }
+    if (isCarrier && STATUSES.some((name) => Number(read(value, name, isScalar)) === 401)) this.isUnauthorized = true;
+    if (isCarrier && isUnreadAnswer(value)) this.unread.push(value);
+    return [
+      ...CARRIERS.map((name) => ({ value: read(value, name), depth: depth + 1, isCarrier })),
+      ...CONTENTS.map((name) => ({ value: read(value, name), depth: depth + 1, isCarrier: false })),
+    ];
+  }
+
+  #heed(reason: string): void {
+    this.rejection ??= reason;
+    this.codes.push(reason);
+  }
+
+  /** The objects that a text is, or has in it. */
+  #parsed(text: string): readonly unknown[] {
+    if (text.length > MAX_BODY_OCTETS || text.length > this.#textLeft) return [];
+    this.#textLeft -= text.length;
+    if (BARE_CODE.test(text)) this.codes.push(text.trim());
+    const end = text.lastIndexOf('}') + 1;
+    let start = text.indexOf('{');
+    for (let tries = 0; tries < MAX_JSON_STARTS && start >= 0 && start < end; tries += 1) {
+      const parsed = attempt(() => JSON.parse(text.slice(start, end)) as unknown);
+      if (parsed !== undefined) return [parsed];
+      start = text.indexOf('{', start + 1);
+    }
+    return [];
+  }
+}
+
+/** What is looked at may be anything, a Proxy or a getter that throws too: what cannot be read is not there. */
+function attempt<Result>(look: () => Result): Result | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+function read(value: object, name: string, isWanted: (member: unknown) => boolean = () => true): unknown {
+  const member = attempt(() => (value as Readonly<Record<string, unknown>>)[name]);
+  return isWanted(member) ? member : undefined;
+}
+
+const isScalar = (member: unknown): boolean => typeof member === 'string' || typeof member === 'number';
+
+function isInstance<Kind>(value: unknown, kind: abstract new (...parts: never) => Kind): value is Kind {
+  return attempt(() => value instanceof kind) === true;
+}
+
+function isUnreadAnswer(value: object): boolean {
+  return read(value, 'bodyUsed') === false && typeof read(value, 'clone') === 'function';
+}
+
+/** Octets of a body that was read as such. */
+function textOf(value: unknown): string | undefined {
+  if (!isInstance(value, Uint8Array) && !isInstance(value, ArrayBuffer)) return undefined;
+  return attempt(() => (value.byteLength > MAX_BODY_OCTETS ? '' : new TextDecoder().decode(value)));
+}

@@ -1,0 +1,69 @@
+import { type Instant, instantFromEpochMs } from './instant.js';
+import { parseTimeOfDayMs } from './time-of-day.js';
+import { TimeZone } from './time-zone.js';
+
+const DAY_MS = 86_400_000;
+
+/** From `from` up to `until`, which does not belong to it. */
+export interface Span {
+  readonly from: Instant;
+  readonly until: Instant;
+}
+
+/** Times of day by the clocks of a zone, e.g. from `03:00` to `05:00` in `Europe/Kyiv`; over midnight when `to` is not later. */
+export interface DailyTimes {
+  readonly from: string;
+  readonly to: string;
+  readonly timeZone: string;
+}
+
+/**
+ * The hours between two times of day, every day. A window begins when the clocks first show its beginning and ends when they
+ * first show its end. So it is longer by an hour that comes twice within it, shorter by one that is skipped, and a day on
+ * which all of it is skipped has none.
+ */
+export class DailyWindow {
+  readonly #zone: TimeZone;
+  readonly #fromMs: number;
+  readonly #toMs: number;
+
+  /** @throws RangeError for what is no time of day, for an unknown zone, and for a window of no length */
+  constructor({ from, to, timeZone }: DailyTimes) {
+    this.#zone = new TimeZone(timeZone);
+    this.#fromMs = timeOf(from);
+    const toMs = timeOf(to);
+    if (toMs === this.#fromMs) throw new RangeError('a daily window ends at another time than it begins');
+    this.#toMs = toMs > this.#fromMs ? toMs : toMs + DAY_MS;
+  }
+
+  /** Without a jump of the clocks in it. */
+  get lengthMs(): number {
+    return this.#toMs - this.#fromMs;
+  }
+
+  /** The windows that end after this moment, in their order and without end: take what is needed. */
+  *endingAfter(instant: Instant): Generator<Span, never> {
+    const local = this.#zone.localAt(instant);
+    for (let day = Math.floor(local / DAY_MS) - 1; ; day += 1) {
+      const from = this.#zone.firstShowing(day * DAY_MS + this.#fromMs);
+      const until = this.#zone.firstShowing(day * DAY_MS + this.#toMs);
+      if (until > from && until > instant) yield { from, until };
+    }
+  }
+
+  contains(instant: Instant): boolean {
+    return this.endingAfter(instant).next().value.from <= instant;
+  }
+
+  /** The day and the time of day that the clocks show, e.g. `2026-10-25` and `03:41`. */
+  reading(instant: Instant): { readonly day: string; readonly time: string } {
+    const local = new Date(instantFromEpochMs(this.#zone.localAt(instant))).toISOString();
+    return { day: local.slice(0, 10), time: local.slice(11, 16) };
+  }
+}
+
+function timeOf(text: string): number {
+  const ms = parseTimeOfDayMs(text);
+  if (ms === undefined) throw new RangeError('no time of day: it is written as 03:00');
+  return ms;
+}

@@ -1,0 +1,86 @@
+import { type Instant, instantFromEpochMs } from './instant.js';
+
+const SECOND_MS = 1_000;
+const DAY_MS = 86_400_000;
+
+/** What the clocks of a zone show, as the milliseconds after 1970-01-01T00:00 that the same reading would be in UTC. */
+export type LocalMs = number;
+
+/** The clocks of one zone of the IANA database, as this machine's copy of it knows them. */
+export class TimeZone {
+  readonly #format: Intl.DateTimeFormat;
+
+  /** @throws RangeError for a name that is not known */
+  constructor(name: string) {
+    this.#format = formatOf(name);
+  }
+
+  localAt(instant: Instant): LocalMs {
+    const withinSecondMs = ((instant % SECOND_MS) + SECOND_MS) % SECOND_MS;
+    const read: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+    for (const { type, value } of this.#format.formatToParts(instant - withinSecondMs)) read[type] = Number(value);
+    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = read;
+    return Date.UTC(year, month - 1, day, hour, minute, second) + withinSecondMs;
+  }
+
+  /**
+   * The first moment at which the clocks show this or anything later: of a reading that comes twice the first time, and of
+   * one that is skipped the moment of the jump. So a later reading is never shown before an earlier one.
+   */
+  firstShowing(local: LocalMs): Instant {
+    // No zone is more than a day from UTC, so a jump that matters lies between these, and no zone jumps twice in two days.
+    const [before = 0, after = 0] = [-DAY_MS, DAY_MS].map((byMs) => this.#offsetAt(instantFromEpochMs(local + byMs)));
+    if (before === after) return instantFromEpochMs(local - before);
+    const [early, late] = [Math.min(local - before, local - after), Math.max(local - before, local - after)];
+    const shown = [early, late].find((moment) => this.localAt(instantFromEpochMs(moment)) === local);
+    return instantFromEpochMs(shown ?? this.#jumpOver(local, early, late));
+  }
+
+  #offsetAt(instant: Instant): number {
+    return this.localAt(instant) - instant;
+  }
+
+  #jumpOver(local: LocalMs, early: number, late: number): number {
+    let [before, after] = [early, late];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (this.localAt(instantFromEpochMs(middle)) < local) before = middle;
+      else after = middle;
+    }
+    return after;
+  }
+}
+
+/** One costs as much as thirty readings, and there are no more of them than zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+  });
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** Whether this machine knows a zone of this name. An offset such as `+02:00` is no zone: it has no daylight saving. */
+export function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new TimeZone(name) instanceof TimeZone;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** The names that a person may have meant; each zone has at least one of them here. */
+export function timeZoneNames(): readonly string[] {
+  const renamed = ['Europe/Kyiv', 'Asia/Kolkata', 'Asia/Ho_Chi_Minh', 'Asia/Kathmandu', 'Asia/Yangon', 'UTC'];
+  return [...new Set([...renamed, ...Intl.supportedValuesOf('timeZone')])];
+}

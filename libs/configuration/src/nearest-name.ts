@@ -1,0 +1,36 @@
+/** More slips of the hand than this, and nobody knows what was meant. */
+const MAX_SLIPS = 2;
+const MAX_LENGTH = 64;
+
+/**
+ * The name that was probably meant: the same but for a slip or two, or the last part of it, such as the city of a zone.
+ * What is returned is one of the names and says of the text only that it looks like that one.
+ */
+export function nearestName(text: string, names: readonly string[]): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  const wanted = plain(text);
+  const byLastPart = names.find((name) => plain(name.slice(name.lastIndexOf('/') + 1)) === wanted);
+  if (byLastPart !== undefined) return byLastPart;
+  const near = names
+    .map((name) => ({ name, slips: slipsBetween(wanted, plain(name)) }))
+    .filter(({ slips }) => slips <= MAX_SLIPS)
+    .sort((left, right) => left.slips - right.slips);
+  return near[0]?.name;
+}
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '_');
+
+/** Characters that were added, left out or replaced (Levenshtein), as far as they matter here. */
+function slipsBetween(text: string, name: string): number {
+  if (Math.abs(text.length - name.length) > MAX_SLIPS) return Infinity;
+  let above = Array.from({ length: name.length + 1 }, (_, index) => index);
+  for (const [row, character] of [...text].entries()) {
+    const line = [row + 1];
+    for (const [column, other] of [...name].entries()) {
+      const replaced = (above[column] ?? 0) + (character === other ? 0 : 1);
+      line.push(Math.min(replaced, (above[column + 1] ?? 0) + 1, (line[column] ?? 0) + 1));
+    }
+    above = line;
+  }
+  return above.at(-1) ?? 0;
+}

@@ -1,0 +1,66 @@
+import { formatDuration, parseTimeOfDayMs } from '#libs/clock';
+import type { LeadTime, SessionSettings } from '#libs/session';
+import type { Warning } from './fault.js';
+import { faultIf, type Rule } from './rule.js';
+import type { MerchantSettings } from './settings/merchant-settings.js';
+
+const DAY_MS = 86_400_000;
+/** A failed renewal is repeated for minutes, and a fleet is spread over the window: less holds neither. */
+const MIN_ADVISABLE_MS = 1_800_000;
+/** As the renewer applies it when `renewBefore` is left out. */
+const DEFAULT_LEAD_TIMEOUTS = 2;
+
+type MerchantRule = Rule<MerchantSettings>;
+
+/** Rules between the settings that choose the moment of renewal; paths are relative to the merchant. */
+export const momentRules: Readonly<Record<string, MerchantRule>> = {
+  quietHoursHaveLength: ({ session: { quietHours } = {} }) =>
+    faultIf(
+      quietHours?.from !== undefined && quietHours.from === quietHours.to,
+      'session.quietHours.to',
+      'must be another time than from',
+    ),
+  /** A share of a lifetime is no fixed time: the renewer sees to it that no session is renewed in its first half for it. */
+  ageBeyondLead: ({ session: { renewEveryMs, renewBefore } = {}, gateway: { timeoutMs } = {} }) => {
+    const lead = renewBefore ?? { kind: 'duration', durationMs: DEFAULT_LEAD_TIMEOUTS * (timeoutMs ?? 0) };
+    return faultIf(
+      renewEveryMs !== undefined && lead.kind === 'duration' && renewEveryMs < 2 * lead.durationMs,
+      'session.renewEvery',
+      'must be at least twice renewBefore (two gateway timeouts by default); raise it, or shorten that',
+    );
+  },
+};
+
+/** What lets the quiet hours of a merchant do less than their name says. */
+export function quietHoursWarnings(merchants: readonly { readonly session: SessionSettings }[]): Warning[] {
+  return merchants.flatMap(({ session }, index) => {
+    const { quietHours, renewBefore, longestLifetimeMs, renewEveryMs } = session;
+    if (quietHours === undefined) return [];
+    const lengthMs = lengthOf(quietHours);
+    const path = `merchants[${index}].session`;
+    const missesNight =
+      renewEveryMs === undefined && longestLifetimeMs - leadOf(renewBefore, session) < DAY_MS - lengthMs;
+    return [
+      ...faultIf(
+        lengthMs < MIN_ADVISABLE_MS,
+        `${path}.quietHours`,
+        `are shorter than ${formatDuration(MIN_ADVISABLE_MS)}: a renewal that fails in them is repeated after them`,
+      ),
+      ...faultIf(
+        missesNight && renewBefore !== undefined,
+        `${path}.renewBefore`,
+        'is so long that no session lasts until the next quiet hours: each day has a renewal outside of them',
+      ),
+    ];
+  });
+}
+
+function lengthOf({ from, to }: { readonly from: string; readonly to: string }): number {
+  const lengthMs = (parseTimeOfDayMs(to) ?? 0) - (parseTimeOfDayMs(from) ?? 0);
+  return lengthMs > 0 ? lengthMs : lengthMs + DAY_MS;
+}
+
+function leadOf(lead: LeadTime | undefined, { longestLifetimeMs }: SessionSettings): number {
+  if (lead === undefined) return 0;
+  return lead.kind === 'share' ? lead.share * longestLifetimeMs : lead.durationMs;
+}

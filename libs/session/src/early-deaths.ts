@@ -1,0 +1,150 @@
+import { msBetween } from '#libs/clock';
+import type { ReplicaContext } from './replica-context.js';
+import type { Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
+
+/** A session that is found dead within this share of its lifetime has died early, … */
+const EARLY_SHARE = 0.25;
+/** … but never after this: a gateway that forgets sessions now and then is not somebody. */
+const MAX_EARLY_MS = 3_600_000;
+
+/** One early death is an event at the bank; so many in a row are somebody's doing. */
+const DEATHS_OF_A_DUEL = 2;
+
+/** After so many pauses without a renewal that a report asked for, nobody reports any more. */
+const QUIET_PAUSES = 2;
+
+export type EarlyDeathsContext = Pick<ReplicaContext, 'held' | 'store' | 'grace' | 'watches' | 'merchants' | 'events'>;
+
+function earlyUntilMs({ createdAt, expiresAt }: Session): number {
+  return Math.min(MAX_EARLY_MS, EARLY_SHARE * msBetween(createdAt, expiresAt));
+}
+
+/**
+ * Tells that somebody else creates sessions of a merchant, from what all replicas share: each session says how many
+ * before it died early, and the store which one has. A death counts when the store had nothing newer of ours that can
+ * have caused it, and a session counts once, whoever reports it and how often.
+ */
+export class EarlyDeaths {
+  readonly #context: EarlyDeathsContext;
+  /** The generation that died early, as the store knows it. */
+  readonly #condemned = new Map<string, number>();
+  /** The generation of which the store has said that its death says nothing. */
+  readonly #acquitted = new Map<string, number>();
+  readonly #asking = new Map<string, Promise<void>>();
+  /** Merchants that somebody else was said to create for. */
+  readonly #present = new Set<string>();
+  readonly #endSubscription: () => void;
+
+  constructor(context: EarlyDeathsContext) {
+    this.#context = context;
+    this.#endSubscription = context.held.onAnyNewer(({ merchant }) => this.#tell(merchant));
+  }
+
+  /**
+   * A consumer found the session dead. Asks the store about it where its death would say something; in an outage nothing
+   * is known, and nothing counts.
+   */
+  async report(merchant: string, generation: number): Promise<void> {
+    if (!this.#isTelling(merchant, generation)) return;
+    const underway = this.#asking.get(merchant);
+    if (underway !== undefined) return underway;
+    const asking = this.#ask(merchant, generation).finally(() => this.#asking.delete(merchant));
+    this.#asking.set(merchant, asking);
+    return asking;
+  }
+
+  /** The store has it that this session died early. */
+  note(merchant: string, generation: number): void {
+    this.#condemned.set(merchant, Math.max(generation, this.#condemned.get(merchant) ?? 0));
+    this.#tell(merchant);
+  }
+
+  /** Whether somebody else creates sessions of the merchant, as far as is known now. */
+  areForeign(merchant: string): boolean {
+    const { held } = this.#context;
+    const session = held.get(merchant);
+    const deaths = this.#deathsUpTo(session);
+    if (session === undefined || deaths === undefined || deaths < DEATHS_OF_A_DUEL) return false;
+    const quietMs = this.#isCondemned(session) ? QUIET_PAUSES * this.#settledPauseMs(merchant) : 0;
+    return held.ageMs(merchant) < earlyUntilMs(session) + quietMs;
+  }
+
+  /** How far apart renewals for rejections are kept now; 0 while nobody else creates. */
+  pauseMs(merchant: string): number {
+    return this.areForeign(merchant) ? this.#settledPauseMs(merchant) : 0;
+  }
+
+  /**
+   * What the next session has to say of those before it.
+   * @param isDoubtful a call of ours may still end it
+   * @returns undefined when its death will say nothing
+   */
+  deathsBeforeNext(merchant: string, isDoubtful: boolean): number | undefined {
+    const { held } = this.#context;
+    const session = held.get(merchant);
+    const deaths = this.#deathsUpTo(session) ?? 0;
+    if (this.areForeign(merchant)) return deaths;
+    if (isDoubtful) return undefined;
+    if (session === undefined || this.#isCondemned(session)) return deaths;
+    return held.ageMs(merchant) < earlyUntilMs(session) ? deaths : 0;
+  }
+
+  /** Tells of what has ended by the passing of time alone. */
+  review(): void {
+    for (const merchant of this.#present) this.#tell(merchant);
+  }
+
+  forget(merchant: string): void {
+    this.#condemned.delete(merchant);
+    this.#acquitted.delete(merchant);
+    this.#present.delete(merchant);
+  }
+
+  close(): void {
+    this.#endSubscription();
+  }
+
+  #isTelling(merchant: string, generation: number): boolean {
+    const { held, grace } = this.#context;
+    const session = held.get(merchant);
+    if (session?.generation !== generation || session.deathsBefore === undefined) return false;
+    if (this.#isCondemned(session) || this.#acquitted.get(merchant) === generation) return false;
+    // Others that hold newer than the store are about to say so.
+    return grace.leftMs() === 0 && held.ageMs(merchant) < earlyUntilMs(session);
+  }
+
+  async #ask(merchant: string, generation: number): Promise<void> {
+    try {
+      if (await this.#context.store.condemn(merchant, generation)) this.note(merchant, generation);
+      else this.#acquitted.set(merchant, generation);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+    }
+  }
+
+  #isCondemned({ merchant, generation }: Session): boolean {
+    return this.#condemned.get(merchant) === generation;
+  }
+
+  #deathsUpTo(session: Session | undefined): number | undefined {
+    if (session?.deathsBefore === undefined) return undefined;
+    return session.deathsBefore + (this.#isCondemned(session) ? 1 : 0);
+  }
+
+  #settledPauseMs(merchant: string): number {
+    return this.#context.merchants.settingsOf(merchant)?.foreignAuthorizerPauseMs ?? 0;
+  }
+
+  #tell(merchant: string): void {
+    const isPresent = this.areForeign(merchant);
+    if (isPresent === this.#present.has(merchant)) return;
+    const { held, watches, events } = this.#context;
+    if (isPresent) this.#present.add(merchant);
+    else this.#present.delete(merchant);
+    // It was watched for the length of another cool-down.
+    watches.forget(merchant, 'cool_down');
+    const generation = held.generationOf(merchant);
+    events.emit({ event: 'foreign_authorizer', merchant, generation, isPresent });
+  }
+}

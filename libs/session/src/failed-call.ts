@@ -1,0 +1,33 @@
+import type { GatewayFailure } from './gateway-failure.js';
+import type { RenewalOutcome } from './ports/session-events.js';
+import type { RecordedFailure } from './ports/session-store.js';
+import type { ReplicaContext } from './replica-context.js';
+import { retryDelayMs } from './retry-policy.js';
+
+/** What a failed create-session call comes to, whether it was made under a lease or alone. */
+export interface FailedCall {
+  readonly outcome: RenewalOutcome;
+  readonly retryInMs: number;
+  /** The failure as every replica may show it. */
+  readonly recorded: RecordedFailure;
+}
+
+/**
+ * Judges a failed call, and takes one that never reached the gateway out of this replica's count.
+ * @param failures how many attempts in a row had failed before this one
+ */
+export function failedCall(
+  context: Pick<ReplicaContext, 'ceiling' | 'clock' | 'random'>,
+  { merchant, failures }: { readonly merchant: string; readonly failures: number },
+  failure: GatewayFailure,
+): FailedCall {
+  const { shownCode: msgCode, retryAfterMs, wasReached } = failure;
+  // An abort that shutdown did not ask for is the time running out: to everyone else, a timeout.
+  const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
+  if (!wasReached) context.ceiling.giveBack(merchant);
+  return {
+    outcome: kind,
+    retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached }, context.random()),
+    recorded: { kind, at: context.clock.now(), ...(msgCode === undefined ? {} : { msgCode }) },
+  };
+}

@@ -1,0 +1,69 @@
+/** A key or channel of the store, after the prefix. `{n}` is the number of a shard, `<id>` a merchant. */
+interface LayoutKey {
+  readonly type: 'hash' | 'sorted set' | 'string' | 'channel';
+  readonly holds: string;
+}
+
+interface LayoutField {
+  readonly holds: string;
+  /** The scripts that set it. */
+  readonly setBy: readonly string[];
+  /** Longer than a name: read by itself, and only where it is wanted. */
+  readonly isText?: true;
+}
+
+/** Everything that the store has in Redis. A test holds the tables of docs/redis.md equal to this page. */
+export const layoutKeys = {
+  ':{n}:merchant:<id>': { type: 'hash', holds: 'the truth about a merchant, in the fields below' },
+  ':{n}:calls:<id>': {
+    type: 'sorted set',
+    holds: 'create calls, one member each, for as long as the longest window of the budget looks back',
+  },
+  ':{n}:due': {
+    type: 'sorted set',
+    holds: 'due moments of all merchants of shard `n`: an index of the hashes, made anew when it is missing',
+  },
+  ':{0}:seats': {
+    type: 'hash',
+    holds: 'numbers 0 to 1023 and the replica that has each: keeps generations apart that are made alone',
+  },
+  ':{n}:seen:<id>:<digest>': {
+    type: 'string',
+    holds: 'a notification that was opened, for a day: a keyed digest of its operation and status, and no value',
+  },
+  ':announcements': {
+    type: 'channel',
+    holds:
+      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read, and nothing more',
+  },
+} as const satisfies Record<string, LayoutKey>;
+
+/**
+ * The fields of a merchant's hash. Moments and durations are in ms, by the clock of the server. The scripts read them as
+ * `prelude.lua.ts` says: whatever is not as this store writes it is absent.
+ */
+export const merchantFields: Readonly<Record<string, LayoutField>> = {
+  fence: { holds: 'the number of the newest lease: the generation that it may publish', setBy: ['claim'] },
+  owner: { holds: 'the replica that has the lease', setBy: ['claim'] },
+  leaseEndsAt: { holds: 'when the lease ends by itself', setBy: ['claim'] },
+  leaseMs: { holds: 'how long the lease was when it was granted', setBy: ['claim'] },
+  leaseCools: {
+    holds: '1 when the claim began a cool-down, which is taken back if no call was made',
+    setBy: ['claim'],
+  },
+  leaseCall: { holds: 'the member of the calls that stands for the call of this lease', setBy: ['claim'] },
+  generation: { holds: 'the generation of the session', setBy: ['publish', 'offer'] },
+  sealed: { holds: 'the **sealed** session', setBy: ['publish', 'offer'], isText: true },
+  publishedAt: { holds: 'when the gateway had answered with the session', setBy: ['publish', 'offer'] },
+  contested: { holds: '1 when another session was made meanwhile, of which its maker did not know', setBy: ['offer'] },
+  condemned: { holds: 'the generation that was found dead early, while it was the newest', setBy: ['condemn'] },
+  failures: { holds: 'failed attempts in a row', setBy: ['release'] },
+  failure: { holds: 'the last failure since the last session', setBy: ['release'], isText: true },
+  cooledDownAt: { holds: 'when the last cool-down began', setBy: ['claim'] },
+  dueAt: { holds: 'when the merchant falls due', setBy: ['claim', 'publish', 'offer', 'release', 'enrol'] },
+  dueMs: { holds: 'how long that wait was when it was set', setBy: ['claim', 'publish', 'offer', 'release', 'enrol'] },
+  dueFence: {
+    holds: 'the fence as it was when the due moment was set; another one there means that only the index is up to date',
+    setBy: ['claim', 'publish', 'offer', 'release', 'enrol'],
+  },
+};

@@ -1,0 +1,19 @@
+import { defineScript } from '../redis-script.js';
+
+/** Remembers that the stored session was found dead, where nothing of ours can have ended it. */
+export const condemnScript = defineScript(
+  'condemn',
+  String.raw`
+-- KEYS[1]  merchant (hash)
+-- ARGV     1 generation, 2 channel, 3 announcement
+-- returns  1: condemned, now or before; 0: another session is stored, a lease was granted since, or it is contested
+local generation = tonumber(ARGV[1])
+local record = record_of(KEYS[1], generation)
+if record.generation ~= generation or record.fence > generation or record.contested then return 0 end
+if record.condemned ~= generation then
+  redis.call('HSET', KEYS[1], 'condemned', whole(generation))
+  announce(ARGV[2], ARGV[3])
+end
+return 1
+`,
+);

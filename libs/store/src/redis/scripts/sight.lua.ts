@@ -1,0 +1,16 @@
+import { defineScript } from '../redis-script.js';
+
+/** Notes that something was seen. */
+export const sightScript = defineScript(
+  'sight',
+  String.raw`
+-- KEYS     the names that it is known by (strings)
+-- ARGV     1 how long each is remembered in ms
+-- returns  1: none of them was known; 0: one of them was
+local isFirst = 1
+for _, name in ipairs(KEYS) do
+  if not redis.call('SET', name, '', 'NX', 'PX', ARGV[1]) then isFirst = 0 end
+end
+return isFirst
+`,
+);

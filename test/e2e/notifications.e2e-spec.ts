@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import request, { type Test } from 'supertest';
+import { SystemClock } from '#libs/clock';
+import { ConfigurationSource } from '#libs/configuration';
+import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
+import { createLogger } from '#libs/telemetry';
+import { RedisProcess } from '#libs/testing';
+import { startBroker } from '../../apps/broker/src/broker.js';
+import { problem, RunningBroker, TOKENS } from './running-broker.js';
+
+const OPEN = '/v1/merchants/shop/notifications/open';
+
+interface Opened {
+  readonly kind: string;
+  readonly sealed: boolean;
+  readonly repeated?: boolean;
+  readonly content: Record<string, unknown>;
+}
+
+let operations = 0;
+
+/** An operation that no test has had before. */
+const anOperation = (members: object = {}): Record<string, unknown> => ({
+  type: 'PURCHASE',
+  coinAmount: 100,
+  merchantId: 'm-1',
+  ecomOperationId: `canary-operation-${(operations += 1)}`,
+  status: 'SUCCESS',
+  transactionCurrency: '980',
+  hppOrderId: 'h-1',
+  transactionResponseInfo: { actionCode: '0' },
+  ...members,
+});
+const anOrder = (operation = anOperation()): Record<string, unknown> => ({
+  ecomOrderId: 'o-1',
+  coinAmount: 100,
+  merchantId: 'm-1',
+  statusUrl: 'https://bank.example/s',
+  redirectUrl: 'https://bank.example/r',
+  notificationUrl: 'https://shop.example/n',
+  notificationEncryption: true,
+  hppOrderId: 'h-1',
+  merchantRequestId: 'r-1',
+  paymentMethods: ['CARD'],
+  orderStatus: 'PAID',
+  operation,
+});
+
+const IN_CLEAR = { 'content-type': 'application/json' };
+const SEALED = { 'content-type': 'text/plain', 'x-encrypted_body': 'true' };
+
+const asCame = (content: object): object => ({ headers: IN_CLEAR, body: JSON.stringify(content) });
+const ask = (url: string, notification: object, token = TOKENS.payments): Test =>
+  request(url).post(OPEN).set('authorization', `Bearer ${token}`).send(notification);
+const open = (url: string, notification: object): Promise<Opened> =>
+  ask(url, notification)
+    .expect(200)
+    .expect('cache-control', 'no-store')
+    .then(({ body }) => body as Opened);
+
+describe('notifications', () => {
+  let broker: RunningBroker;
+  beforeAll(async () => {
+    broker = await RunningBroker.start();
+  });
+  afterAll(() => broker.close());
+
+  const sealed = async (text: string, jwk?: object): Promise<string> => {
+    const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/client-key');
+    return sealJwe(Buffer.from(text), await importPaymentKey(jwk ?? (body as { jwk: object }).jwk));
+  };
+
+  it('are told as they are when they came in clear', async () => {
+    const content = anOrder();
+    expect(await open(broker.url, asCame(content))).toEqual({
+      kind: 'hosted_page',
+      sealed: false,
+      repeated: false,
+      content,
+    });
+  });
+
+  it('are opened when they came sealed, with any key of the merchant', async () => {
+    const content = anOperation();
+    const jwe = await sealed(JSON.stringify(content));
+    const opened = { kind: 'direct_payment', sealed: true, content };
+    expect(await open(broker.url, { headers: SEALED, body: jwe })).toEqual({ ...opened, repeated: false });
+    const older = await sealed(JSON.stringify(content), broker.olderPublicJwk);
+    const unmarked = { headers: { 'Content-Type': 'text/plain' }, body: older };
+    expect(await open(broker.url, unmarked)).toEqual({ ...opened, repeated: true });
+  });
+
+  it('are marked when they come again, and not when the operation has gone on', async () => {
+    const operation = anOperation({ status: 'PENDING' });
+    const marks = async (content: object): Promise<unknown> => (await open(broker.url, asCame(content))).repeated;
+    expect(await marks(anOrder(operation))).toBe(false);
+    expect(await marks(anOrder(operation))).toBe(true);
+    expect(await marks(anOrder({ ...operation, status: 'SUCCESS' }))).toBe(false);
+  });
+
+  it('are opened by whoever may decrypt, and by nobody else', async () => {
+    await ask(broker.url, asCame(anOrder()), TOKENS.checkout).expect(403).expect(problem('forbidden'));
+    await ask(broker.url, asCame(anOrder()), 'wrong').expect(401);
+  });
+
+  it('that are none are refused by their member, and sealed for somebody else by their seal', async () => {
+    const { ecomOperationId: _, ...nameless } = anOperation();
+    const refused = await ask(broker.url, asCame(anOrder(nameless))).expect(422);
+    expect(refused.body).toMatchObject({
+      code: 'notification_invalid',
+      detail: 'operation.ecomOperationId must be a text that is not empty',
+    });
+    const foreign = await sealed('{}', (await generateClientKey()).publicJwk);
+    await ask(broker.url, { headers: SEALED, body: foreign }).expect(422).expect(problem('jwe_not_opened'));
+    await ask(broker.url, { headers: SEALED, body: '{}' }).expect(400).expect(problem('jwe_malformed'));
+    await ask(broker.url, { headers: SEALED }).expect(400).expect(problem('invalid_request'));
+    await ask(broker.url, { headers: IN_CLEAR, body: 'a'.repeat(65_537) }).expect(413);
+    const bytes = await sealJwe(Buffer.from([0xff]), await importPaymentKey(broker.olderPublicJwk));
+    await ask(broker.url, { headers: SEALED, body: bytes }).expect(422).expect(problem('notification_invalid'));
+  });
+
+  it('may be 64 KiB long, sealed', async () => {
+    const content = anOperation({ novel: 'x'.repeat(65_000) });
+    expect((await open(broker.url, { headers: SEALED, body: await sealed(JSON.stringify(content)) })).content).toEqual(
+      content,
+    );
+  });
+
+  it('leave nothing of themselves in the log', () => {
+    expect(broker.lines.filter((line) => line.includes('canary-operation'))).toEqual([]);
+  });
+});
+
+describe('notifications that replicas share', () => {
+  let redis: RedisProcess;
+  let broker: RunningBroker;
+  let other: Awaited<ReturnType<typeof startBroker>>;
+  const lines: string[] = [];
+
+  beforeAll(async () => {
+    redis = await RedisProcess.start();
+    const store = `{ type: redis, url: 'redis://127.0.0.1:${redis.port}/0', keyPrefix: shared }`;
+    broker = await RunningBroker.start({ store });
+    const source = new ConfigurationSource(join(broker.folder, 'broker.yaml'), {});
+    const destination = { write: (line: string) => void lines.push(line) };
+    const logger = createLogger({ name: 'other', level: 'info', destination });
+    const setLogLevel = (): void => undefined;
+    const parts = { configuration: await source.load(), source, setLogLevel, clock: new SystemClock(), logger };
+    other = await startBroker(parts);
+  }, 60_000);
+  afterAll(async () => {
+    await other.close(1_000);
+    await broker.close();
+    await redis.stop();
+  });
+
+  it('are not repeated for one of those who open them at once, on whichever replica', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const notification = asCame(anOrder());
+      const urls = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? broker.url : other.url));
+      const opened = await Promise.all(urls.map((url) => open(url, notification)));
+      expect(opened.filter(({ repeated }) => repeated === false)).toHaveLength(1);
+      expect(opened.filter(({ repeated }) => repeated === true)).toHaveLength(9);
+    }
+  });
+
+  it('are in Redis as nothing but a name, for a day', () => {
+    const keys = redis.cli('keys', 'shared:*:seen:*').trim().split('\n');
+    expect(keys).toHaveLength(10);
+    for (const key of keys) expect(key).toMatch(/^shared:\{0\}:seen:shop:[\w-]{43}$/);
+    const secondsLeft = Number(redis.cli('ttl', keys[0] ?? ''));
+    expect(secondsLeft).toBeGreaterThan(86_000);
+    expect(secondsLeft).toBeLessThanOrEqual(86_400);
+  });
+
+  it('are opened without the mark while the store is silent', async () => {
+    const content = anOrder();
+    await redis.stop();
+    expect(await open(other.url, asCame(content))).toEqual({ kind: 'hosted_page', sealed: false, content });
+    expect(lines.filter((line) => line.includes('without being marked'))).toHaveLength(1);
+  });
+});

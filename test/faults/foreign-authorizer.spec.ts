@@ -1,0 +1,308 @@
+import { GatewayFailure, type RejectionAnswer, type Session } from '#libs/session';
+import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const PAUSE_MS = 10 * MINUTE;
+
+/** Replicas with consumers that report what the gateway refuses, and somebody else with the same serviceCode. */
+class Duel {
+  readonly cluster: Cluster;
+  readonly answers: RejectionAnswer['kind'][] = [];
+  #rivalCalls = 0;
+
+  constructor(options: ClusterOptions = {}) {
+    this.cluster = new Cluster({ replicas: 3, latencyMs: 10, lifetimeMs: 24 * HOUR, ...options });
+  }
+
+  static async running(options: ClusterOptions = {}): Promise<Duel> {
+    const duel = new Duel(options);
+    await duel.cluster.clock.advance(10 * SECOND);
+    return duel;
+  }
+
+  /** Create calls of ours. */
+  get calls(): number {
+    return this.cluster.gateway.calls.length - this.#rivalCalls;
+  }
+
+  /** What each replica makes of it. */
+  get isSeen(): readonly boolean[] {
+    return this.cluster.replicas.map(({ replica }) => replica.hasForeignAuthorizer('shop'));
+  }
+
+  get told(): readonly string[] {
+    const all = this.cluster.replicas.map(({ events }) => events.of('foreign_authorizer'));
+    return all.map((one) => one.map(({ isPresent }) => (isPresent ? 'begins' : 'ends')).join(', '));
+  }
+
+  async rivalCreates(): Promise<void> {
+    this.#rivalCalls += 1;
+    const created = this.cluster.gateway.createSession({ merchant: 'shop', signal: neverAborted });
+    await this.cluster.clock.advance(SECOND);
+    await created;
+  }
+
+  /** A consumer reports what it holds, and waits a second for the answer. */
+  async report(replica: number, generation = this.session(replica).generation): Promise<RejectionAnswer> {
+    const { rejections } = this.cluster.at(replica).replica;
+    const reported = rejections.reject({ merchant: 'shop', generation, waitMs: 900, signal: neverAborted });
+    const settled = Promise.allSettled([reported]);
+    await this.cluster.clock.advance(SECOND);
+    await settled;
+    const answer = await reported;
+    this.answers.push(answer.kind);
+    return answer;
+  }
+
+  session(replica = 0): Session {
+    return this.cluster.session(replica);
+  }
+
+  /** The rival creates after each session of ours, and a consumer of each replica in turn finds that out. */
+  async fight(durationMs: number, everyMs = 5 * SECOND): Promise<void> {
+    for (let passedMs = 0, turn = 0; passedMs < durationMs; passedMs += everyMs, turn += 1) {
+      const replica = turn % this.cluster.replicas.length;
+      if (this.session(replica).authToken === this.cluster.gateway.liveToken('shop')) await this.rivalCreates();
+      await this.report(replica);
+      await this.cluster.clock.advance(everyMs - SECOND);
+    }
+  }
+}
+
+describe('somebody else who creates sessions of a merchant', () => {
+  it('is noticed at the second session that dies early, by every replica, wherever the two were reported', async () => {
+    const duel = await Duel.running();
+    await duel.rivalCreates();
+    expect(await duel.report(0)).toMatchObject({ kind: 'renewed' });
+    expect(duel.isSeen).toEqual([false, false, false]);
+    await duel.rivalCreates();
+    expect(await duel.report(1)).toMatchObject({ kind: 'cooled_down', because: 'foreign_authorizer' });
+    expect(duel.isSeen).toEqual([true, true, true]);
+    expect(duel.told).toEqual(['begins', 'begins', 'begins']);
+  });
+
+  it('gets no duel: rejections create once in ten minutes over all replicas, and what there is goes on being served', async () => {
+    const duel = await Duel.running();
+    await duel.fight(HOUR);
+    const [, ...forRejections] = duel.cluster.gateway.calls;
+    expect(forRejections.length).toBeGreaterThan(10);
+    // The session of the start, and one for the pause that each of the others began.
+    expect(duel.calls).toBeLessThanOrEqual(1 + 6);
+    expect(duel.calls).toBeGreaterThanOrEqual(1 + 5);
+    expect(duel.isSeen).toEqual([true, true, true]);
+    expect(duel.cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh', 'fresh']);
+    expect(duel.told).toEqual(['begins', 'begins', 'begins']);
+  });
+
+  it('tells a consumer that is held back when to come again, and gives it a session then', async () => {
+    const duel = await Duel.running();
+    await duel.rivalCreates();
+    await duel.report(0);
+    await duel.rivalCreates();
+    const heldBack = await duel.report(1);
+    if (heldBack.kind !== 'cooled_down') throw new Error('it must be held back');
+    expect(heldBack.retryInMs).toBeGreaterThan(PAUSE_MS - MINUTE);
+    expect(heldBack.retryInMs).toBeLessThanOrEqual(PAUSE_MS);
+    await duel.cluster.clock.advance(heldBack.retryInMs);
+    expect(await duel.report(2)).toMatchObject({ kind: 'renewed' });
+  });
+
+  it('is gone when a session has outlived the time in which the others died', async () => {
+    const duel = await Duel.running();
+    await duel.fight(30 * MINUTE);
+    await duel.cluster.clock.advance(PAUSE_MS);
+    await duel.report(0);
+    expect(duel.session().authToken).toBe(duel.cluster.gateway.liveToken('shop'));
+    await duel.cluster.clock.advance(HOUR - 2 * MINUTE);
+    expect(duel.isSeen).toEqual([true, true, true]);
+    await duel.cluster.clock.advance(3 * MINUTE);
+    expect(duel.isSeen).toEqual([false, false, false]);
+    expect(duel.told).toEqual(['begins, ends', 'begins, ends', 'begins, ends']);
+  });
+
+  it('is gone when nobody has reported anything for long, although the dead session was never replaced', async () => {
+    const duel = await Duel.running();
+    await duel.rivalCreates();
+    await duel.report(0);
+    await duel.rivalCreates();
+    await duel.report(1);
+    const calls = duel.calls;
+    await duel.cluster.clock.advance(HOUR + 2 * PAUSE_MS);
+    expect([duel.isSeen, duel.calls]).toEqual([[false, false, false], calls]);
+  });
+
+  it('does not keep a renewal on schedule, which replaces the session that died and ends nothing', async () => {
+    const duel = await Duel.running({ lifetimeMs: 20 * MINUTE });
+    await duel.fight(6 * MINUTE);
+    const before = duel.calls;
+    const dead = duel.session().generation;
+    await duel.cluster.clock.advance(11 * MINUTE);
+    expect(duel.calls).toBe(before + 1);
+    expect(duel.session().generation).toBeGreaterThan(dead);
+    expect(duel.cluster.replicas.flatMap(({ events }) => events.of('renewal_finished')).at(-1)?.trigger).toBe(
+      'schedule',
+    );
+    expect(duel.isSeen).toEqual([true, true, true]);
+  });
+
+  it('is known to a replica that starts while it lasts', async () => {
+    const duel = await Duel.running();
+    await duel.fight(MINUTE);
+    duel.cluster.addReplica();
+    await duel.cluster.clock.advance(5 * SECOND);
+    expect(duel.isSeen).toEqual([true, true, true, true]);
+    expect(await duel.report(3)).toMatchObject({ kind: 'cooled_down', because: 'foreign_authorizer' });
+  });
+
+  it('is another broker with a store of its own, too, and both keep out of the duel', async () => {
+    const ours = await Duel.running({ replicas: 1 });
+    const other = new Cluster({ latencyMs: 10, lifetimeMs: 24 * HOUR, settings: {} });
+    const { gateway } = ours.cluster;
+    const theirs = { calls: 0 };
+    const brokers = [ours.cluster, other] as const;
+    // One bank for both: whoever has created last has the session that lives.
+    let living = 0;
+    const createOf = (broker: Cluster, index: number): void => {
+      const create = broker.gateway.createSession.bind(broker.gateway);
+      broker.gateway.createSession = async (request) => {
+        const issued = await create(request);
+        living = index;
+        theirs.calls += 1;
+        return issued;
+      };
+    };
+    brokers.forEach(createOf);
+    await other.clock.advance(10 * SECOND);
+    for (let passed = 0; passed < 30 * MINUTE; passed += 5 * SECOND) {
+      for (const [index, broker] of brokers.entries()) {
+        if (living !== index) {
+          const { rejections } = broker.first.replica;
+          const reported = rejections.reject({
+            merchant: 'shop',
+            generation: broker.session().generation,
+            waitMs: 900,
+            signal: neverAborted,
+          });
+          await broker.clock.advance(SECOND);
+          await reported;
+        }
+        await broker.clock.advance(4 * SECOND);
+      }
+    }
+    expect(brokers.map(({ first }) => first.replica.hasForeignAuthorizer('shop'))).toEqual([true, true]);
+    expect(gateway.calls.length + other.gateway.calls.length).toBeLessThanOrEqual(12);
+  });
+
+  it('is not met by creating alone while the store is silent', async () => {
+    const duel = await Duel.running({ settings: { onStoreOutage: 'authorize' } });
+    await duel.fight(MINUTE);
+    const calls = duel.calls;
+    for (const store of duel.cluster.stores) store.down = true;
+    await duel.cluster.clock.advance(30 * SECOND);
+    for (const replica of [0, 1, 2]) expect(await duel.report(replica)).toMatchObject({ kind: 'cooled_down' });
+    expect(duel.calls).toBe(calls);
+  });
+});
+
+describe('what looks like somebody else and is not', () => {
+  it('is one event at the bank that ends a session, however many report it, again and again', async () => {
+    const duel = await Duel.running();
+    const dead = duel.session().generation;
+    duel.cluster.gateway.revoke('shop');
+    const reports = Array.from({ length: 300 }, (_, index) => {
+      const { rejections } = duel.cluster.at(index % 3).replica;
+      return rejections.reject({ merchant: 'shop', generation: dead, waitMs: 900, signal: neverAborted });
+    });
+    await duel.cluster.clock.advance(SECOND);
+    await Promise.all(reports);
+    for (let turn = 0; turn < 60; turn += 1) await duel.report(turn % 3, dead);
+    expect([duel.isSeen, duel.calls]).toEqual([[false, false, false], 2]);
+    expect(duel.answers.every((answer) => answer === 'already_newer')).toBe(true);
+  });
+
+  it('is a caller that reports one generation again and again, while it is the newest and cannot be replaced', async () => {
+    const duel = await Duel.running();
+    const { generation } = duel.session();
+    duel.cluster.gateway.answerAlways({ kind: 'transient', detail: 'overloaded' });
+    for (let turn = 0; turn < 30; turn += 1) await duel.report(turn % 3, generation).catch(() => undefined);
+    expect(duel.isSeen).toEqual([false, false, false]);
+  });
+
+  it('is a consumer that reports to a replica which has not heard of the newer session', async () => {
+    const duel = await Duel.running();
+    const late = duel.cluster.stores[2];
+    if (late === undefined) throw new Error('there are three');
+    await duel.rivalCreates();
+    late.losesAnnouncements = true;
+    const release = late.holdNextAnswerOf('read');
+    const old = duel.session(2).generation;
+    await duel.report(0);
+    const reported = duel.report(2, old).catch(() => undefined);
+    await duel.cluster.clock.advance(3 * SECOND);
+    release();
+    await reported;
+    expect([duel.isSeen, duel.calls]).toEqual([[false, false, false], 2]);
+  });
+
+  it('is a session that dies late: a gateway that ends sessions before their time is no somebody', async () => {
+    const duel = await Duel.running({ lifetimeMs: 2 * HOUR });
+    for (let turn = 0; turn < 6; turn += 1) {
+      await duel.cluster.clock.advance(31 * MINUTE);
+      duel.cluster.gateway.revoke('shop');
+      expect(await duel.report(turn % 3)).toMatchObject({ kind: 'renewed' });
+    }
+    expect(duel.isSeen).toEqual([false, false, false]);
+  });
+
+  it('is two events at the bank with a session between them that lived', async () => {
+    const duel = await Duel.running();
+    for (let event = 0; event < 3; event += 1) {
+      duel.cluster.gateway.revoke('shop');
+      expect(await duel.report(event)).toMatchObject({ kind: 'renewed' });
+      await duel.cluster.clock.advance(2 * HOUR);
+      expect(await duel.report(event)).toMatchObject({ kind: 'renewed' });
+      await duel.cluster.clock.advance(20 * SECOND);
+    }
+    expect(duel.isSeen).toEqual([false, false, false]);
+  });
+
+  it('is replicas that end each other’s sessions while the store is silent, and the renewal that settles it', async () => {
+    const duel = await Duel.running({ settings: { onStoreOutage: 'authorize' }, graceMs: 2_000 });
+    for (const store of duel.cluster.stores) store.down = true;
+    await duel.cluster.clock.advance(20 * SECOND);
+    for (let turn = 0; turn < 30; turn += 1) {
+      const replica = turn % 3;
+      const isDead = duel.session(replica).authToken !== duel.cluster.gateway.liveToken('shop');
+      if (isDead || turn === 0) await duel.report(replica).catch(() => undefined);
+      await duel.cluster.clock.advance(4 * SECOND);
+    }
+    expect(duel.calls).toBeGreaterThan(3);
+    for (const store of duel.cluster.stores) store.down = false;
+    for (let turn = 0; turn < 30; turn += 1) {
+      const replica = turn % 3;
+      const isDead = duel.session(replica).authToken !== duel.cluster.gateway.liveToken('shop');
+      if (isDead) await duel.report(replica).catch(() => undefined);
+      await duel.cluster.clock.advance(SECOND);
+    }
+    expect(duel.told).toEqual(['', '', '']);
+    expect(duel.cluster.deadTokens()).toEqual([]);
+  });
+
+  it('is a call of ours that the gateway carried out after its time-out', async () => {
+    const duel = await Duel.running({ settings: { gatewayTimeoutMs: 500 } });
+    for (let event = 0; event < 3; event += 1) {
+      duel.cluster.gateway.answerNext({ kind: 'timeout', detail: 'no answer in time' });
+      await duel.report(0).catch((error: unknown) => {
+        if (!(error instanceof Error) || error instanceof GatewayFailure) throw error;
+      });
+      await duel.cluster.clock.advance(10 * SECOND);
+      await duel.report(0).catch(() => undefined);
+      await duel.cluster.clock.advance(10 * SECOND);
+      // What was timed out is carried out now, and ends the one that took its place.
+      duel.cluster.gateway.revoke('shop');
+    }
+    expect(duel.told).toEqual(['', '', '']);
+  });
+});

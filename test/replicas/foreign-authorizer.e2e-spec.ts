@@ -1,0 +1,109 @@
+import { eventually } from '#libs/testing';
+import { TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+
+const PAUSE_MS = 15_000;
+const FIGHT_MS = 40_000;
+
+interface ListedMerchant {
+  readonly state: string;
+  readonly reason: string;
+  readonly generation: number;
+}
+
+interface Shown {
+  readonly merchants: readonly { readonly condition: string; readonly reason: string }[];
+}
+
+/** Three replicas as processes, a real Redis, a gateway that supersedes at once, and somebody else with our service code. */
+describe('somebody else who creates sessions, before three replicas', () => {
+  let watched: WatchedReplicas;
+  let rivalCalls = 0;
+
+  beforeAll(async () => {
+    const shop = { id: 'shop', lifetimeMs: 86_400_000, supersedes: true, foreignAuthorizerPause: '15s' };
+    watched = await WatchedReplicas.start([shop], [], 3);
+    await eventually(async () => (await listed()).every(({ state }) => state === 'fresh'));
+  }, 40_000);
+  afterAll(() => watched.stop(), 20_000);
+
+  const ask = (replica: number, path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    return fetch(`${watched.replicas[replica]?.url}/v1/merchants${path}`, { ...init, headers });
+  };
+  const listed = (): Promise<ListedMerchant[]> =>
+    Promise.all(
+      [0, 1, 2].map(async (replica) => {
+        const { merchants } = (await (await ask(replica, '')).json()) as { merchants: ListedMerchant[] };
+        const [merchant] = merchants;
+        if (merchant === undefined) throw new Error('there is one merchant');
+        return merchant;
+      }),
+    );
+  const held = async (replica: number): Promise<number> =>
+    ((await (await ask(replica, '/shop/session')).json()) as { generation: number }).generation;
+  const report = async (replica: number, generation: number): Promise<Response> =>
+    ask(replica, '/shop/session/rejections', { method: 'POST', body: JSON.stringify({ generation }) });
+  const rivalCreates = async (): Promise<void> => {
+    rivalCalls += 1;
+    await watched.createAsRival('shop');
+  };
+  const ourCalls = async (): Promise<number> => (await watched.createCalls()) - rivalCalls;
+  const metricOf = async (management: string): Promise<string | undefined> => {
+    const text = await (await fetch(`http://${management}/metrics`)).text();
+    return /^session_broker_foreign_authorizer\{[^}]*merchant="shop"[^}]*\} (\d)$/m.exec(text)?.[1];
+  };
+  const agreed = (): Promise<void> =>
+    eventually(async () => new Set((await listed()).map(({ generation }) => generation)).size === 1);
+
+  it('is met with one session at first', async () => {
+    await rivalCreates();
+    expect((await report(0, await held(0))).status).toBe(200);
+    await agreed();
+    expect(await ourCalls()).toBe(2);
+    expect((await listed()).map(({ state }) => state)).toEqual(['fresh', 'fresh', 'fresh']);
+  });
+
+  it('is noticed at the second, and every replica says so: by API, page, metric and log', async () => {
+    await rivalCreates();
+    const refused = await report(1, await held(1));
+    expect(await refused.json()).toMatchObject({ status: 503, code: 'foreign_authorizer' });
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(PAUSE_MS / 1_000);
+    await eventually(async () => (await listed()).every(({ state }) => state === 'foreign_authorizer'));
+    for (const { reason } of await listed()) expect(reason).toBe('foreign_authorizer');
+    for (const { management, process } of watched.replicas) {
+      expect(await metricOf(management)).toBe('1');
+      const { merchants } = (await (await fetch(`http://${management}/status.json`)).json()) as Shown;
+      expect(merchants).toMatchObject([{ condition: 'foreign_authorizer', reason: 'foreign_authorizer' }]);
+      expect(process.out.match(/somebody else creates sessions of this merchant/g)).toHaveLength(1);
+    }
+  });
+
+  it('gets no duel: whoever reports to whichever replica, rejections create once in a pause, and reads are served', async () => {
+    const created: number[] = [];
+    let calls = await ourCalls();
+    const endsAtMs = performance.now() + FIGHT_MS;
+    for (let turn = 0; performance.now() < endsAtMs; turn += 1) {
+      const replica = turn % 3;
+      const generation = await held(replica);
+      const response = await report(replica, generation);
+      expect([200, 503]).toContain(response.status);
+      expect((await ask(replica, '/shop/session')).status).toBe(200);
+      const now = await ourCalls();
+      if (now > calls) {
+        created.push(performance.now());
+        await rivalCreates();
+        await agreed();
+      }
+      expect(now - calls).toBeLessThanOrEqual(1);
+      calls = now;
+    }
+    const apart = created.slice(1).map((at, index) => at - (created[index] ?? 0));
+    console.log(
+      `${created.length} sessions for rejections in ${FIGHT_MS / 1_000} s, at least ${Math.min(...apart)} ms apart`,
+    );
+    expect(created.length).toBeGreaterThanOrEqual(2);
+    expect(created.length).toBeLessThanOrEqual(Math.ceil(FIGHT_MS / PAUSE_MS));
+    // What is measured is when an answer was seen, which is a little after it was given.
+    expect(Math.min(...apart)).toBeGreaterThan(PAUSE_MS - 1_000);
+  }, 80_000);
+});

@@ -1,0 +1,174 @@
+import { FakeClock } from '#libs/testing';
+import { CREATE_ORDER, ledgerOf, orderRequest, PaymentDesk } from './payment-desk.js';
+import { RunningSandbox } from './running-sandbox.js';
+
+describe('the ledger of payments', () => {
+  let clock: FakeClock;
+  let sandbox: RunningSandbox;
+  let desk: PaymentDesk;
+
+  beforeEach(async () => {
+    clock = new FakeClock('2026-03-18T12:00:00.000Z');
+    sandbox = await RunningSandbox.start(clock);
+    await sandbox.register({ supersedes: true });
+    desk = await PaymentDesk.open(sandbox);
+  });
+  afterEach(() => sandbox.close());
+
+  const settings = (body: object): Promise<unknown> => sandbox.control('/settings', { method: 'PATCH', body });
+  const totals = async (query = ''): Promise<unknown> => (await ledgerOf(sandbox, query)).totals;
+
+  it('has each payment once, with what was asked, when, and how it ended', async () => {
+    await desk.createOrder({ merchantRequestId: 'order-1' });
+    const ledger = await ledgerOf(sandbox);
+    expect(ledger.payments).toEqual([
+      {
+        merchant: 'shop',
+        operation: 'create-order',
+        merchantRequestId: 'order-1',
+        coinAmount: 12_500,
+        outcome: 'accepted',
+        requests: 1,
+        accepted: 1,
+        answered: 1,
+        refusals: {},
+        firstAt: '2026-03-18T12:00:00.000Z',
+        lastAt: '2026-03-18T12:00:00.000Z',
+      },
+    ]);
+    expect(ledger.totals).toEqual({
+      payments: 1,
+      requests: 1,
+      accepted: 1,
+      refused: 0,
+      inFlight: 0,
+      unanswered: 0,
+      repeated: 0,
+      doubled: 0,
+      refusedByReason: {},
+    });
+  });
+
+  it('keeps both steps of a purchase and a refund under the ids that they were asked for with', async () => {
+    const { operationId } = await desk.purchase({ merchantRequestId: 'purchase-1' });
+    await desk.refund(operationId, { merchantRequestId: 'refund-1' });
+    await desk.operations('no payment');
+    const { payments } = await ledgerOf(sandbox);
+    expect(payments.map(({ operation, merchantRequestId }) => [operation, merchantRequestId])).toEqual([
+      ['create-purchase', 'purchase-1'],
+      ['execute-purchase', 'purchase-1'],
+      ['refund', 'refund-1'],
+    ]);
+  });
+
+  it('knows a payment that a dead session refused, and takes it as accepted once it came again', async () => {
+    await sandbox.session();
+    const refused = await desk.createPurchase({ merchantRequestId: 'purchase-1' });
+    expect([refused.status, refused.code]).toEqual([401, 'b_session_doesnt_exist']);
+    expect(await totals()).toMatchObject({
+      accepted: 0,
+      refused: 1,
+      refusedByReason: { b_session_doesnt_exist: 1 },
+    });
+    const renewed = await PaymentDesk.open(sandbox);
+    await renewed.createPurchase({ merchantRequestId: 'purchase-1' });
+    expect(await totals()).toMatchObject({
+      payments: 1,
+      requests: 2,
+      accepted: 1,
+      refused: 0,
+      repeated: 1,
+      doubled: 0,
+    });
+  });
+
+  it('tells a payment that was asked for twice, and one that was doubled', async () => {
+    await desk.createOrder({ merchantRequestId: 'order-1' });
+    await desk.createOrder({ merchantRequestId: 'order-1' });
+    expect(await totals()).toMatchObject({ repeated: 1, doubled: 0, refusedByReason: { b_duplicate_field_value: 1 } });
+    await settings({ duplicates: 'accepted' });
+    await desk.createOrder({ merchantRequestId: 'order-1' });
+    expect(await totals()).toMatchObject({ payments: 1, requests: 3, repeated: 1, doubled: 1 });
+  });
+
+  it('tells apart an answer that was lost from a request that was', async () => {
+    await sandbox.fault({ kind: 'drop', at: 'arrival', operation: 'create-order', times: 1 });
+    await sandbox.fault({ kind: 'drop', at: 'answer', operation: 'create-order', times: 1 });
+    await expect(desk.createOrder({ merchantRequestId: 'request-lost' })).rejects.toThrow('fetch failed');
+    await expect(desk.createOrder({ merchantRequestId: 'answer-lost' })).rejects.toThrow('fetch failed');
+    const { payments, totals: sums } = await ledgerOf(sandbox);
+    expect(payments).toMatchObject([
+      { merchantRequestId: 'request-lost', outcome: 'refused', refusals: { drop: 1 } },
+      { merchantRequestId: 'answer-lost', outcome: 'accepted', answered: 0 },
+    ]);
+    expect(sums).toMatchObject({ refused: 1, accepted: 1, unanswered: 1 });
+  });
+
+  it('counts what names no payment by its reason alone', async () => {
+    await desk.post(CREATE_ORDER, orderRequest(), { 'x-device_id': 'nobody' });
+    const { unidentified, payments } = await ledgerOf(sandbox);
+    expect([unidentified, payments]).toEqual([{ b_unknown_device: 1 }, []]);
+  });
+
+  describe('while a payment takes 300 ms', () => {
+    const arrived = (): Promise<unknown> => sandbox.calls('?operation=create-order&waitFor=1&until=arrived');
+
+    it('is finished when it was accepted, although its session is superseded meanwhile', async () => {
+      await settings({ paymentMs: 300 });
+      const answer = desk.createOrder({ merchantRequestId: 'order-1' });
+      await arrived();
+      await sandbox.session();
+      await clock.advance(300);
+      expect((await answer).status).toBe(200);
+      expect(await totals()).toMatchObject({ accepted: 1, refused: 0, inFlight: 0 });
+    });
+
+    it('is refused at its end when the session is looked at there', async () => {
+      await settings({ paymentMs: 300, paymentSession: 'at_end' });
+      const answer = desk.createOrder({ merchantRequestId: 'order-1' });
+      await arrived();
+      expect(await totals()).toMatchObject({ inFlight: 1 });
+      await sandbox.session();
+      await clock.advance(300);
+      expect((await answer).code).toBe('b_session_doesnt_exist');
+      expect(await totals()).toMatchObject({ accepted: 0, refused: 1, inFlight: 0 });
+    });
+  });
+
+  it.each<[string, object, number, unknown]>([
+    ['at once', { supersededGraceMs: 0 }, 0, 'b_session_doesnt_exist'],
+    ['within a grace not', { supersededGraceMs: 2_000 }, 1_999, undefined],
+    ['after a grace', { supersededGraceMs: 2_000 }, 2_000, 'b_session_doesnt_exist'],
+    ['never', { supersedes: false }, 60_000, undefined],
+  ])('ends payments with the session before: %s', async (...[, manner, afterMs, code]) => {
+    await sandbox.register({ supersedes: true, ...manner });
+    await sandbox.session();
+    await clock.advance(afterMs);
+    expect((await desk.createOrder()).code).toBe(code);
+  });
+
+  it.each(['b_session_doesnt_exist', 'b_session_doesnt_exists', 'b_previous_auth_token_expired', 'b_used_token'])(
+    'tells of a superseded session as %s, under 200, 400 and 401',
+    async (supersededCode) => {
+      await sandbox.session();
+      for (const deadSessionStatus of [200, 400, 401]) {
+        await sandbox.register({ supersedes: true, supersededCode, deadSessionStatus });
+        const { status, code } = await desk.createOrder();
+        expect([status, code]).toEqual([deadSessionStatus, supersededCode]);
+      }
+    },
+  );
+
+  it('is asked for a merchant, an operation or an outcome, and forgets at request', async () => {
+    await desk.createOrder({ merchantRequestId: 'order-1' });
+    await desk.createOrder({ coinAmount: 0, merchantRequestId: 'order-2' });
+    await desk.createPurchase();
+    expect(await totals('?merchant=shop&operation=create-order')).toMatchObject({ payments: 2 });
+    expect(await totals('?outcome=refused')).toMatchObject({ payments: 1, refusedByReason: { VALIDATION_ERROR: 1 } });
+    expect(await totals('?merchantRequestId=order-1')).toMatchObject({ payments: 1, accepted: 1 });
+    expect(await totals('?merchant=other')).toMatchObject({ payments: 0 });
+    expect((await ledgerOf(sandbox, '?limit=1')).payments).toHaveLength(1);
+    await sandbox.control('/ledger?merchant=shop', { method: 'DELETE' });
+    expect(await totals()).toMatchObject({ payments: 0 });
+  });
+});

@@ -1,0 +1,269 @@
+import { randomUUID } from 'node:crypto';
+import { FakeClock } from '#libs/testing';
+import { CREATE_ORDER, EXECUTE_PURCHASE, orderRequest, PaymentDesk, REFUND } from './payment-desk.js';
+import { RunningSandbox } from './running-sandbox.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('payments at the played gateway', () => {
+  let clock: FakeClock;
+  let sandbox: RunningSandbox;
+  let desk: PaymentDesk;
+
+  beforeEach(async () => {
+    clock = new FakeClock('2026-03-18T12:00:00.000Z');
+    sandbox = await RunningSandbox.start(clock);
+    await sandbox.register({ supersedes: true });
+    desk = await PaymentDesk.open(sandbox);
+  });
+  afterEach(() => sandbox.close());
+
+  describe('an order on the hosted page', () => {
+    it('is created with all published members, and no member is null', async () => {
+      const { status, body } = await desk.createOrder({ merchantRequestId: 'order-1', generateQrNbu: true });
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        hppOrderId: expect.stringMatching(UUID),
+        merchantRequestId: 'order-1',
+        hppPayType: 'PURCHASE',
+        paymentMethods: ['PAN', 'GOOGLE_PAY'],
+        orderStatus: 'CREATED',
+        coinAmount: 12_500,
+        merchantId: 'terminal-1',
+        redirectUrl: `${sandbox.url}/hpp/orders/${String(body['hppOrderId'])}`,
+        statusUrl: `${sandbox.url}/hpp/orders/${String(body['hppOrderId'])}/status`,
+        nbuQrCode: expect.any(String),
+        expiredOrderDate: '2026-03-19 12:00:00.000+00:00',
+        createDate: '2026-03-18 12:00:00.000+00:00',
+      });
+    });
+
+    it('has its operations once the customer has paid', async () => {
+      const { hppOrderId } = (await desk.createOrder({ notificationUrl: '' })).body;
+      await desk.pay(hppOrderId);
+      const { body } = await desk.operations(hppOrderId);
+      expect(body).toMatchObject({ hppOrderId, orderStatus: 'PAID', ecomOrderId: expect.stringMatching(UUID) });
+      expect(body['operations']).toEqual([
+        {
+          type: 'PURCHASE',
+          coinAmount: 12_500,
+          merchantId: 'terminal-1',
+          operationId: expect.stringMatching(UUID),
+          ecomOperationId: expect.stringMatching(UUID),
+          status: 'SUCCESS',
+          transactionCurrency: '980',
+          hppOrderId,
+          transactionResponseInfo: { actionCode: '0', responseCode: '00', description: 'Approved' },
+          creationDateTime: '2026-03-18 12:00:00.000+00:00',
+          modificationDateTime: '2026-03-18 12:00:00.000+00:00',
+          rrn: expect.stringMatching(/^\d{12}$/),
+          productType: 'ECOM_HPP',
+          transactionType: 0,
+          notificationUrl: '',
+          notificationEncryption: false,
+        },
+      ]);
+    });
+
+    it('can be paid again after a declined card, and not after it was paid', async () => {
+      const { hppOrderId } = (await desk.createOrder()).body;
+      await desk.pay(hppOrderId, 'FAIL');
+      expect((await desk.operations(hppOrderId)).body['orderStatus']).toBe('DECLINED');
+      await desk.pay(hppOrderId);
+      await expect(desk.pay(hppOrderId)).rejects.toThrow('the order is paid already');
+    });
+
+    it('expires unpaid after its time', async () => {
+      const { hppOrderId } = (await desk.createOrder({ expirationTimeMinutes: 5 })).body;
+      await clock.advance(5 * 60_000);
+      expect((await desk.operations(hppOrderId)).code).toBe('b_hpp_order_expired');
+      await expect(desk.pay(hppOrderId)).rejects.toThrow('the order has expired');
+    });
+
+    it.each<[string, object]>([
+      ['a merchantRequestId of 37 characters', { merchantRequestId: 'r'.repeat(37) }],
+      ['no merchantRequestId', { merchantRequestId: undefined }],
+      ['an empty merchantId', { merchantId: '' }],
+      ['an unknown hppPayType', { hppPayType: 'A2C' }],
+      ['an amount of nothing', { coinAmount: 0 }],
+      ['half a coin', { coinAmount: 1.5 }],
+      ['an amount in text', { coinAmount: '12500' }],
+      ['no payment method', { paymentMethods: [] }],
+      ['no successUrl', { successUrl: undefined }],
+      ['no statusPageType', { statusPageType: undefined }],
+      ['no customer', { customerData: undefined }],
+      ['a customer id of 256 characters', { customerData: { senderCustomerId: 'c'.repeat(256) } }],
+      ['an expiration beyond 9999 minutes', { expirationTimeMinutes: 10_000 }],
+      ['A2A without merchantComment', { hppPayType: 'A2A' }],
+    ])('is not created with %s', async (_name, members) => {
+      const { status, code } = await desk.createOrder(members as Record<string, unknown>);
+      expect([status, code]).toEqual([400, 'VALIDATION_ERROR']);
+    });
+
+    it('is created whatever unknown members are there, with null for what is optional', async () => {
+      const { status } = await desk.createOrder({ loyalty: { level: 3 }, notificationUrl: null, purpose: null });
+      expect(status).toBe(200);
+    });
+  });
+
+  describe('a direct purchase', () => {
+    it('is pending after its first step and paid after the second, sealed both ways', async () => {
+      const { body: first } = await desk.createPurchase({ merchantRequestId: 'purchase-1' });
+      expect(first).toMatchObject({
+        type: 'PURCHASE',
+        coinAmount: 12_500,
+        merchantId: 'terminal-1',
+        merchantRequestId: 'purchase-1',
+        operationId: expect.stringMatching(UUID),
+        ecomOperationId: expect.stringMatching(UUID),
+        status: 'PENDING',
+        transactionCurrency: '980',
+        cardNumberMask: '4111********1111',
+      });
+      const { body: second } = await desk.executePurchase(first['operationId']);
+      expect(second).toMatchObject({
+        operationId: first['operationId'],
+        status: 'SUCCESS',
+        approvalCode: expect.stringMatching(/^\d{6}$/),
+      });
+    });
+
+    interface ThreeDsCase {
+      readonly card: string;
+      readonly mode: string;
+      readonly members?: object;
+      readonly status: string;
+    }
+
+    it.each<[string, ThreeDsCase]>([
+      ['any card that must pass 3-D Secure', { card: '4111111111111111', mode: 'MUST', status: 'REQUIRED_3DS' }],
+      ['any card that should pass it', { card: '4111111111111111', mode: 'SHOULD', status: 'PENDING' }],
+      [
+        'any card without security code',
+        { card: '4111111111111111', mode: 'MUST_NOT', members: { txnType: 'NONCVV' }, status: 'SUCCESS' },
+      ],
+      ['a card that demands it', { card: '4000000000003220', mode: 'SHOULD', status: 'REQUIRED_3DS' }],
+      [
+        'a card that demands it and must not',
+        { card: '4000000000003220', mode: 'MUST_NOT', status: 'DESIRED_THREEDS_MODE_ERROR' },
+      ],
+      ['a declined card', { card: '4000000000000002', mode: 'SHOULD', status: 'FAIL' }],
+    ])('with %s answers as published', async (_name, { card, mode, members, status }) => {
+      const { body } = await desk.createPurchase({ desiredThreeDSMode: mode, ...members }, card);
+      expect(body['status']).toBe(status);
+      expect('redirect3dsUrl' in body).toBe(status === 'REQUIRED_3DS');
+    });
+
+    it('needs the browser in its second step after 3-D Secure', async () => {
+      const { operationId } = (await desk.createPurchase({ desiredThreeDSMode: 'MUST' })).body;
+      expect((await desk.executePurchase(operationId)).code).toBe('VALIDATION_ERROR');
+      const { body } = await desk.executePurchase(operationId, { browserInfo: { language: 'uk' } });
+      expect(body['status']).toBe('SUCCESS');
+    });
+
+    it('is taken with an expired card unless expiry is checked', async () => {
+      const { operationId } = (await desk.createPurchase()).body;
+      await sandbox.control('/settings', { method: 'PATCH', body: { cardExpiry: 'checked' } });
+      expect((await desk.executePurchase(operationId, {}, '2602111')).code).toBe(
+        'b_validation_card_expiration_date_and_security_code',
+      );
+      expect((await desk.executePurchase(operationId, {}, '2603111')).body['status']).toBe('SUCCESS');
+    });
+  });
+
+  describe('a refund', () => {
+    it.each<[string, unknown]>([
+      ['text', '5000'],
+      ['a number', 5_000],
+    ])('with its amount as %s is pending, then done', async (_name, coinAmount) => {
+      const original = await desk.purchase();
+      const { body } = await desk.refund(original['operationId'], { merchantRequestId: 'refund-1', coinAmount });
+      expect(body).toEqual({
+        type: 'REFUND',
+        coinAmount: 5_000,
+        merchantId: 'terminal-1',
+        operationId: expect.stringMatching(UUID),
+        ecomOperationId: expect.stringMatching(UUID),
+        status: 'PENDING',
+        merchantRequestId: 'refund-1',
+        transactionCurrency: '980',
+        creationDateTime: '2026-03-18 12:00:00.000+00:00',
+        createDateTime: '2026-03-18 12:00:00.000+00:00',
+        modificationDateTime: '2026-03-18 12:00:00.000+00:00',
+        transactionResponseInfo: { actionCode: '9', responseCode: '09', description: 'In progress' },
+        productType: 'ECOM_DIRECT',
+        transactionType: 20,
+        hppOrderId: '',
+        rrn: expect.stringMatching(/^\d{12}$/),
+        rrnOriginal: original['rrn'],
+        originalOperationId: original['operationId'],
+        originalCoinAmount: 12_500,
+        originalEcomOperationId: original['ecomOperationId'],
+        notificationUrl: '',
+        notificationEncryption: false,
+      });
+    });
+
+    it('of an order stands among its operations, and is done a second later', async () => {
+      const { hppOrderId } = (await desk.createOrder()).body;
+      const { operationId } = await desk.pay(hppOrderId);
+      await desk.refund(operationId);
+      const refundStatus = async (): Promise<unknown> => {
+        const { operations } = (await desk.operations(hppOrderId)).body;
+        return (operations as readonly { readonly status: string }[])[1]?.status;
+      };
+      expect(await refundStatus()).toBe('PENDING');
+      await clock.advance(1_000);
+      expect(await refundStatus()).toBe('SUCCESS');
+    });
+  });
+
+  describe('a published code has a cause of its own', () => {
+    const causes: Readonly<Record<string, (desk: PaymentDesk) => Promise<{ readonly code: unknown }>>> = {
+      b_duplicate_field_value: async (at) => {
+        await at.createOrder({ merchantRequestId: 'again' });
+        return at.createOrder({ merchantRequestId: 'again' });
+      },
+      b_hpp_order_not_found: (at) => at.operations(randomUUID()),
+      b_operation_not_found: (at) => at.refund(randomUUID()),
+      b_payment_not_found: (at) => at.executePurchase(randomUUID()),
+      b_payment_invalid_refund_status: async (at) => at.refund((await at.createPurchase()).body['operationId']),
+      b_payment_invalid_refund_amount: async (at) =>
+        at.refund((await at.purchase())['operationId'], { coinAmount: 12_501 }),
+      b_payment_refund_not_supported: async (at) => {
+        const refunded = await at.refund((await at.purchase())['operationId']);
+        return at.refund(refunded.body['operationId']);
+      },
+      b_invalid_pan_format: (at) => at.createPurchase({}, '4111111111111112'),
+      b_validation_card_expiration_date_and_security_code: async (at) =>
+        at.executePurchase((await at.createPurchase()).body['operationId'], {}, '2513111'),
+      b_authorize_transaction_failed: async (at) =>
+        at.executePurchase((await at.createPurchase({}, '4000000000009995')).body['operationId']),
+      b_encryptor_failed_decrypt_message: (at) =>
+        at.createPurchase({ encryptedCardNumber: at.seal('4111111111111111') }),
+      b_error_parse_json: (at) => at.post(REFUND, at.seal('{')),
+      b_invalid_request: (at) => at.post(EXECUTE_PURCHASE, { operationId: 'in clear' }),
+      b_refresh_token_absent: (at) => at.post(CREATE_ORDER, orderRequest(), { 'x-refresh_token': '' }),
+    };
+
+    it.each(Object.entries(causes))('%s', async (code, cause) => {
+      expect((await cause(desk)).code).toBe(code);
+    });
+
+    it('b_txn_not_allowed: the seventy-first attempt of an operation within a day', async () => {
+      const { operationId } = await desk.purchase();
+      const attempt = async (): Promise<unknown> => (await desk.refund(operationId, { coinAmount: 1 })).code;
+      for (let count = 0; count < 70; count += 1) expect(await attempt()).toBeUndefined();
+      expect(await attempt()).toBe('b_txn_not_allowed');
+    });
+
+    it('b_merchant_not_found, b_terminal_not_found, b_user_merchant_request_mismatch: whose terminal is named', async () => {
+      await sandbox.register({ merchantId: 'terminal-1', payments: ['hosted'] });
+      await sandbox.register({ id: 'other', serviceCode: randomUUID(), merchantId: 'terminal-2' });
+      expect((await desk.createOrder()).code).toBeUndefined();
+      expect((await desk.createOrder({ merchantId: 'terminal-3' })).code).toBe('b_merchant_not_found');
+      expect((await desk.createOrder({ merchantId: 'terminal-2' })).code).toBe('b_user_merchant_request_mismatch');
+      expect((await desk.createPurchase()).code).toBe('b_terminal_not_found');
+    });
+  });
+});

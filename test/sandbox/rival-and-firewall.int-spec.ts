@@ -1,0 +1,122 @@
+import { FakeClock } from '#libs/testing';
+import { CREATE_ORDER, ledgerOf, orderRequest, PaymentDesk } from './payment-desk.js';
+import { msgCodeOf, RunningSandbox } from './running-sandbox.js';
+
+describe('what others do to the played gateway', () => {
+  let clock: FakeClock;
+  let sandbox: RunningSandbox;
+
+  beforeEach(async () => {
+    clock = new FakeClock('2026-03-18T12:00:00.000Z');
+    sandbox = await RunningSandbox.start(clock);
+    await sandbox.register({ supersedes: true });
+  });
+  afterEach(() => sandbox.close());
+
+  describe('a rival with the same service code', () => {
+    const start = (body: object = {}): Promise<unknown> => sandbox.control('/merchants/shop/rival', { body });
+    const made = async (): Promise<number> =>
+      (await sandbox.control<{ made: number }>('/merchants/shop/rival', { method: 'GET' })).made;
+
+    it('ends the session that payments are made with', async () => {
+      const desk = await PaymentDesk.open(sandbox);
+      expect((await desk.createOrder()).code).toBeUndefined();
+      await start();
+      expect((await desk.createOrder()).code).toBe('b_session_doesnt_exist');
+    });
+
+    it('creates again and again, for as often as it is told to', async () => {
+      expect(await start({ times: 3, everyMs: 10_000 })).toEqual({ times: 3, everyMs: 10_000, made: 1 });
+      await clock.advance(10_000);
+      expect(await made()).toBe(2);
+      await clock.advance(60_000);
+      expect(await made()).toBe(3);
+    });
+
+    it('stops at request, and with its merchant', async () => {
+      await start({ times: 100, everyMs: 1_000 });
+      await sandbox.control('/merchants/shop/rival', { method: 'DELETE' });
+      await clock.advance(10_000);
+      expect(await sandbox.control('/sessions?merchant=shop', { method: 'GET' })).toHaveLength(1);
+      await expect(sandbox.control('/merchants/nobody/rival', { body: {} })).rejects.toThrow('404');
+    });
+
+    it('is told apart in the log of calls', async () => {
+      await sandbox.session();
+      await start();
+      expect((await sandbox.calls('?operation=authorize')).calls).toHaveLength(1);
+      expect((await sandbox.calls('?operation=rival')).calls).toMatchObject([
+        { merchant: 'shop', outcome: 'success', session: 2 },
+      ]);
+    });
+  });
+
+  describe('a firewall before the gateway', () => {
+    it.each([200, 403, 503])('answers a create call and a payment with a page under %i', async (status) => {
+      const desk = await PaymentDesk.open(sandbox);
+      await sandbox.fault({ kind: 'firewall_page', status });
+      const created = await sandbox.authorize();
+      const paid = await sandbox.send(CREATE_ORDER, {
+        headers: desk.headers,
+        body: orderRequest({ merchantRequestId: 'order-1' }),
+      });
+      for (const response of [created, paid]) {
+        expect([response.status, response.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8']);
+        expect(response.headers.get('set-cookie')).toMatch(/^visid_incap=/);
+        expect(await response.text()).toMatch(/^<!DOCTYPE html>[^]*Incident ID: [\da-f]{24}/);
+      }
+      expect((await ledgerOf(sandbox)).totals).toMatchObject({ refused: 1, refusedByReason: { firewall_page: 1 } });
+    });
+
+    it('turns away an address that is not let in with a page, a reset or silence', async () => {
+      await sandbox.fault({ kind: 'address_refused', times: 1 });
+      await sandbox.fault({ kind: 'address_refused', as: 'reset', times: 1 });
+      await sandbox.fault({ kind: 'address_refused', as: 'silence', times: 1 });
+      const page = await sandbox.authorize();
+      expect([page.status, await page.text()]).toEqual([403, expect.stringContaining('Access denied')]);
+      await expect(sandbox.authorize()).rejects.toThrow('fetch failed');
+      const patience = new AbortController();
+      const silence = sandbox.authorize({ signal: patience.signal });
+      await sandbox.calls('?waitFor=3&until=arrived');
+      patience.abort();
+      await expect(silence).rejects.toThrow('aborted');
+      expect(await sandbox.control('/sessions', { method: 'GET' })).toEqual([]);
+    });
+  });
+
+  it('plays every published code of payments under any status as a fault', async () => {
+    const desk = await PaymentDesk.open(sandbox);
+    for (const status of [200, 400, 401, 500]) {
+      await sandbox.fault({
+        kind: 'error',
+        status,
+        msgCode: 'b_terminal_not_found',
+        operation: 'create-order',
+        times: 1,
+      });
+      const response = await sandbox.send(CREATE_ORDER, { headers: desk.headers, body: orderRequest() });
+      expect([response.status, await msgCodeOf(response)]).toEqual([status, 'b_terminal_not_found']);
+    }
+  });
+
+  it('tells time that is true only as it is, and lets virtual time pass', async () => {
+    expect(await sandbox.control('/time/advance', { body: { byMs: 90_000 } })).toEqual({
+      now: '2026-03-18T12:01:30.000Z',
+      virtual: true,
+    });
+    expect(await sandbox.control('/time', { method: 'GET' })).toMatchObject({ now: '2026-03-18T12:01:30.000Z' });
+  });
+
+  it('has a page where a customer pays, and a status for those who ask', async () => {
+    const desk = await PaymentDesk.open(sandbox);
+    const { hppOrderId, redirectUrl, statusUrl } = (await desk.createOrder()).body;
+    const page = await (await fetch(String(redirectUrl))).text();
+    expect(page).toContain('Pay 125.00 UAH?');
+    const action = /action="([^"]+outcome=SUCCESS)"/.exec(page)?.[1] ?? '';
+    const paid = await sandbox.send(action, { body: '' });
+    expect(await paid.text()).toContain('SUCCESS');
+    expect(await (await fetch(String(statusUrl))).json()).toEqual({ hppOrderId, orderStatus: 'PAID' });
+    expect((await sandbox.send(action, { body: '' })).status).toBe(409);
+    expect((await fetch(`${sandbox.url}/hpp/orders/none`)).status).toBe(404);
+  });
+});
