@@ -103,6 +103,10 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
   verb(program, 'doctor', 'check a configuration against the world: files, keys, store, gateway, this machine')
     .requiredOption('--config <file>', 'configuration of the broker')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
+    .option(
+      '--echo-url <url>',
+      'print the address that calls come from, as this server sees it: it answers with that address',
+    )
     .option('--create-session', 'make one real create-session call; it can end the session that payments use now')
     .option('--yes', 'do so for a merchant of the production environment as well')
     .option('--cross-check', 'test environment: compare our JWE with the cipher helpers of the gateway')

@@ -88,9 +88,9 @@ describe('an answer without a session', () => {
   });
 
   it.each([
-    [200, '', 'invalid_response'],
-    [204, '', 'invalid_response'],
-    [200, '<html>', 'invalid_response'],
+    [200, '', 'transient'],
+    [204, '', 'transient'],
+    [200, '<html>', 'transient'],
     [200, '{}', 'invalid_response'],
     [200, '{"jwe":""}', 'invalid_response'],
     [200, '{"jwe":{"jwe":"x"}}', 'invalid_response'],

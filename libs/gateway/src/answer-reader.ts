@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type Instant, parseHttpDate } from '#libs/clock';
-import { GatewayFailure } from '#libs/session';
+import { GatewayFailure, type NoAnswerReason } from '#libs/session';
 import { classifyFailure } from './failure-rules.js';
 import { type AnswerBody, type AnswerMarks, type GatewayAnswer, headerOf, safeMark } from './gateway-answer.js';
 import { parseRetryAfterMs } from './retry-after.js';
@@ -12,10 +12,14 @@ export interface SealedSession {
   readonly gatewayDate?: Instant;
 }
 
+/** Enough to tell what an answer begins with. */
+const MAX_START_BYTES = 256;
+
 interface BodyReading {
   readonly fields: Readonly<Record<string, unknown>>;
   /** What to say when the session is missing. */
   readonly lack: string;
+  readonly instead?: NoAnswerReason;
 }
 
 /**
@@ -25,9 +29,10 @@ interface BodyReading {
  * @throws GatewayFailure classified, with the gateway's code, status, request id and Retry-After
  */
 export function readAnswer(answer: GatewayAnswer): SealedSession {
-  const { fields, lack } = readBody(answer.body);
+  const reading = readBody(answer);
+  const { fields } = reading;
   const jwe = fields['jwe'];
-  if (!isSuccess(answer.httpStatus) || typeof jwe !== 'string' || jwe === '') throw failureOf(answer, fields, lack);
+  if (!isSuccess(answer.httpStatus) || typeof jwe !== 'string' || jwe === '') throw failureOf(answer, reading);
   const gatewayDate = dateOf(answer);
   return { jwe, marks: marksOf(answer, fields), ...(gatewayDate === undefined ? {} : { gatewayDate }) };
 }
@@ -37,20 +42,19 @@ export function readAnswer(answer: GatewayAnswer): SealedSession {
  * @throws GatewayFailure classified
  */
 export function readText(answer: GatewayAnswer): string {
-  const { fields, lack } = readBody(answer.body);
+  const reading = readBody(answer);
   const text = textOf(answer.body);
-  if (!isSuccess(answer.httpStatus) || text === undefined || msgTypeOf(fields) !== undefined) {
-    throw failureOf(answer, fields, lack);
-  }
+  const isText = text !== undefined && msgTypeOf(reading.fields) === undefined && reading.instead !== 'html_page';
+  if (!isSuccess(answer.httpStatus) || !isText) throw failureOf(answer, reading);
   return text;
 }
 
 const isSuccess = (httpStatus: number): boolean => httpStatus >= 200 && httpStatus < 300;
 
-function failureOf(answer: GatewayAnswer, fields: BodyReading['fields'], lack: string): GatewayFailure {
+function failureOf(answer: GatewayAnswer, { fields, lack, instead }: BodyReading): GatewayFailure {
   const msgCode = safeMark(fields['msgCode']);
   const { httpStatus } = answer;
-  const verdict = classifyFailure({ httpStatus, msgCode, msgType: msgTypeOf(fields), lack });
+  const verdict = classifyFailure({ httpStatus, msgCode, msgType: msgTypeOf(fields), instead, lack });
   const retryAfter = headerOf(answer.headers, 'retry-after');
   const retryAfterMs =
     retryAfter === undefined ? undefined : parseRetryAfterMs(retryAfter, dateOf(answer) ?? answer.receivedAt);
@@ -77,18 +81,32 @@ function msgTypeOf({ msgType }: BodyReading['fields']): 'ERROR' | 'VALIDATION_ER
   return msgType === 'ERROR' || msgType === 'VALIDATION_ERROR' ? msgType : undefined;
 }
 
-function readBody(body: AnswerBody): BodyReading {
+function readBody(answer: GatewayAnswer): BodyReading {
+  const { body } = answer;
   if (body.kind === 'refused') {
-    return body.reason === 'too_large'
-      ? { fields: {}, lack: 'the answer is too long; it was not read to its end' }
-      : { fields: {}, lack: 'the answer is compressed, although nothing but identity was accepted' };
+    const lack =
+      body.reason === 'too_large'
+        ? 'the answer is too long; it was not read to its end'
+        : 'the answer is compressed, although nothing but identity was accepted';
+    return { fields: {}, lack, ...(saysHtml(answer) ? { instead: 'html_page' } : {}) };
   }
   const value = parseJson(body.bytes);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { fields: {}, lack: 'the answer is not a JSON object' };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { fields: value as BodyReading['fields'], lack: 'the answer has neither a jwe nor an error code' };
   }
-  return { fields: value as BodyReading['fields'], lack: 'the answer has neither a jwe nor an error code' };
+  const instead = value === undefined ? insteadOfJson(answer, body.bytes) : undefined;
+  return { fields: {}, lack: 'the answer is not a JSON object', ...(instead === undefined ? {} : { instead }) };
 }
+
+/** A page is known by what it says it is, or by its first sign: no JSON text begins with it. */
+function insteadOfJson(answer: GatewayAnswer, bytes: Uint8Array): NoAnswerReason | undefined {
+  const start = new TextDecoder().decode(bytes.subarray(0, MAX_START_BYTES)).trimStart();
+  if (start === '' && bytes.length <= MAX_START_BYTES) return 'empty_answer';
+  return saysHtml(answer) || start.startsWith('<') ? 'html_page' : undefined;
+}
+
+const saysHtml = ({ headers }: GatewayAnswer): boolean =>
+  /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headerOf(headers, 'content-type') ?? '');
 
 function textOf(body: AnswerBody): string | undefined {
   if (body.kind === 'refused' || !isUtf8(body.bytes)) return undefined;

@@ -1,4 +1,4 @@
-import type { GatewayFailureKind } from '#libs/session';
+import type { GatewayFailureKind, NoAnswerReason } from '#libs/session';
 
 /** What is known of an answer that holds no session. */
 interface FailedAnswer {
@@ -6,6 +6,8 @@ interface FailedAnswer {
   /** The gateway's code, already reduced to what a log may show. */
   readonly msgCode: string | undefined;
   readonly msgType: 'ERROR' | 'VALIDATION_ERROR' | undefined;
+  /** What it is instead of an answer of the gateway, if it is none at all. */
+  readonly instead: NoAnswerReason | undefined;
   /** Why there is no session in it, for the log. */
   readonly lack: string;
 }
@@ -13,6 +15,7 @@ interface FailedAnswer {
 export interface FailureVerdict {
   readonly kind: GatewayFailureKind;
   readonly detail: string;
+  readonly instead?: NoAnswerReason;
 }
 
 type FailureRule = (answer: FailedAnswer) => FailureVerdict | undefined;
@@ -23,10 +26,37 @@ const verdicts = {
     kind: 'refused',
     detail: 'the gateway refuses the request; compare serviceCode and client key with what the bank has registered',
   },
+  /**
+   * The create call presents no session, so it cannot have been a dead one of ours: the gateway looks at one that it no longer
+   * has, and the published advice is to create again. Under 400, too, where the status by itself would be a refusal.
+   */
+  deadSession: {
+    kind: 'transient',
+    detail:
+      'the gateway names a session that has ended, although the request presents none; another call makes a new one',
+  },
   revoked: { kind: 'revoked', detail: 'the gateway has revoked the access; only the bank can restore it' },
 } as const satisfies Record<string, FailureVerdict>;
 
-/** Codes seen on create-session (interface description, "Errors"). They outrank the HTTP status, which varies. */
+const HTML_INSTEAD = { instead: 'html_page' } as const;
+
+/** Somebody before the gateway has answered: a firewall, a proxy, a page of maintenance. Of the page nothing is told. */
+const htmlVerdicts = {
+  transient: {
+    ...HTML_INSTEAD,
+    kind: 'transient',
+    detail: 'the answer was HTML: a firewall or proxy answers in place of the gateway',
+  },
+  /** Calls that a firewall does not let in get no better by their number, and a person has to ask the bank. */
+  refused: {
+    ...HTML_INSTEAD,
+    kind: 'refused',
+    detail:
+      'the answer was HTML: a firewall turns the request away; is the address of this broker one that the bank lets in?',
+  },
+} as const satisfies Record<string, FailureVerdict>;
+
+/** Codes that are observed or published (interface description, "Errors"). They outrank the HTTP status, which varies. */
 const verdictOfCode: ReadonlyMap<string | undefined, FailureVerdict> = new Map<string, FailureVerdict>([
   ['b_server_is_overloaded', verdicts.transient],
   ['b_overload_error', verdicts.transient],
@@ -38,16 +68,37 @@ const verdictOfCode: ReadonlyMap<string | undefined, FailureVerdict> = new Map<s
   ['b_virtual_device_not_found', verdicts.refused],
   ['b_invalid_request', verdicts.refused],
   ['b_encryptor_failed_decrypt_message', verdicts.refused],
+  ['b_refresh_token_absent', verdicts.refused],
+  ['b_request_is_not_correct', verdicts.refused],
+  ['b_error_parse_json', verdicts.refused],
+  ['b_user_merchant_request_mismatch', verdicts.refused],
+  ['b_session_doesnt_exist', verdicts.deadSession],
+  ['b_session_doesnt_exists', verdicts.deadSession],
+  ['b_expired_token', verdicts.deadSession],
+  ['b_used_token', verdicts.deadSession],
+  ['b_previous_auth_token_expired', verdicts.deadSession],
+  ['b_unknown_device', verdicts.deadSession],
 ]);
+
+const isRefusal = (httpStatus: number): boolean => httpStatus === 400 || httpStatus === 403;
+const isRedirect = (httpStatus: number): boolean => httpStatus >= 300 && httpStatus < 400;
 
 const rules: readonly FailureRule[] = [
   ({ msgCode }) => verdictOfCode.get(msgCode),
   ({ msgType }) => (msgType === 'VALIDATION_ERROR' ? verdicts.refused : undefined),
-  ({ httpStatus }) => (httpStatus === 400 || httpStatus === 403 ? verdicts.refused : undefined),
+  ({ instead, httpStatus }) => {
+    if (instead !== 'html_page' || isRedirect(httpStatus)) return undefined;
+    return isRefusal(httpStatus) ? htmlVerdicts.refused : htmlVerdicts.transient;
+  },
+  ({ httpStatus }) => (isRefusal(httpStatus) ? verdicts.refused : undefined),
   ({ httpStatus }) => (httpStatus === 429 || httpStatus >= 500 ? verdicts.transient : undefined),
   ({ httpStatus }) =>
-    httpStatus >= 300 && httpStatus < 400
+    isRedirect(httpStatus)
       ? { kind: 'invalid_response', detail: 'the gateway answered with a redirect, which is never followed' }
+      : undefined,
+  ({ httpStatus, instead }) =>
+    httpStatus < 300 && instead === 'empty_answer'
+      ? { kind: 'transient', instead, detail: 'the answer was empty' }
       : undefined,
   ({ httpStatus, msgCode, msgType, lack }) =>
     httpStatus < 300 && msgCode === undefined && msgType === undefined

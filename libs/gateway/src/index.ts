@@ -1,4 +1,5 @@
 export { CipherHelpers } from './cipher-helpers.js';
+export { echoedAddress, type EchoedAddress } from './echoed-address.js';
 export { GatewayConnections } from './gateway-connections.js';
 export type { MerchantGateway, RequestData } from './merchant-gateway.js';
 export {

@@ -141,13 +141,13 @@ describe('the create-session call', () => {
   it.each([
     ['500', reply(500, CANARY), { kind: 'transient', httpStatus: 500 }],
     ['429 with Retry-After', reply(429, '', { 'retry-after': '7' }), { kind: 'transient', retryAfterMs: 7_000 }],
-    ['204', reply(204), { kind: 'invalid_response', httpStatus: 204 }],
+    ['204', reply(204), { kind: 'transient', instead: 'empty_answer', httpStatus: 204 }],
     [
       'an error body under 200',
       reply(200, JSON.stringify({ msgCode: 'b_merchant_not_found', msgText: CANARY })),
       { kind: 'refused', msgCode: 'b_merchant_not_found' },
     ],
-    ['a page', reply(200, `<html>${CANARY}`), { kind: 'invalid_response', httpStatus: 200 }],
+    ['a page', reply(200, `<html>${CANARY}`), { kind: 'transient', instead: 'html_page', httpStatus: 200 }],
     ['garbage in place of the JWE', reply(200, JSON.stringify({ jwe: CANARY })), { kind: 'invalid_response' }],
     [
       'a compressed body',

@@ -21,7 +21,7 @@ export function failedCall(
   { merchant, failures }: { readonly merchant: string; readonly failures: number },
   failure: GatewayFailure,
 ): FailedCall {
-  const { msgCode, retryAfterMs, wasReached } = failure;
+  const { shownCode: msgCode, retryAfterMs, wasReached } = failure;
   // An abort that shutdown did not ask for is the time running out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
   if (!wasReached) context.ceiling.giveBack(merchant);

@@ -6,6 +6,12 @@ import { BrokerError, type ErrorCode } from '#libs/errors';
  */
 export type GatewayFailureKind = 'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'aborted';
 
+/**
+ * What came in place of an answer of the gateway, which therefore has no code of its own: a page of HTML, as a firewall or
+ * a proxy sends it, or nothing at all.
+ */
+export type NoAnswerReason = 'html_page' | 'empty_answer';
+
 const codeOf = {
   transient: 'gateway_transient',
   timeout: 'gateway_timeout',
@@ -27,6 +33,7 @@ export interface GatewayFailureFacts {
   readonly detail: string;
   /** The gateway's own code, e.g. `b_server_is_overloaded`; already reduced to a safe character set and length. */
   readonly msgCode?: string;
+  readonly instead?: NoAnswerReason;
   readonly httpStatus?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
@@ -39,6 +46,7 @@ export interface GatewayFailureFacts {
 export class GatewayFailure extends BrokerError {
   readonly kind: GatewayFailureKind;
   readonly msgCode: string | undefined;
+  readonly instead: NoAnswerReason | undefined;
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
   readonly wasReached: boolean;
@@ -51,8 +59,14 @@ export class GatewayFailure extends BrokerError {
     });
     this.kind = facts.kind;
     this.msgCode = facts.msgCode;
+    this.instead = facts.instead;
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
     this.wasReached = facts.wasReached ?? true;
+  }
+
+  /** The gateway's own code, or in its place what came instead of an answer. */
+  get shownCode(): string | undefined {
+    return this.msgCode ?? this.instead;
   }
 }

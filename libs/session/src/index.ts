@@ -5,6 +5,7 @@ export {
   GatewayFailure,
   type GatewayFailureFacts,
   type GatewayFailureKind,
+  type NoAnswerReason,
   gatewayFailureKinds,
   sharedFailureKinds,
 } from './gateway-failure.js';

@@ -82,7 +82,7 @@ export class GatewayHealth implements SessionEvents {
       gateway.attempts.push({ at, failed, durationMs });
       if (gateway.attempts.length > MAX_ATTEMPTS) gateway.attempts.shift();
       if (!failed) gateway.lastAnswerAt = at;
-      if (outcome !== 'success') gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.msgCode);
+      if (outcome !== 'success') gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.shownCode);
     });
   }
 

@@ -119,7 +119,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#instruments.renewals({ merchant, trigger, outcome });
     this.#instruments.renewalSeconds(durationMs / MS_PER_S, { merchant });
     if (failure === undefined) return;
-    this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.msgCode ?? 'none' });
+    this.#instruments.gatewayFailures({ merchant, kind: failure.kind, code: failure.shownCode ?? 'none' });
   }
 
   #handoverAwaited({ merchant, outcome, waitedMs }: Named<'handover_awaited'>): void {

@@ -51,7 +51,7 @@ export class EventLog implements SessionEvents {
     const { failure, durationMs, ...rest } = event;
     const fields = { ...rest, durationMs: Math.round(durationMs) };
     if (event.outcome === 'success') return this.#logger.info(fields, 'session renewed');
-    const facts = { ...fields, msgCode: failure?.msgCode, httpStatus: failure?.httpStatus };
+    const facts = { ...fields, msgCode: failure?.msgCode, instead: failure?.instead, httpStatus: failure?.httpStatus };
     const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail };
     const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
     if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');

@@ -6,7 +6,11 @@ export class FailureDocument {
   @ApiProperty({ enum: sharedFailureKinds })
   readonly kind: string;
 
-  @ApiProperty({ required: false, description: "The gateway's own code.", example: 'b_server_is_overloaded' })
+  @ApiProperty({
+    required: false,
+    description: "The gateway's own code; `html_page` or `empty_answer` when that came in place of an answer.",
+    example: 'b_server_is_overloaded',
+  })
   readonly msgCode?: string;
 
   @ApiProperty({ format: 'date-time' })

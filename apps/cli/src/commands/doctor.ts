@@ -1,4 +1,5 @@
 import type { BrokerConfiguration, MerchantConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
 import { GatewayConnections } from '#libs/gateway';
 import { importPaymentKey } from '#libs/jwe';
 import { chosenMerchant } from '../chosen-merchant.js';
@@ -16,6 +17,8 @@ import type { CommandContext } from '../terminal.js';
 
 export interface DoctorOptions extends ProbeWishes {
   readonly config: string;
+  /** A server that answers with the address of its caller: which one does the world see? */
+  readonly echoUrl?: string;
   /** For `discover`: names of body fields or headers to try first. */
   readonly name?: readonly string[];
   /** For `discover`: files with public keys that the request data could be meant for. */
@@ -29,6 +32,7 @@ export interface DoctorOptions extends ProbeWishes {
  */
 export async function doctor(options: DoctorOptions, context: CommandContext): Promise<Report> {
   const { clock, environment, signal } = context;
+  const echo = options.echoUrl === undefined ? undefined : echoUrlOf(options.echoUrl);
   const loaded = await loadAsFarAsPossible(options.config, environment);
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
   const merchants = configuration === undefined ? [] : merchantsFor(options, configuration);
@@ -39,12 +43,19 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
     ...{ file: options.config, loaded, machine: await machineFacts(environment), uid: process.getuid?.() },
     ...{ tools: { clock, connections }, merchants, wishes: options, names: options.name ?? [], recipients },
     ...(store === undefined ? {} : { store }),
+    ...(echo === undefined ? {} : { echo }),
   };
   try {
     return doctorReport(options.config, await runChecks(planChecks(plan), { clock, signal }));
   } finally {
     await Promise.all([connections.close(), store?.close()]);
   }
+}
+
+function echoUrlOf(text: string): URL {
+  const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null;
+  if (url !== null) return url;
+  throw new BrokerError('invalid_request', { detail: '--echo-url is an http or https URL without user and fragment' });
 }
 
 function merchantsFor(options: DoctorOptions, configuration: BrokerConfiguration): readonly MerchantConfiguration[] {

@@ -7,6 +7,7 @@ import { configurationCheck } from './checks/configuration-check.js';
 import { crossCheck } from './checks/cross-check.js';
 import { environmentCheck, type MachineFacts } from './checks/environment-check.js';
 import { filesCheck } from './checks/files-check.js';
+import { gatewayAddressCheck } from './checks/gateway-address-check.js';
 import { gatewayClockCheck } from './checks/gateway-clock-check.js';
 import { gatewayDnsCheck } from './checks/gateway-dns-check.js';
 import { gatewayHttpCheck } from './checks/gateway-http-check.js';
@@ -37,6 +38,8 @@ export interface Plan {
   /** Of the gateways to look at; the merchant that probes are for is the first of them. */
   readonly merchants: readonly MerchantConfiguration[];
   readonly wishes: ProbeWishes;
+  /** A server that answers with the address of its caller; absent: nobody is asked. */
+  readonly echo?: URL;
   readonly names: readonly string[];
   readonly recipients: readonly RecipientCandidate[];
 }
@@ -54,7 +57,7 @@ export function planChecks(plan: Plan): readonly Check[] {
     environmentCheck(machine, configuration?.http.maxWatchers ?? USUAL_WATCHERS),
     configurationCheck(loaded),
     ...(loaded.files === undefined ? unknown(['files']) : [filesCheck({ ...plan, named: loaded.files })]),
-    ...(configuration === undefined ? unknown(namesOf(plan.wishes)) : known(plan, configuration)),
+    ...(configuration === undefined ? unknown(namesOf(plan)) : known(plan, configuration)),
   ];
 }
 
@@ -84,13 +87,14 @@ function storeChecks({ store, merchants, tools }: Plan): readonly Check[] {
   ];
 }
 
-function gatewayChecks({ merchants, tools }: Plan): readonly Check[] {
+function gatewayChecks({ merchants, tools, echo }: Plan): readonly Check[] {
   return visitsOf(merchants, tools).flatMap((visit) => [
     gatewayDnsCheck(visit),
     gatewayTcpCheck(visit),
     gatewayTlsCheck(visit),
     gatewayHttpCheck(visit),
     gatewayClockCheck(visit),
+    ...(echo === undefined ? [] : [gatewayAddressCheck(visit, echo)]),
   ]);
 }
 
@@ -106,10 +110,11 @@ function probes({ wishes, merchants: [merchant], tools, loaded, names, recipient
   ];
 }
 
-function namesOf({ crossCheck: cross, discover, createSession }: ProbeWishes): readonly string[] {
+function namesOf({ echo, wishes: { crossCheck: cross, discover, createSession } }: Plan): readonly string[] {
   return [
     ...['keys', 'certificates', 'store.connection', 'store.server', 'store.clock', 'store.rights'],
     ...['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'],
+    ...(echo === undefined ? [] : ['gateway.address']),
     ...(cross === true ? ['cipher.cross_check'] : []),
     ...(discover === true ? ['session.request_data'] : []),
     ...(createSession === true ? ['session.create'] : []),

@@ -82,7 +82,10 @@ export type ClaimResult =
 /** The last failed attempt, as every replica may show it. */
 export interface RecordedFailure {
   readonly kind: GatewayFailureKind;
-  /** Lower-case letters, digits and `_`, 64 at most: what a store returns is checked as what a gateway sends. */
+  /**
+   * The gateway's own code, or in its place `html_page` or `empty_answer`: letters, digits and `_`, 64 at most. What a store
+   * returns is checked as what a gateway sends.
+   */
   readonly msgCode?: string;
   readonly at: Instant;
 }
