@@ -55,7 +55,7 @@ export function featureSamples({ brokerFeatures }: RuleTables): ImportSample[] {
   ]);
 }
 
-/** A scope is no package: one of its packages stands for it. */
+/** A scope is not a package: one of its packages stands for it. */
 const packageOfScope: Readonly<Record<string, string>> = {
   '@nestjs': '@nestjs/common',
   '@fastify': '@fastify/static',

@@ -20,7 +20,7 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
       while (watchers.length < count) watchers.push(...(await openWatchers(running.url, OPENING)));
       return usedBytes(running);
     };
-    // What the first watchers make the process load and compile is no cost of each.
+    // What the first watchers make the process load and compile is not a cost of each.
     const bytesBefore = await open(OPENING);
     const kib = ((await open(WATCHERS)) - bytesBefore) / (WATCHERS - OPENING) / 1_024;
     const rounds: { allMs: number; oneMs: number }[] = [];

@@ -12,7 +12,7 @@ const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date
 /** Requests of one caller beyond reads, of which the last is too many. */
 const BURST = 40;
 const ADMIN = "{ caller: admin, merchants: ['*'], allow: [session:reject, payload:encrypt, payload:decrypt] }";
-/** Nobody listens there: whoever comes with a token of this issuer cannot be judged. */
+/** Nobody listens there: a caller with a token of this issuer cannot be judged. */
 const JWT = `jwt: { issuer: '${TestIssuer.ISSUER}', audience: a, jwksUri: 'http://127.0.0.1:1/jwks' }`;
 
 /** As the notification of a direct payment tells it. */

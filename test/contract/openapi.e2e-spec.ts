@@ -78,7 +78,7 @@ describe('the contract', () => {
     expect([statuses.includes('404'), statuses.includes('503')]).toEqual([path.includes('{merchant}'), true]);
   });
 
-  it.each(operations)('$name tells whoever is refused for now when to come again', ({ operation }) => {
+  it.each(operations)('$name tells a caller that is refused for now when to come again', ({ operation }) => {
     for (const [status, answer] of Object.entries(operation.responses)) {
       expect([status, headersOf(answer).has('retry-after')]).toEqual([status, status === '429' || status === '503']);
     }

@@ -64,7 +64,7 @@ describe('payloads', () => {
     return ((await response.json()) as Sealed).jwe;
   }
 
-  /** Sealed to the present client key by whoever has its public half. */
+  /** Sealed to the present client key by somebody with its public half. */
   async function sealedToClient(plaintext: Uint8Array, jwk?: object): Promise<string> {
     const known = await read<{ jwk: object }>('/v1/merchants/shop/client-key');
     return sealJwe(plaintext, await importPaymentKey(jwk ?? known.jwk));
@@ -136,7 +136,7 @@ describe('payloads', () => {
 
   const refusals: Record<string, [path: string, body: object | string, status: number, code: string]> = {
     'no plaintext': [ENCRYPT, {}, 400, 'invalid_request'],
-    'a plaintext that is no text': [ENCRYPT, { plaintext: { amount: 1 } }, 400, 'invalid_request'],
+    'a plaintext that is not text': [ENCRYPT, { plaintext: { amount: 1 } }, 400, 'invalid_request'],
     'an encoding that nobody knows': [ENCRYPT, { plaintext: 'a', encoding: 'hex' }, 400, 'invalid_request'],
     'no encoding': [ENCRYPT, { plaintext: 'a', encoding: null }, 400, 'invalid_request'],
     'base64 with blanks': [ENCRYPT, { plaintext: 'e3 0=', encoding: 'base64' }, 400, 'invalid_request'],
@@ -145,7 +145,7 @@ describe('payloads', () => {
     'a recipient that is text': [ENCRYPT, { plaintext: 'a', recipient: 'key' }, 400, 'invalid_request'],
     'a recipient that is a list': [ENCRYPT, { plaintext: 'a', recipient: [] }, 400, 'invalid_request'],
     'a recipient without members': [ENCRYPT, { plaintext: 'a', recipient: {} }, 400, 'jwk_invalid'],
-    'a jwe that is no text': [DECRYPT, { jwe: 1 }, 400, 'invalid_request'],
+    'a jwe that is not text': [DECRYPT, { jwe: 1 }, 400, 'invalid_request'],
     'a jwe with a line break': [DECRYPT, { jwe: 'a.b.c.d\n.e' }, 400, 'jwe_malformed'],
     'a jwe of another algorithm': [
       DECRYPT,

@@ -64,7 +64,7 @@ describe('reading a session', () => {
     expect(maxAge).toBeGreaterThan(untilRenewal - 3);
   });
 
-  it('answers 304 without a body to whoever holds the session already', async () => {
+  it('answers 304 without a body to a consumer that holds the session already', async () => {
     const etag = etagOf(await firstOf(broker));
     for (const held of [etag, `W/${etag}`, `"1", ${etag}`, '*']) {
       await read(broker, { 'if-none-match': held }).expect(304, '').expect('etag', etag);

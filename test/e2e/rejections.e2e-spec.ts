@@ -117,7 +117,7 @@ describe('rejecting a session', () => {
     'a reason with a line break': [{ generation: 1, reason: 'a\nb' }, 400, /^reason: must be 1 to 64/],
     'a reason that is too long': [{ generation: 1, reason: 'a'.repeat(65) }, 400, /^reason: /],
     'an empty reason': [{ generation: 1, reason: '' }, 400, /^reason: /],
-    'a reason that is no text': [{ generation: 1, reason: { toString: 1 } }, 400, /^reason: /],
+    'a reason that is not text': [{ generation: 1, reason: { toString: 1 } }, 400, /^reason: /],
     'no reason at all': [{ generation: 1, reason: null }, 400, /^reason: /],
     'a prototype': ['{"generation":1,"__proto__":{"reason":"x"}}', 400, undefined],
     'a list': [[{ generation: 1 }], 400, /^the body must be a JSON object$/],

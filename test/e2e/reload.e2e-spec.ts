@@ -88,7 +88,7 @@ describe('a running broker whose files change', () => {
     expect(list.merchants.map(({ id }) => id)).toEqual(['shop', 'hidden']);
   });
 
-  it('opens payloads of the running session with its key, which is configured no more, and makes no create call', async () => {
+  it('opens payloads of the running session with its key, which is no longer configured, and makes no create call', async () => {
     await start();
     const before = await generation();
     await generation(HIDDEN, TOKENS.admin);
@@ -109,7 +109,7 @@ describe('a running broker whose files change', () => {
     expect(newer['clientKeyThumbprint']).not.toBe(session['clientKeyThumbprint']);
   });
 
-  it('reads the record of the running session in Redis with the key that is configured no more', async () => {
+  it('reads the record of the running session in Redis with the key that is no longer configured', async () => {
     const redis = await RedisProcess.start();
     closing.push(() => redis.stop());
     await start({ store: `{ type: redis, url: '${redis.url}' }` });

@@ -129,7 +129,7 @@ describe('the sandbox as a process', () => {
     ['a port that is none', { SANDBOX_PORT: '65536' }, /SANDBOX_PORT must be a number from 0 to 65535/],
     ['a lifetime that is none', { SANDBOX_LIFETIME: 'long' }, /SANDBOX_LIFETIME must be a duration such as/],
     ['a file that is missing', { SANDBOX_MERCHANTS: '/nowhere.json' }, /\/nowhere\.json cannot be read: ENOENT/],
-    ['a file that is no JSON', { SANDBOX_MERCHANTS: main }, /cannot be read: it is no JSON/],
+    ['a file that is not JSON', { SANDBOX_MERCHANTS: main }, /cannot be read: it is not JSON/],
     ['a clock that is none', { SANDBOX_CLOCK: 'fast' }, /SANDBOX_CLOCK must be real or virtual/],
     [
       'an origin that is none',

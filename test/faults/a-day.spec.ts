@@ -34,7 +34,7 @@ describe('a day with a gateway that names no expiry', () => {
 });
 
 describe('a day of faults', () => {
-  it('stays within both windows of the budget, whatever fails and whoever asks', async () => {
+  it('stays within both windows of the budget, whatever fails and however many ask', async () => {
     const random = seededRandom(24);
     const cluster = new Cluster({ replicas: 3, lifetimeMs: 30 * SECOND, tickMs: 10 * SECOND, random });
     const rejections: Promise<unknown>[] = [];

@@ -47,7 +47,7 @@ export class FaultyStore {
     return this.asked.filter((question) => question.operation === operation).length;
   }
 
-  /** Whoever can write to the channel can say anything. */
+  /** Anybody who can write to the channel can say anything. */
   announce(announcement: Announcement): void {
     for (const listener of this.#listeners) listener(announcement);
   }

@@ -118,7 +118,7 @@ describe('a claimant', () => {
 });
 
 describe('a store that was emptied', () => {
-  it('is told by whoever holds sessions, and costs no call', async () => {
+  it('is offered what replicas hold, and costs no call', async () => {
     const merchants = Array.from({ length: 20 }, (_, index) => `shop-${index}`);
     const cluster = new Cluster({ replicas: 3, merchants });
     await cluster.clock.advance(MINUTE);

@@ -290,7 +290,7 @@ describe('what looks like somebody else and is not', () => {
     expect(duel.cluster.deadTokens()).toEqual([]);
   });
 
-  it('is a call of ours that the gateway carried out after its time-out', async () => {
+  it('is a call of ours that the gateway carried out after its timeout', async () => {
     const duel = await Duel.running({ settings: { gatewayTimeoutMs: 500 } });
     for (let event = 0; event < 3; event += 1) {
       duel.cluster.gateway.answerNext({ kind: 'timeout', detail: 'no answer in time' });

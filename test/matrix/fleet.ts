@@ -31,7 +31,7 @@ export interface Fleet {
   renewAtMs(replica: number): Promise<number | undefined>;
   /** Tells the replica that the gateway refuses the generation. @returns whether it answered with a newer one */
   report(replica: number, generation: number): Promise<boolean>;
-  /** What happened in the replicas, for whoever looks for the cause of a row. */
+  /** What happened in the replicas, to find the cause of a row. */
   trace(): readonly string[];
   /** Starts one more. @returns its number */
   add(): Promise<number>;

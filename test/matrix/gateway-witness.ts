@@ -109,7 +109,7 @@ export class GatewayWitness {
     return (await this.createCalls()).filter(({ outcome }) => outcome !== 'in_flight').length;
   }
 
-  /** Resolves once so many create calls have arrived since the start. */
+  /** Resolves once this many create calls have arrived since the start. */
   async arrived(calls: number): Promise<void> {
     await this.control('GET', `/calls?operation=authorize&until=arrived&waitFor=${calls}&timeoutMs=60000&limit=1`);
   }

@@ -24,7 +24,7 @@ export interface MatrixCase extends StageSetUp {
   readonly goalMs?: number;
   /** How soon after its end every replica has to be on the live session; left out: measured only. */
   readonly recoveredWithinMs?: number;
-  /** Left out: at the end a consumer reports its session, and a new one has to come to every replica. */
+  /** Default: at the end a consumer reports its session, and a new one has to come to every replica. */
   readonly aftermath?: 'none';
   /** Does what goes wrong, and marks on the stage from when to when. */
   readonly play: (stage: Stage) => Promise<void>;

@@ -35,7 +35,7 @@ function cellsOf(result: CaseResult): readonly string[] {
     milliseconds(result.whileItLastedMs),
     milliseconds(result.afterItEndedMs),
     recoveryMs === undefined ? 'never' : milliseconds(recoveryMs),
-    result.wrong.length === 0 ? 'held' : `**${result.wrong.join('; ')}**`,
+    result.wrong.length === 0 ? 'passed' : `**${result.wrong.join('; ')}**`,
   ];
 }
 

@@ -20,7 +20,7 @@ export interface Exploration {
   readonly states: number;
   readonly actions: number;
   readonly isComplete: boolean;
-  /** Whatever can happen in so many steps was seen. */
+  /** Whatever can happen in this many steps was seen. */
   readonly depth: number;
   /** The first broken invariant, and the shortest way to it. */
   readonly breach?: { readonly invariant: Invariant; readonly trace: readonly string[] };

@@ -13,7 +13,7 @@ import {
 } from './world.js';
 
 const CLOCK_JUMP = 100;
-/** An implausible number, as whoever can write to the channel could send it. */
+/** An implausible number, as anybody who can write to the channel could send it. */
 const FORGED_GENERATION = 1_000_000;
 
 export function momentOf(world: World): Moment {

@@ -191,7 +191,7 @@ export const costs: readonly Cost[] = [
     into: ['lease'],
     calls: 1,
     reported: 1,
-    why: 'What the gateway carries out after its time-out ends a session of which nobody knew that it would.',
+    why: 'What the gateway carries out after its timeout ends a session of which nobody knew that it would.',
   },
 ];
 

@@ -82,7 +82,7 @@ export const mutations: readonly Mutation[] = [
     replica: { aloneGeneration: (floor) => floor + 1 + (floor % 2) },
     onStoreOutage: 'authorize',
   }),
-  mutation('the floor of a claim is no number of the seat', 'one call per fence', {
+  mutation('the floor of a claim is not a number of the seat', 'one call per fence', {
     replica: { floorOfSeat: (floor) => floor },
     faults: 2,
     kinds: ['clock back', 'emptied'],

@@ -225,7 +225,7 @@ export function readQuestion(actor: Actor): Question {
   });
 }
 
-/** What the store has lost, or never had, it is offered by whoever holds it. */
+/** What the store has lost, or never had, it is offered by a replica that holds it. */
 function offerOf({ self, world, rules }: Actor, stored: number): Partial<Replica> {
   const { held, unconfirmed, work } = self;
   const isOnItsWay = unconfirmed !== undefined || work.kind === 'made';

@@ -132,7 +132,7 @@ export class SequenceRun {
   }
 
   #inUnits(durationMs: number): number {
-    // Added to, because a rounded negative is a negative zero, which is no zero for toEqual.
+    // Added to, because a rounded negative is a negative zero, which is not zero for toEqual.
     return Math.round(durationMs / this.bench.unitMs) * this.bench.unitMs + 0;
   }
 }

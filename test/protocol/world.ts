@@ -98,7 +98,7 @@ export interface Replica {
   readonly unconfirmed?: Unconfirmed;
   /** Its session was made beside another one, and one newer than this settles which of them counts. */
   readonly settles: number;
-  /** There is something to read. An announcement that is on its way is no other state than a read that has not begun. */
+  /** There is something to read. An announcement that is on its way is not a state other than a read that has not begun. */
   readonly isHinted: boolean;
   /** Its connection for announcements is down. */
   readonly isDeaf: boolean;
@@ -175,7 +175,7 @@ export interface Rules {
   readonly onStoreOutage: 'fail' | 'authorize';
 }
 
-/** Of either kind, each seat has every so many-th number for its own. */
+/** Of either kind, every seat owns one number in this many. */
 const STEP = 2 * SEATS;
 
 function firstAbove(above: number, residue: number): number {

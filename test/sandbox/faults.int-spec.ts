@@ -215,7 +215,7 @@ describe('a fault', () => {
       expect([response.status, await response.text()]).toEqual([status, '']);
     });
 
-    it('garbage_body answers with what is no JSON', async () => {
+    it('garbage_body answers with what is not JSON', async () => {
       await sandbox.fault({ kind: 'garbage_body', status: 502, text: '<html>' });
       const response = await sandbox.authorize();
       expect([response.status, await response.text()]).toEqual([502, '<html>']);
@@ -253,14 +253,14 @@ describe('a fault', () => {
       expect(await (await sandbox.authorize()).json()).toEqual({});
     });
 
-    it('oversized adds so many octets to the body', async () => {
+    it('oversized adds this many octets to the body', async () => {
       await sandbox.fault({ kind: 'oversized', bytes: 300_000 });
       const response = await sandbox.authorize();
       expect(Number(response.headers.get('content-length'))).toBeGreaterThan(300_000);
       expect((await sandbox.read(response)).authToken).toBeDefined();
     });
 
-    it('oversized adds so many octets to the headers', async () => {
+    it('oversized adds this many octets to the headers', async () => {
       await sandbox.fault({ kind: 'oversized', part: 'headers', bytes: 32_000 });
       const padding = await new Promise((resolve, reject) => {
         const headers = { 'x-api_version': '1', 'content-type': 'application/json' };
@@ -332,7 +332,7 @@ describe('a fault', () => {
   });
 
   describe('is met', () => {
-    it('so many times in a row, then all is good', async () => {
+    it('a number of times in a row, then all is good', async () => {
       await sandbox.fault({ kind: 'error', times: 2 });
       const statuses = [await sandbox.authorize(), await sandbox.authorize(), await sandbox.authorize()];
       expect(statuses.map(({ status }) => status)).toEqual([503, 503, 200]);

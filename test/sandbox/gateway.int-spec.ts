@@ -99,7 +99,7 @@ describe('the played gateway', () => {
     it.each<[string, unknown]>([
       ['no service code', {}],
       ['a number as service code', { serviceCode: 1 }],
-      ['a service code that is no UUID', { serviceCode: 'shop' }],
+      ['a service code that is not a UUID', { serviceCode: 'shop' }],
       ['a list', []],
       ['null', null],
       ['plain text', 'serviceCode'],
@@ -164,7 +164,7 @@ describe('the played gateway', () => {
       expect([response.status, await msgCodeOf(response)]).toEqual([200, msgCode]);
     });
 
-    it('is refused when it is missing, cannot be decrypted, or is no JSON', async () => {
+    it('is refused when it is missing, cannot be decrypted, or is not JSON', async () => {
       await sandbox.register(required);
       expect(await msgCodeOf(await sandbox.authorize())).toBe('b_invalid_request');
       const forOther = sealCompact(JSON.stringify(good()), generateKeyPair());
@@ -285,7 +285,7 @@ describe('the played gateway', () => {
       ],
       ['no key', { route: 'encrypt_by_jwk', msgCode: 'b_invalid_request', body: () => undefined }],
       [
-        'a message that is no JWE',
+        'a message that is not a JWE',
         { route: 'decrypt_by_jwk', msgCode: 'b_encryptor_failed_decrypt_message', body: privateJwk },
       ],
     ])('refuse %s', async (_name, { route, msgCode, body }) => {

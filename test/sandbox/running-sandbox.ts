@@ -74,7 +74,7 @@ export class RunningSandbox {
     return new RunningSandbox(await startSandbox({ host: '127.0.0.1', port: 0, clock, logger, ...options }), lines);
   }
 
-  /** JSON when the body is no text. */
+  /** JSON when the body is not text. */
   send(path: string, { method = 'POST', headers = {}, body, signal }: SentRequest = {}): Promise<Response> {
     const type = typeof body === 'string' ? 'text/plain' : 'application/json';
     return fetch(this.url + path, {

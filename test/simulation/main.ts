@@ -94,7 +94,7 @@ function add(totals: Totals, { figures }: Outcome): void {
 
 function durationMs(text: string): number {
   const parsed = parseDurationMs(text);
-  if (parsed === undefined) throw new Error(`--for: ${text} is no duration such as 60s`);
+  if (parsed === undefined) throw new Error(`--for: ${text} is not a duration such as 60s`);
   return parsed;
 }
 

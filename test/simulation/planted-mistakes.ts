@@ -97,7 +97,7 @@ export const plantedMistakes: readonly PlantedMistake[] = [
     options: inAdapter(() => ({ onAnnouncement: () => () => undefined })),
   },
   {
-    name: 'a replica that asks the store without a time-out',
+    name: 'a replica that asks the store without a timeout',
     breaks: 'every promise settles',
     options: inAdapter((store) => ({
       due: async (limit) => {

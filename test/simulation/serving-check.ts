@@ -38,7 +38,7 @@ export interface ServingCheckParts {
   readonly calls: CallCheck;
 }
 
-/** What replicas serve: held against the gateway, which knows which session lives. */
+/** What replicas serve: compared with the gateway, which knows which session lives. */
 export class ServingCheck {
   readonly #parts: ServingCheckParts;
   /** Until when nothing can be demanded of a merchant, by true time. */
@@ -128,7 +128,7 @@ export class ServingCheck {
     const servedMs = this.#lastServed.get(`${life.process.owner}/${merchant}`) ?? 0;
     const calmMs = world.nowMs - Math.max(servedMs, this.#calmSinceMs(life, merchant));
     const unreadMs = this.#damaged.has(merchant) ? MAX_UNREAD_MS : 0;
-    // Whoever comes to the store, at its start or after an outage, first lets others say what they hold.
+    // A replica that comes to the store, at its start or after an outage, first lets others say what they hold.
     if (calmMs <= TIME_OF_OTHERS_MS + FOLLOWERS_REACH_MS + scenario.gatewayTimeoutMs + unreadMs) return;
     const detail = `${life.process.owner} has had nothing to serve of ${merchant} for ${Math.round(calmMs)} ms`;
     judge.violated('there is a session to serve soon after the last fault', detail);

@@ -13,7 +13,7 @@ import type { Fault, Scenario } from './scenario.js';
 import type { VirtualWorld } from './virtual-world.js';
 import type { Weather } from './weather.js';
 
-/** How much later than its time-out a call is carried out that the gateway has kept. */
+/** How much later than its timeout a call is carried out that the gateway has kept. */
 const MAX_DELAY_MS = 4_000;
 const REFUSED_AFTER_MS = 5;
 
@@ -104,7 +104,7 @@ export class SimulatedGateway {
       };
       const aborted = (): void => fail({ kind: 'aborted', detail: 'the call was aborted' });
       const timer = world.after(scenario.gatewayTimeoutMs, () => {
-        process.arrive(() => fail({ kind: 'timeout', detail: 'no answer within the time-out' }));
+        process.arrive(() => fail({ kind: 'timeout', detail: 'no answer within the timeout' }));
       });
       if (isOver) {
         timer.cancel();

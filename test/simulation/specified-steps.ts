@@ -109,7 +109,7 @@ function told(stored: StoredSession): unknown {
   return { kind: 'session', generation: session.generation, identity: identityOf(session), ageMs };
 }
 
-/** A rounded negative is a negative zero, which is no zero to `isDeepStrictEqual`. */
+/** A rounded negative is a negative zero, which is not zero to `isDeepStrictEqual`. */
 function withoutNegativeZero(_name: string, value: unknown): unknown {
   return Object.is(value, -0) ? 0 : value;
 }

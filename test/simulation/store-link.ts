@@ -153,5 +153,5 @@ export class StoreLink implements SessionStore {
 }
 
 function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error('the store threw what is no error', { cause: thrown });
+  return thrown instanceof Error ? thrown : new Error('the store threw what is not an error', { cause: thrown });
 }

@@ -13,7 +13,7 @@ export function chosenMerchant(merchants: readonly MerchantConfiguration[], id: 
 }
 
 /**
- * A real create call in production wants to be meant.
+ * A real create call in production must be intended.
  * @throws BrokerError `invalid_request`
  */
 export function demandConsent({ gateway }: MerchantConfiguration, consents: boolean): void {

@@ -151,7 +151,7 @@ merchants:
       'not a session': { status: 200, body: { jwe: 'a.b.c.d.e' }, code: exitCodes.invalidAnswer },
     };
 
-    it.each(Object.entries(answers))('tells by its exit code: %s', async (_what, { status, body, code }) => {
+    it.each(Object.entries(answers))('shows by its exit code: %s', async (_what, { status, body, code }) => {
       answer = (_request, response) => void response.writeHead(status).end(JSON.stringify(body));
       expect(await create()).toBe(code);
       expect(err.join('\n')).toMatch(/^error: /);

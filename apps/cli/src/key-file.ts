@@ -15,7 +15,7 @@ interface KeyFile {
 }
 
 /**
- * Reads one JWK and holds it against the rules of the interface description, "Client key".
+ * Reads one JWK and checks it by the rules of the interface description, "Client key".
  * @throws BrokerError `key_file_invalid` for a file that cannot be read, `jwk_invalid` for a key that breaks a rule
  */
 export async function readKeyFile(path: string): Promise<KeyFile> {
@@ -44,7 +44,7 @@ interface NewFile {
 }
 
 /**
- * Creates all the files or none. An existing one, be it a dangling link, is never overwritten or followed (O_EXCL).
+ * Creates all the files or none. An existing one, even a dangling link, is never overwritten or followed (O_EXCL).
  * @throws BrokerError `key_file_invalid`
  */
 export async function createFiles(files: readonly NewFile[]): Promise<void> {

@@ -58,8 +58,8 @@ function addKeys(program: Command, run: Run): void {
     .action((options: { out: string; publicOut?: string; json?: true }) =>
       run(options, async () => (await import('./commands/keys-generate.js')).keysGenerate(options)),
     );
-  verb(keys, 'check <file>', 'hold a key file against the rules that the broker applies')
-    .addOption(new Option('--expect <kind>', 'the kind of key that is due').choices(['private', 'public']))
+  verb(keys, 'check <file>', 'check a key file by the rules that the broker applies')
+    .addOption(new Option('--expect <kind>', 'the kind of key that is expected').choices(['private', 'public']))
     .action((file: string, options: { expect?: 'private' | 'public'; json?: true }) =>
       run(options, async () => (await import('./commands/keys-check.js')).keysCheck({ file, ...options })),
     );
@@ -104,8 +104,8 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     .requiredOption('--config <file>', 'configuration of the broker')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
     .option('--create-session', 'make one real create-session call; it can end the session that payments use now')
-    .option('--yes', 'go on with it for a merchant of the production environment')
-    .option('--cross-check', 'test environment: hold our JWE against the cipher helpers of the gateway')
+    .option('--yes', 'do so for a merchant of the production environment as well')
+    .option('--cross-check', 'test environment: compare our JWE with the cipher helpers of the gateway')
     .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
     .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
     .option('--recipient-key <file...>', 'with --discover: public keys to try first')
@@ -115,7 +115,11 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
 }
 
 function addSimulate(program: Command, { run, context }: Wiring): void {
-  verb(program, 'simulate', 'play the renewals of a configuration on virtual time, against a gateway that behaves so')
+  verb(
+    program,
+    'simulate',
+    'play the renewals of a configuration on virtual time, against a gateway that behaves as the options say',
+  )
     .requiredOption('--config <file>', 'configuration of the broker; the files that it names are not read')
     .option('--merchant <id>', 'only this one')
     .option('--lifetime <duration>', 'of the sessions; session.fallbackLifetime when absent')
@@ -135,7 +139,7 @@ function addHealth(program: Command, { run, context }: Wiring): void {
   verb(
     program,
     'health [url]',
-    'ask a running broker how it is; for platforms that run a command in the container',
+    'ask a running broker for its health; for platforms that run a command in the container',
   ).action((url: string | undefined, options: { json?: true }) =>
     run(options, async () => {
       const { health, LIVENESS_URL } = await import('./commands/health.js');

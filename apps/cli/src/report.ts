@@ -2,13 +2,15 @@ import { BrokerError, describeError } from '#libs/errors';
 import { exitCodeOf, exitCodes } from './exit-codes.js';
 import type { Terminal } from './terminal.js';
 
-/** What a command has to say, once for people and once for programs. Neither holds a secret that was not asked for. */
+/**
+ * What a command has to say, once for people and once for programs. Neither contains a secret that was not asked for.
+ */
 export interface Report {
   readonly lines: readonly string[];
   readonly json: object;
   /** Not faults, but worth a look; standard error for people, `warnings` for programs. */
   readonly warnings?: readonly string[];
-  /** When what was found is no success although the work was done; default: 0. */
+  /** When the work was done but what was found is not a success; default: 0. */
   readonly exitCode?: number;
 }
 
@@ -61,7 +63,7 @@ function printFault({ terminal, json }: ReportOptions, error: unknown): void {
   for (const { path, problem } of faults) terminal.err(`  ${path}: ${problem}`);
 }
 
-/** Faults that are listed one by one are not said again in the headline. */
+/** Faults that are listed one by one are not repeated in the headline. */
 function messageOf(error: unknown, listed: boolean): string {
   if (!(error instanceof BrokerError)) return describeError(error);
   return listed ? error.entry.title : error.message;

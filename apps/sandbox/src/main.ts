@@ -6,7 +6,7 @@ import { startSandbox, type SandboxOptions } from './sandbox.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A start that cannot be: the message is all that has to be said. */
+/** A start that is impossible: the message says all there is to say. */
 class StartRefused extends Error {
   override readonly name = 'StartRefused';
 }
@@ -66,7 +66,7 @@ async function merchantsFrom(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
-    const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as NodeJS.ErrnoException).code;
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : (error as NodeJS.ErrnoException).code;
     throw new StartRefused(`SANDBOX_MERCHANTS: ${path} cannot be read: ${reason}`);
   }
 }

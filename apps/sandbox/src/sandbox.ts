@@ -36,9 +36,12 @@ export interface SandboxOptions {
   /** A list of merchants as the control route takes them. */
   readonly merchants?: unknown;
   readonly settings?: Partial<Settings>;
-  /** Demanded as a bearer token of every control request; without it they are taken from loopback addresses only. */
+  /**
+   * Demanded as a bearer token of every control request; without it such requests are taken from loopback addresses
+   * only.
+   */
   readonly controlToken?: string;
-  /** Origins beside this machine to which notifications may go, such as `https://shop.example`. */
+  /** Origins besides this machine to which notifications may go, such as `https://shop.example`. */
   readonly notificationOrigins?: readonly string[];
 }
 

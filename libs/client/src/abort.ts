@@ -2,8 +2,8 @@ import { isError } from './errors.js';
 import type { Time, TimerOptions } from './time.js';
 
 /**
- * The outcome of `work`, or the signal's reason as soon as it aborts, even when the work itself takes no notice.
- * What the work does after that is nobody's any more.
+ * The outcome of `work`, or the signal's reason as soon as it aborts, even when the work itself takes no notice. What
+ * the work does after that concerns nobody.
  */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;

@@ -13,7 +13,7 @@ export interface AttemptsOptions {
   readonly closed: AbortSignal;
 }
 
-/** The broker holds a plain read for the gateway's timeout, 5 s by default, and a little more. */
+/** The broker lets a plain read wait for the gateway's timeout, 5 s by default, and a little more. */
 const MAX_ATTEMPT_MS = 8_000;
 const BASE_MS = 200;
 const CAP_MS = 2_000;
@@ -45,7 +45,7 @@ export class Attempts {
           return await this.#attempt(once, whole);
         } catch (error) {
           if (!(error instanceof BrokerUnavailable)) throw error;
-          // That the time is up says less than what went wrong before it.
+          // "The time is up" says less than what went wrong before.
           if (error === whole.signal.reason) throw last ?? error;
           last = error;
           waitMs = backOff.nextMs(error.retryAfterMs);

@@ -7,7 +7,7 @@ import type { Time } from './time.js';
 import { authorizationFrom, type TokenSource } from './token-source.js';
 
 export interface BrokerHttpOptions {
-  /** Up to and with the merchant: `https://broker/v1/merchants/shop`. */
+  /** Up to and including the merchant: `https://broker/v1/merchants/shop`. */
   readonly merchantUrl: string;
   readonly auth: TokenSource | undefined;
   readonly fetch: Fetch;
@@ -26,7 +26,9 @@ export interface BrokerCall {
 
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
-/** One exchange with the broker: the credential, the status, the bounds. It repeats nothing but after a 401, once. */
+/**
+ * One exchange with the broker: the credential, the status, the bounds. It repeats nothing, except once after a 401.
+ */
 export class BrokerHttp {
   readonly #options: BrokerHttpOptions;
 
@@ -68,7 +70,7 @@ export class BrokerHttp {
     } catch (error) {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
-      // Whoever issues tokens puts what it likes into its errors, so that none of it is passed on.
+      // The source of the tokens puts what it likes into its errors, so none of that is passed on.
       throw new BrokerUnavailable('token_unavailable', `The token source failed${because(error)}`);
     }
   }
@@ -127,7 +129,7 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
   };
 }
 
-/** A fetch fails with errors of many makers, some with the request in them: their system code is all that is kept. */
+/** A fetch fails with errors from many sources, some of which quote the request: only their system code is kept. */
 export function networkError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof SessionBrokerError) return error;

@@ -14,7 +14,7 @@ export type ClientEvent =
     }
   /** Newer sessions now come by themselves. */
   | { readonly type: 'following'; readonly mode: FollowMode }
-  /** They do not; the next try is in `retryInMs`. What is held goes on being served while it is valid. */
+  /** They do not; the next try is in `retryInMs`. The session that is held goes on being served while it is valid. */
   | {
       readonly type: 'interrupted';
       readonly mode: FollowMode;
@@ -36,7 +36,9 @@ export type ClientEvent =
 
 export type ClientEventListener = (event: ClientEvent) => void;
 
-/** Tells the listener. What it throws disturbs nothing here, and shows as a warning of the process, by name only. */
+/**
+ * Tells the listener. What that throws disturbs nothing here, and shows as a warning of the process, by its name only.
+ */
 export function tell(listener: ClientEventListener | undefined, event: ClientEvent): void {
   try {
     listener?.(event);

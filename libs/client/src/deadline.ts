@@ -4,7 +4,7 @@ import type { Time, Timer, TimerOptions } from './time.js';
 
 export interface DeadlineOptions extends TimerOptions {
   readonly ms: number;
-  /** Whoever else may end the work; undefined ones are left out. */
+  /** Signals that may also end the work; undefined ones are ignored. */
   readonly parents: readonly (AbortSignal | undefined)[];
 }
 

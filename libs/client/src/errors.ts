@@ -3,7 +3,7 @@ export interface ErrorFacts {
   readonly status?: number | undefined;
   /** When to try again, in milliseconds from now, where the broker said so. */
   readonly retryAfterMs?: number | undefined;
-  /** The broker's id of the request: give it to whoever reads the broker's log. */
+  /** The broker's id of the request: with it, the request can be found in the broker's log. */
   readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
@@ -41,16 +41,18 @@ export function causedBy(error: unknown, cause: unknown): unknown {
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
 export class BrokerUnavailable extends SessionBrokerError {}
 
-/** The broker does not accept the credential (401), also not one that was fetched anew. */
+/** The broker does not accept the credential (401), not even one that was fetched anew. */
 export class Unauthenticated extends SessionBrokerError {}
 
 /** The caller may not do this with this merchant, or there is no such merchant (403). */
 export class Forbidden extends SessionBrokerError {}
 
-/** The broker refuses this very request (other 4xx), a JWE that does not open for one: sending it again is no use. */
+/**
+ * The broker refuses this very request (other 4xx), for example a JWE that does not open: sending it again is no use.
+ */
 export class RequestRefused extends SessionBrokerError {}
 
-/** The answer is not what the contract says: something else listens there, or a proxy stands between. */
+/** The answer is not what the contract says: something else listens there, or there is a proxy in between. */
 export class ProtocolError extends SessionBrokerError {}
 
 /** What was given to this package cannot be used: an option, a key, a payload that is too long. */
@@ -74,7 +76,7 @@ export const UNSPECIFIED_REASON = 'unspecified';
  * @example throw new SessionRejected('b_expired_token');
  */
 export class SessionRejected extends SessionBrokerError {
-  /** The gateway's code, such as `b_expired_token`; `unspecified` when what was given is no code. */
+  /** The gateway's code, such as `b_expired_token`; `unspecified` when what was given is not a code. */
   readonly reason: string;
 
   constructor(reason: string, options: { readonly cause?: unknown } = {}) {

@@ -1,5 +1,5 @@
 /**
- * What this package needs of `fetch`, and no more, so that the platform's and undici's fit alike whatever the version
+ * What this package needs of `fetch`, and no more, so that the platform's and undici's both fit, whatever the version
  * of their types.
  */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchAnswer>;

@@ -18,9 +18,9 @@ interface Reading {
 }
 
 /**
- * The token in a file that somebody else rotates, such as a projected service account token of Kubernetes. It is read
- * again when the last reading is too old, and after the broker has refused it. While the file cannot be read, in the
- * middle of a rotation for one, the last token is used.
+ * The token in a file that is rotated from outside, such as a projected service account token of Kubernetes. It is read
+ * again when the last reading is too old, and after the broker has refused it. While the file cannot be read, for
+ * example in the middle of a rotation, the last token is used.
  */
 export function fileToken(path: string, options: FileTokenOptions = {}): TokenFunction {
   const { maxAgeMs = DEFAULT_MAX_AGE_MS, time = systemTime } = options;

@@ -26,17 +26,17 @@ export interface FollowParts {
 export interface StreamWatch {
   /** The answer is an event stream. */
   opened(): void;
-  /** A whole line came: somebody is there. */
+  /** A whole line came: the other end is alive. */
   alive(retryMs: number | undefined): void;
 }
 
-/** Until the headers of a stream, or beyond the time for which a long poll was asked to be held. */
+/** Until the headers of a stream, or beyond the time for which a long poll was asked to wait. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** The broker sends a comment every 15 s: after two and a half of them nobody is there. */
+/** The broker sends a comment every 15 s: when two and a half of them are missing, the other end is gone. */
 const SILENCE_MS = 40_000;
 /** A session takes about 600 characters. */
 const MAX_EVENT_LENGTH = 65_536;
-/** Shorter than the idle time of the usual proxies, and than the longest that the broker holds a request. */
+/** Shorter than the idle time of the usual proxies, and than the longest time that the broker lets a request wait. */
 export const POLL_WAIT_S = 30;
 
 /**
@@ -71,7 +71,7 @@ function eventReader(answer: FetchAnswer): BodyReader {
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (isStream && answer.body !== null) return answer.body.getReader();
   discard(answer.body);
-  throw new ProtocolError('events_unsupported', 'The broker, or what stands before it, gives no event stream');
+  throw new ProtocolError('events_unsupported', 'The broker, or what is in front of it, gives no event stream');
 }
 
 interface OpenStream {
@@ -114,7 +114,7 @@ function tellOf({ onHandover }: FollowParts, data: string): void {
 }
 
 /**
- * One read that the broker holds until there is a session newer than the one on the shelf.
+ * One read that waits at the broker until there is a session newer than the one on the shelf.
  * @returns whether a newer one came
  * @throws SessionBrokerError
  */

@@ -9,7 +9,7 @@ export type Turn =
   | { readonly kind: 'stream'; readonly lastedMs: number; readonly wasAlive: boolean; readonly error?: unknown }
   /** A long poll that was answered; `waited` when that took about as long as was asked for. */
   | { readonly kind: 'polled'; readonly newer: boolean; readonly waited: boolean }
-  /** Neither came about. */
+  /** There was neither. */
   | { readonly kind: 'failed'; readonly error: unknown };
 
 export interface NextTurn {
@@ -19,7 +19,7 @@ export interface NextTurn {
 
 const BASE_MS = 1_000;
 const CAP_MS = 30_000;
-/** What is refused now is refused in a second: a person has to change something. */
+/** What is refused now will be refused in a second, too: a person has to change something. */
 const REFUSED_WAIT_MS = 5_000;
 /** A stream that is cut sooner is not worth its connection. */
 const HEALTHY_MS = 5_000;
@@ -50,7 +50,7 @@ export class FollowPolicy {
     return this.#mode;
   }
 
-  /** The broker has said at which pace it wants to be asked again. */
+  /** The broker has said how soon it wants to be asked again. */
   pace(retryMs: number): void {
     this.#backOff.setBaseMs(retryMs);
   }
@@ -66,8 +66,8 @@ export class FollowPolicy {
       case 'stream':
         return this.#afterStream(turn, nowMs);
       case 'polled':
-        // Held requests that end at once, as from a replica that shuts down or through a proxy that knows no
-        // preferences, would otherwise become a loop without a pause.
+        // Long polls that end at once, as from a replica that shuts down or through a proxy that knows no preferences,
+        // would otherwise become a loop without a pause.
         if (!turn.newer && !turn.waited) return this.#backOff.nextMs();
         this.#backOff.reset();
         return 0;

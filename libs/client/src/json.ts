@@ -19,7 +19,7 @@ function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser's message quotes what it read, so that it ends here.
+    // The parser's message quotes what it read, so it goes no further.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

@@ -9,7 +9,7 @@ export interface SessionBrokerOptions {
   readonly url: string;
   /** The merchant's id in the broker's configuration, such as `shop`. */
   readonly merchant: string;
-  /** The bearer token. Left out where a client certificate names the caller. */
+  /** The bearer token. Not needed where a client certificate names the caller. */
   readonly auth?: TokenSource | undefined;
   /** The platform's by default. Bring one for mutual TLS, a proxy or a private CA. */
   readonly fetch?: Fetch | undefined;
@@ -90,7 +90,7 @@ function demandUsable({ merchant, auth, follow, minRemainingMs, timeoutMs }: Set
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 
-/** What is given as undefined is left out, so that it does not hide a default. */
+/** What is given as undefined is ignored, so that it does not hide a default. */
 function definedOf<T extends object>(given: T): Defined<T> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -12,12 +12,12 @@ import { isJsonObject } from './json.js';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
-/** Statuses of the broker, or of a proxy before it, after which the same request may succeed. */
+/** Statuses of the broker, or of a proxy in front of it, after which the same request may succeed. */
 const PASSING: readonly number[] = [408, 425, 429];
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /**
- * The error that an answer stands for. Only the problem's `code` is taken over: its texts come from whoever answers
+ * The error that an answer stands for. Only the problem's `code` is taken over: its texts come from whatever answers
  * there, and may quote the request with its credential.
  */
 export function errorOf(answer: FetchAnswer, problem: unknown, nowMs: number): SessionBrokerError {

@@ -18,7 +18,10 @@ export interface Rejection {
   readonly reason: string;
 }
 
-/** Tells the broker of dead sessions, and brings the newer ones. One report per generation, however many find out. */
+/**
+ * Tells the broker of dead sessions, and brings the newer ones. One report per generation, however many callers find
+ * out.
+ */
 export class Rejections {
   readonly #parts: RejectionsParts;
   readonly #reports = new SingleFlight<number, Session>();

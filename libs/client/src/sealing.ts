@@ -13,7 +13,7 @@ const KEYS_KEPT = 16;
 
 const utf8 = new TextEncoder();
 
-/** Seals payloads in this process: what is in them goes to whoever holds the recipient's private key and nobody else. */
+/** Seals payloads in this process: only the holder of the recipient's private key can read what is in them. */
 export class Sealing {
   readonly #keys = new Map<string, Promise<CryptoKey>>();
 

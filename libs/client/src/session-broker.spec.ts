@@ -100,7 +100,7 @@ describe('a session', () => {
     await expect(broker.session()).rejects.toThrow(BrokerUnavailable);
   });
 
-  it('ends by the monotonic clock when somebody sets the wall clock back', async () => {
+  it('ends by the monotonic clock when the wall clock is set back', async () => {
     server.on('read', () => json(aDocument()));
     open();
     await broker.session();
@@ -146,7 +146,7 @@ describe('a session', () => {
     await refused;
   });
 
-  it('never goes back to an older generation, though a replica that lags gives one', async () => {
+  it('never goes back to an older generation, although a replica that lags gives one', async () => {
     server.on('read', () => json(aDocument({ generation: 5 })));
     open();
     await broker.session();
@@ -304,13 +304,13 @@ describe('a broker that is in trouble', () => {
       'session_invalid',
     ],
     [
-      'gives a generation that is no number',
+      'gives a generation that is not a number',
       () => json({ ...aDocument(), generation: '1' }),
       ProtocolError,
       'session_invalid',
     ],
     [
-      'gives a moment that is none',
+      'gives a moment that is not one',
       () => json({ ...aDocument(), expiresAt: 'soon' }),
       ProtocolError,
       'session_invalid',
@@ -324,7 +324,7 @@ describe('a broker that is in trouble', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('is no matter once the client is closed', async () => {
+  it('does not matter once the client is closed', async () => {
     const waiting = broker.session();
     const failure = expect(waiting).rejects.toThrow(ClientClosed);
     await clock.settle();

@@ -204,12 +204,12 @@ export class SessionBroker {
     try {
       return await this.#orHeld(this.#reader.read(wantedMs, signal));
     } finally {
-      // After the first answer, which it can then refer to; whatever that was, the next may be better.
+      // After the first answer, to which it can then refer; whatever that was, the next one may be better.
       if (!this.#closing.signal.aborted) this.#follower?.follow();
     }
   }
 
-  /** A session that is valid is better than none, though it was reported, or has less left than was wished for. */
+  /** A session that is valid is better than none, even if it was reported, or has less left than was wanted. */
   async #orHeld(wanted: Promise<Session>): Promise<Session> {
     try {
       return await wanted;

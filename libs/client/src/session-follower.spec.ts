@@ -70,7 +70,7 @@ describe('following the broker', () => {
       expect(await generation()).toBe(5);
     });
 
-    it('does not look for a late session by itself while the broker is there to say it', async () => {
+    it('does not look for a late session by itself while the broker is there to announce it', async () => {
       await first();
       for (let beat = 0; beat < 58; beat += 1) {
         feeds[0]!.send(': heartbeat\n\n');

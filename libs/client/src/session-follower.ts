@@ -10,7 +10,7 @@ export interface FollowerParts extends FollowParts {
   readonly start: FollowMode;
 }
 
-/** The broker counts the seconds of a wait; a little less than asked for is no hurry. */
+/** The broker counts whole seconds of a wait: a little less than was asked for is not early. */
 const WAITED_MS = POLL_WAIT_S * 1_000 - 1_000;
 
 /** Keeps the shelf fresh in the background, from `follow` to the client's end. */
@@ -35,7 +35,7 @@ export class SessionFollower {
     this.#running ??= this.#run();
   }
 
-  /** Resolves once the following has ended, which the client's end brings about. */
+  /** Resolves once the following has ended, as it does when the client is closed. */
   async ended(): Promise<void> {
     await this.#running;
   }

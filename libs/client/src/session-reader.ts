@@ -19,7 +19,7 @@ export interface SessionReaderParts {
   readonly closed: AbortSignal;
 }
 
-/** `Retry-After` can be minutes. What fails meanwhile without being asked again is bounded by this. */
+/** `Retry-After` can be minutes. For no longer than this, calls fail without the broker being asked again. */
 const MAX_REFUSAL_MS = 5_000;
 const REFRESH_TIMEOUT_MS = 8_000;
 const REFRESH_PACE = { baseMs: 1_000, capMs: 15_000 };
@@ -29,7 +29,7 @@ interface Refusal {
   readonly untilMs: number;
 }
 
-/** Plain reads: the first session, and those for which the follower is not there. */
+/** Plain reads: the first session, and those that the follower does not bring. */
 export class SessionReader {
   readonly #parts: SessionReaderParts;
   readonly #reads = new SingleFlight<number, Session>();
@@ -43,7 +43,8 @@ export class SessionReader {
   }
 
   /**
-   * A session from the broker, or from wherever a newer one comes first. All who ask for the same share one request.
+   * A session from the broker, or a newer one if that comes by another way first. All who ask for the same share one
+   * request.
    * @param minRemainingMs what the broker is asked for; less is taken when it has nothing better
    * @throws SessionBrokerError, or the signal's reason
    */
@@ -64,7 +65,7 @@ export class SessionReader {
       this.#refreshNotBeforeMs = time.monotonicMs() + this.#refreshPace.nextMs(REFRESH_PACE.baseMs);
     };
     const headers = { 'if-none-match': `"${held}"` };
-    // Nobody waits for it: a failure shows when the session that is held ends, to whoever asks then.
+    // Nobody waits for it: a failure shows to the next caller after the session that is held has ended.
     this.#ask({ path: '/session', headers, signal: deadline.signal }).then(rest, rest);
   }
 
@@ -96,7 +97,8 @@ export class SessionReader {
     }
     const held = shelf.valid();
     if (held !== undefined) return held.session;
-    // A replica that lags behind, or a clock of this machine that is ahead: both pass, or somebody has to be told.
+    // A replica that lags behind, or a clock of this machine that is ahead: both pass by themselves, or a person has to
+    // know.
     throw new BrokerUnavailable('session_outdated', 'The broker gave a session that is past its expiry or replaced', {
       requestId: requestIdOf(answer),
     });
@@ -108,7 +110,7 @@ export class SessionReader {
     this.#refusal = { error, untilMs: this.#parts.time.monotonicMs() + lastsMs };
   }
 
-  /** The broker has said when to come back; until then the answer is known. */
+  /** The broker has said when to come back; until then its answer is known. */
   #demandNotRefused(): void {
     if (this.#refusal === undefined) return;
     const leftMs = this.#refusal.untilMs - this.#parts.time.monotonicMs();

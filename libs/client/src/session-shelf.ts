@@ -63,7 +63,7 @@ export class SessionShelf {
     return held !== undefined && this.remainingMs(held) > 0 ? held : undefined;
   }
 
-  /** The held session when there is nothing to think about: it lasts for `wantedMs`, is not late, not suspected. */
+  /** The held session when there is nothing to consider: it lasts for `wantedMs`, is not late and not suspected. */
   untroubled(wantedMs: number): HeldSession | undefined {
     const held = this.#held;
     if (held === undefined || held.session.generation <= this.#suspected) return undefined;
@@ -74,7 +74,7 @@ export class SessionShelf {
     return lasts && this.#time.now() + wantedMs < held.endsAtWallMs ? held : undefined;
   }
 
-  /** How long it is still valid, by the clock that says less. */
+  /** How long it is still valid, by the clock that gives it less time. */
   remainingMs(held: HeldSession): number {
     return Math.min(held.endsAtWallMs - this.#time.now(), held.endsAtMonotonicMs - this.#time.monotonicMs());
   }

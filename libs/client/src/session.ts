@@ -16,7 +16,7 @@ export interface ServerPublicKey {
  */
 export interface Session {
   readonly merchant: string;
-  /** Only grows; names the session towards the broker. */
+  /** Only grows; names the session to the broker. */
   readonly generation: number;
   /** Secret. */
   readonly authToken: string;
@@ -39,7 +39,7 @@ const MAX_TEXT_LENGTH = 4_096;
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * Reads a session document, and takes nothing over that it does not know.
+ * Reads a session document, and ignores what it does not know.
  * @throws ProtocolError naming the member at fault, never its value
  */
 export function readSession(document: JsonObject, merchant: string): Session {

@@ -39,7 +39,7 @@ export class SingleFlight<Key, T> {
     const flight: Flight<T> = { outcome: start(controller.signal), controller, waiters: 0 };
     this.#flights.set(key, flight);
     const land = (): void => this.#land(key, flight);
-    // Whoever waits is told of a failure; this branch only keeps the books, and so must not fail.
+    // Those who wait are told of a failure; this branch only keeps the books, and so must not fail.
     flight.outcome.then(land, land);
     return flight;
   }

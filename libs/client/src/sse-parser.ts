@@ -36,12 +36,12 @@ export class SseParser {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** Whole lines so far, comments too: what proves that the sender is alive, where single octets prove nothing. */
+  /** Whole lines so far, comments included: they prove that the sender is alive, where single octets prove nothing. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** The pace at which the sender wants to be asked again, once it has said so. */
+  /** How soon the sender wants to be asked again, once it has said so. */
   get retryMs(): number | undefined {
     return this.#retryMs;
   }

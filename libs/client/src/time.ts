@@ -5,7 +5,7 @@ export interface Timer {
 }
 
 export interface TimerOptions {
-  /** Nobody waits for it: it must not keep the process alive. */
+  /** Nothing depends on it: it must not keep the process alive. */
   readonly background?: boolean;
 }
 

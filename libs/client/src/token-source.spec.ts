@@ -76,7 +76,7 @@ describe('the credential', () => {
   });
 
   it.each(['', 'two words', 'line\nbreak', 'ünïcode', 'x'.repeat(20_000)])(
-    'is refused when it is no token: %#',
+    'is refused when it is not a token: %#',
     async (token) => {
       expect(() => new SessionBroker({ url: 'http://b.test', merchant: 'shop', auth: token })).toThrow('bearer token');
       await expect(open(() => token).session()).rejects.toMatchObject({ code: 'token_invalid' });

@@ -83,7 +83,7 @@ describe('work with a session', () => {
   it.each<[string, boolean | string | undefined, unknown[]]>([
     ['with the code that the caller gives', 'b_used_token', [{ generation: 1, reason: 'b_used_token' }]],
     ['without a code', true, [{ generation: 1, reason: 'unspecified' }]],
-    ['and keeps to itself what is no code', 'token abc was used', [{ generation: 1, reason: 'unspecified' }]],
+    ['and keeps to itself what is not a code', 'token abc was used', [{ generation: 1, reason: 'unspecified' }]],
     ['only if the caller says so', false, []],
     ['only if the caller says something', undefined, []],
   ])('knows a rejection by what the caller says of its errors: %s', async (_how, verdict, expected) => {
@@ -113,7 +113,7 @@ describe('work with a session', () => {
     expect(reported()).toEqual([]);
   });
 
-  it('lets who asks for a session meanwhile wait for the newer one', async () => {
+  it('lets those who ask for a session meanwhile wait for the newer one', async () => {
     let answer = (_: Response): void => undefined;
     server.on('rejections', () => new Promise((resolve) => (answer = resolve)));
     const paid = broker.withSession(gateway(2).pay);

@@ -1,6 +1,6 @@
 import type { Clock, ScheduledTask } from './clock.js';
 
-/** One timer for whoever has several reasons to wake up: it rings once, at the earliest moment that was asked for. */
+/** One timer for several reasons to wake up: it rings once, at the earliest moment that was asked for. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;

@@ -1,12 +1,12 @@
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNIT_MS;
 
-/** Ten years: a longer duration in a setting is a slip of the hand. */
+/** Ten years: a longer duration in a setting is a slip. */
 const MAX_MS = 3_650 * UNIT_MS.d;
 
 /**
  * Reads a duration such as `500ms`, `5s`, `15m`, `2h` or `1d` (a whole or decimal number and one unit).
- * @returns milliseconds, or undefined when the text is no duration or is longer than ten years
+ * @returns milliseconds, or undefined when the text is not a duration or is longer than ten years
  */
 export function parseDurationMs(text: string): number | undefined {
   const match = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/.exec(text);

@@ -36,7 +36,7 @@ export function toRfc3339(instant: Instant): string {
   return new Date(instant).toISOString();
 }
 
-/** Reads an HTTP date (RFC 9110 section 5.6.7, IMF-fixdate); undefined when it is none. */
+/** Reads an HTTP date (RFC 9110 section 5.6.7, IMF-fixdate); undefined when it is not one. */
 export function parseHttpDate(text: string): Instant | undefined {
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return undefined;
   const epochMs = Date.parse(text);

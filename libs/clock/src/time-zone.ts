@@ -68,7 +68,9 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Whether this machine knows a zone of this name. An offset such as `+02:00` is no zone: it has no daylight saving. */
+/**
+ * Whether this machine knows a zone of this name. An offset such as `+02:00` is not a zone: it has no daylight saving.
+ */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {

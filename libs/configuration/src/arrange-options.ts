@@ -124,7 +124,7 @@ function given<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The rules have proved it; this says so to the compiler, and to whoever changes a rule. */
+/** The rules have proved it; this says so to the compiler, and to anyone who changes a rule. */
 function assertSet<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError('a setting that the rules guarantee is not there');
   return value;

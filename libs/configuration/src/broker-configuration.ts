@@ -17,7 +17,10 @@ interface Findings {
   readonly warnings: readonly Warning[];
 }
 
-/** These have another form than in the file, because what they hold depends on each other; the rest is as declared. */
+/**
+ * These have a different form from that in the file, because their contents depend on each other; the rest is as
+ * declared.
+ */
 type Arranged = 'auth' | 'store' | 'merchants';
 
 /** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */

@@ -13,7 +13,10 @@ function isOpenToNetwork(http: Loose<BrokerSettings>['http']): boolean {
   return http?.host !== undefined && !isLoopback(http.host);
 }
 
-/** Whether somebody else than this file names callers. What could not be read counts: its own fault is told already. */
+/**
+ * Whether callers are named by anything but this file. What could not be read counts: its own fault is reported
+ * already.
+ */
 function hasCallersFromOutside({ jwt, mtls }: Loose<AuthSettings>): boolean {
   return jwt !== undefined || mtls !== false;
 }

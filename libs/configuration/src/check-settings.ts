@@ -4,7 +4,7 @@ import type { Tree } from './read-yaml.js';
 import { type SettingsClass, type Shape, shapesOf } from './setting.js';
 import type { Single } from './value-rule.js';
 
-/** Every member may be missing, at any depth: what is there is right by itself, what was wrong is left out. */
+/** Every member may be missing, at any depth: what is there is right in itself, and what was wrong is left out. */
 export type Loose<T> = T extends Single
   ? T
   : T extends readonly (infer Item)[]
@@ -14,13 +14,13 @@ export type Loose<T> = T extends Single
 interface CheckedSettings<T> {
   /** Plain objects with every default filled in; complete when there are no faults. */
   readonly settings: Loose<T>;
-  /** Every file that is named by a setting that is right by itself. */
+  /** Every file that is named by a setting that is right in itself. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
 }
 
 /**
- * Holds the file's content against the settings classes: unknown settings, a mapping where a sequence is due, and each
+ * Checks the file's content against the settings classes: unknown settings, a mapping where a sequence is due, and each
  * value by its own rule. Text from a placeholder becomes a number or a flag where the setting is one: the environment
  * knows text only. No other type is converted, so a port in quotes stays the wrong type.
  */

@@ -6,7 +6,7 @@ import { inBatches } from './in-batches.js';
 import type { Environment } from './interpolate.js';
 import { examineFile, loadExamined } from './load-configuration.js';
 
-/** So many files are looked at at a time. */
+/** How many files are looked at at a time. */
 const BATCH = 64;
 
 /** Equal to no stamp: whatever is found next counts as changed. */
@@ -55,7 +55,7 @@ export class ConfigurationSource {
 }
 
 /**
- * What can be told of files without reading them, in one text that differs when any of them does: replaced, written
+ * What is known of files without reading them, in one text that differs as soon as any of them does: replaced, written
  * to, made readable, gone. Links are followed, so that Kubernetes' exchange of a volume's `..data` link shows at each
  * file below it.
  */
@@ -70,7 +70,8 @@ async function lineOf(file: string): Promise<string> {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
     return `${file}\0${dev}\0${ino}\0${size}\0${mtimeNs}\0${ctimeNs}\n`;
   } catch (error) {
-    // A file that is not there, or not to be had, is a state like any other: reading it says what is wrong with it.
+    // A file that is not there, or cannot be looked at, is a state like any other: reading it says what is wrong with
+    // it.
     if (typeof error === 'object' && error !== null && 'code' in error) return `${file}\0${String(error.code)}\n`;
     throw error;
   }

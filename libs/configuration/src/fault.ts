@@ -51,7 +51,7 @@ function notBelow(faults: readonly Fault[], causes: readonly Fault[]): Fault[] {
   return faults.filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
 }
 
-/** Sorts by where the paths stand in the file; what is missing there stands where the section begins that misses it. */
+/** Sorts by where the paths stand in the file; what is missing comes where the section that lacks it begins. */
 export function inOrderOf<Item extends { readonly path: string }>(
   places: ReadonlyMap<string, number>,
   items: readonly Item[],

@@ -83,7 +83,7 @@ export const keySet: ContentRule<JsonWebKeySet> = {
     if ('problem' in json) return json;
     return isKeySet(json.content)
       ? { content: json.content }
-      : { problem: 'names a file that is no JSON Web Key Set: {"keys": [...]} with at least one public key' };
+      : { problem: 'names a file that is not a JSON Web Key Set: {"keys": [...]} with at least one public key' };
   },
 };
 
@@ -92,7 +92,7 @@ export function isPair(cert: string, key: string): boolean {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    // OpenSSL's own words help nobody here, and may quote the key: what it cannot read is no key of the certificate.
+    // OpenSSL's own words help nobody here, and may quote the key: what it cannot read is not the certificate's key.
     return false;
   }
 }

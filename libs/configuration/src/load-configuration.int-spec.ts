@@ -268,7 +268,7 @@ describe('loadConfiguration', () => {
       );
       expect(faults.map(({ path, problem }) => `${path} ${problem}`)).toEqual([
         'http.tls.keyFile names a key that does not belong to the certificate',
-        expect.stringContaining('auth.jwt.jwksFile names a file that is no JSON Web Key Set'),
+        expect.stringContaining('auth.jwt.jwksFile names a file that is not a JSON Web Key Set'),
       ]);
       expect(JSON.stringify(faults)).not.toContain(CANARY);
     });

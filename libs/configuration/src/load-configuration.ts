@@ -38,7 +38,7 @@ export async function examineFile(file: string, environment: Environment): Promi
 }
 
 /**
- * Reads every file that an examined configuration names, also when there are faults in it already.
+ * Reads every file that an examined configuration names, even when there are faults in it already.
  * @param folder where relative paths start
  * @throws ConfigurationError with the faults of all of them and of the configuration, in the order of its file
  */
@@ -59,7 +59,7 @@ async function textOf(file: string): Promise<string> {
   return content.text;
 }
 
-/** What the contents of files say against each other, as far as they could be read. */
+/** Where the contents of files contradict each other, as far as they could be read. */
 function faultsBetweenFiles(
   { http, merchants = [] }: Loaded<Loose<BrokerSettings>>,
   { merchants: named = [] }: Loose<BrokerSettings>,

@@ -20,7 +20,7 @@ const TAKEN_NAMES = {
 const DEFAULT_RENEW_BEFORE: LeadTime = { kind: 'share', share: 0.2 };
 const DEFAULT_SAFETY_MARGIN: LeadTime = { kind: 'share', share: 0.05 };
 
-/** Compared where it holds for every lifetime: two shares, or two durations. */
+/** Compared where the comparison holds for every lifetime: two shares, or two durations. */
 function isLonger(margin: LeadTime, lead: LeadTime): boolean {
   if (margin.kind === 'share' && lead.kind === 'share') return margin.share >= lead.share;
   if (margin.kind === 'duration' && lead.kind === 'duration') return margin.durationMs >= lead.durationMs;

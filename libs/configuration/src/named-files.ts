@@ -6,7 +6,7 @@ import { otherReaders } from './other-readers.js';
 import { readTextFile } from './read-file.js';
 import type { ContentRule, Single } from './value-rule.js';
 
-/** So many files are open at a time. */
+/** How many files are open at a time. */
 const BATCH = 32;
 
 /** A file that a configuration names. */

@@ -10,8 +10,9 @@ export interface Ownership {
 }
 
 /**
- * Who may open a secret file besides the broker, in words; undefined when nobody may. Of a file of another user, its
- * group is the broker's own way to it: so Kubernetes mounts a Secret with `fsGroup`. Writing it is another matter.
+ * Who may open a secret file besides the broker, in words; undefined when nobody may. The group of another user's file
+ * is the broker's own way to it: this is how Kubernetes mounts a Secret with `fsGroup`. Who may write it is another
+ * matter.
  */
 export function otherReaders({ mode, isOwn }: Ownership): string | undefined {
   if ((mode & OTHERS) !== 0) return 'every user of the machine';

@@ -14,7 +14,7 @@ import { BrokerSettings } from './settings/broker-settings.js';
 export interface Examined {
   /** Complete when there are no faults. */
   readonly settings: Loose<BrokerSettings>;
-  /** What the settings name that are right, in the order of the file. */
+  /** The files that correct settings name, in the order of the file. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
   /** Every path of the file, with its place in the order of the file. */
@@ -62,7 +62,7 @@ function warningsOf({ auth, merchants }: Pick<ParsedConfiguration, 'auth' | 'mer
   return [...accessWarnings(auth), ...outageWarnings(merchants), ...quietHoursWarnings(merchants)];
 }
 
-/** Replicas that create for themselves end each other's sessions, and whoever pays with one of them is refused. */
+/** Replicas that create for themselves end each other's sessions, and payments made with one of those are refused. */
 function outageWarnings(merchants: ParsedConfiguration['merchants']): Warning[] {
   const problem = "is authorize, but a new session may end the one before it: in an outage replicas end each other's";
   return merchants.some(({ session }) => session.onStoreOutage === 'authorize' && session.supersedes !== false)

@@ -10,7 +10,8 @@ type FileContent =
 /**
  * Reads a regular file of UTF-8 text. Devices and pipes are refused and the size is bounded, so that a wrong path can
  * neither hang the start nor fill the memory. A link is followed: Kubernetes mounts secrets as links.
- * @returns the text and whose the file is, or what is wrong with it, to be read behind its name; no content is quoted
+ * @returns the text and the owner of the file, or what is wrong with it, to be read after its name; no content is
+ * quoted
  */
 export async function readTextFile(path: string, maxBytes: number): Promise<FileContent> {
   let handle: FileHandle | undefined;
@@ -47,7 +48,7 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
 function decode(bytes: Buffer, { mode, uid }: Stats, maxBytes: number): FileContent {
   if (bytes.length > maxBytes) return { kind: 'fault', problem: `is larger than ${maxBytes} bytes` };
   if (!isUtf8(bytes)) return { kind: 'fault', problem: 'is not UTF-8 text' };
-  // A decoder and not toString: it takes the byte order mark away that some editors write.
+  // A decoder and not toString: it removes the byte order mark that some editors write.
   const text = new TextDecoder().decode(bytes);
   bytes.fill(0);
   return { kind: 'text', text, ownership: { mode, isOwn: uid === process.getuid?.() } };
@@ -58,7 +59,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   ENOTDIR: 'does not exist; a part of its path is not a folder',
   EACCES: 'may not be read by this user; check owner and permissions',
   EPERM: 'may not be read by this user; check owner and permissions',
-  ELOOP: 'is a link that leads round in a circle',
+  ELOOP: 'is a link that leads back to itself',
   ENAMETOOLONG: 'has a path that is too long',
 };
 

@@ -59,7 +59,7 @@ function nothing(faults: readonly Fault[]): YamlContent {
 
 function parse(text: string, lineCounter: LineCounter): Document | undefined {
   try {
-    // Repeated keys are looked for below: the parser's own check compares every key with every other.
+    // Repeated keys are looked for below, since the parser's own check compares every key with every other.
     const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
     return parseDocument(text, { ...checks, version: '1.2', prettyErrors: false, logLevel: 'error', lineCounter });
   } catch (error) {

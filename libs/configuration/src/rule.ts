@@ -1,7 +1,7 @@
 import type { Loose } from './check-settings.js';
 import type { Fault } from './fault.js';
 
-/** A rule between settings. It sees what is right by itself; what is missing or wrong has been reported already. */
+/** A rule between settings. It sees what is right in itself; what is missing or wrong has been reported already. */
 export type Rule<Settings> = (settings: Loose<Settings>) => readonly Fault[];
 
 export function faultIf(isWrong: boolean, path: string, problem: string): readonly Fault[] {

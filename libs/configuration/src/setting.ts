@@ -6,7 +6,7 @@ export type SettingsClass = new () => object;
 interface Described {
   /** Markdown, on one line. */
   readonly meaning: string;
-  /** In the words of the fault that refuses everything else: it finishes the sentence "must be …". */
+  /** In the words of the fault for everything else: it finishes the sentence "must be …". */
   readonly allowed: string;
 }
 

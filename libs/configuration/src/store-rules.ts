@@ -43,7 +43,7 @@ const redisRules: Readonly<Record<string, StoreRule>> = {
         ? 'is missing: it is the name under which the sentinels watch the primary'
         : 'has no effect without store.sentinels; remove it',
     ),
-  /** One place for each credential, and none that would be sent in clear without anybody having said so. */
+  /** One place for each credential, and none that is sent in clear unless the configuration says so. */
   credentialsFit: ({ url = '', username, passwordFile, tls }) => [
     ...faultIf(
       username !== undefined && passwordFile === undefined,

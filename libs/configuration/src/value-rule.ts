@@ -6,9 +6,11 @@ import type { LeadTime } from '#libs/session';
 export interface TextRule {
   readonly expects: string;
   readonly accepts: (text: string) => boolean;
-  /** A name that is allowed and that the refused text is a slip of, if there is one: never anything else of that text. */
+  /**
+   * The allowed name that the refused text is probably a slip of, if there is one: never anything else of that text.
+   */
   readonly nearest?: (text: string) => string | undefined;
-  /** Makes of an accepted text what the program works with. */
+  /** Turns an accepted text into what the program works with. */
   readonly convert?: (text: string) => Single | HostAndPort;
   /** What is in the file, if the text is the name of one. */
   readonly content?: ContentRule<unknown>;
@@ -53,7 +55,7 @@ export const MERCHANT_ID = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
 
 export const merchantId = matching(new RegExp(MERCHANT_ID), '1 to 63 lower-case letters, digits and inner hyphens');
 
-/** Whether somebody else's name for a caller is one that a policy could have. */
+/** Whether a caller's name that comes from outside is one that a policy could have. */
 export function isCallerName(text: string): boolean {
   return callerName.accepts(text);
 }
@@ -71,7 +73,7 @@ export const redisUrl: TextRule = {
   },
 };
 
-/** A port is always given: 6379, 26379 and 7000 are all usual somewhere. */
+/** The port must be given: 6379, 26379 and 7000 are all common somewhere. */
 export const hostAndPort: TextRule = {
   expects: 'host:port, such as redis-0.redis:26379',
   accepts: (text) => {
@@ -91,7 +93,7 @@ export const userName = matching(/^[\x21-\x7e]{1,128}$/, '1 to 128 printable cha
 
 export const fileName = matching(/^[^\0\n\r]{1,1024}$/, 'the path of a file');
 
-/** Lower or upper case. The hash of the empty text would let a caller in who presents none. */
+/** Lower or upper case. The hash of the empty text would let in a caller who presents no token. */
 export const sha256Hex: TextRule = {
   expects: 'the SHA-256 of a token as 64 hexadecimal digits (not of an empty one)',
   accepts: (text) => /^[0-9a-f]{64}$/i.test(text) && text.toLowerCase() !== SHA256_OF_NOTHING,
@@ -126,7 +128,7 @@ export const audience = matching(
   '1 to 256 printable characters without blanks, as in the tokens',
 );
 
-/** Whoever can change the keys on their way can be any caller: http is for this machine only. */
+/** Anybody who can change the keys on their way can pose as any caller: http is for this machine only. */
 export const jwksUri: TextRule = {
   expects: 'an https URL without user and fragment (http only on a loopback address)',
   accepts: (text) => {
@@ -137,7 +139,7 @@ export const jwksUri: TextRule = {
   convert: toUrl,
 };
 
-/** Only names and addresses that can mean nothing but this machine: what a resolver says of another is not known. */
+/** Only names and addresses that can mean nothing but this machine: what a resolver makes of others is not known. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith('127.');
   return host === '::1' || host.toLowerCase() === 'localhost';
@@ -168,7 +170,7 @@ export function durationMs(text: string): number {
   return ms;
 }
 
-/** Both ends belong to the range. */
+/** Both ends are part of the range. */
 export function durationBetween(min: string, max: string): TextRule {
   const [minMs, maxMs] = [durationMs(min), durationMs(max)];
   return {

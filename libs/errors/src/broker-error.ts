@@ -6,7 +6,7 @@ interface BrokerErrorOptions {
   readonly detail?: string;
   /** For the caller: what to correct. Only a failure whose fault is the caller's may carry one. */
   readonly publicDetail?: string;
-  /** Of `session_unavailable`: why. */
+  /** With `session_unavailable`: why. */
   readonly reason?: UnavailableReason;
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number;

@@ -14,8 +14,8 @@ export interface ErrorEntry {
 }
 
 /**
- * Every failure the product can report. Codes are a contract: they appear in problem details, logs and metrics, and
- * are never renamed. docs/errors.md lists the same codes, held equal by a test.
+ * Every failure the product can report. Codes are a contract: they appear in problem details, logs and metrics, and are
+ * never renamed. docs/errors.md lists the same codes, kept equal by a test.
  */
 export const errorCodes = {
   invalid_request: { status: 400, retryable: false, fault: 'caller', title: 'The request is not valid' },

@@ -2,7 +2,7 @@
 interface ReasonWords {
   /** For the caller: the `detail` of the answer. Constant, public, free of data. */
   readonly caller: string;
-  /** For whoever looks at the status page: what is the matter, and what comes next. */
+  /** For the reader of the status page: what is the matter, and what comes next. */
   readonly page: string;
   /** The page of docs/runbooks that goes on from here. */
   readonly runbook: string;
@@ -10,9 +10,9 @@ interface ReasonWords {
 
 /**
  * Each reason for which a session is not served (503 `session_unavailable`), declared once: the problem details, the
- * log, the status page and the titles of the gateway's failures are written from here, and a test holds the table of
- * docs/errors.md equal to it. The words are a contract, and are never renamed; `libs/session/src/why-unavailable.ts` says
- * which of them holds.
+ * log, the status page and the titles of the gateway's failures are written from here, and a test keeps the table of
+ * docs/errors.md equal to it. The words are a contract, and are never renamed; `libs/session/src/why-unavailable.ts`
+ * says which of them applies.
  */
 export const unavailableReasons = {
   budget_exhausted: {

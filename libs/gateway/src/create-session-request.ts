@@ -4,7 +4,7 @@ import type { MerchantGateway } from './merchant-gateway.js';
 
 const DEVICE_TYPE = 'ECOM_MERCHANT_SERVICE_DEVICE';
 
-/** Headers of every request. An encoded body could be small on the wire and huge in memory: none is accepted. */
+/** Headers of every request. A compressed body could be small on the wire and huge in memory: none is accepted. */
 export const COMMON_HEADERS = {
   accept: 'application/json, */*;q=0.1',
   'accept-encoding': 'identity',
@@ -32,7 +32,7 @@ export async function createSessionRequest(
   };
 }
 
-/** `baseUrl` may have a path of its own; what is called lies under it. */
+/** `baseUrl` may have a path of its own; every call goes below it. */
 export function target(baseUrl: URL, path: string): Pick<GatewayRequest, 'origin' | 'path'> {
   return { origin: baseUrl.origin, path: `${baseUrl.pathname.replace(/\/+$/, '')}${path}` };
 }

@@ -1,14 +1,15 @@
 import { type Instant, earliest, instantFromEpochMs } from '#libs/clock';
 
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{0,9}))? ?(?:([+-])(\d{2}):?(\d{2})|[Zz])$/;
-/** The widest offset in use is +14:00; java.time, which such gateways are written with, knows none beyond 18 hours. */
+/** The widest offset in use is +14:00; java.time, with which such gateways are written, knows none beyond 18 hours. */
 const WIDEST_OFFSET_MINUTES = 18 * 60;
 
 /**
  * Reads a moment as the gateway writes it: `2023-03-18 12:34:52.0998 +0000`, `2025-02-27 14:12:34.430+02:00`, `…Z`
  * (interface description, "Session"). The fraction is read as a decimal one: if four digits are padded milliseconds
- * after all, the result is at most a second early, the safe side. It is cut to whole milliseconds.
- * @returns undefined when the text is no such moment, or names a day or time that does not exist (leap seconds included)
+ * after all, the result is at most a second early, which is the safe side. It is cut to whole milliseconds.
+ * @returns undefined when the text is not such a moment, or names a day or time that does not exist (leap seconds
+ * included)
  */
 export function parseMoment(text: string): Instant | undefined {
   const match = MOMENT.exec(text);
@@ -43,8 +44,9 @@ export type Expiry =
   | { readonly given: 'unreadable'; readonly field: string };
 
 /**
- * The earliest of the moments given. A token expiry that is there and does not parse makes the session unusable;
- * `sessionExpiration`, whose format is shown nowhere, never does: unreadable, or past already, it is as if absent.
+ * The earliest of the moments given. A token expiry that is given but cannot be read makes the session unusable.
+ * `sessionExpiration`, whose format is documented nowhere, never does: when it cannot be read, or is past already, it
+ * counts as absent.
  * @param asOf the gateway's clock at the time of the answer, as far as it is known
  */
 export function readExpiry(fields: ExpiryFields, asOf: Instant): Expiry {

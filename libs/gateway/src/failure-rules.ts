@@ -60,7 +60,7 @@ const UNKNOWN: FailureVerdict = {
   detail: 'the gateway reports something that its description does not name; treated as passing',
 };
 
-/** Classifies an answer without a session. In order; the first verdict counts. */
+/** Classifies an answer without a session, in this order; the first verdict counts. */
 export function classifyFailure(answer: FailedAnswer): FailureVerdict {
   for (const rule of rules) {
     const found = rule(answer);

@@ -6,10 +6,10 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[] |
 
 export type AnswerBody =
   | { readonly kind: 'complete'; readonly bytes: Uint8Array }
-  /** Not read to its end on purpose. */
+  /** Deliberately not read to its end. */
   | { readonly kind: 'refused'; readonly reason: 'too_large' | 'encoded' };
 
-/** What came back over the wire, bounded, before anybody has looked into it. */
+/** What came back over the wire, within bounds, before anything has looked into it. */
 export interface GatewayAnswer {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { MerchantGateway } from './merchant-gateway.js';
 import { trustOptions } from './tls-trust.js';
 
-/** What makes two merchants able to share connections. */
+/** What must be equal for two merchants to share connections. */
 type ConnectionSettings = Pick<MerchantGateway, 'tls' | 'proxy'>;
 
 /** A backstop only: the deadline of the call ends it first. Without one, an abandoned attempt would live for minutes. */

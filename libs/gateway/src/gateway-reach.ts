@@ -10,7 +10,7 @@ import type { MerchantGateway } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
 import { pinOf, trustOptions } from './tls-trust.js';
 
-/** Where our connections go: to the gateway, or to the proxy before it. */
+/** Where our connections go: to the gateway, or to the proxy in front of it. */
 export interface EntryPoint {
   readonly host: string;
   readonly port: number;
@@ -61,7 +61,8 @@ export async function reach({ host, port }: EntryPoint, bounds: TimedBounds): Pr
 }
 
 /**
- * Shakes hands as every call does, and sends nothing. Not behind a proxy: there the handshake is part of a call.
+ * Shakes hands as every call does, and sends nothing. Not possible behind a proxy: there the handshake is part of a
+ * call.
  * @throws GatewayFailure `refused` for a certificate that is not trusted
  */
 export async function shakeHands(gateway: MerchantGateway, bounds: Bounds): Promise<Handshake> {

@@ -20,7 +20,7 @@ interface ExchangeOptions {
   readonly timeoutMs: number;
 }
 
-/** A session takes about 1 KiB. What is longer is not read further. */
+/** A session takes about 1 KiB. A longer answer is not read any further. */
 export const MAX_BODY_BYTES = 262_144;
 
 /** How much later than the deadline undici's own, coarse timers would end a call. They never should. */

@@ -8,7 +8,7 @@ export type RequestData =
   | { readonly attach: 'none' }
   | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
 
-/** Whom to believe on the other end of a TLS connection. Verification itself is never off. */
+/** Whom to trust at the other end of a TLS connection. Verification itself is never off. */
 export interface TlsTrust {
   /** PEM certificates that replace the built-in authorities; absent: the built-in ones. */
   readonly ca?: string;

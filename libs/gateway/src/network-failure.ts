@@ -33,7 +33,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
 ]);
 
-/** No connection came about, so that nothing was asked of the gateway. */
+/** There was no connection, so that nothing was asked of the gateway. */
 const UNREACHED_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -45,7 +45,7 @@ const UNREACHED_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Our own doing: `GatewayConnections` was closed under the call. */
+/** Our own doing: `GatewayConnections` was closed during the call. */
 const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 interface MarkRule {
@@ -86,7 +86,7 @@ const BROKEN_OFF: FailureVerdict = { kind: 'transient', detail: 'the exchange wi
 
 /**
  * Classifies what ended an exchange before there was an answer. A certificate that is not trusted is `refused`: trying
- * again quickly mends nothing, and a person has to look. The error itself is not kept, for undici's errors carry
+ * again soon mends nothing, and a person has to look at it. The error itself is not kept, for undici's errors carry
  * addresses and pieces of the answer; its code is.
  */
 export function networkFailure(error: unknown): GatewayFailure {

@@ -61,7 +61,7 @@ function uuidOf(fields: Fields, name: string, refuse: Refuse): string {
   return typeof value === 'string' && UUID.test(value) ? value : refuse(`${name} is not a UUID`);
 }
 
-/** The gateway names its key by one of two names; under both, it has to be one key. */
+/** The gateway gives its key under one of two names; if under both, it must be the same key. */
 async function serverKeyOf(fields: Fields, refuse: Refuse): Promise<ServerPublicKey> {
   const given = KEY_NAMES.filter((name) => !isAbsent(fields[name]));
   const [key, ...others] = await Promise.all(given.map((name) => importKey(fields, name, refuse)));

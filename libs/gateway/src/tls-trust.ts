@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
 import type { TlsTrust } from './merchant-gateway.js';
 
-/** The certificate is valid, but its key is none of the pinned ones. */
+/** The certificate is valid, but its key is not one of those that are pinned. */
 export const PIN_MISMATCH = 'ERR_BROKER_PIN_MISMATCH';
 
 type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' | 'checkServerIdentity'> & {
@@ -15,7 +15,7 @@ type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' 
  */
 export function trustOptions(trust: TlsTrust): TrustOptions {
   return {
-    // Said aloud: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
+    // Said explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
     ...(trust.ca === undefined ? {} : { ca: trust.ca }),
@@ -31,7 +31,7 @@ export function trustOptions(trust: TlsTrust): TrustOptions {
  */
 function pinFault(certificate: PeerCertificate, pins: readonly string[]): Error | undefined {
   if (pins.length === 0 || pins.includes(pinOf(certificate.raw))) return undefined;
-  return Object.assign(new Error("the server's key is none of the pinned ones"), { code: PIN_MISMATCH });
+  return Object.assign(new Error("the server's key is not one of the pinned ones"), { code: PIN_MISMATCH });
 }
 
 /** The pin of a certificate (DER or PEM), in the form of the setting (RFC 7469 section 2.4). */

@@ -18,7 +18,7 @@ import { readSession } from './session-plaintext.js';
 interface SessionGatewayOptions extends CallTools {
   /** Asked at each call, so that a changed configuration takes effect with the next one. */
   readonly merchants: (id: string) => MerchantGateway | undefined;
-  /** Left out: nobody looks. */
+  /** Default: no tracing. */
   readonly tracing?: Tracing;
 }
 
@@ -51,7 +51,7 @@ export async function issue(
   return readOpened(answer, await openAnswer(answer, gateway));
 }
 
-/** What was in the answer, opened and not read yet. */
+/** What was in the answer: opened, but not read yet. */
 interface OpenedAnswer extends OpenedJwe {
   readonly sealed: SealedSession;
 }

@@ -17,9 +17,9 @@ const REFUSED_MEMBERS = ['crit', 'jku', 'jwk', 'x5u', 'x5c'] as const;
 type Header = Readonly<Record<string, unknown>>;
 
 /**
- * Holds a compact JWE against everything that can be judged without a key: size, shape, header, lengths. The JOSE
- * library has no size limit and lets white space through, so this comes before it. What is judged here is public, so
- * that telling the faults apart helps nobody to guess keys or plaintext.
+ * Checks a compact JWE for everything that can be judged without a key: size, shape, header, lengths. The JOSE library
+ * has no size limit and lets white space through, so this comes before it. What is judged here is public, so that
+ * telling the faults apart helps nobody to guess keys or plaintext.
  * @throws BrokerError `jwe_too_large`, `jwe_malformed` or `jwe_algorithm_refused`
  */
 export function checkCompactJwe(jwe: string, maxBytes: number): void {
@@ -48,7 +48,7 @@ export function splitCompact(jwe: string): CompactParts {
 }
 
 /**
- * Holds vector, ciphertext and tag against what A256GCM needs (RFC 7518 section 5.3).
+ * Checks vector, ciphertext and tag against what A256GCM needs (RFC 7518 section 5.3).
  * @throws BrokerError `jwe_malformed`
  */
 export function checkContent({ iv, ciphertext, tag }: CompactParts): void {

@@ -1,7 +1,7 @@
 import type { webcrypto } from 'node:crypto';
 import { CURVE } from './profile.js';
 
-/** As many as seals are usually in flight: more would be memory, fewer would be waited for. */
+/** As many as there are usually seals in flight: more would cost memory, and fewer would be waited for. */
 const KEYS_AHEAD = 8;
 
 /**

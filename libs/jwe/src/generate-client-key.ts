@@ -2,7 +2,7 @@ import { CURVE, KEY_MANAGEMENT, KEY_TYPE, KEY_USE } from './profile.js';
 import { thumbprintOf } from './public-jwk.js';
 
 export interface GeneratedClientKey {
-  /** Secret. kty, crv, use, alg, x, y, d: to a private file and nowhere else. */
+  /** Secret. kty, crv, use, alg, x, y, d: it goes to a private file and nowhere else. */
   readonly privateJwk: Record<string, string>;
   /** kty, crv, use, alg, x, y: the form that is handed to the bank. */
   readonly publicJwk: Record<string, string>;

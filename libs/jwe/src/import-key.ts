@@ -9,7 +9,8 @@ const ECDH = { name: 'ECDH', namedCurve: CURVE } as const;
 
 /**
  * Imports a merchant's private key: EC, P-384, `use` absent or `enc`, `alg` absent or `ECDH-ES+A256KW`, `key_ops`
- * absent or deriving, `x` and `y` on the curve, `d` in range and theirs (interface description, "Client key").
+ * absent or deriving, `x` and `y` on the curve, `d` in range and belonging to them (interface description, "Client
+ * key").
  * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
  */
 export async function importClientKey(jwk: unknown): Promise<ClientKey> {

@@ -10,11 +10,11 @@ export type JweTask =
   | { readonly kind: 'open'; readonly jwe: string; readonly handles: readonly webcrypto.CryptoKey[] }
   | { readonly kind: 'seal'; readonly plaintext: Uint8Array; readonly handle: webcrypto.CryptoKey };
 
-/** What comes back. A task that fails says nothing of why. */
+/** What comes back. A task that fails does not say why. */
 export type JweAnswer =
   { readonly opened: OpenedWith | undefined } | { readonly sealed: string } | { readonly failed: true };
 
-/** Opens and seals JWEs, wherever that is done. */
+/** Opens and seals JWEs, in whichever thread. */
 export interface JweWork {
   readonly openJwe: typeof openJwe;
   readonly sealJwe: typeof sealJwe;
@@ -97,12 +97,12 @@ export class JweThread implements JweWork {
       cause = error;
     });
     worker.on('exit', () => {
-      // One that was replaced has nothing under way any more, and what is under way is another's.
+      // A thread that was replaced has nothing under way any more: what is under way belongs to its successor.
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       this.#failAll(gone(cause));
     });
-    // It keeps nobody from ending.
+    // It does not keep the process alive.
     worker.unref();
     return worker;
   }

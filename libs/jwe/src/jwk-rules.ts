@@ -59,7 +59,7 @@ export function refuseJwk(fault: string): BrokerError {
 }
 
 /**
- * Holds a value of unknown origin against the rules.
+ * Checks a value of unknown origin against the rules.
  * @throws BrokerError `jwk_invalid`, naming the first rule that is broken
  */
 export function checkJwk(value: unknown, rules: readonly JwkRule[]): RawJwk {

@@ -2,7 +2,7 @@ import type { webcrypto } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { CONTENT_ENCRYPTION, KEY_MANAGEMENT } from './profile.js';
 
-// Held against the header a second time, by the library: an oversight in our check must not open another algorithm.
+// The library checks the header a second time: an oversight in our own check must not let in another algorithm.
 const ONLY_OUR_PROFILE = {
   keyManagementAlgorithms: [KEY_MANAGEMENT],
   contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],
@@ -15,7 +15,7 @@ export interface OpenedWith {
   readonly index: number;
 }
 
-/** With the first handle that fits, or undefined. The JWE has been held against everything that shows without a key. */
+/** With the first handle that fits, or undefined. The JWE has been checked for everything that shows without a key. */
 export async function openWithHandles(
   jwe: string,
   handles: readonly webcrypto.CryptoKey[],

@@ -5,7 +5,7 @@ import { CONTENT_ENCRYPTION, KEY_MANAGEMENT } from './profile.js';
 
 const ephemeralKeys = new EphemeralKeys();
 
-/** The plaintext has a length that is allowed. */
+/** The length of the plaintext has been checked. */
 export async function sealToHandle(plaintext: Uint8Array, handle: webcrypto.CryptoKey): Promise<string> {
   return new CompactEncrypt(plaintext)
     .setProtectedHeader({ alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION })

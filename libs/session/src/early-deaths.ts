@@ -1,5 +1,10 @@
 import { msBetween } from '#libs/clock';
-import type { ReplicaContext } from './replica-context.js';
+import type { Grace } from './grace.js';
+import type { HeldSessions } from './held-sessions.js';
+import type { MomentWatches } from './moment-watches.js';
+import type { Merchants } from './ports/merchants.js';
+import type { SessionEvents } from './ports/session-events.js';
+import type { SessionStore } from './ports/session-store.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -14,7 +19,14 @@ const DEATHS_OF_A_DUEL = 2;
 /** After so many pauses without a renewal that a report asked for, nobody reports any more. */
 const QUIET_PAUSES = 2;
 
-export type EarlyDeathsContext = Pick<ReplicaContext, 'held' | 'store' | 'grace' | 'watches' | 'merchants' | 'events'>;
+export interface EarlyDeathsContext {
+  readonly held: HeldSessions;
+  readonly store: SessionStore;
+  readonly grace: Grace;
+  readonly watches: MomentWatches;
+  readonly merchants: Merchants;
+  readonly events: SessionEvents;
+}
 
 function earlyUntilMs({ createdAt, expiresAt }: Session): number {
   return Math.min(MAX_EARLY_MS, EARLY_SHARE * msBetween(createdAt, expiresAt));

@@ -4,7 +4,7 @@ const EVERY_MS = 500;
 /** One minute. */
 const MAX_SAMPLES = 120;
 
-/** How late timers fire on this replica: what everything else that waits for the event loop has to wait, too. */
+/** How late timers fire on this replica: everything else that waits for the event loop has to wait as long. */
 export class EventLoopLag {
   readonly #clock: Clock;
   readonly #samples: number[] = [];

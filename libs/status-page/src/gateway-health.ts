@@ -8,7 +8,7 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 const MAX_ATTEMPTS = 20;
 /** none of them older than this, */
 const ATTEMPT_COUNTS_FOR_MS = 900_000;
-/** and is down when so many in a row have failed. */
+/** and is down when this many in a row have failed. */
 const DOWN_AFTER = 3;
 
 export const MAX_GATEWAYS = 12;

@@ -16,7 +16,7 @@ export interface MerchantStatusParts {
   readonly clock: Clock;
 }
 
-/** A merchant as the status page shows it. Built member by member: what is not named here cannot leave by it. */
+/** A merchant as the status page shows it. Built member by member: what is not named here cannot get out. */
 export function merchantStatus(
   { replica, history, environmentOf, isRequired, clock }: MerchantStatusParts,
   id: string,

@@ -12,7 +12,7 @@ export const CONDITIONS = [
   'fresh',
 ] as const satisfies StatusCondition[];
 
-/** However many look and search, every merchant is looked at once in this time. */
+/** However many viewers look and search, every merchant is looked at once in this time. */
 const GOOD_FOR_MS = 1_000;
 
 interface SurveyedMerchant {
@@ -20,11 +20,11 @@ interface SurveyedMerchant {
   readonly condition: StatusCondition;
 }
 
-/** How all merchants were at one moment. */
+/** The state of all merchants at one moment. */
 interface Survey {
   /**
-   * Those that somebody should look at first: by condition, and the one that expires first before the others. Those
-   * that are well follow in the order of the configuration, so that they do not change places with each renewal.
+   * Those that need attention come first: by condition, and the one that expires first before the others. Those that
+   * are well follow in the order of the configuration, so that they do not change places with each renewal.
    */
   readonly merchants: readonly SurveyedMerchant[];
   readonly counts: StatusCounts;

@@ -7,7 +7,7 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 /** As many as the page draws. */
 export const MAX_RENEWALS = 12;
 
-/** More than a broker is built for: whoever has gone longest without news is forgotten beyond it. */
+/** More than a broker is built for: beyond it, the merchant that has gone longest without news is forgotten. */
 export const MAX_MERCHANTS = 20_000;
 
 interface Remembered {
@@ -65,7 +65,7 @@ export class RenewalHistory implements SessionEvents {
     };
   }
 
-  /** What this replica has made itself is told as the renewal that it was. */
+  /** What this replica has made itself is shown as the renewal that it was. */
   #adopted({ merchant, source, generation }: Named<'session_adopted'>): void {
     if (source === 'own') return;
     this.#noteBudget(merchant, false);

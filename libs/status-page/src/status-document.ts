@@ -1,7 +1,8 @@
 /**
- * Everything that the status page can show, and with it everything that leaves the process by it: an allow-list. It has
- * no member that could hold a token, a key, a device id or a serviceCode, and it is built member by member. The page's
- * own script is checked against these types, so this file imports nothing. Moments are milliseconds since the epoch.
+ * Everything that the status page can show, and so everything that can leave the process through it: an allow-list. It
+ * has no member that could hold a token, a key, a device id or a serviceCode, and it is built member by member. The
+ * page's own script is checked against these types, so this file imports nothing. Moments are milliseconds since the
+ * epoch.
  */
 export interface StatusDocument {
   /** This replica's wall clock when the document was made: the page corrects its own clock by it. */
@@ -21,8 +22,8 @@ export interface StatusDocument {
 }
 
 /**
- * How a merchant is, the worst first: nothing to serve; past the safety margin; somebody else creates
- * sessions and ends ours; the last attempt failed while the session is good; its renewal is due or under way; all is well.
+ * The state of a merchant, the worst first: nothing to serve; past the safety margin; somebody else creates sessions
+ * and ends ours; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
 export type StatusCondition = 'unavailable' | 'stale' | 'foreign_authorizer' | 'failing' | 'renewing' | 'fresh';
 
@@ -69,7 +70,7 @@ export interface StatusGateway {
   /** Create calls of this replica that are young enough to judge by, at most twenty. */
   readonly attempts: number;
   readonly failed: number;
-  /** Of the successful ones among them. */
+  /** The successful ones among them. */
   readonly medianMs?: number;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
@@ -91,7 +92,7 @@ export interface StatusMerchant {
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
-  /** Of one that is not served: why not, in a sentence, and the runbook that goes on from there. */
+  /** For one that is not served: why not, in a sentence, and the runbook to go on with. */
   readonly unavailable?: { readonly text: string; readonly runbook: string };
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */

@@ -12,7 +12,7 @@ import type { StatusSource } from './status-source.js';
 import { StatusViewers } from './status-viewers.js';
 import { StoreHealth } from './store-health.js';
 
-/** The status page of this replica, put together: its files, its document, and whoever has it open. */
+/** The status page of this replica, put together: its files, its document, and its viewers. */
 export class StatusPage implements SessionEvents {
   readonly files: readonly PageFile[] = readPageFiles();
   readonly viewers: StatusViewers;
@@ -60,7 +60,7 @@ export class StatusPage implements SessionEvents {
     this.noteNews();
   }
 
-  /** Something has changed that is no event of the domain. */
+  /** Something has changed that is not an event of the domain. */
   noteNews(): void {
     this.viewers.noteNews();
   }

@@ -7,7 +7,7 @@ import type { StatusCondition, StatusDocument, StatusReplica } from './status-do
 import type { ReplicaCondition } from './status-source.js';
 import type { StoreHealth } from './store-health.js';
 
-/** Merchants in one document: more than a person reads, and a bound of what every viewer is sent each second. */
+/** Merchants in one document: more than a person reads, and a bound on what every viewer is sent each second. */
 export const MAX_LISTED = 100;
 
 /** What this replica says of itself without being asked. */
@@ -28,7 +28,7 @@ interface ReporterParts extends MerchantStatusParts {
   readonly facts: ReplicaFacts;
 }
 
-/** What a viewer looks for; without a member, everything. */
+/** What a viewer looks for; an absent member matches everything. */
 export interface StatusSearch {
   /** A part of the merchant's id. */
   readonly text?: string;

@@ -11,10 +11,10 @@ export interface ConfiguredMerchant {
 /** What this replica says of itself. */
 export type ReplicaCondition = Pick<StatusReplica, 'version' | 'ready' | 'storeReached' | 'shuttingDown' | 'watchers'>;
 
-/** How the store is, as far as its connection knows. */
+/** The state of the store, as far as its connection knows. */
 export type StoreConnection = Omit<StatusStore, 'failing'>;
 
-/** All that the page is written from: whoever shows a page answers this. */
+/** All that the page is written from: to be provided by the app that shows a page. */
 export interface StatusSource {
   readonly replica: Pick<
     SessionReplica,
@@ -22,7 +22,7 @@ export interface StatusSource {
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];
-  /** Undefined for one that is not configured any more. */
+  /** Undefined for one that is no longer configured. */
   merchant(id: string): ConfiguredMerchant | undefined;
   store(): StoreConnection;
   condition(): ReplicaCondition;

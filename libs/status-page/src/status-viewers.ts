@@ -4,12 +4,12 @@ import { BrokerError } from '#libs/errors';
 /** Status pages that are open at once on one replica: people, and the screens on their walls. */
 export const MAX_VIEWERS = 20;
 
-/** News is told at this pace at the most, however much of it there is, */
+/** News is sent no more often than this, however much of it there is, */
 export const PACE_MS = 1_000;
 /** and the state this often even without any, so that silence means that the connection is lost. */
 export const HEARTBEAT_MS = 5_000;
 
-/** Who has left a document unread for so long does not read. */
+/** A viewer that has left a document unread for this long does not read. */
 const MAX_LAG_MS = 15_000;
 
 const RETRY_AFTER_MS = 5_000;

@@ -25,7 +25,7 @@ export class StoreHealth implements SessionEvents {
       type,
       ...(condition === undefined ? {} : { condition }),
       ...(since === undefined ? {} : { since }),
-      // Of a store that answers there is nothing to explain.
+      // There is nothing to explain about a store that answers.
       ...(reason === undefined || condition === 'answers' ? {} : { reason }),
       ...(this.#failing === undefined ? {} : { failing: this.#failing }),
     };

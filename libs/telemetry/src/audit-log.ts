@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { type Clock, toRfc3339 } from '#libs/clock';
 
-/** What somebody did, from a list of members that cannot hold a secret. */
+/** What a caller did, from a list of members that cannot hold a secret. */
 export interface AuditRecord {
   readonly action: string;
   readonly outcome: 'allowed' | 'refused';

@@ -2,7 +2,7 @@ import { type Clock } from '#libs/clock';
 import type { Logger } from './logger.js';
 
 const REPEATED_AFTER_MS = 600_000;
-/** More than this many different complaints are the same one with something counted in it. */
+/** If there are more different complaints than this, they are the same one with a counter in it. */
 const MAX_REMEMBERED = 50;
 /** The beginning tells one complaint from another; what follows is addresses, counts and stacks. */
 const TELLING = 60;

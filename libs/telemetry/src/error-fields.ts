@@ -80,8 +80,9 @@ function statusOf(value: unknown): number | undefined {
 const FRAME = /^ {4}at (?:[^\n]{0,256} \()?(?:file:\/\/|node:|\/|[A-Za-z]:\\|<anonymous>|native)[^\n()]{0,512}\)?$/;
 
 /**
- * The frames alone. The header of a stack repeats the message, which may hold data and lines that look like frames,
- * so it is cut by the message it must start with; a stack that does not is one we cannot take apart, and is left out.
+ * The frames alone. The header of a stack repeats the message, which may hold data and lines that look like frames, so
+ * it is cut off by the message with which it must start; a stack that starts otherwise cannot be taken apart, and is
+ * left out.
  */
 function framesOf(stack: unknown, message: unknown): string | undefined {
   if (typeof stack !== 'string' || typeof message !== 'string') return undefined;

@@ -16,7 +16,9 @@ export interface MerchantGauges {
   readonly foreignAuthorizer?: 0 | 1;
 }
 
-/** Reads are far too many to be told one by one: they are counted where they happen and collected at a scrape. */
+/**
+ * There are far too many reads to report them one by one: they are counted where they happen and collected at a scrape.
+ */
 export interface CountedRead {
   readonly merchant: string;
   readonly result: string;
@@ -30,7 +32,7 @@ export interface CountedRejection {
   readonly count: number;
 }
 
-/** How this replica stands with its configuration. */
+/** The state of this replica's configuration. */
 export interface ConfigurationGauges {
   /** When the one in force was read, in seconds since the epoch. */
   readonly loadedSeconds: number;

@@ -19,14 +19,14 @@ export interface Logger {
 
 /** The logger of a program. */
 interface RootLogger extends Logger {
-  /** For every line from here on, also of its children. */
+  /** For every line from here on, including those of its children. */
   setLevel(level: LogLevel): void;
 }
 
 interface LoggerOptions {
-  /** Which program speaks: `broker`, `sandbox`, … */
+  /** The program that writes: `broker`, `sandbox`, … */
   readonly name: string;
-  /** The least level that is written. Default `info`. */
+  /** The lowest level that is written. Default `info`. */
   readonly level?: LogLevel;
   /** Takes whole lines, each with its line feed. Default: standard output, written at once, so a crash loses none. */
   readonly destination?: { write(line: string): void };

@@ -34,7 +34,7 @@ const URL_TEXT: Rule = [
 const PATH_QUERY: Rule = [/(\/[^\s?"'<>]{0,256})\?[^\s"'<>]+/g, `$1?${REDACTED}`];
 
 const QUOTED_NAME = /(\\{0,8}["'])([^"'\\]{1,256})\1\s*[:=]\s*/g;
-/** A nested value cannot be told from its end without a parser: everything behind its start goes. */
+/** The end of a nested value cannot be found without a parser: everything after its start is removed. */
 const QUOTED_VALUE =
   /"(?:[^"\\]|\\[\s\S])*(?:"|$)|'(?:[^'\\]|\\[\s\S])*(?:'|$)|\\+["'][\s\S]*?(?:\\+["'](?=\s*[,}\]])|$)|[[{][\s\S]*|[^\s,}\]]+/y;
 
@@ -60,7 +60,10 @@ const RULES: readonly Rule[] = [
   BARE_PAIR,
 ];
 
-/** Without userinfo, query and fragment. A password may hold a bare `/`, so all up to the last `@` goes; files have none. */
+/**
+ * Without userinfo, query and fragment. A password may hold a bare `/`, so everything up to the last `@` is removed;
+ * files have none.
+ */
 function bareUrl(scheme: string, rest: string): string {
   const [location = ''] = rest.split(/[?#]/, 1);
   const cut = location.length < rest.length ? `?${REDACTED}` : '';
@@ -70,8 +73,8 @@ function bareUrl(scheme: string, rest: string): string {
 }
 
 /**
- * A text without what looks like a credential, a key, a JWE or a JWT, and with every URL stripped of userinfo and query.
- * It is the second net: a secret that looks like nothing (a UUID) is caught by the name of its key only.
+ * A text without what looks like a credential, a key, a JWE or a JWT, and with every URL stripped of userinfo and
+ * query. This is the second net: a secret that looks like nothing (a UUID) is caught by the name of its key only.
  */
 export function redactText(text: string): string {
   const bounded = text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;

@@ -22,9 +22,9 @@ interface Walk {
 type Fields = Record<string, unknown>;
 
 /**
- * A copy of `value` that is fit to be printed: plain data without secrets, at most 8 deep, 64 wide, 2 000 values and
- * 4 096 characters per text. What stands under a secret name is replaced whole, at any depth; texts lose what looks
- * like a credential; errors go through their allow-list; binary data and class instances are named, never shown.
+ * A copy of `value` that is fit to be printed: plain data without secrets, at most 8 deep, 64 wide, 2 000 values and 4
+ * 096 characters per text. What is stored under a secret name is replaced as a whole, at any depth; texts lose what
+ * looks like a credential; errors go through their allow-list; binary data and class instances are named, never shown.
  * No getter and no `toJSON` of the value runs. It never throws and never changes `value`.
  */
 export function redact(value: unknown): unknown {
@@ -108,7 +108,7 @@ function copyOfEntries(entries: readonly (readonly [unknown, unknown])[], state:
   return copy;
 }
 
-/** In a flat list of names and values, as `rawHeaders` is one, the value behind a secret name goes too. */
+/** In a flat list of names and values, as `rawHeaders` is one, the value after a secret name is removed as well. */
 function copyOfList(items: readonly unknown[], state: Walk): unknown {
   const copy = Array.from({ length: Math.min(items.length, WIDEST) }, (_, index) => {
     const item = elementOf(items, index);
@@ -126,7 +126,7 @@ function isSecretText(value: unknown): boolean {
   return typeof value === 'string' && isSecretName(value);
 }
 
-/** That there is nothing is no secret, and saying otherwise would mislead whoever reads the line. */
+/** It is no secret that there is nothing, and saying otherwise would mislead the reader of the line. */
 function withheld(value: unknown): unknown {
   return value === undefined || value === null ? value : REDACTED;
 }

@@ -31,7 +31,7 @@ export function createRenewalTracing(tracer: Tracer): RenewalTracing {
   };
 }
 
-/** Of an error its name alone is told: a message is written for the log, which is redacted, and a trace is not. */
+/** Only the name of an error is recorded: a message is written for the log, which is redacted, and a trace is not. */
 async function inside<Result>(own: Context, run: () => Promise<Result>): Promise<Result> {
   const span = trace.getSpan(own);
   try {

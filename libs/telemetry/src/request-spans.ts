@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, ty
 
 export interface TracedRequest {
   readonly method: string;
-  /** The pattern of the path, never the path itself: what is in it may be a secret of somebody, and is without bound. */
+  /** The pattern of the path, never the path itself: what is in it may be somebody's secret, and is unbounded. */
   readonly route: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
@@ -14,7 +14,10 @@ export interface RequestSpan {
   end(status: number): void;
 }
 
-/** A span for a request, by the semantic conventions of HTTP servers; sampled as its caller wants, or as is set here. */
+/**
+ * A span for a request, by the semantic conventions of HTTP servers; sampled as its caller wants, or as the settings
+ * here say.
+ */
 export function startRequestSpan(tracer: Tracer, { method, route, headers }: TracedRequest): RequestSpan {
   const parent = propagation.extract(ROOT_CONTEXT, headers);
   const attributes = { 'http.request.method': method, 'http.route': route };

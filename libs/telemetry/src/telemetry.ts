@@ -13,7 +13,7 @@ import { createRequestDurations, type ServedRequest } from './request-durations.
 import { createRenewalTracing, type RenewalTracing } from './renewal-tracing.js';
 import { type RequestSpan, startRequestSpan, type TracedRequest } from './request-spans.js';
 
-/** What is seen of requests and renewals; there is none while traces go nowhere. */
+/** What is recorded of requests and renewals; absent while traces go nowhere. */
 interface Traces {
   readonly renewals: RenewalTracing;
   startRequest(request: TracedRequest): RequestSpan;
@@ -41,7 +41,7 @@ interface TelemetryOptions {
 }
 
 const SCOPE = 'session-broker';
-/** Of one metric: the most merchants that may have series of their own, with some labels each. */
+/** Of one metric: the most merchants that may have series of their own, with a few labels each. */
 const MAX_SERIES = 1_000_000;
 const MAX_FLUSH_MS = 3_000;
 /** As the standard has them. */
@@ -85,7 +85,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   };
 }
 
-/** What runs: a constant one, whose labels are what is told. */
+/** What runs: constantly one, with the information in its labels. */
 function tellBuild(meter: Meter, version: string): void {
   meter
     .createObservableGauge('session_broker_build_info', { description: 'What runs' })
@@ -114,7 +114,7 @@ function tracesOf(tracer: Tracer): Traces {
   };
 }
 
-/** What could not be flushed is lost, and that is said: telemetry is never worth a process that does not end. */
+/** What could not be flushed is lost, which is logged: telemetry is never worth a process that does not end. */
 async function within(clock: Clock, flush: Promise<void>, complaints: Complaints): Promise<void> {
   const deadline = new Deadline(clock, MAX_FLUSH_MS);
   const ended = new Promise<'late'>((resolve) => deadline.signal.addEventListener('abort', () => resolve('late')));

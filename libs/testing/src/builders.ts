@@ -15,7 +15,7 @@ import type {
 /** The moment at which FakeClock starts by default, so that built sessions are alive on it. */
 const createdAt = instantFromEpochMs(Date.parse('2026-01-01T00:00:00.000Z'));
 
-/** A point on P-384 whose private part nobody has kept. */
+/** A point on P-384 whose private part was not kept. */
 export function aServerPublicKey(): ServerPublicKey {
   return {
     kty: 'EC',
@@ -67,7 +67,7 @@ export function aPublication(session: Session = aSession(), overrides: Partial<P
   return { session, ageMs: 0, nextDueInMs: 60_000, ...overrides };
 }
 
-/** A session that was made alone, by a replica that knew of none before it. */
+/** A session that was made alone, by a replica that knew of no earlier one. */
 export function anOffer(session: Session = aSession(), overrides: Partial<Offer> = {}): Offer {
   return { ...aPublication(session), known: 0, ...overrides };
 }

@@ -11,7 +11,7 @@ export class FakeClock extends VirtualClock {
     this.passUnseen(durationMs);
   }
 
-  /** Somebody sets the wall clock: it jumps, monotonic time does not. */
+  /** The wall clock is set: it jumps, monotonic time does not. */
   jumpWall(byMs: number): void {
     this.setWall(byMs);
   }

@@ -48,12 +48,12 @@ export class FakeGateway implements SessionGateway {
     this.latencyMs = options.latencyMs ?? 0;
   }
 
-  /** The next calls are answered so, one each; then as usual. */
+  /** The next calls are answered like this, one each; then as usual. */
   answerNext(...answers: GatewayAnswer[]): void {
     this.#next.push(...answers);
   }
 
-  /** Every call is answered so, until `undefined` is given. */
+  /** Every call is answered like this, until `undefined` is given. */
   answerAlways(answer: GatewayAnswer | undefined): void {
     this.#always = answer;
   }

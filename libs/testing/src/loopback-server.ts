@@ -32,7 +32,7 @@ export class LoopbackServer {
     return LoopbackServer.#listen(createHttpsServer({ cert: certificate.cert, key: certificate.key }, listener));
   }
 
-  /** Bytes and nothing else, for what no HTTP server would say. */
+  /** Bytes and nothing else, for answers that no HTTP server would give. */
   static tcp(listener: (socket: Socket) => void): Promise<LoopbackServer> {
     return LoopbackServer.#listen(createTcpServer(listener));
   }

@@ -11,7 +11,7 @@ export interface TestCertificate {
 export interface CertificateWish {
   /** DNS names, IPv4 addresses and URIs that the certificate is for. */
   readonly names: readonly string[];
-  /** Of the subject; the first of the names when left out. */
+  /** Of the subject; by default the first of the names. */
   readonly commonName?: string;
   readonly notBefore?: Date;
   readonly notAfter?: Date;

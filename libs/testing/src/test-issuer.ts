@@ -27,7 +27,9 @@ const signings: Readonly<Record<SigningAlgorithm, Signing>> = {
   EdDSA: { generate: () => generateKeyPairSync('ed25519'), hash: null, options: {} },
 };
 
-/** Somebody who signs JSON Web Tokens (RFC 7519) with one key: written out, so that no library checks its own work. */
+/**
+ * An issuer that signs JSON Web Tokens (RFC 7519) with one key: written out, so that no library checks its own work.
+ */
 export class TestIssuer {
   static readonly ISSUER = 'https://issuer.example';
   static readonly AUDIENCE = 'session-broker';

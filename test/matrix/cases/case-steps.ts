@@ -1,7 +1,7 @@
 import { eventually } from '#libs/testing';
 import type { Stage } from '../stage.js';
 
-/** What runs until the gateway's time-out and five seconds of slack are over. */
+/** What runs until the gateway's timeout and five seconds of slack are over. */
 export const LEASE_MS = 6_000;
 
 /** Nothing falls due: the first session lives long. */

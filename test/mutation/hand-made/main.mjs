@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const { values } = parseArgs({ options: { processes: { type: 'string', default: '1' } } });
 const SPECS = [{ file: 'libs/session' }, { file: 'test/faults/(?!outages|renewal)' }, { file: 'test/faults' }];
 
-/** Where the mistake is made; a line that has been written anew since then is no mistake that nobody notices. */
+/** Where the mistake is made; a line that has been written anew since then is not a mistake that nobody notices. */
 function placed({ name, file, was, becomes }) {
   const source = readFileSync(join(root, file), 'utf8');
   const start = source.indexOf(was);

@@ -88,7 +88,7 @@ function ofTokens(tokens) {
     const before = tokens[index - 1]?.text;
     if (kind === 'number') return [mutant(token, token, String(Number(text) + 1))];
     if (kind === 'string') {
-      // The name of a command is no decision of ours: without it nothing would run.
+      // The name of a command is not a decision of ours: without it nothing would run.
       const isCommand = before === '(' && /^p?call$/.test(tokens[index - 2]?.text ?? '');
       return isCommand ? [] : [mutant(token, token, text === "''" ? "'mutant'" : `${text.slice(0, -1)}_mutant'`)];
     }

@@ -7,6 +7,6 @@ export default {
   // Stryker loads it itself, without the names that Jest replaces.
   testEnvironment: join(import.meta.dirname, '..', 'first-failure-ends.mjs'),
   setupFiles: [...base.setupFiles, '<rootDir>/test/mutation/without-shrinking.mjs'],
-  // A busy machine is no mutant that somebody noticed.
+  // A busy machine does not mean that a mutant was noticed.
   testTimeout: 15_000,
 };

@@ -66,7 +66,7 @@ async function textOf(answer: IncomingMessage): Promise<string> {
 
 /** The system's error code names the fault; a parser's message would quote what came. */
 function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'it is no JSON';
+  if (error instanceof SyntaxError) return 'it is not JSON';
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return error instanceof Error ? error.name : 'unknown';
 }

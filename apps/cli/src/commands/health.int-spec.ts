@@ -44,7 +44,7 @@ describe('cli health', () => {
     expect(await health(url)).toEqual([4, `${url} does not answer (ABORT_ERR)`]);
   });
 
-  it('ends with 2 for what is no http URL', async () => {
+  it('ends with 2 for what is not an http URL', async () => {
     expect((await health('ftp://127.0.0.1/'))[0]).toBe(2);
     expect((await health('nonsense'))[0]).toBe(2);
   });

@@ -17,7 +17,7 @@ interface HealthOptions {
 /**
  * Asks a running broker how it is, for platforms that run a command inside the container. It needs no shell, no
  * configuration and no secret.
- * @throws BrokerError `invalid_request` for what is no http URL
+ * @throws BrokerError `invalid_request` for what is not an http URL
  */
 export async function health({ url }: HealthOptions, { clock, signal }: CommandContext): Promise<Report> {
   const asked = URL.parse(url);
@@ -34,7 +34,7 @@ export async function health({ url }: HealthOptions, { clock, signal }: CommandC
   };
 }
 
-/** The status, or in a word why there is none. The body is not read: what is in it is for people. */
+/** The status, or in a word why there is none. The body is not read: it is for people. */
 async function statusOf(url: URL, { clock, signal }: { clock: Clock; signal: AbortSignal }): Promise<number | string> {
   const deadline = new Deadline(clock, DEADLINE_MS, signal);
   try {

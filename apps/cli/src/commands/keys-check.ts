@@ -9,7 +9,7 @@ interface KeysCheckOptions {
 }
 
 /**
- * Holds a key file against the rules that the broker applies.
+ * Checks a key file by the rules that the broker applies.
  * @throws BrokerError `key_file_invalid` or `jwk_invalid`, naming the rule that is broken, never a value
  */
 export async function keysCheck({ file, expect }: KeysCheckOptions): Promise<Report> {

@@ -30,7 +30,7 @@ export interface SimulateOptions {
 }
 
 const MAX_MERCHANTS = 20;
-/** More than this takes longer than anybody waits, and tells nothing more. */
+/** More than this takes longer than anybody waits, and shows nothing new. */
 const MAX_RENEWALS = 20_000;
 const DAY_MS = 86_400_000;
 /** A month of nights; `--json` has all of them. */
@@ -40,8 +40,8 @@ const MIN_LIFETIME_MS = 10_000;
 type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> & Omit<GatewayBehaviour, 'lifetimeMs'>;
 
 /**
- * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as the
- * options say. Reads the configuration alone: none of the files that it names need be there.
+ * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as
+ * the options say. Reads the configuration alone: none of the files that it names need exist.
  * @throws ConfigurationError, BrokerError `invalid_request` or `merchant_not_found`
  */
 export async function simulateSchedule(options: SimulateOptions, { environment }: CommandContext): Promise<Report> {

@@ -39,7 +39,7 @@ describe('the ports of the demo', () => {
     });
   });
 
-  it.each(['http', '-1', '65536', '80.5', ''])('refuse what is no port: %j', async (text) => {
+  it.each(['http', '-1', '65536', '80.5', ''])('refuse what is not a port: %j', async (text) => {
     await expect(chooseDemoPorts({ sandboxPort: text }, anyPorts)).rejects.toMatchObject({
       code: 'configuration_invalid',
     });

@@ -24,8 +24,8 @@ interface PortWish {
 }
 
 /**
- * The three ports: from the command line, else the environment, else the defaults; 0 takes any free one. Each is
- * tried here, so that a taken one is one clear line before anything starts.
+ * The three ports: from the command line, otherwise the environment, otherwise the defaults; 0 takes any free one. Each
+ * is tried here, so that a taken one is one clear line before anything starts.
  * @throws BrokerError `address_in_use` or `configuration_invalid`, naming the port and how to choose another
  */
 export async function chooseDemoPorts(

@@ -27,11 +27,11 @@ describe('a log line for people', () => {
     expect(humanLogLine('broker', line(entry))).toBe('12:00:01 broker   m');
   });
 
-  it.each(['not json', '{"half":', '"text"', 'null', '[1'])('passes on what is no log entry: %s', (text) => {
+  it.each(['not json', '{"half":', '"text"', 'null', '[1'])('passes on what is not a log entry: %s', (text) => {
     expect(humanLogLine('broker', text)).toContain(text);
   });
 
-  it('stands a log entry without the usual members', () => {
+  it('copes with a log entry without the usual members', () => {
     expect(humanLogLine('broker', '{}')).toContain('broker');
   });
 });

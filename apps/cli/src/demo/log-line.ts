@@ -1,5 +1,5 @@
 const CLOCK_TIME = /T(\d{2}:\d{2}:\d{2})/;
-/** Said elsewhere in the line, or of use to machines only. */
+/** Shown elsewhere in the line, or of use to machines only. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'level',
   'time',
@@ -12,8 +12,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * One log line of a service (a JSON object with `level`, `time` and `msg`) as one line for people. What is no such
- * object is passed on as it is.
+ * One log line of a service (a JSON object with `level`, `time` and `msg`) as one line for people. Anything else is
+ * passed on as it is.
  */
 export function humanLogLine(service: string, line: string): string {
   const entry = parseEntry(line);

@@ -18,7 +18,7 @@ export async function waitUntilReady({ url, clock, signal }: ReadinessOptions): 
   return false;
 }
 
-/** The status, or undefined when nobody answers (yet). */
+/** The status, or undefined when there is no answer (yet). */
 function statusOf(url: string, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, signal }, (response) => {

@@ -23,7 +23,7 @@ export interface ServiceEnd {
 /** One of our programs, running as a process of its own. */
 export class ServiceProcess {
   readonly name: string;
-  /** Settles when the process is gone, whoever ended it. Never rejects. */
+  /** Settles when the process is gone, for whatever reason. Never rejects. */
   readonly ended: Promise<ServiceEnd>;
   readonly #child: ChildProcess;
   readonly #clock: Clock;

@@ -7,7 +7,7 @@ export interface Finding {
   readonly message: string;
   /** What to do about it. */
   readonly remedy?: string;
-  /** Of a fault: what kind it is, and so the exit code. */
+  /** Of a fault: its kind, which decides the exit code. */
   readonly faultClass?: ExitClass;
 }
 
@@ -23,9 +23,9 @@ export interface Check {
   readonly name: string;
   /** What it looks at, where there is more than one: a merchant, a host. */
   readonly subject?: string;
-  /** Names of checks that have to have passed before this one makes sense, for the same subject or without one. */
+  /** Names of checks that must have passed before this one makes sense, for the same subject or without one. */
   readonly needs?: readonly string[];
-  /** Longer than this, and it is given up as not run. */
+  /** After this time it is given up as not run. */
   readonly limitMs: number;
   /** May throw what it does not expect: the runner makes a fault of it. */
   run(signal: AbortSignal): Promise<Verdict>;
@@ -50,7 +50,7 @@ export const looked = (findings: readonly Finding[], facts?: object): Verdict =>
 
 export const notApplicable = (reason: string): Verdict => ({ kind: 'not_applicable', reason });
 
-/** Longer lists tell nothing more. */
+/** Longer lists say nothing more. */
 const MAX_NAMED = 10;
 
 /** The first of many names, and how many more there are. */

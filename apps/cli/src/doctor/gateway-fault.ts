@@ -2,7 +2,7 @@ import { GatewayFailure } from '#libs/session';
 import { exitClassOf } from '../exit-codes.js';
 import { fault, looked, type Verdict } from './check.js';
 
-/** The verdict of `look`; a failure of the gateway is a fault by its class, and one that we ended is no verdict. */
+/** The verdict of `look`; a failure of the gateway is a fault by its class, and one that we caused is not a verdict. */
 export async function asFault(look: () => Promise<Verdict>, remedy: string): Promise<Verdict> {
   try {
     return await look();
@@ -13,7 +13,7 @@ export async function asFault(look: () => Promise<Verdict>, remedy: string): Pro
   }
 }
 
-/** What happened, with the marks that the bank can find the call by. */
+/** What happened, with the ids by which the bank can find the call. */
 export function describeFailure({ detail, code, msgCode, httpStatus, requestId }: GatewayFailure): string {
   const marks = [
     ...(msgCode === undefined ? [] : [msgCode]),

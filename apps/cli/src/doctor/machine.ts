@@ -6,7 +6,7 @@ import type { MachineFacts } from './checks/environment-check.js';
 /** What the platform says of this process. */
 export async function machineFacts(environment: MachineFacts['environment']): Promise<MachineFacts> {
   const openFiles = await openFileLimit();
-  // 0, or absurdly much, stands for no limit.
+  // 0, or an absurdly large value, stands for no limit.
   const constrained = process.constrainedMemory();
   const memoryBytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return {

@@ -41,12 +41,12 @@ export interface Plan {
   readonly recipients: readonly RecipientCandidate[];
 }
 
-/** What a look at a broker without a readable number of watchers takes for granted. */
+/** What is assumed where the number of watchers cannot be read. */
 const USUAL_WATCHERS = 10_000;
 /** Both helpers, for each of a few texts. */
 const CROSS_CHECK_CALLS = 8;
 
-/** The checks in their order: from what is near to what is far, and what creates sessions last. */
+/** The checks in their order: from near to far, and those that create sessions last. */
 export function planChecks(plan: Plan): readonly Check[] {
   const { loaded, machine } = plan;
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;

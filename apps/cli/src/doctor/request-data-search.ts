@@ -17,7 +17,7 @@ interface SearchSpace {
   readonly maxCalls: number;
 }
 
-/** One create call with the data attached so. @throws GatewayFailure */
+/** One create call with the data attached in this way. @throws GatewayFailure */
 type TryOut = (requestData: RequestData) => Promise<void>;
 
 export interface Place {
@@ -35,7 +35,7 @@ export type SearchResult = { readonly calls: number } & (
   | { readonly kind: 'stopped'; readonly failure: GatewayFailure }
 );
 
-/** The gateway found the data and could not open it: so it looks for it in this place. */
+/** The gateway found the data and could not open it: so this is where it looks. */
 const NOT_OPENED = 'b_encryptor_failed_decrypt_message';
 /** Refusals that another place or recipient could not change. */
 const UNRELATED: ReadonlySet<string | undefined> = new Set([

@@ -72,7 +72,7 @@ describe('running checks', () => {
     ]);
   });
 
-  it('takes what a check throws for a fault, by its class', async () => {
+  it('counts what a check throws as a fault, by its class', async () => {
     const refused = aCheck('a', () => Promise.reject(new BrokerError('gateway_refused', { detail: 'no' })));
     const broken = aCheck('b', () => Promise.reject(new TypeError('a bug')));
     const results = await run(refused, broken);

@@ -14,7 +14,7 @@ export interface CheckResult {
 
 interface RunContext {
   readonly clock: Clock;
-  /** Aborts when the person has had enough: what has not run by then is not run. */
+  /** Aborts when the user has had enough: what has not run by then is not run. */
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +62,10 @@ function cutOff(deadline: Deadline, limitMs: number): Promise<Verdict> {
   });
 }
 
-/** What a check did not expect is a fault of what it looked at when it is one of our errors, and else one of ours. */
+/**
+ * What a check did not expect is a fault of what it looked at if it is one of our errors; otherwise it is a bug of
+ * ours.
+ */
 function verdictOn(error: unknown): Verdict {
   if (error instanceof BrokerError && error.code === 'shutting_down') {
     return { kind: 'not_run', reason: 'ended on request' };

@@ -34,7 +34,7 @@ describe('the figures of a schedule', () => {
     });
   });
 
-  it('hold each window of the budget against what was called in it, and against what the schedule alone would call', () => {
+  it('compare each window of the budget with what was called in it, and with what the schedule alone would call', () => {
     const windows = [...budget, { calls: 60, perMs: 24 * HOUR_MS }];
     const session = aSession({ renewAt: plusMs(aSession().createdAt, HOUR_MS) });
     const made = log({ callsAtMs: [0, HOUR_MS], sessions: [{ atMs: 0, session }] });
@@ -62,7 +62,7 @@ describe('the figures of a schedule', () => {
     });
   });
 
-  it('hold the last session against the end', () => {
+  it('compare the last session with the end', () => {
     expect(figuresOf(log({ sessions: [taken(0)] }), 250_000, budget).withoutSessionMs).toBe(150_000);
     expect(figuresOf(log({ sessions: [taken(0)] }), 50_000, budget)).not.toHaveProperty('worstRemainingMs');
     expect(figuresOf(log({}), 50_000, budget).withoutSessionMs).toBe(50_000);

@@ -19,7 +19,7 @@ export interface ScheduleFigures {
   readonly mostInAnHour: number;
   readonly budget: readonly WindowFigures[];
   readonly failures: Readonly<Record<string, number>>;
-  /** When a session was replaced, this was left of it, at the least; negative: it had ended. Absent: none was replaced. */
+  /** The least that was left of a session when it was replaced; negative: it had ended. Absent: none was replaced. */
   readonly worstRemainingMs?: number;
   /** Sessions that were handed out past their safety margin. */
   readonly pastMarginMs: number;
@@ -78,7 +78,7 @@ function failuresIn(events: readonly SessionEvent[]): Readonly<Record<string, nu
 
 type Gaps = Pick<ScheduleFigures, 'worstRemainingMs' | 'pastMarginMs' | 'withoutSessionMs'>;
 
-/** Between each session and the one after it; the last one is held against the end of the simulation. */
+/** Between each session and the one after it; for the last one, until the end of the simulation. */
 function gapsIn({ sessions, startsAt }: SimulationLog, durationMs: number): Gaps {
   const ends = sessions.map(({ session }, index) => {
     const next = sessions[index + 1];

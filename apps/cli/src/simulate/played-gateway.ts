@@ -8,7 +8,7 @@ export interface GatewayBehaviour {
   readonly latencyMs: number;
   /** Of the calls, in [0, 1]: fail in a way that passes. */
   readonly failureShare: number;
-  /** Once, from the first call after half of the run: every call fails for so long. 0 for none. */
+  /** Once, from the first call after half of the run: every call fails for this long. 0 for none. */
   readonly outageMs: number;
 }
 

@@ -78,7 +78,7 @@ async function play(
   }
 }
 
-/** A call in flight ends with time, of which there is no more than this allows. */
+/** A call in flight ends as time passes; this is the most that it takes. */
 async function close(replicas: readonly SessionReplica[], clock: VirtualClock): Promise<void> {
   const stopped = Promise.all(replicas.map((replica) => replica.stop(0)));
   await clock.advance(TICK_MS);

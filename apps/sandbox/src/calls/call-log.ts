@@ -10,7 +10,7 @@ export const paymentOperations = [
 ] as const;
 export type PaymentOperationName = (typeof paymentOperations)[number];
 
-/** `rival` is no route: it stands for the create calls that somebody else makes with a merchant's service code. */
+/** `rival` is no route: it stands for the create calls that another system makes with a merchant's service code. */
 export const operations = ['authorize', 'echo', 'decrypt', 'encrypt', 'rival', ...paymentOperations] as const;
 export type Operation = (typeof operations)[number];
 
@@ -50,7 +50,7 @@ export interface Call {
   end(end: CallEnd): void;
 }
 
-/** The calls that the gateway got, oldest first, in a ring; and a bell for whoever waits for the next event. */
+/** The calls that the gateway got, oldest first, in a ring; and a bell for those who wait for the next event. */
 export class CallLog {
   readonly #clock: Clock;
   readonly #capacity: number;

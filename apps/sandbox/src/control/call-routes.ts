@@ -13,7 +13,7 @@ const callsQuery = shape({
   merchant: optional(merchantId),
   serviceCode: filterWord,
   limit: withDefault(numberText(1, 10_000), 1_000),
-  /** Answers once so many calls match, or when the time is up. */
+  /** Answers once this many calls match, or when the time is up. */
   waitFor: withDefault(numberText(0, 10_000), 0),
   until: withDefault(oneOf(['arrived', 'finished']), 'finished'),
   timeoutMs: withDefault(numberText(0, 120_000), 10_000),

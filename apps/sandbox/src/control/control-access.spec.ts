@@ -13,7 +13,7 @@ describe('access to control', () => {
     await expect(demandControlAccess(undefined)(from(ip))).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('is had from anywhere with the token, and from nowhere without it', async () => {
+  it('is possible from anywhere with the token, and from nowhere without it', async () => {
     const demand = demandControlAccess('token');
     await expect(demand(from('10.0.0.1', 'Bearer token'))).resolves.toBeUndefined();
     await expect(demand(from('127.0.0.1'))).rejects.toMatchObject({ code: 'unauthenticated' });

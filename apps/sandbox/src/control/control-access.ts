@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 
-/** Lets the owner of the token in; where none is set, whoever is on the same machine. */
+/** Lets the owner of the token in; where none is set, everyone on the same machine. */
 export function demandControlAccess(token: string | undefined): (request: FastifyRequest) => Promise<void> {
   const due = token === undefined ? undefined : digest(`Bearer ${token}`);
   return (request) => {

@@ -30,7 +30,7 @@ export interface ControlParts extends PaymentParts {
   readonly recipient: KeyPair;
 }
 
-/** How tests and people tell the gateway what to play, and see what it got. No part of the gateway's interface. */
+/** How tests and people tell the gateway what to play, and see what it got. Not part of the gateway's interface. */
 export function controlRoutes(parts: ControlParts): FastifyPluginCallback {
   return (control, _options, done) => {
     control.addHook('onRequest', demandControlAccess(parts.controlToken));
@@ -50,7 +50,7 @@ export function controlRoutes(parts: ControlParts): FastifyPluginCallback {
   };
 }
 
-/** What the bank hands out by other ways, so that nobody needs to be let in for it. */
+/** What the bank hands out in other ways, so that it needs no access. */
 export function publicRoutes({ paymentKey }: Pick<PaymentParts, 'paymentKey'>): FastifyPluginCallback {
   return (open, _options, done) => {
     open.get('/payment-key', () => publishedKey(paymentKey));

@@ -13,5 +13,5 @@ export function idOf(parameters: unknown): number {
   return readInput(idPath, parameters).id;
 }
 
-/** A word of the query that narrows a list down. */
+/** A word in the query that narrows a list down. */
 export const filterWord = optional(text({ longest: 64 }));

@@ -16,7 +16,7 @@ interface RivalParts {
 
 type ById = { readonly Params: { readonly id: string } };
 
-/** Somebody else who creates sessions with a merchant's service code. */
+/** Another system that creates sessions with a merchant's service code. */
 export function rivalRoutes(control: FastifyInstance, { merchants, rivals }: RivalParts): void {
   control.post<ById>('/merchants/:id/rival', async ({ params: { id }, body }, reply) => {
     const given = readInput(rivalry, body ?? {});

@@ -7,7 +7,7 @@ import { generateKeyPair, readPublicKey, type KeyPair, type PublicKey } from './
 
 /*
  * ECDH-ES+A256KW with A256GCM, compact (RFC 7516, section 7.1; RFC 7518, sections 4.6 and 5.3), on node:crypto alone.
- * The broker seals and opens with other code on purpose: where the two agree, neither can be wrong in its own way.
+ * The broker deliberately seals and opens with other code: where the two agree, neither is wrong in a way of its own.
  */
 const ALGORITHM = 'ECDH-ES+A256KW';
 const ENCRYPTION = 'A256GCM';

@@ -92,7 +92,7 @@ describe('compact JWE', () => {
     ['a critical extension', 'jwe_malformed', (header) => (header['crit'] = ['exp'])],
     ['an ephemeral key of another curve', 'jwk_invalid', (header) => (header['epk'] = { kty: 'EC', crv: 'P-256' })],
     ['no ephemeral key', 'jwk_invalid', (header) => delete header['epk']],
-    ['party information that is no base64url', 'jwe_malformed', (header) => (header['apu'] = '%')],
+    ['party information that is not base64url', 'jwe_malformed', (header) => (header['apu'] = '%')],
     ['party information that the sealer did not use', 'jwe_not_opened', (header) => (header['apu'] = 'QWxpY2U')],
   ])('refuses a header with %s', (_name, code, change) => {
     expect(() => openCompact(withHeader(change), own)).toThrow(expect.objectContaining({ code }));
@@ -102,7 +102,7 @@ describe('compact JWE', () => {
     ['no parts', ''],
     ['four parts', 'a.b.c.d'],
     ['six parts', 'a.b.c.d.e.f'],
-    ['a header that is no JSON', 'e30x.AA.AAAAAAAAAAAAAAAA..AAAAAAAAAAAAAAAAAAAAAA'],
+    ['a header that is not JSON', 'e30x.AA.AAAAAAAAAAAAAAAA..AAAAAAAAAAAAAAAAAAAAAA'],
     ['a null header', `${Buffer.from('null').toString('base64url')}.AA.AAAAAAAAAAAAAAAA..AAAAAAAAAAAAAAAAAAAAAA`],
     ['a short tag', 'e30.AA.AAAAAAAAAAAAAAAA.AA.AAAA'],
   ])('calls %s malformed', (_name, compact) => {

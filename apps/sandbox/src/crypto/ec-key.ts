@@ -48,7 +48,7 @@ export function readPrivateKey(value: unknown): KeyPair {
   const members = membersOf(value);
   const publicKey = publicKeyOf(members);
   const d = coordinate(members, 'd');
-  // Node takes a `d` that belongs to another x and y without a word.
+  // Node silently accepts a `d` that belongs to another x and y.
   if (!pointOf(d).equals(uncompressed(publicKey.jwk))) throw refused('"d" does not belong to "x" and "y"');
   const jwk = { ...publicKey.jwk, d: encodeBase64url(d) };
   return { ...publicKey, privateKey: createPrivateKey({ key: jwk, format: 'jwk' }) };

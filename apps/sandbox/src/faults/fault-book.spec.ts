@@ -42,7 +42,7 @@ describe('the book of faults', () => {
     expect(book.meet('echo', undefined).answer?.fault.kind).toBe('empty');
   });
 
-  it('drops what is used up, but keeps a hold that somebody may have to release', () => {
+  it('drops what is used up, but keeps a hold that may have to be released', () => {
     set({ kind: 'error', times: 1 });
     const hold = set({ kind: 'hold', times: 1 });
     kindsMet(book);

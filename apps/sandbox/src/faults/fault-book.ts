@@ -50,7 +50,10 @@ export class FaultBook {
     return describeFault(entry);
   }
 
-  /** The oldest fault of each family that is meant for this call. Each counts as used by it, whether it shows or not. */
+  /**
+   * The oldest fault of each family that is meant for this call. Each counts as used by it, whether its effect shows or
+   * not.
+   */
   meet(operation: Operation, merchant: string | undefined): MetFaults {
     const met: Partial<Record<FaultFamily, MetFault>> = {};
     for (const entry of this.#entries.values()) {

@@ -33,7 +33,7 @@ export const jweShapes = [
   'bad_epk',
 ] as const;
 
-/** Every fault by its kind, each with what it can be told beside `operation`, `merchant` and `times`. */
+/** Every fault by its kind, each with its parameters besides `operation`, `merchant` and `times`. */
 const parameters = {
   latency: { delayMs: wholeNumber(0, A_DAY_MS), at: withDefault(beforeOrAfter, 'arrival') },
   hold: { at: withDefault(beforeOrAfter, 'arrival') },

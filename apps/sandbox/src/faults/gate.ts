@@ -1,4 +1,4 @@
-/** Where calls wait until somebody lets them go on. */
+/** Where calls wait until they are let go on. */
 export class Gate {
   readonly #waiting: (() => void)[] = [];
   #isOpen = false;

@@ -14,7 +14,7 @@ export interface AuthorizeParts {
   readonly merchants: MerchantBook;
   readonly sessions: SessionBook;
   readonly settings: Settings;
-  /** Whom session request data is encrypted to. */
+  /** The key to which session request data is encrypted. */
   readonly recipient: KeyPair;
 }
 

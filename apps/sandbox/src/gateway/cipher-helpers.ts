@@ -32,7 +32,7 @@ function messageOf({ query }: GatewayRequest): string {
   return message;
 }
 
-/** The answer of a helper is text whatever it says, so that what went wrong is told by the status as well. */
+/** The answer of a helper is text whatever it says, so the status shows as well what went wrong. */
 function refusing(work: () => string): string {
   try {
     return work();

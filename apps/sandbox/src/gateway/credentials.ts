@@ -29,7 +29,7 @@ export function refuseForeign(credentials: Credentials): void {
   throw new GatewayRefusal('b_unknown_device', { msgText: 'Token and device are not of one session' });
 }
 
-/** How a merchant's users are told that a session is dead. */
+/** How those who use a merchant's session learn that it is dead. */
 type DeathNotice = Pick<Merchant, 'supersededCode' | 'deadSessionStatus'>;
 
 /** @throws GatewayRefusal that says what ended the session, in the merchant's words where it has any */

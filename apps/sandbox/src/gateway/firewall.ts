@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Answer } from '../wire/answer.js';
 
 /*
- * What stands before the gateway and answers in its place: pages for people, with a number by which an operator finds
- * the incident. Nothing of them belongs into a log line, a metric or an error.
+ * What is in front of the gateway and answers in its place: pages for people, with a number by which an operator finds the incident. None of it belongs in a log line, a metric or an error.
  */
 
-/** A request that the firewall takes for an attack, or its check of a browser. */
+/** The answer to a request that the firewall takes for an attack, or its check of a browser. */
 export function firewallPage(status: number): Answer {
   return page(status, {
     title: 'Request unsuccessful',
@@ -15,7 +14,7 @@ export function firewallPage(status: number): Answer {
   });
 }
 
-/** A request from an address that the bank was not told of. */
+/** The answer to a request from an address that the bank does not know. */
 export function addressPage(): Answer {
   return page(403, {
     title: 'Access denied',

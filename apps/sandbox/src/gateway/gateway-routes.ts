@@ -4,7 +4,7 @@ import type { GatewayOperation } from './operation.js';
 import type { Exchange, Stage } from './play.js';
 import { GatewayRefusal } from './refusal.js';
 
-/** The routes of the gateway itself. Each answers by its own hand, because faults reach down to the socket. */
+/** The routes of the gateway itself. Each writes its answer itself, because faults reach down to the socket. */
 export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: readonly GatewayOperation[]): void {
   for (const operation of operations) {
     app.route({
@@ -22,7 +22,7 @@ export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: re
   }
 }
 
-/** Whatever else is asked of the gateway, it has no such service. */
+/** For anything else the gateway answers that it has no such service. */
 export function answerUnknownService(stage: Stage): (request: FastifyRequest, reply: FastifyReply) => void {
   return (request, reply) => {
     reply.hijack();
@@ -35,12 +35,12 @@ function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
   return { request: { headers, query, body }, response: reply.raw, requestId: requestIdOf(headers['x-request_id']) };
 }
 
-/** The caller's own id when it is fit to be sent back in a header and printed, else a new one. */
+/** The caller's own id if it is fit to be sent back in a header and printed, otherwise a new one. */
 function requestIdOf(given: unknown): string {
   return typeof given === 'string' && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();
 }
 
-/** What is no JSON has a code of its own; types and sizes that are not taken have none. */
+/** What is not JSON has a code of its own; types and sizes that are not accepted have none. */
 function unreadRefusal(error: unknown): GatewayRefusal {
   const { statusCode: status, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
   if (code === 'FST_ERR_CTP_INVALID_JSON_BODY' || error instanceof SyntaxError)

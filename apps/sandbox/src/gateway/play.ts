@@ -96,7 +96,9 @@ export class Stage {
     sendWhole(this.#transmission(exchange, answer, this.#parts.settings.skewMs));
   }
 
-  /** From here to the first wait everything happens in one turn: whoever sees the call in the log can release it. */
+  /**
+   * From here to the first wait everything happens in one turn: a test that sees the call in the log can release it.
+   */
   #begin(operation: GatewayOperation, exchange: Exchange): Act {
     const { merchant, serviceCode, payment } = operation.identify(exchange.request);
     const call = this.#parts.calls.begin({
@@ -155,7 +157,7 @@ export class Stage {
       exchange.response.destroy();
       return;
     }
-    // Before the answer leaves, so that whoever has it finds the call finished in the log.
+    // Before the answer leaves, so that its receiver finds the call finished in the log.
     if (isAccepted) line?.answer();
     call.end(end);
     sendWhole(transmission);
@@ -172,7 +174,7 @@ export class Stage {
   }
 }
 
-/** Nothing more is to be done: a dropped call is over, and a hanging one until its caller leaves. */
+/** There is nothing more to do: a dropped call is over, and a hanging one lasts until its caller leaves. */
 function isLost({ trouble, exchange, call, line }: Act, moment: Moment): boolean {
   const loss = lossOf(trouble);
   if (loss?.at !== moment) return false;

@@ -16,8 +16,12 @@ const refusals = {
   b_session_doesnt_exists: { status: 401, msgType: 'ERROR', msgText: 'The session does not exist' },
   b_refresh_token_absent: { status: 200, msgType: 'ERROR', msgText: 'The header x-refresh_token is missing' },
   b_request_is_not_correct: { status: 400, msgType: 'ERROR', msgText: 'The request is not correct' },
-  b_error_parse_json: { status: 400, msgType: 'ERROR', msgText: 'The body is no JSON' },
-  b_user_merchant_request_mismatch: { status: 400, msgType: 'ERROR', msgText: 'The merchant is not the session’s own' },
+  b_error_parse_json: { status: 400, msgType: 'ERROR', msgText: 'The body is not JSON' },
+  b_user_merchant_request_mismatch: {
+    status: 400,
+    msgType: 'ERROR',
+    msgText: 'The merchant is not that of the session',
+  },
   ...paymentRefusals,
 } as const;
 

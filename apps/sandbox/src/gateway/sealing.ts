@@ -11,7 +11,8 @@ type Header = Record<string, unknown>;
 
 /**
  * Opens a body that is a compact JWE.
- * @throws GatewayRefusal `b_invalid_request` when it is no text, `b_encryptor_failed_decrypt_message` when it does not open
+ * @throws GatewayRefusal `b_invalid_request` when it is not text, `b_encryptor_failed_decrypt_message` when it does not
+ * open
  */
 export function openSealed(body: unknown, own: KeyPair): Buffer {
   if (typeof body !== 'string') {

@@ -28,7 +28,7 @@ describe('reading input', () => {
     });
   });
 
-  it('tells every fault at once, each with its place', () => {
+  it('reports every fault at once, each with its place', () => {
     const wrong = {
       name: 'Too long',
       count: 4,

@@ -65,7 +65,9 @@ export const listOf =
     return value.map((item, index) => reader(item, `${path}[${index}]`));
   };
 
-/** An object with these members and no other: a slip in a name is told, not ignored. Reports every fault at once. */
+/**
+ * An object with these members and no other: a slip in a name is reported, not ignored. Reports every fault at once.
+ */
 export const shape =
   <R extends MemberReaders>(readers: R): Reader<Shape<R>> =>
   (value, path) => {
@@ -76,7 +78,7 @@ export const shape =
     return readMembers(readers, { value, path, faults: unknown });
   };
 
-/** An object with at least these members; others are nobody's concern. Reports every fault at once. */
+/** An object with at least these members; others are ignored. Reports every fault at once. */
 export const openShape =
   <R extends MemberReaders>(readers: R): Reader<Shape<R>> =>
   (value, path) =>
@@ -85,7 +87,7 @@ export const openShape =
 interface MembersToRead {
   readonly value: unknown;
   readonly path: Path;
-  /** Found already. */
+  /** Faults found so far. */
   readonly faults: readonly string[];
 }
 

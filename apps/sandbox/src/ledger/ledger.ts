@@ -24,7 +24,7 @@ export interface LedgerEntry {
   readonly outcome: PaymentOutcome;
   /** Requests that arrived for it. */
   readonly requests: number;
-  /** How often it was carried out: more than once is a payment doubled. */
+  /** How often it was carried out: more than once means a doubled payment. */
   readonly accepted: number;
   /** Answers that tell of the acceptance and were handed over whole. */
   readonly answered: number;
@@ -50,7 +50,7 @@ export interface LedgerTotals {
   readonly refusedByReason: Readonly<Record<string, number>>;
 }
 
-/** One request on its way; told by the stage what becomes of it. */
+/** One request on its way; the stage tells it what becomes of it. */
 export interface LedgerLine {
   accept(): void;
   refuse(reason: string): void;

@@ -66,9 +66,9 @@ const members = shape({
   /** Whether a new session ends the ones before it, and after how long. */
   supersedes: withDefault(trueOrFalse, false),
   supersededGraceMs: withDefault(wholeNumber(0, MAX_LIFETIME_MS), 0),
-  /** What users of a superseded session are told. Default: by the route that they use. */
+  /** The code that requests with a superseded session get. Default: by their route. */
   supersededCode: optional(oneOf(endingCodes)),
-  /** The status under which a dead session is told. Default: 401. */
+  /** The status of the answer about a dead session. Default: 401. */
   deadSessionStatus: optional(wholeNumber(200, 599)),
   /** The merchantId of its terminal, which payments have to name. Default: any that is no other merchant's. */
   merchantId: optional(text({ longest: 36, pattern: /^.+$/u, due: 'text of 1 to 36 characters' })),

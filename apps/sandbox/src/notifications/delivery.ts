@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
-/** By the true time whatever the sandbox's clock says: a receiver that hangs must not keep a socket for ever. */
+/** By true time, whatever the sandbox's clock says: a receiver that hangs must not keep a socket for ever. */
 const MAX_SILENCE_MS = 10_000;
 const MAX_SOCKETS = 32;
 

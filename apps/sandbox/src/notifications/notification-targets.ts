@@ -10,7 +10,7 @@ export class NotificationTargets {
   }
 
   /**
-   * The URL when a notification may be sent to it. Anything else would let whoever names a notificationUrl make
+   * The URL when a notification may be sent to it. Anything else would let anybody who names a notificationUrl make
    * requests from within the sandbox's network.
    */
   allowed(text: string): URL | undefined {

@@ -59,7 +59,7 @@ describe('notifications', () => {
     expect(delivered).toHaveLength(5);
   });
 
-  it('are no more repeated after a reset', async () => {
+  it('are no longer repeated after a reset', async () => {
     send();
     await clock.settle();
     notifications.reset();

@@ -8,7 +8,7 @@ describe('a card', () => {
     },
   );
 
-  it('is told again with its first and last four digits only', () => {
+  it('is shown with its first and last four digits only', () => {
     expect(readCard('4111111111111111').mask).toBe('4111********1111');
   });
 

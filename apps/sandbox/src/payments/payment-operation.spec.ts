@@ -17,7 +17,7 @@ const purchase = (status: OperationStatus): PaymentOperation =>
     at,
   );
 
-describe('an operation, told', () => {
+describe('an operation, as reported', () => {
   const statuses: readonly OperationStatus[] = [
     'SUCCESS',
     'FAIL',

@@ -32,7 +32,7 @@ export interface PaymentOperation {
   refunded: number;
 }
 
-/** What of a card the bank tells again. */
+/** What the bank shows of a card. */
 export interface PaidWith {
   readonly cardNumberMask: string;
   readonly approvalCode: string;
@@ -41,7 +41,9 @@ export interface PaidWith {
   readonly redirect3dsUrl: string | undefined;
 }
 
-/** An operation as it is told within an order and in notifications. No member is null: what is not there is left out. */
+/**
+ * An operation as it is reported within an order and in notifications. No member is null: what is missing is left out.
+ */
 export function operationMembers(operation: PaymentOperation): Readonly<Record<string, unknown>> {
   return {
     type: operation.type,

@@ -31,7 +31,7 @@ export interface PaymentParts {
   readonly book: PaymentBook;
   readonly attempts: Attempts;
   readonly notices: PaymentNotices;
-  /** To whom card numbers and card data are encrypted. */
+  /** The key to which card numbers and card data are encrypted. */
   readonly paymentKey: KeyPair;
 }
 
@@ -41,7 +41,7 @@ export interface PaymentScene {
   readonly ownUrl: string;
 }
 
-/** What one kind of payment request is made of; how it is presented, sealed and timed is the same for all. */
+/** What makes up one kind of payment request; how it is presented, sealed and timed is the same for all. */
 export interface PaymentKind<T> {
   readonly name: PaymentOperationName;
   readonly path: string;
@@ -99,7 +99,7 @@ export function playedPayment<T>(parts: PaymentParts, kind: PaymentKind<T>): Gat
   };
 }
 
-/** Whom the request is about, by the device that it presents, whether its session is still good or not. */
+/** The merchant that the request is about, by the device that it presents, whether or not its session is still good. */
 function callerOf(
   { sessions, merchants }: PaymentParts,
   request: GatewayRequest,

@@ -11,7 +11,7 @@ export interface TerminalDemand {
 
 /**
  * A merchant has one terminal for a type of payments, with a merchantId of its own.
- * @throws GatewayRefusal `b_user_merchant_request_mismatch` for another's, `b_merchant_not_found` for nobody's,
+ * @throws GatewayRefusal `b_user_merchant_request_mismatch` for another merchant's, `b_merchant_not_found` for none,
  *   `b_terminal_not_found` for one that is not for such payments
  */
 export function demandTerminal(merchants: MerchantBook, { merchant, merchantId, use }: TerminalDemand): void {

@@ -22,8 +22,8 @@ interface Rival extends Rivalry {
 }
 
 /**
- * Somebody else with a merchant's service code, such as a plug-in that was left somewhere: makes create calls of its own,
- * and where sessions supersede, each of them ends the session that the merchant pays with.
+ * Another system with a merchant's service code, such as a plug-in that was left somewhere: it makes create calls of
+ * its own, and where sessions supersede, each of them ends the session that the merchant pays with.
  */
 export class Rivals {
   readonly #parts: RivalParts;

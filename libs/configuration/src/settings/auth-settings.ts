@@ -23,7 +23,7 @@ import {
 const PERMISSIONS = ['session:read', 'session:reject', 'payload:encrypt', 'payload:decrypt'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** In a policy: every merchant, also those that are configured later. */
+/** In a policy: every merchant, including those that are configured later. */
 export const EVERY_MERCHANT = '*';
 
 const permission: TextRule = {
@@ -48,19 +48,21 @@ export class HttpTlsSettings {
   readonly clientCaFile?: FileName<string>;
 }
 
-/** A static bearer token, known to the broker by its hash alone. A caller may have several while one is replaced. */
+/**
+ * A static bearer token, known to the broker by its hash alone. A caller may have several while one is being replaced.
+ */
 class TokenSettings {
   @text('Name of the caller, as policies and logs use it.', callerName)
   readonly caller!: string;
 
   /** In lower case. */
-  @text('SHA-256 of the bearer token. The token itself is nowhere.', sha256Hex)
+  @text('SHA-256 of the bearer token. The token itself is not stored anywhere.', sha256Hex)
   readonly sha256!: string;
 }
 
 class PolicySettings {
   @text(
-    "A caller: of a token, the `sub` of a JWT, or a certificate's name. Several policies of one add up.",
+    'The caller of a token, the `sub` of a JWT, or the name of a certificate. Several policies of one caller add up.',
     callerName,
   )
   readonly caller!: string;
@@ -102,7 +104,9 @@ export class AuthSettings {
   @list(TokenSettings, 0) readonly tokens: readonly TokenSettings[] = [];
   @list(PolicySettings, 0) readonly policies: readonly PolicySettings[] = [];
 
-  @flag('Let everyone in. Only while `http.host` is a loopback address, and without any other setting of `auth`.')
+  @flag(
+    'Let everyone in. Accepted only while `http.host` is a loopback address, and without any other setting of `auth`.',
+  )
   readonly disabled: boolean = false;
 
   @section(JwtSettings, { optional: true }) readonly jwt?: JwtSettings;

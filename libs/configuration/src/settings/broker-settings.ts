@@ -32,14 +32,17 @@ class HttpSettings {
 }
 
 class ManagementSettings {
-  @text('Address of health, metrics and status page. They need no authentication: keep them inside.', hostName)
+  @text(
+    'Address of health, metrics and status page. They need no authentication: keep them inside your network.',
+    hostName,
+  )
   readonly host: string = '127.0.0.1';
 
   @wholeNumber('Must differ from `http.port`; 0 for any free one.', 0, 65_535)
   readonly port: number = 9464;
 
   @wholeNumber(
-    'So many merchants, in the order of the file, have metrics of their own; the rest share the label `_other`.',
+    'This many merchants, in the order of the file, have metrics of their own; the rest share the label `_other`.',
     1,
     100_000,
   )
@@ -55,7 +58,7 @@ class AuditSettings {
   readonly destination: string = 'stdout';
 
   @wholeNumber(
-    'Of the reads of one session by one caller, the first and every so many-th has a record.',
+    'The first read of a session by a caller has a record of its own; after it, one record stands for this many reads.',
     1,
     1_000_000_000,
   )
@@ -63,7 +66,7 @@ class AuditSettings {
 }
 
 class ReloadSettings {
-  @flag('Take changed files without a restart: [reload](reload.md). SIGHUP does it at once, in any case.')
+  @flag('Take changed files without a restart: [reload](reload.md). SIGHUP always does it at once.')
   readonly watch: boolean = true;
 
   @text(
@@ -78,7 +81,7 @@ class LogSettings {
   readonly level: 'debug' | 'info' | 'warn' | 'error' = 'info';
 }
 
-/** The whole file. A default stands where it belongs: as the initial value of its setting. */
+/** The whole file. A default is where it belongs: the initial value of its setting. */
 export class BrokerSettings {
   @section(HttpSettings) readonly http: HttpSettings = new HttpSettings();
   @section(ManagementSettings) readonly management: ManagementSettings = new ManagementSettings();

@@ -16,7 +16,7 @@ import {
 import { timeOfDay, timeZone } from '../time-rules.js';
 
 class RequestDataSettings {
-  @oneOf('How the session request data travels. Open in the interface description.', ['none', 'body', 'header'])
+  @oneOf('How the session request data travels. The interface description leaves it open.', ['none', 'body', 'header'])
   readonly attach: 'none' | 'body' | 'header' = 'none';
 
   @text('The body member or header that carries it; needed unless `none`.', attachmentName, { optional: true })
@@ -54,7 +54,7 @@ export class GatewaySettings {
   readonly supersedes: boolean | 'unknown' = true;
 
   @text(
-    "Farther than this from ours the gateway's clock is not believed, and ours judges expiry.",
+    "If the gateway's clock is further than this from ours, it is not believed, and ours judges expiry.",
     durationBetween('2s', '1d'),
   )
   readonly largestClockSkewMs: number = durationMs('5m');
@@ -67,7 +67,7 @@ export class GatewaySettings {
 
 /** A hard stop: a short window against storms, a long one against a mistake that is repeated all day. */
 class BudgetWindowSettings {
-  @wholeNumber('At most so many create calls …', 1, 1_000)
+  @wholeNumber('At most this many create calls …', 1, 1_000)
   readonly calls!: number;
 
   @text('… in any stretch of this length; each window has its own.', durationBetween('1s', '7d'))
@@ -84,14 +84,14 @@ class QuietHoursSettings {
   @text('When they end; over midnight if that is not later than `from`.', timeOfDay)
   readonly to!: string;
 
-  @text('Whose clocks they go by, daylight saving included.', timeZone)
+  @text('The zone whose clocks count, daylight saving included.', timeZone)
   readonly timeZone!: string;
 }
 
 /** The `session` section of a merchant. */
 class RenewalSettings {
   @text(
-    'How long before expiry to renew. Left out: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
+    'How long before expiry to renew. Default: 20 %, or 5m if that is less and there are quiet hours; at least two gateway timeouts.',
     leadTime,
     { optional: true },
   )
@@ -104,7 +104,7 @@ class RenewalSettings {
 
   @section(QuietHoursSettings, { optional: true }) readonly quietHours?: QuietHoursSettings;
 
-  @text('How long before expiry to stop handing out; less than `renewBefore`. Left out: 5 %, at most 30 s.', leadTime, {
+  @text('How long before expiry to stop handing out; less than `renewBefore`. Default: 5 %, at most 30 s.', leadTime, {
     optional: true,
   })
   readonly safetyMargin?: LeadTime;

@@ -34,7 +34,7 @@ export class StoreSettings {
 
   @oneOf(
     '`authorize`: go on creating within a local budget; `fail`: stop. ' +
-      'Left out: `authorize` for merchants with `supersedes: false`, else `fail`.',
+      'Default: `authorize` for merchants with `supersedes: false`, otherwise `fail`.',
     ['authorize', 'fail'],
     { optional: true },
   )

@@ -14,7 +14,8 @@ export const conditionNames = {
 };
 
 /**
- * How a merchant is now, from what was last heard of it. Time alone makes it worse, never better: that takes news.
+ * The state of a merchant now, from what was last heard of it. Time alone makes it worse, never better: that takes
+ * news.
  * @param {StatusMerchant} merchant
  * @param {number} now by the replica's clock
  * @returns {StatusCondition}

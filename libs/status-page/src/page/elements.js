@@ -51,7 +51,7 @@ export function byId(id, kind) {
 }
 
 /**
- * Most of what is drawn each second is as it was: only what differs is touched, so that readers aloud stay calm.
+ * Most of what is drawn each second is as it was: only what differs is touched, so that screen readers stay quiet.
  * @param {Element} target
  * @param {string} text
  */

@@ -14,10 +14,10 @@ import { agoText, countText, durationText, skewText, tookText } from './wording.
 
 /** Beyond it the broker warns, and expiry is judged by the gateway's clock. */
 const SKEW_TOLERANCE_MS = 2_000;
-/** A timer that comes this late means that reads wait, too. */
+/** A timer that fires this late means that reads wait as well. */
 const LAG_TOLERANCE_MS = 200;
 
-/** How the store, each gateway and this replica are. */
+/** The state of the store, of each gateway and of this replica. */
 export class HealthCards {
   /** @type {HTMLElement} */
   #place;

@@ -52,7 +52,9 @@ export class MerchantList {
     row.element.remove();
   }
 
-  /** Arrows go from merchant to merchant: a hundred of them are too many for the tabulator. @param {KeyboardEvent} event */
+  /**
+   * Arrows go from merchant to merchant: a hundred of them are too many for the Tab key. @param {KeyboardEvent} event
+   */
   #move(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const buttons = [...this.#list.querySelectorAll('button')];

@@ -17,7 +17,7 @@ export function describeBudget(bench: Bench): void {
   describe('the budget of create calls', () => {
     const budget = aBudget({ calls: 2, perMs: SHORT_MS });
 
-    it('is at most so many calls in any window, over all replicas, per merchant', async () => {
+    it('is a number of calls in any window, over all replicas, per merchant', async () => {
       const { replicas, advance } = bench();
       const [store, other] = replicas;
       await giveUp(store, { budget });
@@ -97,7 +97,7 @@ export function describeBudget(bench: Bench): void {
       expect(expectRefusal(again, 'budget_exhausted', LONG_MS)).toBe(watched);
     });
 
-    it('has no call that counts for longer than a window, though the clock was set back', async () => {
+    it('has no call that counts for longer than a window, even when the clock was set back', async () => {
       const { replicas, advance, setBack } = bench();
       const [store, other] = replicas;
       await giveUp(store, { budget });

@@ -79,14 +79,14 @@ export function describeClaim(bench: Bench): void {
   });
 
   describe('claim: reasons to wait', () => {
-    it('refuses a merchant that is not due, unless it is claimed now', async () => {
+    it('refuses a merchant that is not due, unless the claim does not wait for that', async () => {
       const [store, other] = bench().replicas;
       const generation = await publishOnce(store);
       expectRefusal(await store.claim(aClaim({ newerThan: generation })), 'not_due', LONG_MS);
       expect(await other.claim(wanted({ newerThan: generation }))).toMatchObject({ kind: 'claimed' });
     });
 
-    it('holds a claim up that comes now while the merchant backs off, and counts its failures', async () => {
+    it('holds a claim up that does not wait for the due moment while the merchant backs off, and counts its failures', async () => {
       const [store, other] = bench().replicas;
       await failOnce(store, SHORT_MS);
       expectRefusal(await other.claim(byOther()), 'backing_off', SHORT_MS);

@@ -36,7 +36,7 @@ export function describeFences(bench: Bench): void {
       expect(fences.filter((fence) => fence % 2 !== 0)).toEqual([]);
     });
 
-    it('leave room for those to come: a floor that does not is no floor', async () => {
+    it('leave room for those to come: a floor that does not is ignored', async () => {
       const [store] = bench().replicas;
       const { fence } = await lease(store, { floor: Number.MAX_SAFE_INTEGER });
       expect(fence).toBeLessThan(AFTER_2023_MS * 2);
@@ -56,7 +56,7 @@ export function describeFences(bench: Bench): void {
       expect((await giveUp(store)).fence).toBeGreaterThan(first + TEN_YEARS_MS / 2);
     });
 
-    it('are believed, however high, by whoever has seen them', async () => {
+    it('are believed, however high, by a replica that has seen them', async () => {
       const [store] = bench().replicas;
       const leased = await lease(store, { floor: 8_999_999_999_999_998 });
       await store.publish(leased, publicationOf(leased));

@@ -15,7 +15,7 @@ import {
   stateOf,
 } from './store-under-test.js';
 
-/** A session that was made alone by whoever knew of `known` and of nothing after it. */
+/** A session that was made alone by a replica that knew of `known` and of nothing after it. */
 const madeAlone = (known: number): Offer => anOffer(aSession({ generation: known + 1 }), { known });
 
 /** A session that was made under a lease, and could not be published. */
@@ -71,7 +71,7 @@ export function describeOffer(bench: Bench): void {
       expectAbout(state.dueInMs, LONG_MS);
     });
 
-    it('answers the same again to whoever offers what was published', async () => {
+    it('answers the same again to an offer of what was published', async () => {
       const [store] = bench().replicas;
       const leased = await lease(store);
       await store.publish(leased, publicationOf(leased));
@@ -91,7 +91,7 @@ export function describeOffer(bench: Bench): void {
       expect(await store.offer(offer)).toEqual(first);
     });
 
-    it('frees its own lease, also when that was made under it and never published', async () => {
+    it('frees its own lease, even when it was made under that and never published', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
       expect(await store.offer(madeUnder(leased))).toEqual({
@@ -112,7 +112,7 @@ export function describeOffer(bench: Bench): void {
       expect((await lease(other, { newerThan: late.fence + 1 })).fence).toBeGreaterThan(late.fence + 1);
     });
 
-    it('is no publication: an even generation and an odd one are taken alike, anything else is our mistake', async () => {
+    it('is not a publication: an even generation and an odd one are both taken, anything else is our mistake', async () => {
       const [store] = bench().replicas;
       for (const generation of [4_711, 4_712]) {
         expect((await store.offer(anOffer(aSession({ generation }), { known: generation - 1 }))).kind).toBe('taken');
@@ -149,7 +149,7 @@ export function describeOffer(bench: Bench): void {
       expect(taken.isContested).toBe(true);
     });
 
-    it('fences the session that was being made, which is then refused as an offer, too', async () => {
+    it('fences the session that was being made, which is then refused as an offer as well', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(other, { owner: 'replica-2' });
       await store.offer(madeAlone(leased.fence));

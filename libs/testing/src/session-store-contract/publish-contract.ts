@@ -128,7 +128,7 @@ export function describePublish(bench: Bench): void {
       expect(await store.release(leased, { called: true, nextDueInMs: 0 })).toBe(true);
     });
 
-    it('frees no lease of another owner, though a store that has lost its records gave both one number', async () => {
+    it('frees no lease of another owner, even if a store that has lost its records gave both one number', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
       const namesake: Lease = { ...leased, owner: 'replica-2' };

@@ -39,7 +39,7 @@ export function describeRead(bench: Bench): void {
       expect(stored.ageMs).toBeLessThan(5_000);
     });
 
-    it('sends the session to whoever has another one, be it an older or a newer', async () => {
+    it('sends the session to a reader that has another one, be it older or newer', async () => {
       const [store, other] = bench().replicas;
       const generation = await publishOnce(store);
       for (const known of [0, generation - 2, generation + 2]) {

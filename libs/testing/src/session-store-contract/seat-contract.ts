@@ -4,7 +4,7 @@ const SEATS = 1_024;
 
 export function describeSeats(bench: Bench): void {
   describe('seats', () => {
-    it('are the same for the same owner, whichever way he asks', async () => {
+    it('are the same for the same owner, whichever way it asks', async () => {
       const [store, other] = bench().replicas;
       const seat = await store.seat('replica-1');
       await other.seat('replica-2');
@@ -20,7 +20,7 @@ export function describeSeats(bench: Bench): void {
       expect(seats.filter((seat) => !Number.isInteger(seat) || seat < 0 || seat >= SEATS)).toEqual([]);
     });
 
-    it('are no more than 1024: the longest unused one is taken over', async () => {
+    it('are no more than 1024: the one that has been unused longest is taken over', async () => {
       const { replicas, advance } = bench();
       const [store] = replicas;
       const idle = await store.seat('idle');
@@ -32,7 +32,7 @@ export function describeSeats(bench: Bench): void {
       expect(seats.has(await store.seat('idle'))).toBe(true);
     });
 
-    it('are kept by whoever asks again', async () => {
+    it('are kept by an owner that asks again', async () => {
       const { replicas, advance } = bench();
       const [store] = replicas;
       const first = await store.seat('first');

@@ -17,7 +17,7 @@ export interface StoreUnderTest {
   readonly replicas: readonly [SessionStore, SessionStore];
   /** Lets the store's clock run: virtual time, or a real wait. */
   readonly advance: (durationMs: number) => Promise<void>;
-  /** Somebody sets the store's clock back: from then on, whatever moment it has kept lies further ahead. */
+  /** The store's clock is set back: from then on, whatever moment it has kept lies further ahead. */
   readonly setBack: (byMs: number) => Promise<void>;
   readonly dispose: () => Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function lease(store: SessionStore, overrides: Partial<ClaimRequest
   return result.lease;
 }
 
-/** A claim of another replica that wants its answer now. */
+/** A claim of another replica that does not wait for the due moment. */
 export const byOther = (overrides: Partial<ClaimRequest> = {}): ClaimRequest =>
   aClaim({ mode: 'when_wanted', leaseMs: LONG_MS, owner: 'replica-2', ...overrides });
 

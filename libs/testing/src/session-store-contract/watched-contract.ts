@@ -16,7 +16,7 @@ import {
 
 export function describeWatchedMoments(bench: Bench): void {
   describe('a moment that was watched to its end', () => {
-    it('ends the lease of somebody who is gone, and fences it', async () => {
+    it('ends the lease of a replica that is gone, and fences it', async () => {
       const [store, other] = bench().replicas;
       const gone = await lease(store);
       const watched = expectRefusal(await other.claim(byOther()), 'held', LONG_MS);

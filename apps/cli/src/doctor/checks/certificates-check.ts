@@ -52,7 +52,12 @@ function findingsOn(certificate: X509Certificate, { each, index, now }: Position
     lifeOf(what, instantFromEpochMs(certificate.validToDate.getTime()), now),
     ...(startsAt > now ? [fault('invalidInput', `${what} is not valid yet`, 'compare the clock of this machine')] : []),
     ...(isAuthority && !certificate.ca
-      ? [warning(`${what} is not that of an authority`, 'give the certificate of who has signed the other one')]
+      ? [
+          warning(
+            `${what} is not that of an authority`,
+            'give the certificate of the authority that has signed the other one',
+          ),
+        ]
       : []),
   ];
 }
@@ -71,7 +76,7 @@ function privateKeyIn(pem: string): KeyObject | undefined {
   try {
     return createPrivateKey(pem);
   } catch {
-    // OpenSSL's own reasons help nobody here, and what it says of a key is better not repeated.
+    // OpenSSL's own reasons help nobody here, and what it says about a key is better not repeated.
     return undefined;
   }
 }

@@ -15,7 +15,7 @@ const TEXTS = ['session broker', '{"amount":"1.00","text":"a+b & c=d %20"}', 'Ü
 const REMEDY = 'report it to the bank: one of the two sides does not keep to the interface description';
 
 /**
- * Proves our JWE against the gateway's own cipher helpers, both ways, with a key pair that is made for it and thrown away:
+ * Tests our JWE with the gateway's own cipher helpers, both ways, with a key pair that is made for it and thrown away:
  * no configured key goes anywhere.
  */
 export function crossCheck({ merchant, helpers, limitMs }: CrossCheckParts): Check {
@@ -45,7 +45,7 @@ export function crossCheck({ merchant, helpers, limitMs }: CrossCheckParts): Che
 const compared = (isSame: boolean, message: string): readonly Finding[] =>
   isSame ? [] : [fault('invalidAnswer', message, REMEDY)];
 
-/** Undefined when it does not open: that is a finding here, no error. */
+/** Undefined when it does not open: that is a finding here, not an error. */
 async function openedText(jwe: string, key: ClientKey): Promise<string | undefined> {
   try {
     return new TextDecoder().decode((await openJwe(jwe, [key])).plaintext);

@@ -5,7 +5,7 @@ export interface MachineFacts {
   readonly nodeVersion: string;
   /** The soft limit of open files; Infinity when there is none. */
   readonly openFiles?: number;
-  /** What the process may use: of the container where there is one, else of the machine. */
+  /** What the process may use: of the container where there is one, otherwise of the machine. */
   readonly memoryBytes: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

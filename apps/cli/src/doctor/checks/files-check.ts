@@ -9,7 +9,7 @@ interface FilesToCheck {
   /** The configuration file. */
   readonly file: string;
   readonly named: readonly NamedFile[];
-  /** Who looks; undefined where the platform knows no users. */
+  /** The user who looks; undefined where the platform knows no users. */
   readonly uid: number | undefined;
 }
 
@@ -20,7 +20,10 @@ const GROUP_READ = 0o040;
 const GROUP_WRITE = 0o020;
 const STICKY = 0o1000;
 
-/** Owner and mode of every file that is named, and of the folder that it lies in: whoever can write that can swap it. */
+/**
+ * Owner and mode of every file that is named, and of the folder that it is in: anybody who can write to that can swap
+ * it.
+ */
 export function filesCheck(files: FilesToCheck): Check {
   return {
     name: 'files',

@@ -3,10 +3,10 @@ import { type Check, fact, looked } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 
-/** Beyond the time that a call has: its own end says more than ours. */
+/** Longer than the time that a call has: its own end says more than ours. */
 export const GRACE_MS = 1_000;
 
-/** Whether a connection comes about at all. */
+/** Whether there is a connection at all. */
 export function gatewayTcpCheck({ entry, subject, gateway: { timeoutMs }, tools }: GatewayVisit): Check {
   return {
     name: 'gateway.tcp',

@@ -1,7 +1,7 @@
 import type { MerchantConfiguration } from '#libs/configuration';
 import { type Check, fact, type Finding, looked, some, warning } from '../check.js';
 
-/** The client keys by their thumbprints. That each is one on P-384 is what reading the configuration has shown. */
+/** The client keys by their thumbprints. Reading the configuration has shown that each is on P-384. */
 export function keysCheck(merchants: readonly MerchantConfiguration[]): Check {
   return {
     name: 'keys',
@@ -43,7 +43,7 @@ function sharedBetween(keys: readonly Keys[]): readonly Finding[] {
       ? [
           warning(
             `the key ${thumbprint} is that of ${some([...merchants])}`,
-            'make a key for each merchant: one that leaks is then one merchant, not several',
+            'make a key for each merchant: one that leaks then concerns one merchant, not several',
           ),
         ]
       : [],

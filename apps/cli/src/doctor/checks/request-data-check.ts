@@ -11,12 +11,12 @@ import { type RecipientCandidate, searchRequestData, type SearchResult } from '.
 interface RequestDataToFind {
   readonly merchant: MerchantConfiguration;
   readonly tools: VisitTools;
-  /** Of places to try, before those that are always tried. */
+  /** Names of places to try before those that are always tried. */
   readonly names: readonly string[];
   readonly recipients: readonly RecipientCandidate[];
 }
 
-/** Nobody has seen one; these are what such gateways call it. */
+/** None has been observed; these are names that such gateways use. */
 const USUAL_NAMES = ['jwe', 'message', 'data', 'request', 'sessionRequestData'];
 const MAX_CALLS = 24;
 
@@ -110,7 +110,7 @@ function settingFinding(result: SearchResult, { gateway: { requestData } }: Merc
         requestData.recipient.thumbprint === result.recipient.key.thumbprint;
   return isConfigured
     ? fact(`the gateway takes what is configured: ${setting}`)
-    : warning('the gateway takes something else than is configured', `set gateway.${setting}`);
+    : warning('the gateway takes something other than what is configured', `set gateway.${setting}`);
 }
 
 function settingOf(result: SearchResult): Readonly<Record<string, string>> | undefined {

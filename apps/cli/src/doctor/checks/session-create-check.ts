@@ -70,7 +70,7 @@ interface Known {
   readonly facts: object;
 }
 
-/** As the renewer would take it, by its own rules, with the shortest lead that the jitter can leave. */
+/** As the renewer would see it, by its own rules, with the shortest lead that the jitter can leave. */
 function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Known): Verdict {
   const { id, session: settings } = merchant;
   const session = admit(issued, { merchant: id, generation: 1, settings, jitter: 0 });
@@ -94,7 +94,7 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
   );
 }
 
-/** Without the second or two by which the renewer brings it forward, not to be late by any clock. */
+/** Without the second or two by which the renewer brings it forward so as not to be late by any clock. */
 function namedLifetimeMs(issued: IssuedSession, session: Session): number {
   const skew = measureSkew(issued);
   const isOurClock = skew === undefined || !exceedsTolerance(skew);

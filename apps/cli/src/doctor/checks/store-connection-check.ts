@@ -2,7 +2,7 @@ import { StoreInspectionFailure, type StoreShape } from '#libs/store';
 import { type Check, fact, fault, type Finding, looked, some, warning } from '../check.js';
 import type { StoreVisit } from '../store-visit.js';
 
-/** Whether the store lets the broker in, and whether what stands behind it is whole. */
+/** Whether the store lets the broker in, and whether the servers behind it are complete. */
 export function storeConnectionCheck(visit: StoreVisit): Check {
   return {
     name: 'store.connection',

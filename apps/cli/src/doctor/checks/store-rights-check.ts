@@ -2,7 +2,10 @@ import type { MissingRight } from '#libs/store';
 import { type Check, fact, fault, type Finding, looked } from '../check.js';
 import type { StoreVisit } from '../store-visit.js';
 
-/** Whether the broker's user may do, on the broker's own keys, everything that the broker does. Comes last of its kind. */
+/**
+ * Whether the broker's user may do, on the broker's own keys, everything that the broker does. It comes last of its
+ * kind.
+ */
 export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]): Check {
   return {
     name: 'store.rights',
@@ -18,7 +21,7 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
             fault(
               'tryLater',
               `${server} takes no writes (${code})`,
-              'see docs/redis.md: to the broker such a store refuses',
+              'see docs/redis.md: for the broker, such a store refuses',
             ),
           ),
         ],

@@ -1,0 +1,120 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '#libs/testing';
+import { GuidePrograms, type Language } from './guide-programs.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
+
+const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
+
+interface Operation {
+  readonly operationId: string;
+  readonly ecomOperationId: string;
+}
+
+describe('the programs of the guides, at the sandbox', () => {
+  let programs: GuidePrograms;
+  let broker: RunningBroker;
+  let env: Readonly<Record<string, string>>;
+
+  beforeAll(async () => {
+    programs = await GuidePrograms.copied();
+  }, 120_000);
+  afterAll(() => programs.remove());
+
+  /** Each has a broker of its own: sessions are replaced for a rejection once in ten seconds. */
+  beforeEach(async () => {
+    broker = await RunningBroker.start({ merchant: { supersedes: true } });
+    await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
+    env = {
+      BROKER_URL: broker.url,
+      BROKER_TOKEN: TOKENS.payments,
+      GATEWAY_URL: broker.sandboxUrl,
+      MERCHANT_ID: 'terminal-1',
+    };
+  });
+  afterEach(() => broker.close());
+
+  const endSession = (): Promise<unknown> =>
+    broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');
+  const newOrder = async (language: Language, more: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const printed = await programs.output('hosted-page', language, { ...env, ...more });
+    expect(printed).toMatch(/^send the customer to http\S+\norder \S+ is CREATED with 0 operations\n$/);
+    return /order (\S+) is/.exec(printed)?.[1] ?? '';
+  };
+  const pay = async (order: string): Promise<Operation> =>
+    (await broker.control('POST', `/orders/${order}/pay`, {})) as Operation;
+  const paidOnce = async (): Promise<string> => (await pay(await newOrder('sh'))).operationId;
+
+  it('compile in TypeScript under the strictest settings', async () => {
+    expect(await programs.compilerFaults()).toBe('');
+  }, 60_000);
+
+  it.each(LANGUAGES)(
+    'create an order on the hosted page: %s',
+    async (language) => {
+      await newOrder(language);
+      expect(await broker.createCalls()).toBe(2);
+    },
+    60_000,
+  );
+
+  it.each(LANGUAGES)(
+    'create an order when the session is dead, once: %s',
+    async (language) => {
+      await endSession();
+      await newOrder(language);
+      expect(await broker.createCalls()).toBe(3);
+    },
+    60_000,
+  );
+
+  it.each(LANGUAGES)(
+    'give back what was paid: %s',
+    async (language) => {
+      const printed = await programs.output('refund', language, { ...env, OPERATION_ID: await paidOnce() });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+      expect(await broker.createCalls()).toBe(2);
+    },
+    60_000,
+  );
+
+  it.each(LANGUAGES)(
+    'give back what was paid when the session is dead, sealed anew: %s',
+    async (language) => {
+      const operationId = await paidOnce();
+      await endSession();
+      const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+      expect(await broker.createCalls()).toBe(3);
+    },
+    60_000,
+  );
+
+  it.each<Language>(['ts', 'python'])(
+    'receive notifications, sealed and repeated: %s',
+    async (language) => {
+      const receiver = await programs.start('notifications', language, env);
+      try {
+        const port = receiver.lines[0]?.replace('port ', '') ?? '';
+        const url = `http://127.0.0.1:${port}/notifications`;
+        const { ecomOperationId } = await pay(await newOrder('sh', { NOTIFICATION_URL: url }));
+        await eventually(() => receiver.lines.length > 1);
+        expect(receiver.lines[1]).toBe(`hosted_page ${ecomOperationId} is SUCCESS, repeated: false`);
+        expect((await fetch(url, { method: 'POST', body: 'no notification' })).status).toBe(400);
+      } finally {
+        await receiver.end();
+      }
+    },
+    60_000,
+  );
+
+  it('open a notification that was kept: sh', async () => {
+    const operation = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperationId: 'kept-1', status: 'FAIL' };
+    const order = { ecomOrderId: 'o', coinAmount: 1, merchantId: 'm', hppOrderId: 'h', merchantRequestId: 'r' };
+    const file = join(broker.folder, 'notification');
+    await writeFile(file, JSON.stringify({ ...order, orderStatus: 'DECLINED', operation }));
+    const open = (): Promise<string> => programs.output('notifications', 'sh', { ...env, NOTIFICATION_FILE: file });
+    expect(await open()).toBe('hosted_page kept-1 is FAIL, repeated: false\n');
+    expect(await open()).toBe('hosted_page kept-1 is FAIL, repeated: true\n');
+  });
+});
