@@ -1,6 +1,6 @@
 import { orAborted } from './abort.js';
 import { type ClientEventListener, tell } from './client-event.js';
-import type { HandoverNotice } from './handover-notice.js';
+import type { HandoverNotice, HoldEnd } from './handover-notice.js';
 import type { SessionShelf } from './session-shelf.js';
 import type { Time, Timer } from './time.js';
 
@@ -16,9 +16,6 @@ export interface CallGateParts {
   /** Tells the broker that no call is running. Must not throw. */
   readonly ready: (handover: Required<HandoverNotice>) => void;
 }
-
-/** How a hold ended: with the newer session, with word that there will be none, by itself, or with the client. */
-export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
 
 interface Hold {
   readonly notice: HandoverNotice;

@@ -10,6 +10,9 @@ export interface HandoverNotice {
   readonly participant?: string | undefined;
 }
 
+/** How a hold ended: with the newer session, with word that there will be none, by itself, or with the client. */
+export type HoldEnd = 'session' | 'given_up' | 'limit' | 'closed';
+
 /** @returns undefined for what makes no sense: nobody is held for it */
 export function readHandover({ generation, holdForMs, participant }: JsonObject): HandoverNotice | undefined {
   if (!isWhole(generation) || generation === 0 || !isWhole(holdForMs)) return undefined;

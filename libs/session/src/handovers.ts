@@ -1,8 +1,9 @@
 import type { Clock } from '#libs/clock';
-import type { RenewalRequest } from './claims.js';
 import { Handover } from './handover.js';
-import type { HandoverSignal, Lease } from './ports/session-store.js';
-import type { ReplicaContext } from './replica-context.js';
+import type { HeldSessions } from './held-sessions.js';
+import type { Merchants } from './ports/merchants.js';
+import type { RenewalTrigger, SessionEvents } from './ports/session-events.js';
+import type { HandoverSignal, Lease, SessionStore } from './ports/session-store.js';
 import type { SessionSettings } from './session-settings.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -38,7 +39,7 @@ export interface ReadyParticipant {
 }
 
 interface HandoverWish {
-  readonly request: RenewalRequest;
+  readonly request: { readonly trigger: RenewalTrigger; readonly settles?: boolean };
   readonly settings: SessionSettings;
   readonly lease: Lease;
   /** What the lease can spare. */
@@ -51,7 +52,13 @@ interface Live {
   answers: number;
 }
 
-type HandoversContext = Pick<ReplicaContext, 'store' | 'held' | 'events' | 'merchants'> & { readonly clock: Clock };
+interface HandoversContext {
+  readonly store: Pick<SessionStore, 'announce'>;
+  readonly held: HeldSessions;
+  readonly events: SessionEvents;
+  readonly merchants: Merchants;
+  readonly clock: Clock;
+}
 
 /**
  * Renewals that take their consumers along (ADR 20): a claimant says that it is about to call, whoever takes part holds
