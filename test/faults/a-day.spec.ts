@@ -56,3 +56,28 @@ describe('a day of faults', () => {
     expect(cluster.first.events.of('claim_refused').some(({ reason }) => reason === 'budget_exhausted')).toBe(true);
   });
 });
+
+describe('a gateway that fails for most of a day', () => {
+  it.each(['transient', 'timeout', 'refused', 'revoked'] as const)(
+    'with %s has calls left for its end, and a session within the hour after it',
+    async (kind) => {
+      const cluster = new Cluster({ replicas: 3, lifetimeMs: 8 * HOUR, tickMs: 30 * SECOND, random: seededRandom(7) });
+      cluster.gateway.answerAlways({ kind, detail: 'down' });
+      await cluster.clock.advance(20 * HOUR);
+      expect(cluster.served()).toEqual([undefined, undefined, undefined]);
+      expect(cluster.gateway.calls.length).toBeLessThan(60);
+      cluster.gateway.answerAlways(undefined);
+      await cluster.clock.advance(HOUR + MINUTE);
+      expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh', 'fresh']);
+    },
+  );
+
+  it('for an hour has a session within half an hour after it', async () => {
+    const cluster = new Cluster({ replicas: 3, lifetimeMs: 8 * HOUR, tickMs: 30 * SECOND, random: seededRandom(7) });
+    cluster.gateway.answerAlways({ kind: 'transient', detail: 'down' });
+    await cluster.clock.advance(HOUR);
+    cluster.gateway.answerAlways(undefined);
+    await cluster.clock.advance(30 * MINUTE);
+    expect(cluster.served().map((served) => served?.verdict.result)).toEqual(['fresh', 'fresh', 'fresh']);
+  });
+});

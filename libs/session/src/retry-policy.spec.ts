@@ -11,7 +11,17 @@ describe('the retry policy', () => {
 
   it('doubles its bound up to a minute', () => {
     const longest = (failures: number): number => Math.round(retryDelayMs({ ...transient, failures }, 1));
-    expect([0, 1, 2, 3, 4, 5, 50].map(longest)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+    expect([0, 1, 2, 3, 4, 5, 23].map(longest)).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
+  });
+
+  it('slows down in a long outage, from two minutes to an hour, so that calls are left for its end', () => {
+    const paces = (kind: 'transient' | 'refused', random: number): number[] =>
+      [24, 25, 26, 27, 28, 29, 5_000].map(
+        (failures) => retryDelayMs({ ...transient, kind, failures }, random) / 60_000,
+      );
+    expect(paces('transient', 0)).toEqual([2, 4, 8, 16, 32, 60, 60]);
+    expect(paces('transient', 1)).toEqual([1.5, 3, 6, 12, 24, 45, 45]);
+    expect(paces('refused', 0)).toEqual([5, 5, 8, 16, 32, 60, 60]);
   });
 
   it('never waits less than a second after a failure, whatever failed and however often', () => {

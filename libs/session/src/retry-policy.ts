@@ -8,8 +8,15 @@ const MAX_UNREACHED_MS = 3_000;
 /** For failures that only a person can mend; a `Retry-After` cannot ask for more either. */
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
+/**
+ * After so many failures in a row the pace slows down: a day's budget of 60 calls would be spent within the first hour of an
+ * outage, and nobody could call when it is over. With these figures it outlasts the day.
+ */
+const FAILURES_OF_AN_OUTAGE = 24;
+const MAX_OUTAGE_RETRY_MS = 3_600_000;
+const OUTAGE_RETRY_JITTER = 0.25;
 /** No attempt is ever put off for longer. */
-export const MAX_BACK_OFF_MS = SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER);
+export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
 
 interface FailedAttempt {
   readonly kind: GatewayFailureKind;
@@ -32,12 +39,20 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
       return 0;
     case 'refused':
     case 'revoked':
-      return SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER * random);
+      return Math.max(SLOW_RETRY_MS * (1 + SLOW_RETRY_JITTER * random), outagePaceMs(attempt, random));
     case 'transient':
     case 'timeout':
     case 'invalid_response':
-      return Math.max(askedForMs, backOffMs(attempt, random));
+      return Math.max(askedForMs, backOffMs(attempt, random), outagePaceMs(attempt, random));
   }
+}
+
+/** In a long outage, a pause that grows with it: from two minutes, doubling up to an hour. What costs no call needs none. */
+function outagePaceMs({ failures, wasReached }: FailedAttempt, random: number): number {
+  const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
+  if (doublings < 1 || !wasReached) return 0;
+  const boundMs = Math.min(MAX_OUTAGE_RETRY_MS, MAX_MS * 2 ** Math.min(doublings, 10));
+  return boundMs * (1 - OUTAGE_RETRY_JITTER * random);
 }
 
 /** Full jitter between one second and a bound that doubles from 2 s to 60 s: never zero, never in step. */
