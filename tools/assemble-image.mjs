@@ -10,7 +10,7 @@ import { nodeFileTrace } from '@vercel/nft';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const programs = ['broker', 'cli', 'sandbox'].map((app) => `dist/apps/${app}/src/main.js`);
 
-/** What is read as a file and imported by nobody. */
+/** What is read as a file and never imported. */
 const assets = [
   'package.json',
   ...filesBelow('dist/libs/status-page/src/page', /\.(?:html|css|js|svg)$/),

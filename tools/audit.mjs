@@ -1,5 +1,5 @@
 // Asks the registry for known vulnerabilities in what production loads: `npm run audit`. Ends with 1 when there is one of
-// high severity or more, and says so plainly when the registry did not answer, because then nothing was looked at.
+// high severity or more, and says so plainly when the registry did not answer, because then nothing was checked.
 import { spawnSync } from 'node:child_process';
 
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--audit-level=high', '--json'], { encoding: 'utf8' });

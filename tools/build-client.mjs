@@ -14,7 +14,7 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
 const { status } = spawnSync(process.execPath, [compiler, '-p', source], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 
-// What its own tests need is no matter of whoever installs it.
+// What its own tests need does not concern those who install it.
 const { devDependencies: _, ...manifest } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
 writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 copyFileSync(join(source, 'README.md'), join(target, 'README.md'));

@@ -72,8 +72,8 @@ export const soleImporters = {
 export const domainLibs = ['errors', 'clock', 'session'];
 
 /**
- * Built-in modules with a home: each would be a way round a port. A group without homes is for nobody, because what
- * it offers is either a global of the same name (held by ESLint) or a way round these very rules.
+ * Built-in modules with a home: each would be a way round a port. A group without homes is closed to all, because what
+ * it offers is either a global of the same name (left to ESLint) or a way round these very rules.
  */
 export const builtinHomes = {
   time: { modules: ['timers', 'timers/promises', 'perf_hooks'], homes: ['libs/clock'] },

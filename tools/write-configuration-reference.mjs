@@ -1,4 +1,4 @@
-// Writes the table of docs/configuration.md from the settings classes, as compiled; a test holds the two equal.
+// Writes the table of docs/configuration.md from the settings classes, as compiled; a test keeps the two equal.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

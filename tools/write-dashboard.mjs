@@ -1,4 +1,4 @@
-// Writes deploy/grafana/dashboards/session-broker.json from its source; a test holds the two equal.
+// Writes deploy/grafana/dashboards/session-broker.json from its source; a test keeps the two equal.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionBrokerDashboard } from '../deploy/grafana/session-broker-dashboard.ts';

@@ -1,4 +1,4 @@
-// Writes the PrometheusRule of deploy/kubernetes from the rules of deploy/prometheus; a test holds the two equal.
+// Writes the PrometheusRule of deploy/kubernetes from the rules of deploy/prometheus; a test keeps the two equal.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
