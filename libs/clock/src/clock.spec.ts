@@ -19,7 +19,7 @@ describe('durations', () => {
   });
 
   it.each(['', '5', 's', '-5s', '5 s', '5S', '1e3s', '0x5s', '5s5s', '5s\n', '.5s', '9999999999999s', '4000d'])(
-    '%j is no duration',
+    '%j is not a duration',
     (text) => {
       expect(parseDurationMs(text)).toBeUndefined();
     },
@@ -107,7 +107,7 @@ describe('the system clock', () => {
     expect(clock.monotonicMs() - startedAt).toBeGreaterThanOrEqual(20);
   });
 
-  it('does not run a task at once whose delay is beyond what a timer can hold', async () => {
+  it('does not run a task at once when its delay is beyond what a timer can hold', async () => {
     const clock = new SystemClock();
     let ran = false;
     const task = clock.schedule(2 ** 31 + 1_000, () => (ran = true));

@@ -16,7 +16,7 @@ const written = ({ from, until }: Span): string => `${toRfc3339(from).slice(0, 1
 
 describe('a daily window', () => {
   const table: Readonly<Record<string, readonly [DailyTimes, string, readonly string[]]>> = {
-    'stands by the clocks of its zone, in winter and in summer': [
+    'follows the clocks of its zone, in winter and in summer': [
       night,
       '2026-03-28T00:00:00Z',
       ['2026-03-28T01:00 2026-03-28T03:00', '2026-03-29T01:00 2026-03-29T02:00', '2026-03-30T00:00 2026-03-30T02:00'],
@@ -26,7 +26,7 @@ describe('a daily window', () => {
       '2026-10-24T00:00:00Z',
       ['2026-10-24T00:00 2026-10-24T02:00', '2026-10-25T00:00 2026-10-25T03:00', '2026-10-26T01:00 2026-10-26T03:00'],
     ],
-    'is not there on a day that skips it': [
+    'does not occur on a day that skips it': [
       { ...night, from: '03:15', to: '03:45' },
       '2026-03-28T00:00:00Z',
       ['2026-03-28T01:15 2026-03-28T01:45', '2026-03-30T00:15 2026-03-30T00:45'],
@@ -67,7 +67,7 @@ describe('a daily window', () => {
     expect(spansOf(times, after, expected.length).map(written)).toEqual(expected);
   });
 
-  it('that runs is the first one, up to its last millisecond', () => {
+  it('is the first one while it lasts, up to its last millisecond', () => {
     const window = new DailyWindow(night);
     const first = (text: string): string => written(window.endingAfter(at(text)).next().value);
     expect(first('2026-07-01T01:59:59.999Z')).toBe('2026-07-01T00:00 2026-07-01T02:00');
@@ -83,7 +83,7 @@ describe('a daily window', () => {
   });
 
   it.each([
-    ['a time of no clock', { ...night, from: '24:00' }],
+    ['a time that no clock shows', { ...night, from: '24:00' }],
     ['a time that is written otherwise', { ...night, to: '5:00' }],
     ['a window of no length', { ...night, to: '03:00' }],
     ['a zone that does not exist', { ...night, timeZone: 'Europe/Atlantis' }],

@@ -30,7 +30,7 @@ describe('a setting that is declared', () => {
     expect(faults).toEqual([]);
   });
 
-  it('is there as what its rule makes of the text, and each file that it names is known with its path', () => {
+  it('has the value that its rule makes of the text, and each file that it names is known with its path', () => {
     const door = { open: '1m', keeper: 'https://a', wordFile: 'word', oldWordFiles: ['one', 'two'] };
     const { settings, files } = checkSettings({ door }, HouseSettings);
     expect(settings.door).toMatchObject({ openMs: 60_000, keeper: new URL('https://a'), wordFile: 'word' });
@@ -41,7 +41,7 @@ describe('a setting that is declared', () => {
     ]);
   });
 
-  it('is there as what is in its file under the name without File, and not at all when that could not be read', () => {
+  it('has the content of its file, under the name without File, and is absent when that could not be read', () => {
     const door = { wordFile: 'word', oldWordFiles: ['one', 'two'] };
     const { settings } = checkSettings({ door }, HouseSettings);
     const contents = new Map([

@@ -41,13 +41,13 @@ describe('a configuration that is read again', () => {
     expect(await hasChanged()).toBe(false);
   });
 
-  it('shows that a file was written to which it names', async () => {
+  it('shows that a file which it names was written to', async () => {
     await source.load();
     await put('shop.jwk.json', JSON.stringify((await generateClientKey()).privateJwk));
     expect(await hasChanged()).toBe(true);
   });
 
-  it('shows the exchange of a link that leads to all files, as Kubernetes does it', async () => {
+  it('shows that a link which leads to all files was exchanged, as Kubernetes does it', async () => {
     const next = await generateClientKey();
     for (const [version, key] of [await generateClientKey(), next].entries()) {
       await mkdir(join(folder, `..v${version}`));
@@ -67,7 +67,7 @@ describe('a configuration that is read again', () => {
     expect(await hasChanged()).toBe(false);
   });
 
-  it('shows that a file came into being which a refused configuration named', async () => {
+  it('shows that a file which a refused configuration named came into being', async () => {
     await source.load();
     await put('broker.yaml', configuration('next.jwk.json'));
     await expect(source.load()).rejects.toThrow('clientKeyFiles[0]');
@@ -78,7 +78,7 @@ describe('a configuration that is read again', () => {
     expect(await thumbprint()).toBe(next.thumbprint);
   });
 
-  it('shows that a file came into being which was missing beside another fault', async () => {
+  it('shows that a file which was missing beside another fault came into being', async () => {
     await source.load();
     await put('broker.yaml', `${configuration('next.jwk.json').slice(0, -1)}, "log": { "level": "loud" } }`);
     await expect(source.load()).rejects.toThrow(/clientKeyFiles\[0\].*log\.level/);
@@ -88,7 +88,7 @@ describe('a configuration that is read again', () => {
     await expect(source.load()).rejects.toThrow(/: log\.level/);
   });
 
-  it('shows that a text was mended which could not be understood', async () => {
+  it('shows that a text which could not be understood was mended', async () => {
     await source.load();
     await put('broker.yaml', 'merchants: [');
     await expect(source.load()).rejects.toThrow();

@@ -200,7 +200,7 @@ describe('loadConfiguration', () => {
     ]);
   });
 
-  it('holds the contents of files against each other also beside other faults', async () => {
+  it('compares the contents of files with each other even beside other faults', async () => {
     await put('copy.json', JSON.stringify(key.privateJwk));
     const demo = {
       id: 'demo',

@@ -184,7 +184,7 @@ describe('parseConfiguration as a property', () => {
     );
   });
 
-  it('quotes nothing of a text that is no YAML either, and no key that is not like a name', () => {
+  it('quotes nothing of a text that is not YAML either, and no key that does not look like a name', () => {
     const canary = 'Zk7-canary-0Q';
     const broken = fc.constantFrom(': ', '"', '[', '{', '\t', '@', '&', '*', '!', '|', '%', '- - ', '? ');
     fc.assert(

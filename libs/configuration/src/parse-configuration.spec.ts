@@ -43,7 +43,7 @@ function faultsOf(act: () => unknown): readonly Fault[] {
 const faults = (raw: Raw): string[] => faultsOf(() => parse(raw)).map(({ path, problem }) => `${path} ${problem}`);
 
 describe('parseConfiguration', () => {
-  it('fills every default in', () => {
+  it('fills in every default', () => {
     expect(parse({})).toEqual({
       http: {
         host: '127.0.0.1',
@@ -179,7 +179,7 @@ describe('parseConfiguration', () => {
     expect(outage({ supersedes: false }, { onStoreOutage: 'fail' })).toBe('fail');
   });
 
-  it('warns where replicas without their store would end the sessions of each other', () => {
+  it('warns where replicas without their store would end each other’s sessions', () => {
     const warned = (supersedes: unknown, onStoreOutage: string): string[] =>
       parse({ ...withGateway({ supersedes }), store: { onStoreOutage }, auth: { disabled: true } }).warnings.map(
         ({ path }) => path,
@@ -292,7 +292,7 @@ describe('parseConfiguration refuses', () => {
       'merchants[0].serviceCodeFile stands beside serviceCode; give exactly one of them',
     ],
     [
-      'a serviceCode that is none',
+      'an invalid serviceCode',
       { merchants: [merchant({ serviceCode: 'x' })] },
       'merchants[0].serviceCode must be a UUID, as the bank assigned it',
     ],
@@ -469,7 +469,10 @@ describe('parseConfiguration refuses', () => {
       'one key for two production merchants',
       { merchants: [merchant(), merchant({ id: 'b', serviceCode: OTHER_CODE })] },
     ],
-    ['a lead and a margin that no lifetime compares', withSession({ renewBefore: '10%', safetyMargin: '5m' })],
+    [
+      'a lead and a margin that cannot be compared without a lifetime',
+      withSession({ renewBefore: '10%', safetyMargin: '5m' }),
+    ],
   ])('nothing about %s', (_name, raw) => expect(faults(raw)).toEqual([]));
 
   it('everything at once, in the order of the file, each with its path', () => {

@@ -54,7 +54,7 @@ describe('quiet hours and an age of renewal', () => {
       `quietHours.timeZone is missing: it ${zoneFault}`,
     ],
     [
-      'a time has no such form',
+      'a time is written in another form',
       { quietHours: { ...night, from: '3:00' } },
       'quietHours.from must be a time of day from 00:00 to 23:59, in quotes',
     ],
@@ -70,7 +70,7 @@ describe('quiet hours and an age of renewal', () => {
       `quietHours.timeZone ${zoneFault}; did you mean America/New_York?`,
     ],
     [
-      'the zone looks like none',
+      'the zone does not look like one',
       { quietHours: { ...night, timeZone: 'secret-of-mine' } },
       `quietHours.timeZone ${zoneFault}`,
     ],

@@ -41,7 +41,7 @@ describe('readYaml', () => {
     ['a repeated key', 'a: 1\nb: 2\na: 3', 'a is given more than once'],
     ['a repeated key below', 'x: [{a: 1, "a": 2}]', 'x[0].a is given more than once'],
     ['a merge key', 'a: &b {c: 1}\nd: {<<: *b}', 'd.(key) is not the name of a setting'],
-    ['a key that is no text', '1: a', '(key) is not the name of a setting'],
+    ['a key that is not text', '1: a', '(key) is not the name of a setting'],
     ['a key that is a sequence', '? [a]\n: 1', '(key) is not the name of a setting'],
     ['a key of another character set', 'ключ: 1', '(key) is not the name of a setting'],
     ['a UUID as a key', 'f37d9304-0368-11ed-b939-0242ac120002: 1', '(key) is not the name of a setting'],

@@ -26,7 +26,7 @@ async function written(document: string): Promise<string> {
   return format(withSettingsTable(document, BrokerSettings), { ...(await resolveConfig(file)), filepath: file });
 }
 
-/** The settings that say nothing of themselves, or something that no row of a table can hold. */
+/** The settings without a description, or with one that no row of a table can hold. */
 function unexplained(settings: SettingsClass): string[] {
   return [...shapesOf(settings)].flatMap(([name, shape]) => {
     if (shape.kind === 'section' || shape.kind === 'list') return unexplained(shape.of);
@@ -64,7 +64,7 @@ describe('the settings table of docs/configuration.md', () => {
     expect(asWritten).toEqual(byDefault);
   });
 
-  it('stands below an example that is accepted', () => {
+  it('comes below an example that is accepted', () => {
     const example = /```yaml\n([\s\S]*?)```/.exec(committed)?.[1] ?? '';
     const parsed = parseConfiguration(example, { CHECKOUT_TOKEN_SHA256: 'ab'.repeat(32) });
     expect(parsed.merchants.map(({ id }) => id)).toEqual(['shop']);

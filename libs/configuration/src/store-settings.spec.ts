@@ -72,7 +72,7 @@ describe('the settings of the store', () => {
     ['a query in the URL', { type: 'redis', url: 'redis://a?db=1' }, 'store.url must be a URL such as'],
     ['a path in the URL', { type: 'redis', url: 'redis://a/one' }, 'store.url must be a URL such as'],
     ['a node without port', { type: 'redis', cluster: ['a'] }, 'store.cluster[0] must be host:port'],
-    ['a port that is none', { type: 'redis', cluster: ['a:0'] }, 'store.cluster[0] must be host:port'],
+    ['an invalid port', { type: 'redis', cluster: ['a:0'] }, 'store.cluster[0] must be host:port'],
     ['sentinels without a name', { type: 'redis', sentinels: ['a:1'] }, 'store.name is missing'],
     ['a name without sentinels', { type: 'redis', url: 'redis://a', name: 'x' }, 'store.name has no effect'],
     ['a user without password', { type: 'redis', url: 'redis://a', username: 'x' }, 'store.passwordFile is missing'],

@@ -25,7 +25,7 @@ describe('an error of ours', () => {
     expect(inspect(new BrokerError('internal_error', { cause }))).toContain('inside');
   });
 
-  it('has the name of its class, so that a subclass is told apart', () => {
+  it('has the name of its class, so that subclasses can be told apart', () => {
     class Special extends BrokerError {}
     expect(new Special('internal_error').name).toBe('Special');
   });
@@ -36,7 +36,7 @@ describe('describing what was caught', () => {
     expect(describeError(new TypeError('x is not a function'))).toBe('TypeError: x is not a function');
   });
 
-  it('says nothing of a value that is not an error: it could be anything', () => {
+  it('reveals nothing of a value that is not an error: it could be anything', () => {
     expect(describeError('token-canary')).not.toContain('canary');
   });
 });

@@ -48,7 +48,7 @@ describe('an answer with a session', () => {
     expect(readAnswer(anAnswer({ jwe: 'x', requestId: 'req-2' })).marks.requestId).toBe('req-2');
   });
 
-  it('comes without a date that was sent twice or is none', () => {
+  it('comes without a date when that was sent twice or is not a date', () => {
     const twice = ['Thu, 01 Jan 2026 00:00:05 GMT', 'Thu, 01 Jan 2026 00:00:06 GMT'];
     expect('gatewayDate' in readAnswer(anAnswer({ jwe: 'x' }, { headers: { date: twice } }))).toBe(false);
     expect('gatewayDate' in readAnswer(anAnswer({ jwe: 'x' }, { headers: { date: 'today' } }))).toBe(false);

@@ -61,7 +61,7 @@ describe('a code of the gateway', () => {
     }
   });
 
-  it('that nobody knows is judged by its status', () => {
+  it('that is unknown is judged by its status', () => {
     const kinds = STATUSES.map((httpStatus) => failureOf(anAnswer({ msgCode: 'b_new' }, { httpStatus })).kind);
     const expected = ['transient', 'refused', 'transient', 'refused', 'transient', 'transient', 'transient'];
     expect(kinds).toEqual(expected);
@@ -83,7 +83,7 @@ describe('a page of HTML', () => {
   } as const;
   const isPage = { instead: 'html_page', shownCode: 'html_page', msgCode: undefined };
 
-  it.each(Object.entries(underStatus))('under %s is no session, and %s', (status, kind) => {
+  it.each(Object.entries(underStatus))('under %s is not a session, and counts as %s', (status, kind) => {
     const httpStatus = Number(status);
     const found = failureOf(anAnswer(bytes(PAGE), { httpStatus, headers: { 'content-type': 'text/html' } }));
     expect(found).toMatchObject({ kind, httpStatus, ...(kind === 'invalid_response' ? {} : isPage) });
@@ -106,11 +106,11 @@ describe('a page of HTML', () => {
     expect(failureOf({ ...answer, body: { kind: 'refused', reason } })).toMatchObject({ kind: 'transient', ...isPage });
   });
 
-  it('is no text of a helper request either', () => {
+  it('is not the text of a helper request either', () => {
     expect(failureOf(anAnswer(bytes(PAGE)), readText)).toMatchObject({ kind: 'transient', ...isPage });
   });
 
-  it('is told from a session or an error that only bears its media type', () => {
+  it('is told apart from a session or an error that only bears its media type', () => {
     const headers = { 'content-type': 'text/html' };
     expect(readAnswer(anAnswer({ jwe: 'a.b.c.d.e' }, { headers })).jwe).toBe('a.b.c.d.e');
     const error = anAnswer({ msgCode: 'b_merchant_not_found' }, { headers });
@@ -135,7 +135,7 @@ describe('an empty answer', () => {
     expect(failureOf(anAnswer(bytes(''), { httpStatus }))).toMatchObject({ kind, instead: undefined });
   });
 
-  it('is told from a long one that begins with blanks', () => {
+  it('is told apart from a long one that begins with blanks', () => {
     expect(failureOf(anAnswer(bytes(`${' '.repeat(1_000)}x`))).kind).toBe('invalid_response');
   });
 });

@@ -82,7 +82,7 @@ describe('reaching a gateway', () => {
     expect(await kindOf(reach({ host: '127.0.0.1', port, via: 'gateway' }, bounds()))).toMatch(/ECONNREFUSED/);
   });
 
-  it('ends with whoever asked', async () => {
+  it('ends when the caller gives up', async () => {
     const asked = { ...bounds(), signal: AbortSignal.abort() };
     const server = until(await LoopbackServer.tcp(() => undefined));
     expect(await kindOf(reach({ host: '127.0.0.1', port: server.port, via: 'gateway' }, asked))).toMatch(/^aborted/);

@@ -95,7 +95,7 @@ describe('TLS to the gateway', () => {
   it.each([
     ['another authority of the same name', { tls: { ca: other.cert, pins: [] }, code: 'CERT_SIGNATURE_FAILURE' }],
     ['another authority', { tls: { ca: stranger.cert, pins: [] }, code: NO_PATH }],
-    ['an authority that nobody has heard of', { tls: { pins: [] }, code: NO_PATH }],
+    ['an unknown authority', { tls: { pins: [] }, code: NO_PATH }],
     ['a certificate that has expired', { presented: expired, tls: { ca, pins: [] }, code: 'CERT_HAS_EXPIRED' }],
     ['a certificate that is not valid yet', { presented: early, tls: { ca, pins: [] }, code: 'CERT_NOT_YET_VALID' }],
     [
@@ -197,7 +197,7 @@ describe('TLS to the gateway', () => {
       return { proxy: new URL(`http://user:secret-canary@127.0.0.1:${server.port}`), asked, server };
     };
 
-    it('is end to end: the proxy sees where to, and the pin is held against the gateway', async () => {
+    it('is end to end: the proxy sees where to, and the pin is compared with the gateway’s key', async () => {
       const server = await serve(certificate);
       const { proxy, asked } = await serveProxy('200 Connection Established');
       await create(server, { proxy, tls: { ca, pins: [pin] } });

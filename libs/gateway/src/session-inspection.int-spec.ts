@@ -62,13 +62,13 @@ describe('an inspected session', () => {
     expect(inspection).toMatchObject({ unnamed: 1, fields: ['authToken', 'deviceId', 'serverPublicKey'] });
   });
 
-  it('is told of even when it is not usable, with the reason', async () => {
+  it('is reported even when it is not usable, with the reason', async () => {
     const { fields, session } = await inspect({ ...tokens, serverPublic: { kty: 'EC' } });
     expect(fields).toContain('serverPublic');
     expect(session).toBeInstanceOf(GatewayFailure);
   });
 
-  it('has no fields when it is no object', async () => {
+  it('has no fields when it is not an object', async () => {
     expect(await inspect([1])).toMatchObject({ fields: [], session: { kind: 'invalid_response' } });
   });
 });

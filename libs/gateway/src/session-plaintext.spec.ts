@@ -83,9 +83,9 @@ describe('the session in an answer', () => {
 
   it.each([
     ['no authToken', { authToken: undefined }, 'authToken'],
-    ['an authToken that is no UUID', { authToken: `${CANARY}0` }, 'authToken'],
+    ['an authToken that is not a UUID', { authToken: `${CANARY}0` }, 'authToken'],
     ['a numeric deviceId', { deviceId: 7 }, 'deviceId'],
-    ['a refreshToken that is no UUID', { refreshToken: 'x' }, 'refreshToken'],
+    ['a refreshToken that is not a UUID', { refreshToken: 'x' }, 'refreshToken'],
     ['no key', { serverPublic: undefined }, 'serverPublic'],
     ['a key that is a string', { serverPublic: 'x' }, 'serverPublic'],
     ['a key that is a list', { serverPublic: [] }, 'serverPublic'],
@@ -112,7 +112,7 @@ describe('the session in an answer', () => {
     expect(failure.detail).toContain('serverPublic');
   });
 
-  it('is refused when it is sealed to somebody else, damaged, or no JWE', async () => {
+  it('is refused when it is sealed to somebody else, damaged, or not a JWE', async () => {
     const jwe = await server.seal(sessionFields(server));
     const ours = await merchant.seal(sessionFields(server));
     for (const wrong of [jwe, ours.slice(0, -8), ours.split('.').slice(0, 4).join('.'), CANARY, `${ours}\n`]) {

@@ -24,7 +24,7 @@ import { UndiciSessionGateway } from './undici-session-gateway.js';
 const TIMEOUT_MS = 5_000;
 const CANARY = 'canary-7f3a';
 
-/** The headers are in, and no word of an answer is out. */
+/** The headers are in, and nothing of an answer has been sent. */
 const accepted = (socket: Socket): Promise<unknown> => once(socket, 'data');
 
 describe('the create-session call', () => {
@@ -200,7 +200,7 @@ describe('the create-session call', () => {
     expect(requests).toBe(1);
   });
 
-  it('fails on what is no HTTP, and quotes none of it', async () => {
+  it('fails on what is not HTTP, and quotes none of it', async () => {
     await serveBytes((socket) => void accepted(socket).then(() => socket.end(`${CANARY} hello\r\n\r\n`)));
     expect((await failure()).kind).toBe('invalid_response');
     expect(requests).toBe(1);

@@ -90,7 +90,7 @@ describe('a record at rest', () => {
 
   it.each([
     ['the empty text', () => ''],
-    ['text that is no JWE', () => '{"authToken":"in clear"}'],
+    ['text that is not a JWE', () => '{"authToken":"in clear"}'],
     ['a changed tag', () => `${record.slice(0, -2)}${record.endsWith('AA') ? 'QA' : 'AA'}`],
     ['an added encrypted key', () => record.replace('..', '.AAAA.')],
     ['a header with a member too many', () => withHeader((header) => ({ ...header, zip: 'DEF' }))],
@@ -104,7 +104,7 @@ describe('a record at rest', () => {
     expect(await openAtRest(forge(), [key], BINDING)).toBeUndefined();
   });
 
-  it('is absent when its header has a member more than ours, however genuine it is', async () => {
+  it('is absent when its header has one member more than ours, however genuine it is', async () => {
     const header = { alg: 'dir', enc: 'A256GCM', kid: key.thumbprint, ...BINDING };
     const sealed = (members: object): Promise<string> =>
       new CompactEncrypt(RECORD)
@@ -122,7 +122,7 @@ describe('a record at rest', () => {
       [octets.subarray(0, at), octets.subarray(at)].map((part) => part.toString('base64url'));
     expect([header, '', iv, ...cut(octets.length - 16)].join('.')).toBe(record);
     expect(await openAtRest([header, '', iv, ...cut(octets.length - 15)].join('.'), [key], BINDING)).toBeUndefined();
-    // The last character of 20 octets has two bits that nobody reads.
+    // The last character of 20 octets has two bits that are never read.
     const last = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.indexOf(ciphertext.slice(-1));
     const twin = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'.charAt(last + 1);
     const respelt = [header, '', iv, `${ciphertext.slice(0, -1)}${twin}`, tag].join('.');
@@ -130,7 +130,7 @@ describe('a record at rest', () => {
     expect(await openAtRest(respelt, [key], BINDING)).toBeUndefined();
   });
 
-  it('is looked at up to the bound of any JWE, to the character', async () => {
+  it('is read up to the bound of any JWE, to the character', async () => {
     const binding = { merchant: 'shop', generation: 1 };
     const sealed = (bytes: number): Promise<string> =>
       new CompactEncrypt(new Uint8Array(bytes))
@@ -142,7 +142,7 @@ describe('a record at rest', () => {
     expect(await openAtRest(longer, [key], binding)).toBeUndefined();
   });
 
-  it('is sealed and opened under keys that nobody can take out', async () => {
+  it('is sealed and opened under keys that cannot be extracted', async () => {
     const derive = jest.spyOn(crypto.subtle, 'deriveKey');
     await openAtRest(await sealAtRest(RECORD, key, BINDING), [key], BINDING);
     const keys = await Promise.all(derive.mock.results.map(({ value }) => value as Promise<webcrypto.CryptoKey>));

@@ -29,7 +29,7 @@ describe('strict base64url', () => {
     expect(isBase64url(text)).toBe(false);
   });
 
-  it.each([undefined, null, 7, ['AAAA'], { length: 4 }])('refuses %j, which is no text', (value) => {
+  it.each([undefined, null, 7, ['AAAA'], { length: 4 }])('refuses %j, which is not text', (value) => {
     expect(isBase64urlOf(value, 3)).toBe(false);
   });
 });

@@ -82,7 +82,7 @@ describe('the faults of a JWE that show without a key', () => {
     expect(refusalOf(kid(longest + 1))).toMatchObject({ publicDetail: 'the protected header is longer than 2 KiB' });
   });
 
-  it('include octets that are no UTF-8 where a lenient reader would see a text', () => {
+  it('include octets that are not UTF-8 where a lenient reader would see a text', () => {
     const text = Buffer.from(JSON.stringify({ ...HEADER, kid: '#' }));
     text[text.indexOf('#')] = 0xff;
     expect(refusalOf(shaped({ header: text.toString('base64url') }))).toMatchObject({

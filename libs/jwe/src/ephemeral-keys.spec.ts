@@ -19,7 +19,7 @@ describe('ephemeral keys', () => {
     }
   };
 
-  it('are eight ahead of the one that is taken, and are made up for as they are taken', async () => {
+  it('are eight ahead of the one that is taken, and are replaced as they are taken', async () => {
     const keys = new EphemeralKeys();
     await keys.take();
     await settled();
@@ -41,7 +41,7 @@ describe('ephemeral keys', () => {
     expect(ready).toContain(await keys.take());
   });
 
-  it('are made at once for a seal that finds none ready, however many fail that nobody waits for', async () => {
+  it('are made at once for a seal that finds none ready, however many fail while no seal waits for them', async () => {
     const keys = new EphemeralKeys();
     made.mockRejectedValue(new Error('no randomness, on purpose'));
     await expect(keys.take()).rejects.toThrow('no randomness');

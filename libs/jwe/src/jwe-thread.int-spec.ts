@@ -63,7 +63,7 @@ describe('a thread that opens and seals', () => {
     await expect(thread.openJwe(jwe, [], { maxBytes: 10 })).rejects.toMatchObject({ code: 'jwe_too_large' });
   });
 
-  it('has nothing of the environment', async () => {
+  it('receives nothing of the environment', async () => {
     const thread = threadOf(`parentPort.on('message', ({ id }) => {
       const isEmpty = Object.keys(process.env).length === 0;
       parentPort.postMessage({ id, answer: isEmpty ? { opened: undefined } : { failed: true } });
@@ -71,7 +71,7 @@ describe('a thread that opens and seals', () => {
     await expect(thread.openJwe(jwe, [])).rejects.toMatchObject({ code: 'jwe_not_opened' });
   });
 
-  it('says nothing of why a task failed', async () => {
+  it('does not say why a task failed', async () => {
     const thread = threadOf(`parentPort.on('message', ({ id }) => {
       parentPort.postMessage({ id, answer: { failed: true } });
     });`);

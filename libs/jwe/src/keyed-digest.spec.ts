@@ -30,7 +30,7 @@ describe('a keyed digest', () => {
     );
   });
 
-  it('is another one for another purpose, and under another key', async () => {
+  it('differs for another purpose, and under another key', async () => {
     const other = await importClientKey((await generateClientKey()).privateJwk);
     const digests = [keyedDigest(key, 'p', ['a']), keyedDigest(key, 'q', ['a']), keyedDigest(other, 'p', ['a'])];
     expect(new Set(await Promise.all(digests)).size).toBe(3);

@@ -58,7 +58,7 @@ describe('secrets', () => {
     }
   });
 
-  it('are in no picture of a key', async () => {
+  it('are in no printed form of a key', async () => {
     const { privateJwk } = await generateClientKey();
     const key = await importClientKey(privateJwk);
     const scalar = Buffer.from(privateJwk['d'] ?? '', 'base64url');

@@ -113,8 +113,8 @@ const malformed: readonly [string, () => string][] = [
   ['a ciphertext of one character', () => withPart(3, () => 'A')],
   ['a header of more than 2 KiB', () => withHeader((header) => ({ ...header, kid: 'k'.repeat(2_048) }))],
   ['a header that nests deeply', () => withRawHeader('['.repeat(1_000))],
-  ['a header that is no JSON', () => withRawHeader('{"alg":')],
-  ['a header that is no UTF-8', () => withRawHeader(Buffer.of(0x7b, 0x22, 0xff, 0x22, 0x7d))],
+  ['a header that is not JSON', () => withRawHeader('{"alg":')],
+  ['a header that is not UTF-8', () => withRawHeader(Buffer.of(0x7b, 0x22, 0xff, 0x22, 0x7d))],
   ['a header with unused bits that are set', () => withPart(0, () => 'e31')],
   ['a header that is an array', () => withHeader((header) => [header])],
   ['a header that is null', () => withHeader(() => null)],
@@ -153,7 +153,7 @@ const notOpened: readonly [string, () => string][] = [
   ['a shortened ciphertext', () => withPart(3, shortened(3))],
   ['no ciphertext', () => withPart(3, () => '')],
   ['a changed tag', () => withPart(4, (part) => flipped(part, 15))],
-  ['a producer info that is no text', () => withHeader((header) => ({ ...header, apu: { a: 1 } }))],
+  ['a producer info that is not text', () => withHeader((header) => ({ ...header, apu: { a: 1 } }))],
 ];
 
 describe('a JWE that is malformed', () => {
@@ -172,7 +172,7 @@ describe('a JWE that does not open', () => {
     expect(error).toHaveProperty('publicDetail', 'it is damaged, or sealed to another key');
   });
 
-  it('fails like every other when whoever opened it names a key that was not given', async () => {
+  it('fails like every other when its opener names a key that was not given', async () => {
     const elsewhere = openingBy(async () => ({ plaintext: PLAINTEXT, index: 1 }));
     expect(await codeOf(elsewhere(jwe, [clientKey]))).toBe('jwe_not_opened');
   });

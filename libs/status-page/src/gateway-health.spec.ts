@@ -66,7 +66,7 @@ describe('the health of a gateway', () => {
     expect(rig.health.largestSkewMs).toBe(-2_500);
   });
 
-  it('puts the worst gateway first, and leaves those out that nobody is configured for', () => {
+  it('puts the worst gateway first, and leaves out those that no merchant is configured for', () => {
     const rig = new Rig().ends('success');
     rig.end('tickets', 'timeout');
     const described = rig.health.describe(

@@ -36,7 +36,7 @@ describe('the renewal history', () => {
     expect(history.of('other')).toEqual([]);
   });
 
-  it('tells a session of another replica once, and its own as the renewal that it was', () => {
+  it('shows a session of another replica once, and its own as the renewal that it was', () => {
     const history = new RenewalHistory(new FakeClock());
     const adopted = { event: 'session_adopted', merchant: 'shop', generation: 7, serverKeyChanged: true } as const;
     history.emit({ ...adopted, source: 'own' });
@@ -45,7 +45,7 @@ describe('the renewal history', () => {
     expect(history.of('shop')).toEqual([{ at: expect.any(Number), generation: 7, outcome: 'adopted' }]);
   });
 
-  it('keeps the last renewals of a merchant, and the merchants that there was news of last', () => {
+  it('keeps the last renewals of a merchant, and the merchants that last had news', () => {
     const history = new RenewalHistory(new FakeClock(), 3);
     for (let generation = 1; generation <= MAX_RENEWALS + 5; generation += 1) history.emit(finished({ generation }));
     expect(history.of('shop').map(({ generation }) => generation)).toEqual(

@@ -124,7 +124,7 @@ describe('the status document', () => {
     expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
   });
 
-  it('says of a merchant that is not served why not, and of no other', async () => {
+  it('says why a merchant is not served, and says so of no other', async () => {
     const rig = new Rig(['none', 'served']);
     rig.hold('served');
     const [none, served] = (await rig.report()).merchants;

@@ -49,7 +49,7 @@ describe('the viewers of the status page', () => {
     ]);
   });
 
-  it('hear once a second at the most, however much news there is', async () => {
+  it('hear once a second at most, however much news there is', async () => {
     const hall = new Hall();
     const stream = hall.enter();
     for (let step = 0; step < 100; step += 1) {
@@ -59,7 +59,7 @@ describe('the viewers of the status page', () => {
     expect(stream.frames).toHaveLength(6);
   });
 
-  it('hear from time to time also without news', async () => {
+  it('hear from time to time even without news', async () => {
     const hall = new Hall();
     const stream = hall.enter();
     await hall.clock.advance(4 * HEARTBEAT_MS);
@@ -108,7 +108,7 @@ describe('the viewers of the status page', () => {
     expect([hall.made, stays.frames.length]).toEqual([1, 1]);
   });
 
-  it('are all let go at shutdown, and nobody is let in any more', () => {
+  it('are all let go at shutdown, and no more are let in', () => {
     const hall = new Hall();
     const streams = [hall.enter(), hall.enter()];
     hall.viewers.close();

@@ -5,7 +5,7 @@ import { assertPublishable } from './publication.js';
 const lease = (fence: number): Lease => ({ merchant: 'shop', owner: 'replica-1', fence, remainingMs: 1, failures: 0 });
 
 describe('what is published', () => {
-  it.each([0, -2, 2 ** 53])('is refused when its generation is none: %d', (generation) => {
+  it.each([0, -2, 2 ** 53])('is refused when its generation is not one: %d', (generation) => {
     expect(() => assertPublishable(lease(generation), aSession({ generation }))).toThrow('whole number above 0');
   });
 

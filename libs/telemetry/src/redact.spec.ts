@@ -82,7 +82,7 @@ describe('redact', () => {
     expect(printed(value)).not.toMatch(/90,\s*107,\s*55/);
   });
 
-  it('survives a cycle, and shows a value twice that stands in two places', () => {
+  it('survives a cycle, and shows twice a value that stands in two places', () => {
     const shared = { shop: 1 };
     const cyclic: Record<string, unknown> = { a: shared, b: shared };
     cyclic['self'] = cyclic;
@@ -234,7 +234,7 @@ describe('redact as a property', () => {
     return arbitrary;
   });
 
-  it('lets no canary survive that stands under a secret key, wherever that is', () => {
+  it('lets no canary under a secret key survive, wherever that is', () => {
     fc.assert(
       fc.property(anywhere, (value) => !printed(value).includes(CANARY)),
       { numRuns: 2_000 },

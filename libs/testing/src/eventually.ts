@@ -1,6 +1,6 @@
 const POLL_MS = 20;
 
-/** Waits for what another process does without telling: asks until it is so. For real time only. */
+/** Waits for what another process does without notice: asks until it is done. For real time only. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
   const endsAtMs = performance.now() + withinMs;
   while (!(await isSo())) {

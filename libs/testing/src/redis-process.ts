@@ -127,7 +127,7 @@ function untilReady(child: ChildProcess): Promise<void> {
     const timer = setTimeout(() => fail('was not ready in time'), READY_WITHIN_MS);
     const listen = (chunk: Buffer): void => {
       output += chunk.toString('utf8');
-      // A sentinel says nothing of connections; its monitor line is its last at start.
+      // A sentinel says nothing about connections; its monitor line is its last at start.
       if (!/Ready to accept connections|\+monitor/.test(output)) return;
       clearTimeout(timer);
       resolve();

@@ -17,7 +17,7 @@ const aMerchant = (overrides: Partial<StatusMerchant> = {}): StatusMerchant => (
 });
 
 describe('the condition of a merchant on the page', () => {
-  it('gets worse as time passes, also when nobody says so', () => {
+  it('gets worse as time passes, even without news', () => {
     const merchant = aMerchant();
     expect([0, 799, 800, 949, 950, 999, 1_000].map((now) => conditionAt(merchant, now))).toEqual([
       'fresh',

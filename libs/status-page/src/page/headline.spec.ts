@@ -37,7 +37,7 @@ describe('the headline', () => {
     ],
     [{ failing: 2, fresh: 5 }, ['failing', '2 renewals fail; the sessions are still good', '5 fresh']],
     [{}, ['renewing', 'No merchant is configured', '']],
-  ])('says of %j the worst', (counts, expected) => {
+  ])('names the worst of %j', (counts, expected) => {
     expect(headline(counts)).toEqual(expected);
   });
 

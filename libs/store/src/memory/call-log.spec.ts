@@ -29,7 +29,7 @@ describe('the log of create calls', () => {
     expect(new CallLog().wait(0, [{ calls: 0, perMs: 1_000 }])?.retryInMs).toBe(1_000);
   });
 
-  it('forgets exactly the call that is given back, and that only once', () => {
+  it('forgets exactly the call that is given back, and only once', () => {
     const log = new CallLog();
     const budget = [{ calls: 2, perMs: 100 }];
     const first = log.take(40);

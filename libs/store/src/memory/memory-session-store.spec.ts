@@ -65,7 +65,7 @@ describe('MemorySessionStore', () => {
     expect(await store.due(1)).toEqual({ merchants: [], nextDueInMs: 10_000 });
   });
 
-  it('tells the wall clock to its readers, and the age of a session by the other', async () => {
+  it('gives its readers the wall clock, and the age of a session by the monotonic one', async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ clock });
     const leased = await granted(store);
@@ -118,7 +118,7 @@ describe('MemorySessionStore', () => {
     expect(await store.offer(anOffer(aSession({ generation })))).toMatchObject({ kind: 'taken', generation });
   });
 
-  it('tells nobody anything any more once it is closed', async () => {
+  it('announces nothing any more once it is closed', async () => {
     const store = new MemorySessionStore({ clock: new FakeClock() });
     const heard: Announcement[] = [];
     store.onAnnouncement((announcement) => heard.push(announcement));
@@ -129,7 +129,7 @@ describe('MemorySessionStore', () => {
     expect(heard).toEqual([]);
   });
 
-  it('is heard whole: it never says that hints may have been lost', async () => {
+  it('loses no announcement: it never says that hints may have been lost', async () => {
     const store = new MemorySessionStore({ clock: new FakeClock() });
     const heard: Announcement[] = [];
     store.onAnnouncement((announcement) => heard.push(announcement));

@@ -13,7 +13,7 @@ describe('a moment of the store', () => {
     expect(isOver(moment, nowMs, undefined)).toBe(expectedMs === 0);
   });
 
-  it('is over for whoever has watched it, and for nobody who watched another', () => {
+  it('is over for a replica that has watched it, and not for one that watched another', () => {
     expect(isOver(moment, 700, moment.mark)).toBe(true);
     expect(isOver(moment, 700, 'due:999')).toBe(false);
   });

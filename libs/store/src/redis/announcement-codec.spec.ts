@@ -40,7 +40,7 @@ describe('announcements on the wire', () => {
     '{"kind":"published","merchant":"shop","generation":9007199254740993}',
     '{"kind":"published","merchant":"shop","generation":-1}',
     '{"kind":"failed","merchant":"shop","retryInMs":1e300,"failure":{"kind":"new","msgCode":"<b>"}}',
-  ])('say no more than whom to read when the rest is not believed: %s', (text) => {
+  ])('name only the merchant to read when the rest is not believed: %s', (text) => {
     expect(decodeAnnouncement(text)).toEqual({ kind: 'changed', merchant: 'shop' });
   });
 
@@ -105,7 +105,7 @@ describe('recorded failures', () => {
     expect(decodeFailure(encodeFailure(failure), nowMs)).toEqual(failure);
   });
 
-  it.each(['', '<script>', 'x'.repeat(65), 'two words', 7, null])('lose a code that is none: %j', (msgCode) => {
+  it.each(['', '<script>', 'x'.repeat(65), 'two words', 7, null])('lose a code that is not one: %j', (msgCode) => {
     expect(decodeFailure(JSON.stringify({ ...withoutCode, msgCode }), nowMs)).toEqual(withoutCode);
   });
 

@@ -56,7 +56,7 @@ describe('a number', () => {
     },
   );
 
-  it('as a floor is one up to the last, and beyond it none', async () => {
+  it('counts as a floor up to the last, and not beyond it', async () => {
     expect(await lease(store, { merchant: 'last', floor: MAX_GENERATION })).toMatchObject({
       fence: MAX_GENERATION + 2,
     });
@@ -92,12 +92,12 @@ describe('a lease', () => {
     ['an owner', { leaseEndsAt: String(Date.now() + 60_000) }],
     ['an end', { owner: 'replica-1' }],
     ['an end that is a number', { owner: 'replica-1', leaseEndsAt: 'soon' }],
-  ])('is none without %s', async (_name, fields) => {
+  ])('does not exist without %s', async (_name, fields) => {
     await write({ fence: 4, ...fields });
     expect((await claim()).kind).toBe('claimed');
   });
 
-  it('is given back also where its call is not known, or the calls are no calls', async () => {
+  it('is given back even where its call is not known, or the calls are of another type', async () => {
     const leased = { merchant: 'shop', owner: 'replica-1', fence: 4, remainingMs: 1, failures: 0 };
     const fields = { fence: 4, owner: 'replica-1', leaseEndsAt: Date.now() + 60_000 };
     await write(fields);
@@ -121,7 +121,7 @@ describe('a lease', () => {
 });
 
 describe('a cool-down of the future, since the clock was set back', () => {
-  it('holds up whoever carries one, however short, and nobody else', async () => {
+  it('holds up a claim that carries one, however short, and no other', async () => {
     const cooledDownAt = Date.now() + 3_600_000;
     await write({ cooledDownAt });
     const mark = `cool:${cooledDownAt}`;
@@ -161,7 +161,7 @@ describe('calls', () => {
     expect(refused).toMatchObject({ kind: 'budget_exhausted', retryInMs: 60_000 });
   });
 
-  it('are one more even where the call of this number, owner and millisecond is there already', async () => {
+  it('grow by one even where the call of this number, owner and millisecond is there already', async () => {
     // In one script, and so in one millisecond of the store: two calls like the one that the claim is about to count.
     const twice = `for turn = 0, 1 do
       redis.call('ZADD', KEYS[2], whole(now), whole(ARGV[6] + 2) .. ':' .. ARGV[2] .. ':' .. whole(now) .. ':' .. turn)
@@ -184,14 +184,14 @@ describe('what a read is answered', () => {
 
   it.each<[string, () => Promise<unknown>]>([
     ['a session without a generation', () => write({ sealed: 'x' })],
-    ['a generation that is no number', () => write({ generation: 'x' })],
+    ['a generation that is not a number', () => write({ generation: 'x' })],
     ['a key of another type', () => keys.client.set(keys.hashOf('shop'), 'x')],
-  ])('tells that there is something, where it finds %s', async (_name, damage) => {
+  ])('says that there is something, where it finds %s', async (_name, damage) => {
     await damage();
     expect(await reply(0)).toEqual(['unopenable', '0', '', '', '', ...nothing]);
   });
 
-  it('tells that there is nothing, and why not', async () => {
+  it('says that there is nothing, and why', async () => {
     expect(await reply(0)).toEqual(['absent', '0', '', '', '', ...nothing]);
     await write({ failure: 'why' });
     expect(await reply(7)).toEqual(['absent', '0', '', '', 'why', ...nothing]);

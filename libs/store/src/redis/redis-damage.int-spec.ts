@@ -71,7 +71,7 @@ const damages: Record<string, (merchant: string) => Promise<unknown>> = {
   'its owner has a megabyte': (merchant) => client.hset(hashOf(merchant), { owner: 'x'.repeat(1_000_000) }),
   'its due moment is infinite': (merchant) => client.zadd(keys.due, '+inf', merchant),
   'its hash is gone': (merchant) => client.del(hashOf(merchant)),
-  'it has fields that nobody knows': (merchant) => client.hset(hashOf(merchant), { '': '', later: 'version' }),
+  'it has unknown fields': (merchant) => client.hset(hashOf(merchant), { '': '', later: 'version' }),
 };
 
 function numbersOf(value: string): Record<string, string> {
@@ -117,7 +117,7 @@ describe('a record that is damaged', () => {
     ['its hash is a string', 0],
     ['every number is beyond belief', 0],
     ['its sealed session has 60 MB', undefined],
-  ])('is unopenable for whoever reads it: %s', async (name, believed) => {
+  ])('is unopenable for every reader: %s', async (name, believed) => {
     const generation = await published('shop');
     await damages[name]?.('shop');
     expect((await stateOf('shop', generation)).stored).toEqual({
@@ -214,7 +214,7 @@ describe('when the clock of the store was set back by an hour', () => {
   const again = (overrides: object): Promise<unknown> =>
     store.claim(aClaim({ owner: 'replica-2', newerThan: Number.MAX_SAFE_INTEGER, leaseMs: 10_000, ...overrides }));
 
-  it('a lease holds no longer than it is long, and not for whoever has watched it for that time', async () => {
+  it('a lease lasts no longer than its length, and not for a replica that has watched it for that time', async () => {
     await leaseOf('shop');
     await ahead('shop', 'leaseEndsAt', 'dueAt');
     const refused = await again({ mode: 'when_due' });
@@ -228,7 +228,7 @@ describe('when the clock of the store was set back by an hour', () => {
     expect(await again({ mode: 'when_due', watched: mark })).toMatchObject({ kind: 'claimed' });
   });
 
-  it('a due moment is no further off than it was set, and over for whoever has watched it', async () => {
+  it('a due moment is no further off than it was set, and over for a replica that has watched it', async () => {
     const generation = await published('shop', 20_000);
     await ahead('shop', 'dueAt', 'publishedAt');
     const state = await stateOf('shop');
@@ -239,14 +239,14 @@ describe('when the clock of the store was set back by an hour', () => {
     expect(await again({ mode: 'when_due', watched: state.dueMark })).toMatchObject({ kind: 'claimed' });
   });
 
-  it('a back-off is over for whoever has watched it, and for whoever knows its reason gone', async () => {
+  it('a back-off is over for a replica that has watched it, and for one that knows its reason to be gone', async () => {
     await store.release(await leaseOf('shop'), { called: true, nextDueInMs: 20_000, failure: aRecordedFailure() });
     await ahead('shop', 'dueAt');
     expect(await again({ mode: 'when_wanted' })).toMatchObject({ kind: 'backing_off', retryInMs: 20_000 });
     expect(await again({ mode: 'when_wanted', ignoresBackOff: true })).toMatchObject({ kind: 'claimed' });
   });
 
-  it('a cool-down is over for whoever has watched it, and calls count from now', async () => {
+  it('a cool-down is over for a replica that has watched it, and calls count from now', async () => {
     const request = aClaim({ mode: 'when_wanted', coolDownMs: 5_000, newerThan: Number.MAX_SAFE_INTEGER });
     const first = await store.claim(request);
     if (first.kind !== 'claimed') throw new Error('must be granted');
@@ -277,7 +277,7 @@ describe('calls', () => {
     expect(await client.zcard(callsOf('shop'))).toBe(1);
   });
 
-  it('are no budget at all when there are more than any budget has', async () => {
+  it('are not counted when there are more than any budget allows', async () => {
     await client.eval(
       "for i = 1, 10001 do redis.call('ZADD', KEYS[1], ARGV[1], i) end return 1",
       1,
@@ -288,7 +288,7 @@ describe('calls', () => {
   });
 });
 
-describe('reading what one has', () => {
+describe('reading what the reader has already', () => {
   it('sends no session for any of 200 merchants', async () => {
     const merchants = Array.from({ length: 200 }, (_, index) => `merchant-${index}`);
     const wanted = await Promise.all(
@@ -307,7 +307,7 @@ describe('reading what one has', () => {
 });
 
 describe('seats', () => {
-  it('are one each, the same again, also after the store was emptied', async () => {
+  it('are one each, and the same again even after the store was emptied', async () => {
     const owners = Array.from({ length: 100 }, (_, index) => `owner-${index}`);
     const seats = await Promise.all(owners.map((owner) => store.seat(owner)));
     expect(new Set(seats).size).toBe(100);

@@ -36,7 +36,7 @@ const lease = (overrides: Partial<ClaimRequest> = {}): Promise<Lease> => leaseIn
 
 const stateOf = (): Promise<StoredState> => stateIn(store);
 
-/** As a replica leaves it that writes due moments to the index alone: the fence goes on, and the hash names the old one. */
+/** As left by a replica that writes due moments to the index alone: the fence goes on, and the hash names the old one. */
 async function leftByOlderVersion(dueInMs: number, fields: Record<string, string> = {}): Promise<number> {
   const dueAtMs = Date.now() + dueInMs;
   await keys.client.zadd(keys.due, dueAtMs, 'shop');
@@ -50,7 +50,7 @@ describe('a merchant whose due moment only the index has', () => {
   it.each<[string, Record<string, string>]>([
     ['and the hash has none', {}],
     ['since the one of the hash was set under another fence', ofOlderFence],
-    ['since the one of the hash is no number', { dueAt: 'soon', dueMs: '0', dueFence: '1700000000002' }],
+    ['since the one of the hash is not a number', { dueAt: 'soon', dueMs: '0', dueFence: '1700000000002' }],
   ])('is due when the index says so: %s', async (_name, fields) => {
     const dueAtMs = await leftByOlderVersion(MINUTE_MS, fields);
     const mark = `due:${dueAtMs}:${fields['dueFence'] ?? ''}`;
@@ -97,7 +97,7 @@ describe('a merchant whose due moment only the index has', () => {
     expect(await store.claim(byOther())).toMatchObject({ kind: 'not_due' });
   });
 
-  it('has none where the index is no index, and then counts as due', async () => {
+  it('has none where the index is of another type, and then counts as due', async () => {
     await leftByOlderVersion(MINUTE_MS, ofOlderFence);
     await keys.client.del(keys.due);
     await keys.client.set(keys.due, 'x');
@@ -157,11 +157,14 @@ describe('an index of another type', () => {
     due: () => store.due(5),
     read: () => store.read([{ merchant: 'shop', known: 0 }]),
   };
-  it.each(Object.entries(operations))('makes way for whoever meets it first: %s', async (_name, operation) => {
-    await keys.client.set(keys.due, 'x');
-    await operation();
-    expect(['none', 'zset']).toContain(await keys.client.type(keys.due));
-  });
+  it.each(Object.entries(operations))(
+    'makes way for the operation that meets it first: %s',
+    async (_name, operation) => {
+      await keys.client.set(keys.due, 'x');
+      await operation();
+      expect(['none', 'zset']).toContain(await keys.client.type(keys.due));
+    },
+  );
 
   it('makes way for a publication and for a release', async () => {
     const leased = await lease();
@@ -209,7 +212,7 @@ describe('what is listed as due', () => {
     expect(await keys.client.zrange(keys.due, '0', '-1')).toEqual([longest]);
   });
 
-  it('is told as it stands in the index, with the size of that, and without a name that is none of ours', async () => {
+  it('is listed as it stands in the index, with the size of the index, and without a name that is not ours', async () => {
     const tooLong = 'y'.repeat(513);
     await keys.client.zadd(keys.due, '-inf', 'a', 1, tooLong, '+inf', 'z');
     const [size, first, firstMs, second, ...others] = (await keys.client.eval(
@@ -226,7 +229,7 @@ describe('what is listed as due', () => {
     expect(await keys.client.eval(settleScript.lua, 2, keys.due, keys.hashOf('shop'), 'shop', '1')).toEqual([1]);
   });
 
-  it('is so many at most, and how soon the next is due is told up to a day', async () => {
+  it('is limited in number, and says how soon the next is due up to a day', async () => {
     await store.enrol(['a', 'b', 'c']);
     expect((await store.due(2)).merchants).toHaveLength(2);
     for (const merchant of ['a', 'b', 'c']) {
@@ -283,7 +286,7 @@ describe('seats', () => {
     expect(await store.seat('owner')).toBe(Number(near(preferred, 4)));
   });
 
-  it('of what cannot be read are nobody’s, and unused for ever', async () => {
+  it('that cannot be read are free, as if never used', async () => {
     const preferred = await store.seat('owner');
     for (const text of ['', 'owner', `${Date.now()}`, `${Date.now()} `, 'x'.repeat(2_000), `-1 other`]) {
       await keys.client.del(keys.seats);
@@ -292,7 +295,7 @@ describe('seats', () => {
     }
   });
 
-  it('used in the future were used now: the clock was set back', async () => {
+  it('used in the future count as used now: the clock was set back', async () => {
     const preferred = await store.seat('owner');
     await keys.client.hset(keys.seats, { [near(preferred, 0)]: sitting(-HOUR_MS, 'other') });
     expect(await store.seat('owner')).toBe(Number(near(preferred, 1)));

@@ -169,7 +169,7 @@ describe('when the network is cut', () => {
     expect(await heard).toMatchObject({ generation: leased.fence });
   });
 
-  it('never sends a claim again whose reply was lost, and finds the lease it was granted by asking again', async () => {
+  it('never resends a claim whose reply was lost, and finds the lease it was granted by asking again', async () => {
     const { redis, proxy, replica } = await throughProxy();
     const warmUp = await lease(replica.store);
     await replica.store.release(warmUp, { called: true, nextDueInMs: 0 });

@@ -31,7 +31,7 @@ describe('the probe', () => {
     expect([...needed].filter((command) => !sent.has(command))).toEqual([]);
   });
 
-  it('leaves nothing behind, and what others are due as it was', async () => {
+  it('leaves nothing behind, and the due moments of others as they were', async () => {
     await keys.client.zadd(keys.due, 5, 'shop');
     const { said } = await open({ connection: connection() });
     expect(said()).toEqual(['answers']);
@@ -39,7 +39,7 @@ describe('the probe', () => {
     expect(await keys.client.zrange(keys.due, '0', '-1', 'WITHSCORES')).toEqual(['shop', '5']);
   });
 
-  it('announces once, and nothing that anybody takes for news', async () => {
+  it('announces once, and nothing that any replica takes for news', async () => {
     const messages: string[] = [];
     const listener = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
     closeAfterTest(() => listener.disconnect());

@@ -71,7 +71,7 @@ describe('on a cluster', () => {
 });
 
 describe('a server that is gone', () => {
-  it('is silent about sightings, and nobody waits for it', async () => {
+  it('is silent about sightings, and no caller waits for it', async () => {
     const redis = await started(RedisProcess.start());
     const { store } = await open({ connection: single(redis) });
     await redis.stop();

@@ -13,7 +13,7 @@ import { encodeFailure } from './announcement-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { serverWithStores } from './redis-store-fixture.js';
 
-/** That of a lease which is taken by the way. */
+/** The length of a lease that is only taken in passing. */
 const LEASE_MS = 60_000;
 const fresh = serverWithStores('writes', () => RedisProcess.start());
 

@@ -16,7 +16,7 @@ export function nextOf(store: SessionStore, merchant: string): Promise<Announcem
   });
 }
 
-/** The next thing that is said of a hand-over. */
+/** The next thing that is said about a hand-over. */
 function nextSignal(store: SessionStore): Promise<Announcement> {
   return new Promise((resolve) => {
     const end = store.onAnnouncement((announcement) => {
@@ -58,7 +58,7 @@ export function describeAnnouncements(bench: Bench): void {
       expect(await heard).toEqual({ kind: 'changed', merchant: 'shop', generation: 4_711 });
     });
 
-    it('tell every replica that an attempt failed, and nothing of it that could be taken for a fact', async () => {
+    it('tell every replica that an attempt failed, and nothing about it that could be taken for a fact', async () => {
       const [store, other] = bench().replicas;
       const heard = nextOf(other, 'shop');
       await failOnce(store, 1_500);
@@ -77,7 +77,7 @@ export function describeAnnouncements(bench: Bench): void {
       ]);
     });
 
-    it('come after the operation that they tell of, never in the middle of it', async () => {
+    it('come after the operation that they report, never in the middle of it', async () => {
       const [store] = bench().replicas;
       let answered = false;
       const sawAnswer = new Promise<boolean>((resolve) => {
@@ -108,7 +108,7 @@ export function describeAnnouncements(bench: Bench): void {
       ]);
     });
 
-    it('tell nothing of what changed nothing that others see', async () => {
+    it('do not report what changed nothing that others see', async () => {
       const [store, other] = bench().replicas;
       const heard = await heardDuring(other, async () => {
         const ended = await giveUp(store);

@@ -51,7 +51,7 @@ export function describeBudget(bench: Bench): void {
       });
     });
 
-    it('counts each call even where two had one number', async () => {
+    it('counts each call even where two had the same number', async () => {
       const [store] = bench().replicas;
       const two = aBudget({ calls: 2 });
       const beyondBelief = 8_999_999_999_999_998;
@@ -84,7 +84,7 @@ export function describeBudget(bench: Bench): void {
       expect(await store.claim(claim)).toMatchObject({ kind: 'budget_exhausted' });
     });
 
-    it('is not passed by watching it', async () => {
+    it('is not exceeded by watching it', async () => {
       const [store] = bench().replicas;
       const single = aBudget({ calls: 1, perMs: LONG_MS });
       await giveUp(store, { budget: single });

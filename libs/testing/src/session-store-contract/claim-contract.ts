@@ -72,7 +72,7 @@ export function describeClaim(bench: Bench): void {
       expect(await other.claim(byOther({ merchant: 'second' }))).toMatchObject({ kind: 'claimed' });
     });
 
-    it('grants a merchant that nobody has enrolled: it counts as due', async () => {
+    it('grants a merchant that was never enrolled: it counts as due', async () => {
       const [store] = bench().replicas;
       expect(await store.claim(aClaim())).toMatchObject({ kind: 'claimed' });
     });
@@ -86,7 +86,7 @@ export function describeClaim(bench: Bench): void {
       expect(await other.claim(wanted({ newerThan: generation }))).toMatchObject({ kind: 'claimed' });
     });
 
-    it('holds a claim up that does not wait for the due moment while the merchant backs off, and counts its failures', async () => {
+    it('holds up a claim that does not wait for the due moment while the merchant backs off, and counts its failures', async () => {
       const [store, other] = bench().replicas;
       await failOnce(store, SHORT_MS);
       expectRefusal(await other.claim(byOther()), 'backing_off', SHORT_MS);
@@ -94,7 +94,7 @@ export function describeClaim(bench: Bench): void {
       expect((await lease(store)).failures).toBe(1);
     });
 
-    it('lets a claim pass that ignores the back-off, and one that waits for the due moment never', async () => {
+    it('lets a claim that ignores the back-off pass, and never one that waits for the due moment', async () => {
       const [store, other] = bench().replicas;
       await failOnce(store, LONG_MS);
       const whenDue = aClaim({ ignoresBackOff: true });
@@ -123,7 +123,7 @@ export function describeClaim(bench: Bench): void {
     const spent = { budget: aBudget({ calls: 1, perMs: LONG_MS }), coolDownMs: LONG_MS };
     /** Every later reason applies in each row, so that the order decides. */
     const rows: Record<string, (bench: StoreUnderTest) => Promise<ClaimResult>> = {
-      'already_newer before the own lease': async ({ replicas: [store] }) => {
+      'already_newer before its own lease': async ({ replicas: [store] }) => {
         await publishOnce(store);
         const leased = await lease(store, { newerThan: Number.MAX_SAFE_INTEGER });
         return store.claim(wanted({ owner: leased.owner, newerThan: 0, ...spent }));

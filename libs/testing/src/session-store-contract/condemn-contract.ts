@@ -38,7 +38,7 @@ export function describeCondemn(bench: Bench): void {
       expect(await last).toMatchObject({ generation: offered });
     });
 
-    it('says nothing of the session that comes next', async () => {
+    it('says nothing about the session that comes next', async () => {
       const [store, other] = bench().replicas;
       await store.condemn('shop', await publishOnce(store));
       const generation = await publishOnce(store);

@@ -42,7 +42,7 @@ export function describeFences(bench: Bench): void {
       expect(fence).toBeLessThan(AFTER_2023_MS * 2);
     });
 
-    it('beyond belief hold nobody up: the next one follows the clock', async () => {
+    it('beyond belief hold up no claim: the next one follows the clock', async () => {
       const [store] = bench().replicas;
       const { fence: first } = await giveUp(store);
       await giveUp(store, { floor: first + 2 * TEN_YEARS_MS });

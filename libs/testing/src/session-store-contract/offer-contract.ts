@@ -53,7 +53,7 @@ export function describeOffer(bench: Bench): void {
       expect((await lease(other, { newerThan: fence + 1 })).failures).toBe(0);
     });
 
-    it('makes a merchant fall due that nobody has enrolled', async () => {
+    it('makes a merchant that was never enrolled fall due', async () => {
       const [store, other] = bench().replicas;
       await store.offer({ ...madeAlone(4_710), nextDueInMs: SHORT_MS });
       await letPass(bench());

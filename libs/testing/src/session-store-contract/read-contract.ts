@@ -22,7 +22,7 @@ export function describeRead(bench: Bench): void {
       ]);
     });
 
-    it('answers nothing to no question, and tells its clock all the same', async () => {
+    it('answers an empty question with its clock alone', async () => {
       const { states, now } = await bench().replicas[0].read([]);
       expect(states).toEqual([]);
       expect(now).toBeGreaterThan(0);

@@ -75,14 +75,14 @@ describe('the facts about a server', () => {
     expect(Math.abs(facts?.clock?.leastMs ?? NaN)).toBeLessThan(1_000);
   });
 
-  it('are left out as far as the user may not ask for them', async () => {
+  it('are left out where the user may not ask for them', async () => {
     const redis = await started(RedisProcess.start());
     setUser(redis, ['+hello', '+auth']);
     const [facts] = await (await inspect(asUser(redis))).servers();
     expect(Object.keys(facts ?? {})).toEqual(['address']);
   });
 
-  it('have the end of the certificate that it shows', async () => {
+  it('include the end of the certificate that it shows', async () => {
     const authority = new TestAuthority();
     const { redis, ca } = await encrypted(authority);
     const [facts] = await (await inspect({ ...single(redis), tls: { ca } })).servers();
@@ -180,14 +180,14 @@ describe('rights', () => {
     ]);
   });
 
-  it('do not tell a replica from a primary, but its refusal to write is told', async () => {
+  it('do not tell a replica from a primary, but its refusal to write is reported', async () => {
     const { replica } = await started(startRedisSentinel());
     const { missing, unwritable } = await (await inspect(single(replica))).rights(['shop']);
     expect(missing).toEqual([]);
     expect(unwritable).toEqual([{ server: `127.0.0.1:${replica.port}`, code: 'READONLY' }]);
   }, 30_000);
 
-  it('are asked for without a trace in what the store holds', async () => {
+  it('are checked without leaving a trace in the store', async () => {
     const redis = await started(RedisProcess.start());
     const key = await importClientKey((await generateClientKey()).privateJwk);
     const store = await RedisSessionStore.open({
