@@ -117,7 +117,7 @@ function orderOf(merchantRequestId: string): object {
   };
 }
 
-/** Pays at a steady pace through one client of each replica, until so many renewals have passed. */
+/** Pays at a steady pace through one client of each replica, until this many renewals have passed. */
 export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan): Promise<HandoverReport> {
   const clients = fleet.brokerUrls.map((url) => new PayingClient(url, fleet));
   for (const { broker } of clients) await broker.session();

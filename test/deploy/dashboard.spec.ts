@@ -46,7 +46,7 @@ describe('the dashboard', () => {
     expect(faultsOf(queryOf(expr))).toEqual([]);
   });
 
-  it('would be refused with a query that is none', () => {
+  it('would be refused with an invalid query', () => {
     expect(faultsOf('sum(rate(x[5m])')).not.toEqual([]);
     expect(faultsOf('rate(x[5m]')).not.toEqual([]);
   });

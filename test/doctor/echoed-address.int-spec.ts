@@ -44,7 +44,7 @@ describe('doctor --echo-url', () => {
     ]);
   });
 
-  it('asks nobody unless it is told to', async () => {
+  it('asks no echo unless it is told to', async () => {
     await configure();
     const { checks } = await examined.doctor();
     expect(checks.map(({ name }) => name)).not.toContain('gateway.address');

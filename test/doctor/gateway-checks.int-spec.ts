@@ -45,7 +45,7 @@ describe('doctor: a gateway that is there', () => {
     expect(code).toBe(0);
   });
 
-  it('is looked at once for all merchants that reach it in the same way', async () => {
+  it('is looked at a single time for all merchants that reach it in the same way', async () => {
     const { url } = await sandbox();
     const second = { gatewayUrl: url, id: 'other', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120003' };
     const third = { ...second, id: 'third', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120004' };

@@ -27,13 +27,13 @@ describe('doctor: the configuration', () => {
     expect(check('session.request_data').reason).toBe('it needs configuration, which failed');
   });
 
-  it('is told to be missing by its exit code', async () => {
+  it('is reported as missing by its exit code', async () => {
     const { code, check } = await examined.doctor('--config', examined.path('nowhere.yaml'));
     expect(code).toBe(2);
     expect(messagesOf(check('configuration'), 'fault').join()).toContain('does not exist');
   });
 
-  it('is told with all that is wrong in it and in the files that it names', async () => {
+  it('is reported with all that is wrong in it and in the files that it names', async () => {
     await examined.configure([DEAD_GATEWAY, { ...DEAD_GATEWAY, keyFile: 'missing.json' }], '{ type: radish }');
     const { check } = await examined.doctor();
     const told = messagesOf(check('configuration'), 'fault').join();

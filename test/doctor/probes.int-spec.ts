@@ -89,7 +89,7 @@ describe('doctor --create-session', () => {
   it.each([
     ['an unknown merchant', { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }, 3],
     ['an overloaded gateway', { kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' }, 4],
-    ['a session that is none', { kind: 'garbage_jwe' }, 5],
+    ['an invalid session', { kind: 'garbage_jwe' }, 5],
   ])('ends with the class of the fault: %s', async (_what, fault, expected) => {
     await sandbox.fault({ operation: 'authorize', ...fault });
     const { code, check } = await examined.doctor('--create-session');
@@ -241,7 +241,7 @@ describe('doctor in production', () => {
     expect(code).toBe(4);
   });
 
-  it('wants to be told for which merchant, when there are several', async () => {
+  it('needs to be told for which merchant, when there are several', async () => {
     const other = { id: 'other', serviceCode: 'c0ffee00-0368-41ed-b939-0242ac120003' };
     await examined.configure([{ gatewayUrl: sandbox.url }, { ...other, gatewayUrl: sandbox.url }]);
     const { code, text } = await examined.doctor('--create-session');
@@ -254,7 +254,7 @@ describe('doctor in production', () => {
     expect(await created()).toBe(1);
   });
 
-  it('wants testBaseUrl for the helpers', async () => {
+  it('needs testBaseUrl for the helpers', async () => {
     await examined.configure([{ gatewayUrl: sandbox.url }]);
     expect((await examined.doctor('--cross-check')).text).toContain('needs gateway.testBaseUrl');
   });

@@ -139,7 +139,7 @@ describe('bad input', () => {
     await expectProblem(sendRaw(octets), status, code);
   });
 
-  it('tells a merchant outside the policy and an unknown one apart for nobody', async () => {
+  it('answers the same for a merchant outside the policy as for an unknown one', async () => {
     const bodyOf = async (merchant: string): Promise<object> => {
       const caller = broker.as(TOKENS.checkout).set('x-request-id', 'same');
       const { status, text } = await caller.get(`/v1/merchants/${merchant}/session`);
@@ -174,7 +174,7 @@ describe('bad input', () => {
     expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);
   });
 
-  it('answers on the management port with none of the API', async () => {
+  it('serves nothing of the API on the management port', async () => {
     for (const path of ['/v1/merchants', '/docs', '/livez/../readyz/x']) {
       await request(broker.managementUrl).get(path).expect(404);
     }

@@ -51,7 +51,7 @@ describe('callers with client certificates', () => {
         .end();
     });
 
-  it('reach a broker that says https of itself', () => {
+  it('reach a broker that announces itself as https', () => {
     expect(broker.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
   });
 

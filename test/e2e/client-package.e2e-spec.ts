@@ -42,7 +42,7 @@ async function recipe(): Promise<string> {
   return (await examples()).find((code) => code.includes('withSdk'))!;
 }
 
-/** What somebody writes who follows the recipe with an SDK that is typed as strictly as it can be. */
+/** What somebody who follows the recipe writes, for an SDK that is typed as strictly as it can be. */
 const USE_OF_RECIPE = `
 import { SessionBroker } from '@session-broker/client';
 import { MerchantSdk } from './merchant-sdk.js';
@@ -190,7 +190,7 @@ describe('the published client', () => {
     });
     afterEach(() => gateway.close());
 
-    /** Refunds as a service would that has the public key and no other. */
+    /** Refunds as a service that has only the public key would. */
     const refund = async (): Promise<unknown> => {
       const settings = { baseUrl: gateway.url, merchantId: 'm-1', authenticationKey: gateway.merchant.publicJwk };
       const { out } = await runModule(`

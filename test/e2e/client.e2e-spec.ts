@@ -26,7 +26,7 @@ describe('the client with a real broker', () => {
     broker = undefined;
   });
 
-  it('pays through renewals that each end the session before, without a failure and a call too many', async () => {
+  it('pays through renewals that each end the session before, without a failure or a needless call', async () => {
     const running = await start({ merchant: { lifetimeMs: 2_500, supersedes: true }, timeout: '100ms' });
     const report = await payInLoop({
       brokerUrl: running.url,

@@ -89,7 +89,7 @@ describe('following a session by events', () => {
     expect(codes[0]).toBe(codes[1]);
   });
 
-  it('takes no more watchers than its setting, and has the place of one that vanished again', async () => {
+  it('takes no more watchers than its setting allows, and gives the place of one that vanished to another', async () => {
     const running = await start({ http: 'maxWatchers: 1' });
     const only = await follow(running);
     const refused = await running.get(EVENTS);

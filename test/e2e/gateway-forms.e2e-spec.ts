@@ -118,7 +118,7 @@ describe('the gateway client against the played gateway', () => {
     ],
     'an unknown error': [{ kind: 'error', status: 500, msgCode: 'b_unknown_error' }, 'transient', 'b_unknown_error'],
     'too many requests': [{ kind: 'error', status: 429, msgCode: 'x', retryAfter: '7' }, 'transient', 'x'],
-    'a code nobody knows': [{ kind: 'error', status: 200, msgCode: 'b_new' }, 'transient', 'b_new'],
+    'an unknown code': [{ kind: 'error', status: 200, msgCode: 'b_new' }, 'transient', 'b_new'],
     'revoked access': [
       { kind: 'error', status: 200, msgCode: 'b_auth_token_expired' },
       'revoked',
@@ -153,7 +153,7 @@ describe('the gateway client against the played gateway', () => {
     'a session without a token': [{ kind: 'missing_fields', fields: ['authToken'] }, 'invalid_response'],
     'a server key off the curve': [{ kind: 'off_curve_server_key' }, 'invalid_response'],
     'two different server keys': [{ kind: 'two_server_keys' }, 'invalid_response'],
-    'an end that nobody can read': [{ kind: 'unparseable_expiry' }, 'invalid_response'],
+    'an unreadable end': [{ kind: 'unparseable_expiry' }, 'invalid_response'],
   };
 
   it.each(Object.entries(failures))('calls %s by its name', async (_name, [fault, kind, msgCode]) => {

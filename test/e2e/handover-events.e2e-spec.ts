@@ -24,7 +24,7 @@ describe('the events of a hand-over', () => {
     broker = undefined;
   });
 
-  it('reach who takes part before the next session, and nobody else; the answer ends the wait', async () => {
+  it('reach those who take part before the next session, and nobody else; the answer ends the wait', async () => {
     const running = (broker = await RunningBroker.start({
       merchant: { lifetimeMs: 4_000, supersedes: true },
       timeout: '300ms',
@@ -56,7 +56,7 @@ describe('the events of a hand-over', () => {
     expect(awaited.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(['ready']);
   }, 30_000);
 
-  it('take an answer that belongs to no hand-over, and none that is no answer', async () => {
+  it('accept an answer that belongs to no hand-over, and refuse what is not an answer', async () => {
     const running = (broker = await RunningBroker.start());
     const statusOf = async (body: unknown): Promise<number> => (await running.post(HANDOVERS, body)).status;
     expect(await statusOf({ generation: 7, participant: 'somebody' })).toBe(204);

@@ -70,7 +70,7 @@ describe('notifications', () => {
     return sealJwe(Buffer.from(text), await importPaymentKey(jwk ?? (body as { jwk: object }).jwk));
   };
 
-  it('are told as they are when they came in clear', async () => {
+  it('are passed on as they are when they came in clear', async () => {
     const content = anOrder();
     expect(await open(broker.url, asCame(content))).toEqual({
       kind: 'hosted_page',
@@ -98,12 +98,12 @@ describe('notifications', () => {
     expect(await marks(anOrder({ ...operation, status: 'SUCCESS' }))).toBe(false);
   });
 
-  it('are opened by whoever may decrypt, and by nobody else', async () => {
+  it('are opened for callers who may decrypt, and for nobody else', async () => {
     await ask(broker.url, asCame(anOrder()), TOKENS.checkout).expect(403).expect(problem('forbidden'));
     await ask(broker.url, asCame(anOrder()), 'wrong').expect(401);
   });
 
-  it('that are none are refused by their member, and sealed for somebody else by their seal', async () => {
+  it('are refused by the name of a faulty member, and by their seal when it is not for this merchant', async () => {
     const { ecomOperationId: _, ...nameless } = anOperation();
     const refused = await ask(broker.url, asCame(anOrder(nameless))).expect(422);
     expect(refused.body).toMatchObject({

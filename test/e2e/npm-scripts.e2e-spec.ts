@@ -40,7 +40,7 @@ function endGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch (error) {
-    // There is nobody left in it, which is what the test is about.
+    // No process is left in it, which is what the test is about.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -105,7 +105,7 @@ describe('payloads', () => {
     await ask(broker, DECRYPT, { jwe }).expect(413).expect(problem('jwe_too_large'));
   });
 
-  it('are sealed to another recipient when one is given, and say no generation then', async () => {
+  it('are sealed to another recipient when one is given, and then name no generation', async () => {
     const { privateJwk, publicJwk } = await generateClientKey();
     const sealed = await encrypt({ plaintext: '{"cvv":"123"}', recipient: publicJwk });
     expect(Object.keys(sealed)).toEqual(['jwe']);
@@ -126,7 +126,7 @@ describe('payloads', () => {
     await ask(broker, DECRYPT, { jwe: binary, encoding: 'utf8' }).expect(400);
   });
 
-  it('want a permission each', async () => {
+  it('need a permission each', async () => {
     const body = { plaintext: 'a', jwe: 'a....' };
     await broker.as(TOKENS.reporting).post(DECRYPT).send(body).expect(403);
     await broker.as(TOKENS.checkout).post(ENCRYPT).send(body).expect(403);
@@ -137,7 +137,7 @@ describe('payloads', () => {
   const refusals: Record<string, [path: string, body: object | string, status: number, code: string]> = {
     'no plaintext': [ENCRYPT, {}, 400, 'invalid_request'],
     'a plaintext that is not text': [ENCRYPT, { plaintext: { amount: 1 } }, 400, 'invalid_request'],
-    'an encoding that nobody knows': [ENCRYPT, { plaintext: 'a', encoding: 'hex' }, 400, 'invalid_request'],
+    'an unknown encoding': [ENCRYPT, { plaintext: 'a', encoding: 'hex' }, 400, 'invalid_request'],
     'no encoding': [ENCRYPT, { plaintext: 'a', encoding: null }, 400, 'invalid_request'],
     'base64 with blanks': [ENCRYPT, { plaintext: 'e3 0=', encoding: 'base64' }, 400, 'invalid_request'],
     'half a character': [ENCRYPT, '{"plaintext":"\\ud800"}', 400, 'invalid_request'],

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** The folder with the built programs, for who is built into it; left out: dist/ beside test/. */
+  /** The folder with the built programs, for a caller that is itself built into it; left out: dist/ beside test/. */
   readonly built?: URL;
 }
 

@@ -3,7 +3,7 @@ import { SystemClock } from '#libs/clock';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
-/** Makes a request take the framework's way: a preference that nobody understands is ignored. */
+/** Makes a request take the framework's way: an unknown preference is ignored. */
 const THROUGH_THE_FRAMEWORK = { prefer: 'respond-async' };
 
 interface SessionBody {
@@ -114,7 +114,7 @@ describe('reading a session', () => {
     }
   });
 
-  it('does not replace a session that was just created, however much is wanted', async () => {
+  it('does not replace a session that was just created, however much time is wanted', async () => {
     const own = await RunningBroker.start({ merchant: { lifetimeMs: 20_000 } });
     try {
       const first = await firstOf(own);
@@ -211,7 +211,7 @@ describe('waiting for a session', () => {
     const broker = await RunningBroker.start();
     const etag = etagOf(await firstOf(broker));
     const held = broker.get(PATH, { 'if-none-match': etag, prefer: 'wait=60' });
-    // The list is answered after the held request has been accepted on its own connection.
+    // The list is answered after the waiting request has been accepted on its own connection.
     await broker.get('/v1/merchants');
     await broker.close();
     expect((await held).status).toBe(304);
@@ -226,7 +226,7 @@ describe('when there is no session', () => {
   });
   afterAll(() => broker.close());
 
-  it('refuses with 503, says why and when to ask again, and tells nothing of the inside', async () => {
+  it('refuses with 503, says why and when to ask again, and reveals nothing of the inside', async () => {
     const { body, headers } = await read(broker)
       .expect(503)
       .expect('content-type', /^application\/problem\+json/);

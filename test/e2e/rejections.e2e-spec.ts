@@ -47,7 +47,7 @@ describe('rejecting a session', () => {
     await session().expect(sessionOf(response));
   });
 
-  it('gives what is newer already without another call', async () => {
+  it('gives what is already newer without another call', async () => {
     const newer = await report({ generation: held.generation }).expect(200);
     await report({ generation: held.generation }).expect(200, newer.body);
     expect(await createCalls()).toBe(2);
@@ -62,7 +62,7 @@ describe('rejecting a session', () => {
     expect(await createCalls()).toBe(2);
   });
 
-  it('creates nothing for generations that never were', async () => {
+  it('creates nothing for generations that never existed', async () => {
     for (const generation of [held.generation + 1, held.generation + 1e9, Number.MAX_SAFE_INTEGER]) {
       const { body } = await report({ generation }).expect(400);
       expect(body).toMatchObject({
@@ -73,7 +73,7 @@ describe('rejecting a session', () => {
     expect(await createCalls()).toBe(1);
   });
 
-  it('wants the permission to do so', async () => {
+  it('needs the permission to do so', async () => {
     const body = { generation: held.generation };
     await report(body, TOKENS.checkout).expect(403);
     await broker.as(TOKENS.payments).post('/v1/merchants/hidden/session/rejections').send(body).expect(403);

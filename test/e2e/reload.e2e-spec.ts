@@ -71,7 +71,7 @@ describe('a running broker whose files change', () => {
     expect(ready.status).toBe(200);
   });
 
-  it('knows a removed merchant no more, and ends the streams that follow it', async () => {
+  it('no longer knows a removed merchant, and ends the streams that follow it', async () => {
     await start();
     await addKiosk();
     await generation(KIOSK, TOKENS.admin);
@@ -130,7 +130,7 @@ describe('a running broker whose files change', () => {
     expect(told('a stored session opens with no configured key')).toEqual([]);
   });
 
-  it('asks for a merchant at once that was refused and whose configuration was mended', async () => {
+  it('asks at once for a merchant that was refused and whose configuration was mended', async () => {
     await start();
     await generation();
     await generation(HIDDEN, TOKENS.admin);
@@ -151,7 +151,7 @@ describe('a running broker whose files change', () => {
     expect(performance.now() - mendedAt).toBeLessThan(2_000);
   });
 
-  it('takes new tokens and policies, and cuts those off who lost theirs', async () => {
+  it('takes new tokens and policies, and cuts off those who lost theirs', async () => {
     await start();
     await generation();
     const stream = await EventStream.open(`${broker.url}${SESSION}/events`, {
@@ -272,7 +272,7 @@ describe('a running broker whose files change', () => {
       expect(told('the changed configuration is not taken')).toHaveLength(1);
     });
 
-    it('ends the connections whose authority is trusted no more, and knows callers by the new one', async () => {
+    it('ends the connections whose authority is no longer trusted, and knows callers by the new one', async () => {
       await startTls();
       const agent = agentOf(client);
       const before = await ask(agent);

@@ -126,17 +126,17 @@ describe('the sandbox as a process', () => {
   });
 
   it.each<[string, Record<string, string>, RegExp]>([
-    ['a port that is none', { SANDBOX_PORT: '65536' }, /SANDBOX_PORT must be a number from 0 to 65535/],
-    ['a lifetime that is none', { SANDBOX_LIFETIME: 'long' }, /SANDBOX_LIFETIME must be a duration such as/],
+    ['an invalid port', { SANDBOX_PORT: '65536' }, /SANDBOX_PORT must be a number from 0 to 65535/],
+    ['an invalid lifetime', { SANDBOX_LIFETIME: 'long' }, /SANDBOX_LIFETIME must be a duration such as/],
     ['a file that is missing', { SANDBOX_MERCHANTS: '/nowhere.json' }, /\/nowhere\.json cannot be read: ENOENT/],
     ['a file that is not JSON', { SANDBOX_MERCHANTS: main }, /cannot be read: it is not JSON/],
-    ['a clock that is none', { SANDBOX_CLOCK: 'fast' }, /SANDBOX_CLOCK must be real or virtual/],
+    ['an invalid clock', { SANDBOX_CLOCK: 'fast' }, /SANDBOX_CLOCK must be real or virtual/],
     [
-      'an origin that is none',
+      'an invalid origin',
       { SANDBOX_NOTIFICATION_ORIGINS: 'https://a.example/path' },
       /SANDBOX_NOTIFICATION_ORIGINS must be a list such as/,
     ],
-    ['a host that is none', { SANDBOX_HOST: '192.0.2.1' }, /EADDRNOTAVAIL/],
+    ['an invalid host', { SANDBOX_HOST: '192.0.2.1' }, /EADDRNOTAVAIL/],
   ])('says in one line that %s will not do, and ends with code 1', async (_name, environment, expected) => {
     const sandbox = start({ SANDBOX_PORT: '0', ...environment });
     expect(await sandbox.ended).toEqual({ code: 1, signal: null });

@@ -133,7 +133,7 @@ describe('callers with tokens of an issuer', () => {
     expect(endpoint.requests).toHaveLength(0);
   });
 
-  it('are known by keys that Kubernetes gives to those only who show a token, over TLS of its own authority', async () => {
+  it('are known by keys that Kubernetes gives only to those who show a token, over TLS of its own authority', async () => {
     const authority = new TestAuthority();
     await endpoint.server.close();
     endpoint.server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), endpoint.listener);
@@ -146,7 +146,7 @@ describe('callers with tokens of an issuer', () => {
     expect(broker.lines.join('')).not.toContain('token-for-the-keys');
   });
 
-  it('are not let in by keys that come from somebody else than the authority vouches for', async () => {
+  it('are not let in by keys that come from somebody other than the one the authority vouches for', async () => {
     await endpoint.server.close();
     const imposter = new TestAuthority().issue({ names: ['127.0.0.1'] });
     endpoint.server = await LoopbackServer.https(imposter, endpoint.listener);

@@ -158,5 +158,5 @@ export class Cluster {
   }
 }
 
-/** A signal for reads that nobody gives up. */
+/** A signal for reads that are never given up. */
 export const neverAborted = new AbortController().signal;

@@ -246,7 +246,7 @@ describe('what looks like somebody else and is not', () => {
     expect([duel.isSeen, duel.calls]).toEqual([[false, false, false], 2]);
   });
 
-  it('is a session that dies late: a gateway that ends sessions before their time is no somebody', async () => {
+  it('is a session that dies late: a gateway that ends sessions before their time is not somebody else', async () => {
     const duel = await Duel.running({ lifetimeMs: 2 * HOUR });
     for (let turn = 0; turn < 6; turn += 1) {
       await duel.cluster.clock.advance(31 * MINUTE);

@@ -95,7 +95,7 @@ describe('a renewal that is handed over', () => {
     expect(outcomes(stage)).toEqual(['limit']);
   });
 
-  it('waits a first moment only when the announcement reaches not every replica', async () => {
+  it('waits only a first moment when the announcement does not reach every replica', async () => {
     const stage = await staged([[], [CALL_MS]]);
     for (const store of stage.cluster.stores) store.losesAnnouncements = true;
     await stage.cluster.clock.advance(SECOND);
@@ -105,7 +105,7 @@ describe('a renewal that is handed over', () => {
     expect(awaited).toMatchObject({ outcome: 'nobody', waitedMs: FIRST_MOMENT_MS });
   });
 
-  it('gives what was held back to the session there is when the call fails, and is tried again', async () => {
+  it('lets what was held back go on with the session there is when the call fails, and is tried again', async () => {
     const stage = await staged([[CALL_MS], []]);
     const { cluster, participants } = stage;
     const before = cluster.session().generation;
@@ -119,7 +119,7 @@ describe('a renewal that is handed over', () => {
     expect(participants[0]?.held).toHaveLength(2);
   });
 
-  it('asks nobody any more when one attempt after the other fails', async () => {
+  it('no longer asks anybody when one attempt after another fails', async () => {
     const stage = await staged([[0], [0]]);
     stage.cluster.gateway.answerAlways({ kind: 'transient', detail: 'busy' });
     await stage.cluster.clock.advance(60 * SECOND);
@@ -127,7 +127,7 @@ describe('a renewal that is handed over', () => {
     expect(stage.participants[0]?.held).toHaveLength(3);
   });
 
-  it('is led by nobody twice when its claimant dies: the next one has a later number', async () => {
+  it('is not led twice under one number when its claimant dies: the next one has a later one', async () => {
     const stage = await staged([[100], [100]], { settings: { handoverMs: SECOND, gatewayTimeoutMs: SECOND } });
     const { cluster, participants } = stage;
     await cluster.clock.advance(50);

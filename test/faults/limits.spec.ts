@@ -37,7 +37,7 @@ describe('a forged announcement', () => {
     },
   );
 
-  it('of a failure blocks no rejection and shows nobody a failure', async () => {
+  it('of a failure blocks no rejection and shows no failure to anybody', async () => {
     const cluster = new Cluster();
     await cluster.clock.advance(MINUTE);
     cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop' });
@@ -73,7 +73,7 @@ describe('the budget of a replica in its own memory', () => {
 });
 
 describe('a caller who may only read', () => {
-  it('costs at most one call in a quarter of a lifetime, however much it wants to be left', async () => {
+  it('costs at most one call in a quarter of a lifetime, however much time it wants left', async () => {
     const cluster = new Cluster({ lifetimeMs: 24 * HOUR, settings: { fallbackLifetimeMs: 8 * HOUR } });
     await cluster.clock.advance(MINUTE);
     for (const minRemainingMs of [HOUR, 17 * HOUR, 23.9 * HOUR, 48 * HOUR]) {

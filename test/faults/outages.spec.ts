@@ -23,7 +23,7 @@ describe('a failing gateway', () => {
     await cluster.clock.advance(10 * MINUTE);
     const moments = cluster.gateway.calls.map(({ atMs }) => atMs);
     const pauses = moments.slice(1).map((atMs, index) => atMs - (moments[index] ?? 0));
-    // Half of the jitter: 1.5, 2.5, 4.5, 8.5, 16.5, then 30.5 s, and up to a tick until somebody looks.
+    // Half of the jitter: 1.5, 2.5, 4.5, 8.5, 16.5, then 30.5 s, and up to a tick until the next look.
     [1_500, 2_500, 4_500, 8_500, 16_500, 30_500, 30_500].forEach((expected, index) => {
       expect(pauses[index]).toBeGreaterThanOrEqual(expected);
       expect(pauses[index]).toBeLessThanOrEqual(expected + 1_000);
@@ -46,7 +46,7 @@ describe('a failing gateway', () => {
     for (const served of cluster.served()) expect(served?.session.generation).toBeGreaterThan(before.generation);
   });
 
-  it.each(['refused', 'revoked'] as const)('that answers %s is asked every five minutes only', async (kind) => {
+  it.each(['refused', 'revoked'] as const)('that answers %s is asked only every five minutes', async (kind) => {
     const cluster = new Cluster({ replicas: 2 });
     cluster.gateway.answerAlways({ kind, detail: 'no' });
     await cluster.clock.advance(HOUR);
@@ -233,7 +233,7 @@ describe('a store that does not answer, where replicas may authorize alone', () 
     expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
   }, 20_000);
 
-  it('has the newest generation win without another call where a new session ends no other', async () => {
+  it('lets the newest generation win without another call where a new session ends no other', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings: { ...settings, supersedes: false } });
     await cluster.clock.advance(1_000);
     for (const store of stores) store.down = true;
@@ -268,7 +268,7 @@ describe('a store that does not answer, where replicas may authorize alone', () 
     expect(cluster.gateway.calls).toEqual([]);
   });
 
-  it('keeps each replica within its own count of the budget, at least ten seconds apart, and the back-off', async () => {
+  it('keeps each replica to its own count of the budget, to ten seconds between calls, and to the back-off', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ settings, lifetimeMs: 1_000, latencyMs: 0 });
     await cluster.clock.advance(500);
     for (const store of stores) store.down = true;

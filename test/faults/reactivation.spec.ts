@@ -35,7 +35,7 @@ describe('an access that the bank has restored', () => {
     expect(adopted.slice(0, 3).map(({ serverKeyChanged }) => serverKeyChanged)).toEqual([true, true, true]);
   });
 
-  it('without a refreshToken leaves nobody the one that was there before', async () => {
+  it('without a refreshToken leaves no replica with the one that was there before', async () => {
     const cluster = new Cluster({ replicas: 2, latencyMs: 10 });
     cluster.gateway.answerNext({ refreshToken: '44444444-0000-4000-8000-000000000000' });
     await cluster.clock.advance(MINUTE);

@@ -52,7 +52,7 @@ describe('a silence of the store', () => {
     expect(cluster.served().every((served) => !isMadeAlone(served?.session.generation ?? 1))).toBe(true);
   });
 
-  it('however long, lets nobody create a session alone before the margin, whatever is wished for', async () => {
+  it('however long, lets no replica create a session alone before the margin, whatever is wished for', async () => {
     const cluster = new Cluster({ settings: authorize });
     await cluster.clock.advance(5 * MINUTE);
     allStores(cluster, 'silent');
@@ -65,7 +65,7 @@ describe('a silence of the store', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('that was this process’ own is none: frozen for a minute past the margin, it asks before it creates', async () => {
+  it('that was this process’s own does not count: frozen for a minute past the margin, it asks before it creates', async () => {
     const cluster = new Cluster({ settings: authorize });
     await cluster.clock.advance(700 * SECOND);
     allStores(cluster, 'silent');

@@ -131,7 +131,7 @@ describe('a rejected session', () => {
   });
 });
 
-describe('a rejection of a generation that never was', () => {
+describe('a rejection of a generation that never existed', () => {
   it.each([Number.MAX_SAFE_INTEGER, 9e15, 4_000_000_000_000])('%d creates nothing', async (generation) => {
     const cluster = await running();
     const refused = Promise.allSettled(Array.from({ length: 100 }, () => report(cluster, generation)));
@@ -141,7 +141,7 @@ describe('a rejection of a generation that never was', () => {
     expect(cluster.first.events.of('session_rejected')).toEqual([]);
   });
 
-  it('gets the session that there is when it is below all that were', async () => {
+  it('gets the session that there is when it is below all that existed', async () => {
     const cluster = await running();
     expect(await report(cluster, 1)).toEqual({ kind: 'already_newer', session: cluster.session() });
   });
@@ -205,7 +205,7 @@ describe('a renewal before its time that was given up', () => {
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 
-  it('or has failed, is tried again when its back-off is over, by whoever is there', async () => {
+  it('or has failed, is tried again when its back-off is over, by any replica that is there', async () => {
     const cluster = await running({ replicas: 2, latencyMs: 10 });
     const dead = cluster.session().generation;
     cluster.gateway.answerNext({ kind: 'transient', detail: 'busy' });
@@ -219,7 +219,7 @@ describe('a renewal before its time that was given up', () => {
   });
 });
 
-describe('what is told of a rejection', () => {
+describe('what is reported about a rejection', () => {
   it('names its result, and the first report of a generation apart from its echoes', async () => {
     const cluster = await running({ latencyMs: 10 });
     const dead = cluster.session().generation;

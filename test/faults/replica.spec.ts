@@ -9,7 +9,7 @@ const bug = new TypeError('not a function');
 const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 const refused = { kind: 'refused', detail: 'no such merchant' } as const;
 
-/** A store of which one operation is what the test makes of it. */
+/** A store, one operation of which does what the test says. */
 function altered<Name extends keyof SessionStore>(name: Name, make: (store: SessionStore) => SessionStore[Name]) {
   return (store: SessionStore): SessionStore =>
     new Proxy(store, {
@@ -21,7 +21,7 @@ function altered<Name extends keyof SessionStore>(name: Name, make: (store: Sess
 }
 
 describe('a replica that comes to its store', () => {
-  it('creates nothing before others had the time to tell the store what they hold', async () => {
+  it('creates nothing before others have had the time to tell the store what they hold', async () => {
     const cluster = new Cluster({ graceMs: 1_500 });
     await cluster.clock.advance(1_499);
     expect(cluster.gateway.calls).toEqual([]);
@@ -55,7 +55,7 @@ describe('a replica with something that the store has not', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('offers it as its last deed, where the store comes back just then', async () => {
+  it('offers it as its last act when the store comes back just then', async () => {
     const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' } });
     await cluster.clock.advance(MINUTE);
     for (const store of cluster.stores) store.down = true;
@@ -69,7 +69,7 @@ describe('a replica with something that the store has not', () => {
     expect(cluster.gateway.calls).toHaveLength(2);
   });
 
-  it('ends all the same where the store does not', async () => {
+  it('ends all the same when the store does not', async () => {
     const cluster = new Cluster({ settings: { onStoreOutage: 'authorize' } });
     await cluster.clock.advance(MINUTE);
     for (const store of cluster.stores) store.down = true;
@@ -96,7 +96,7 @@ describe('a bug that an offer meets', () => {
   });
 });
 
-describe('a store of which somebody has shown that it does everything', () => {
+describe('a store that has been shown to do everything', () => {
   it('is well, whatever it had refused before', async () => {
     const cluster = new Cluster({ latencyMs: 300 });
     cluster.gateway.answerAlways(refused);
@@ -113,7 +113,7 @@ describe('a store of which somebody has shown that it does everything', () => {
 });
 
 describe('a merchant that was removed', () => {
-  it('is asked about no more, and nothing is kept of its failures and back-offs', async () => {
+  it('is no longer asked about, and nothing is kept of its failures and back-offs', async () => {
     const cluster = new Cluster({ merchants: ['shop', 'tickets'] });
     cluster.gateway.answerAlways(refused);
     await cluster.clock.advance(MINUTE);
@@ -131,7 +131,7 @@ describe('a merchant that was removed', () => {
     expect(aboutIt).toEqual([]);
   });
 
-  it('has what was made for it alone offered to nobody', async () => {
+  it('keeps what was made for it alone from being offered', async () => {
     const cluster = new Cluster({ merchants: ['shop', 'tickets'], settings: { onStoreOutage: 'authorize' } });
     await cluster.clock.advance(MINUTE);
     for (const store of cluster.stores) store.down = true;
@@ -170,7 +170,7 @@ describe('a merchant whose configuration was changed', () => {
     expect(cluster.gateway.calls).toHaveLength(3);
   });
 
-  it('costs no call where it lets a session be opened that could not be before', async () => {
+  it('costs no call where it lets a session be opened that could not be opened before', async () => {
     const closed = new Set<number>();
     const hide = (store: SessionStore, replica: number): SessionStore =>
       altered('read', (target) => async (wanted) => {
@@ -197,7 +197,7 @@ describe('a merchant whose configuration was changed', () => {
     expect(cluster.gateway.calls).toHaveLength(1);
   });
 
-  it('that shows a bug has it reported, and is never rejected', async () => {
+  it('that meets a bug reports it, and is never rejected', async () => {
     let isBroken = false;
     const wrapStore = altered(
       'enrol',

@@ -13,7 +13,7 @@ const CHEAP = [
 
 describe('a fault of the store alone', () => {
   it.each(CHEAP)(
-    'costs no create call, and names no two sessions by one generation: %s',
+    'costs no create call, and gives no two sessions one generation: %s',
     async (name) => {
       const matrixCase = matrixCases.find((one) => one.name === name);
       if (matrixCase === undefined) throw new Error(`the matrix has no case ${name}`);

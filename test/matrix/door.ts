@@ -30,7 +30,7 @@ export class Door {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** From now on connections are refused, and those that there were are gone. */
+  /** From now on connections are refused, and those that were open are gone. */
   async shut(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');

@@ -81,7 +81,7 @@ export class GatewayWitness {
     return sandboxControl(this.url, { method, path, body });
   }
 
-  /** How long sessions live that are created from now on. */
+  /** How long sessions created from now on live. */
   async setLifetime(lifetimeMs: number): Promise<void> {
     const { merchants, more } = this.#options;
     for (const { id, serviceCode, publicJwk } of merchants) {

@@ -9,7 +9,7 @@ import { wallMs } from './wall-clock.js';
 const DEAD_AFTER_GOAL_MS = 1_000;
 const RENEWED_WITHIN_MS = 20_000;
 const AGREED_WITHIN_MS = 20_000;
-/** How long is watched for what should not happen any more. */
+/** How long to watch for what should no longer happen. */
 const WATCHED_MS = 600;
 
 export interface MatrixCase extends StageSetUp {

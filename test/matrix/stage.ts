@@ -34,7 +34,7 @@ export interface StageSetUp {
   readonly others?: readonly string[];
   readonly firstLifetimeMs?: number;
   readonly settings?: Partial<MatrixSettings>;
-  /** The gateway says nothing of when sessions end; they live for the broker's `fallbackLifetimeMs`. */
+  /** The gateway does not say when sessions end; they live for the broker's `fallbackLifetimeMs`. */
   readonly namesNoEnd?: boolean;
   /** Each replica has a network of its own towards Redis, which can be cut. */
   readonly networks?: boolean;
@@ -153,7 +153,9 @@ export class Stage {
     await pause(Math.max(0, renewAtMs - byMs - wallMs()));
   }
 
-  /** Keeps the next create call at the gateway, before it is carried out. @returns once it is there: how to let it go */
+  /**
+   * Keeps the next create call at the gateway, before it is carried out. @returns once it is there: how to let it go
+   */
   async stallCall(at: 'arrival' | 'answer' = 'arrival'): Promise<() => Promise<void>> {
     const calls = (await this.gateway.createCalls()).length;
     const id = await this.gateway.fault({ kind: 'hold', times: 1, at, merchant: 'shop' });

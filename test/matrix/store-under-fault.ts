@@ -73,7 +73,7 @@ export class StoreUnderFault {
     return this.tell('EVAL', script, '0', ...args);
   }
 
-  /** A connection that stays, for when nobody new is let in. */
+  /** A connection that stays, for when no new one is let in. */
   async console(): Promise<RedisConsole> {
     return RedisConsole.to(this.redis.port);
   }

@@ -35,7 +35,7 @@ async function ask(child, question) {
 }
 
 /**
- * Holds mutants against specs, in several processes at once, and tells of each one which test noticed it first.
+ * Runs specs against mutants, in several processes at once, and says of each mutant which test noticed it first.
  * @param specs in this order, until one notices: what is quick and notices most comes first
  */
 export async function noticed({ mutants, specs, config, processes, onResult }) {

@@ -54,7 +54,7 @@ describe('the audit records of a broker', () => {
 });
 
 describe('the audit records of a broker that has ended', () => {
-  it('stand for every read', async () => {
+  it('account for every read', async () => {
     const broker = await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' });
     await broker.session();
     for (let count = 0; count < 6; count += 1) await broker.read();

@@ -19,7 +19,7 @@ describe('a page of HTML in place of an answer', () => {
     await collector.close();
   });
 
-  it('is told as HTML, and nothing of it in log, metrics, traces, page and answers', async () => {
+  it('is reported as HTML, and nothing of it is in log, metrics, traces, page and answers', async () => {
     await eventually(async () => /gateway_failures_total\{[^}]*code="html_page"/.test(await broker.metrics()), 20_000);
     await eventually(() => collector.named('gateway_call').length > 0, 20_000);
     const failed = broker.lines.find(({ msg }) => String(msg).startsWith('renewal failed'));

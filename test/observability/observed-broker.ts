@@ -35,7 +35,7 @@ export class ObservedBroker {
     return broker;
   }
 
-  /** What must be seen nowhere. */
+  /** What must not be seen anywhere. */
   get secrets(): readonly string[] {
     return this.#secrets;
   }

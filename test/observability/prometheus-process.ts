@@ -90,7 +90,7 @@ const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /**
  * The rules with every window, offset and patience a fifteenth as long, so that minutes of trouble pass in seconds. The
- * real durations are what the unit tests of the rules hold.
+ * real durations are what the unit tests of the rules check.
  */
 export function hastened(rules: string): string {
   return rules.replace(/(?<=\[|offset |for: )\d+[smh]\b/g, (duration) => {

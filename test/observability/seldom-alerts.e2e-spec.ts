@@ -17,7 +17,7 @@ const FAULTS = [
 ];
 
 /** Faults that are played at once, each on a merchant or a replica of its own. */
-describe('a real Prometheus, in trouble that is seldom', () => {
+describe('a real Prometheus, in trouble that is rare', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
   let proxy: TcpProxy;
@@ -119,7 +119,7 @@ describe('a real Prometheus, in trouble that is seldom', () => {
     }, 60_000);
   }, 70_000);
 
-  it('names in all of it nobody who is well', async () => {
+  it('names in all of it only those in trouble', async () => {
     const firing = [...(await prometheus.firing())];
     expect(firing.filter((name) => name.endsWith(':steady'))).toEqual([]);
   });

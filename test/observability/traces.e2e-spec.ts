@@ -108,7 +108,7 @@ describe('the trace of an attempt that fails', () => {
 });
 
 describe('without a word about exports', () => {
-  it('nothing leaves the process, and nothing is told of traces', async () => {
+  it('nothing leaves the process, and no log line names a trace', async () => {
     const collector = await Collector.start();
     const broker = await ObservedBroker.start({ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: '' });
     await broker.session({ traceparent: `00-${TRACE_ID}-b7ad6b7169203331-01` });

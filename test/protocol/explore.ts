@@ -71,7 +71,7 @@ const isOver = ({ isTimeUp }: Bounds, turn: number): boolean =>
 const isWithin = ({ kinds }: Bounds, { faults }: World): boolean =>
   kinds === undefined || faults.every(({ kind }) => kinds.includes(kind));
 
-/** What holds of a world was asked when it was reached first; what holds of a step is asked of each. */
+/** What must hold in a world was checked when it was first reached; what must hold in a step is checked for each. */
 function broken(moved: Moved, wasSeen: boolean): Invariant | undefined {
   return invariants.find(({ isOfStep, holds }) => (!wasSeen || isOfStep === true) && !holds(moved));
 }

@@ -34,7 +34,7 @@ export function isHealed(world: World): boolean {
   return replicas && calls && world.storeState === 'answers' && !world.isGatewayDown;
 }
 
-/** Every fault that can strike now. Lost messages are with the questions whose messages they are. */
+/** Every fault that can strike now. Lost messages are found with the questions that they belong to. */
 export function faultSteps(world: World, rules: Rules): readonly Action[] {
   if (world.faultsLeft === 0 || world.time >= phases.lastFault) return [];
   return [
@@ -50,7 +50,7 @@ const struck = (before: World, kind: FaultKind, world: World): World => ({
   faultsLeft: before.faultsLeft - 1,
 });
 
-/** Whoever was connected hears that hints may have been lost. */
+/** Every replica that was connected hears that hints may have been lost. */
 function gap(world: World, rules: Rules): World {
   const replicas = world.replicas.map((replica) => (replica.state === 'crashed' ? replica : toldOfGap(replica, rules)));
   return { ...world, replicas };

@@ -137,7 +137,10 @@ function isBudgetSpent(world: World): boolean {
   return budget.some(({ calls, perMs }) => within(perMs) >= calls);
 }
 
-/** Whoever waits for a moment of the store, to renew, a back-off among them, need not agree with anybody yet. */
+/**
+ * A replica that waits for a moment of the store before it renews, such as a back-off, need not agree with any other
+ * yet.
+ */
 function allAgree({ after, rules }: Moved): boolean {
   if (!isQuiet(after, rules)) return true;
   const waits = after.replicas.some(

@@ -33,7 +33,7 @@ import {
 /** An operation of the store as one replica uses it: what the store does, and what the replica makes of the answer. */
 export interface Question {
   readonly name: string;
-  /** What is settled by its being asked. */
+  /** What is settled by the mere asking. */
   readonly begun?: (world: World) => World;
   /** The store after it, and the replica's answer to that. */
   readonly ask: () => readonly [Merchant, (world: World) => World];
@@ -71,7 +71,9 @@ export function claimReason({ world, self }: Actor): 'settles' | 'due' | 'nothin
   return isOrphaned(world) && self.held.session !== world.live ? 'rejection' : undefined;
 }
 
-/** The store tells what is due; past its margin, or when it watched the due moment stand, a replica need not be told. */
+/**
+ * The store tells what is due; past its margin, or when it watched the due moment stand, a replica need not be told.
+ */
 function isDue({ store, storeState, time, ...world }: World, { watched }: Replica, held: Held): boolean {
   if (time < held.answeredAt + phases.renewAfter) return false;
   if (storeState !== 'answers' || store.due === undefined || time >= held.answeredAt + phases.margin) return true;

@@ -182,7 +182,7 @@ function workQuestions(actor: Actor): readonly Question[] {
   return mayClaim(actor) ? claimQuestions(actor) : [];
 }
 
-/** Whoever was refused by the gateway, or may be, waits for nobody. */
+/** A replica that the gateway has refused, or may have, waits for no other. */
 function mayClaim(actor: Actor): boolean {
   const { work, hasAsked, unconfirmed } = actor.self;
   if (work.kind !== 'idle' || hasAsked || unconfirmed !== undefined) return false;

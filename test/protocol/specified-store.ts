@@ -41,7 +41,7 @@ export class SpecifiedStore {
     for (const name of names) this.#becomes(name, rules.enrol(this.merchant(name), nowMs));
   }
 
-  /** The seat of an owner that has one; otherwise whether `drawn` may become his. */
+  /** The seat of an owner that has one; otherwise whether `drawn` may become its own. */
   seat(owner: string, drawn: number): boolean {
     const known = this.#seats.get(owner);
     if (known !== undefined) return known === drawn;
@@ -64,7 +64,7 @@ export class SpecifiedStore {
 
   /**
    * `time.wallMs`: the clock that fences are seeded from, where it is another one. `time.fence`: what the store under
-   * test granted, where its clock is not known to the millisecond; hold it against `leastFence` before.
+   * test granted, where its clock is not known to the millisecond; compare it with `leastFence` first.
    */
   claim(
     request: ClaimRequest,
@@ -80,7 +80,7 @@ export class SpecifiedStore {
     return result;
   }
 
-  /** A fence is even, and at least this; by how much more is the matter of the store's clock. */
+  /** A fence is even, and at least this; by how much more is up to the store's clock. */
   leastFence({ merchant: name, floor }: ClaimRequest): number {
     const merchant = this.merchant(name);
     return storeRules.nextFence(Math.max(merchant.fence, rules.generationOf(merchant), floor), 0);

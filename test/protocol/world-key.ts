@@ -7,7 +7,7 @@ import { ownerOf, type Replica, type World } from './world.js';
  * a process that is gone may have had any name; a moment that was watched counts while the store has it; and of faults
  * that are over counts what they excuse.
  *
- * 53 bits: of ten million worlds, two share a number by a chance of one in two hundred.
+ * 53 bits: of ten million worlds, two share a number with a chance of one in two hundred.
  */
 export function keyOf(world: World): number {
   const { store, lagging, extraCalls } = world;
@@ -25,7 +25,7 @@ export function keyOf(world: World): number {
   ]);
 }
 
-/** Whose a lease is, is with its replica. */
+/** Whose lease it is, is kept with the replica. */
 const merchantKey = (merchant: Merchant): number =>
   keyOfPart(merchant, () => JSON.stringify(merchant, (name, value: unknown) => (name === 'owner' ? '' : value)));
 

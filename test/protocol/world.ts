@@ -93,18 +93,22 @@ export interface Replica {
   readonly held?: Held;
   /** The highest generation that it has made, opened or called for. */
   readonly floor: number;
-  /** What keeps its numbers apart from those of others; a process has none before it was answered for the first time. */
+  /**
+   * What keeps its numbers apart from those of others; a process has none before it was answered for the first time.
+   */
   readonly seat: Seat;
   readonly unconfirmed?: Unconfirmed;
   /** Its session was made beside another one, and one newer than this settles which of them counts. */
   readonly settles: number;
-  /** There is something to read. An announcement that is on its way is not a state other than a read that has not begun. */
+  /**
+   * There is something to read. An announcement that is on its way is not a state other than a read that has not begun.
+   */
   readonly isHinted: boolean;
   /** Its connection for announcements is down. */
   readonly isDeaf: boolean;
-  /** It was told to wait, or nothing at all, in this phase. */
+  /** In this phase it was told to wait, or got no answer at all. */
   readonly hasAsked: boolean;
-  /** It has just come to the store: whoever else has something to tell it goes first. */
+  /** It has just come to the store: any other that has something to tell it goes first. */
   readonly letsOthersOffer: boolean;
   readonly silentSince?: number;
   readonly watched?: { readonly mark: string; readonly until: number };
@@ -223,7 +227,7 @@ export const ownerOf = (world: World, replica: number): string => `${replica}.${
 export const isServed = (held: Held | undefined, time: number): held is Held =>
   held !== undefined && time < held.answeredAt + phases.lifetime;
 
-/** A seat for whoever has none yet that counts: one before, between or after those that are known. */
+/** A seat for a replica without one that counts yet: one before, between or after those that are known. */
 export function seatsFor({ seats }: World, seat: Seat): readonly number[] {
   if (typeof seat === 'number') return [seat];
   const bounds = [-1, ...seats, SEATS];

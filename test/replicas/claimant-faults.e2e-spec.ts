@@ -121,7 +121,7 @@ merchants:
     expect(claimant.process.out).not.toContain('"outcome":"success"');
   }, 40_000);
 
-  it('by neither costs nothing: six processes that start at once make one call', async () => {
+  it('or by neither, costs no second call: six processes that start at once make one', async () => {
     const started = await Promise.all(Array.from({ length: 6 }, () => start()));
     const generations = await Promise.all(started.map((replica) => read(replica, { prefer: 'wait=10' })));
     expect(new Set(generations).size).toBe(1);

@@ -14,7 +14,10 @@ interface Shown {
   readonly merchants: readonly { readonly condition: string; readonly reason: string }[];
 }
 
-/** Three replicas as processes, a real Redis, a gateway that supersedes at once, and somebody else with our service code. */
+/**
+ * Three replicas as processes, a real Redis, a gateway that supersedes at once, and somebody else with our service
+ * code.
+ */
 describe('somebody else who creates sessions, before three replicas', () => {
   let watched: WatchedReplicas;
   let rivalCalls = 0;
@@ -78,7 +81,7 @@ describe('somebody else who creates sessions, before three replicas', () => {
     }
   });
 
-  it('gets no duel: whoever reports to whichever replica, rejections create once in a pause, and reads are served', async () => {
+  it('gets no duel: whichever consumer reports to whichever replica, rejections create once in a pause, and reads are served', async () => {
     const created: number[] = [];
     let calls = await ourCalls();
     const endsAtMs = performance.now() + FIGHT_MS;

@@ -83,7 +83,7 @@ describe('the health of a replica', () => {
     await watched.control('GET', '/calls?operation=authorize&until=arrived&waitFor=1');
     blocked.process.signal('SIGUSR2');
     await blocked.process.said(/event loop blocked/);
-    // The answer is there before the deadline, and nobody looks at it.
+    // The answer is there before the deadline, but nothing looks at it.
     await watched.control('POST', `/faults/${id}/release`);
     await expect(probe(blocked, '/livez')).rejects.toMatchObject({ name: 'TimeoutError' });
     const other = await watched.add();

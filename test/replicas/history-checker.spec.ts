@@ -41,7 +41,7 @@ describe('the check of a history', () => {
   });
 
   const seeded: Record<string, [fault: readonly Observation[], found: string]> = {
-    'a stale read': [[read(0, 1_062, 1)], 'replica 0 served 1 although 2 was known for long'],
+    'a stale read': [[read(0, 1_062, 1)], 'replica 0 served 1 although 2 had long been known'],
     'two creates at once': [[call(1_005, 1_030)], 'two create calls were in flight at once'],
     'a generation that goes back in memory': [[adoption(0, 1_200, 1)], 'replica 0 took over 1 after 2'],
     'a generation that goes back for a reader': [

@@ -34,7 +34,9 @@ export interface HistoryBounds {
   readonly mayOverlap: boolean;
 }
 
-/** What is wrong with a history, in one line each; at most one line per rule and replica is of use, so it stops early. */
+/**
+ * What is wrong with a history, in one line each; at most one line per rule and replica is of use, so it stops early.
+ */
 export function faultsOf(history: readonly Observation[], bounds: HistoryBounds): readonly string[] {
   const adoptions = history.filter((seen) => seen.kind === 'adoption').sort((a, b) => a.atMs - b.atMs);
   const reads = history.filter((seen) => seen.kind === 'read').sort((a, b) => a.atMs - b.atMs);
@@ -92,7 +94,7 @@ function staleReads(
       due = Math.max(due, first.generation);
       next += 1;
     }
-    if (generation < due) faults.push(`replica ${replica} served ${generation} although ${due} was known for long`);
+    if (generation < due) faults.push(`replica ${replica} served ${generation} although ${due} had long been known`);
   }
   return faults;
 }

@@ -114,7 +114,7 @@ export class ReplicaGroup {
   }
 
   /**
-   * Of so many renewals: from the due moment to the last replica that had the new session, less the gateway's own time.
+   * Of this many renewals: from the due moment to the last replica that had the new session, less the gateway's own time.
    * The gateway's time is taken from its log, which has whole milliseconds for the moment and fractions for the duration.
    */
   async overheadsOf(renewals: number): Promise<number[]> {

@@ -7,7 +7,7 @@ const REPLICAS = 3;
 const LIFETIME_MS = 5_000;
 
 describe('a rolling update of three replicas, under load', () => {
-  it('fails no payment, shows nobody an older session, and costs no create call', async () => {
+  it('fails no payment, shows no consumer an older session, and costs no create call', async () => {
     const merchant = { id: 'shop', lifetimeMs: LIFETIME_MS, supersedes: true, budget: 100 };
     const watched = await WatchedReplicas.start([merchant], [], REPLICAS);
     const balancer = await RoundRobin.start(watched.replicas.map(({ url }) => url));

@@ -12,7 +12,7 @@ export class RoundRobin {
       const target = new URL(this.#inService[this.#turn++ % this.#inService.length] ?? 'http://127.0.0.1:9');
       const server = connect(Number(target.port), target.hostname);
       client.pipe(server).pipe(client);
-      // Either end may go: the other one is told, and that is all a balancer does.
+      // Either end may go away: the other one is told, and that is all a balancer does.
       client.on('error', () => server.destroy()).on('close', () => server.destroy());
       server.on('error', () => client.destroy()).on('close', () => client.destroy());
     });
@@ -30,7 +30,7 @@ export class RoundRobin {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The new one serves before the old one stops to. */
+  /** The new one begins to serve before the old one stops. */
   replace(old: string, successor: string): void {
     this.#inService.push(successor);
     this.#inService.splice(this.#inService.indexOf(old), 1);

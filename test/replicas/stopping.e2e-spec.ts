@@ -1,7 +1,9 @@
 import { eventually, TcpProxy } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
-/** The grace for renewals, and what closing takes at most: less than the 25 s that the manifests leave after preStop. */
+/**
+ * The grace for renewals, and what closing takes at most: less than the 25 s that the manifests leave after preStop.
+ */
 const MAX_STOP_MS = 10_000 + 6_000;
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
 
@@ -74,7 +76,7 @@ describe('a replica that is asked to end', () => {
     while (!ended) expect(await read(other)).toBe(before);
     const tookMs = performance.now() - askedAtMs;
     expect(await replica.process.ended).toBe(0);
-    // Whoever waited for the renewal was answered at once, so that it could turn to the other replica.
+    // Those who waited for the renewal were answered at once, so that they could turn to the other replica.
     expect(await rejected).toBe(503);
     expect(tookMs).toBeLessThan(MAX_STOP_MS);
     await release();

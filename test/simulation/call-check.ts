@@ -23,7 +23,7 @@ export interface CallCheckParts {
   readonly scenario: Scenario;
   readonly leases: LeaseLedger;
   readonly live: (merchant: string) => IssuedToken | undefined;
-  /** Whether somebody who runs has the session, and until when it need not be renewed; undefined when nobody has it. */
+  /** Whether a running replica has the session, and until when it need not be renewed; undefined when none has it. */
   readonly renewalDueAtMs: (issued: IssuedToken) => number | undefined;
   /** Whether the process of this name runs. */
   readonly isRunning: (owner: string) => boolean;

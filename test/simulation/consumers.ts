@@ -13,7 +13,7 @@ const CONSUMERS = 2;
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 600;
 const MAX_WAIT_MS = 3_000;
-/** Beyond what was to be waited: a question to a store that is silent, and its timeout. */
+/** Beyond the wait that was asked for: a question to a store that is silent, and its timeout. */
 const ANSWER_ALLOWANCE_MS = 3_000;
 const NEVER = new AbortController().signal;
 

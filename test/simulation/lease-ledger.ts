@@ -11,11 +11,11 @@ interface GrantedLease {
   freedAtMs: number;
 }
 
-/** Who holds a lease in truth: by the time that passes, not by what the store's clock makes of it. */
+/** Who really has a lease: by the time that passes, not by what the store's clock makes of it. */
 export class LeaseLedger {
   readonly #world: VirtualWorld;
   readonly #leases = new Map<string, GrantedLease>();
-  /** When each lease was granted that was not given back unused: what the budget counts. */
+  /** When each lease that was not given back unused was granted: what the budget counts. */
   readonly #takenAtMs = new Map<string, number[]>();
 
   constructor(world: VirtualWorld) {
@@ -28,7 +28,10 @@ export class LeaseLedger {
     return lease === undefined || lease.freedAtMs <= this.#world.nowMs ? 0 : lease.endsAtMs;
   }
 
-  /** When the call was taken from the budget that is the `calls`-th before the next one; undefined when there are fewer. */
+  /**
+   * When the call that lies `calls` places before the next one was taken from the budget; undefined when there are
+   * fewer.
+   */
   takenAtMs(merchant: string, calls: number): number | undefined {
     return this.#takenAtMs.get(merchant)?.at(-calls);
   }

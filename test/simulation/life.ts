@@ -18,7 +18,7 @@ const APP_TICK_MS = 1_000;
 /** However many questions a tick asks of a silent store one after another. */
 const MAX_TICK_MS = 30_000;
 const GRACE_MS = 1_000;
-/** As the app gives others, beside a store that is shared. */
+/** What the app gives others, when the store is shared. */
 export const TIME_OF_OTHERS_MS = 1_500;
 const MAX_STOP_MS = GRACE_MS + 5_000;
 const PARTICIPANTS = 2;
@@ -42,7 +42,10 @@ export interface LifeParts {
   readonly alter?: AlterReplica;
 }
 
-/** One life of a replica, from its start to its stop or its end: the real one, in a process that can be stopped anywhere. */
+/**
+ * One life of a replica, from its start to its stop or its end: the real one, in a process that can be stopped
+ * anywhere.
+ */
 export class Life {
   readonly number: number;
   readonly process: ReplicaProcess;

@@ -109,7 +109,7 @@ export function isOfStoreAlone({ kind }: Fault): boolean {
   );
 }
 
-/** Whether the fault can touch the merchant: what befalls one merchant is nothing to another. */
+/** Whether the fault can touch the merchant: what befalls one merchant does not concern another. */
 export function concerns(fault: Fault, merchant: string): boolean {
   return !('merchant' in fault) || fault.merchant === merchant;
 }

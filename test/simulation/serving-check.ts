@@ -115,7 +115,10 @@ export class ServingCheck {
     judge.violated('a dead session is not served for long after the last fault', detail);
   }
 
-  /** What was carried out for nobody shows when a consumer is refused; it is then replaced once the cool-down lets it. */
+  /**
+   * A call carried out after its caller gave up shows when a consumer is refused; the session is then replaced once the
+   * cool-down allows.
+   */
   #revealedAtMs(token: string): number {
     const rejectedAtMs = this.#firstRejected.get(token);
     if (rejectedAtMs === undefined) return Infinity;

@@ -25,7 +25,7 @@ export interface IssuedToken {
   readonly expiresAtMs: number;
   /** When another session of the merchant ended it. */
   endedAtMs?: number;
-  /** When its answer reached a running replica; never for what was carried out for nobody. */
+  /** When its answer reached a running replica; never when its caller had given up. */
   deliveredAtMs?: number;
   /** Its maker's clock and the gateway's were wrong at once: nobody could tell when it ends. */
   hasUnknowableEnd?: boolean;

@@ -54,7 +54,7 @@ describe('the simulation', () => {
     60_000,
   );
 
-  it('finds, in a schedule that is kept, a replica that tells the store nothing of what it has seen', async () => {
+  it('finds, in a schedule that is kept, a replica that does not tell the store what it has seen', async () => {
     const kept = regressionCases().find(({ shows }) => shows === 'no generation names two sessions');
     if (kept === undefined) throw new Error('there is no such case');
     const violation = await violationOf(kept.scenario, withoutFloor);

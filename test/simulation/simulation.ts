@@ -121,7 +121,7 @@ class SimulationRun {
     this.#lives.clear();
     await this.#run(forMs + STOPPING_MS);
     for (const life of stopped) life.lookAtTimers();
-    // Rejections that nobody handles are told once the event loop turns.
+    // Unhandled rejections are reported once the event loop turns.
     await new Promise((resolve) => setImmediate(resolve));
     return {
       violation: this.#judge.violation,

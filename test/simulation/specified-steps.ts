@@ -33,7 +33,7 @@ export class SpecifiedSteps {
         return this.#store.seat(call.args[0], result as number) ? undefined : 'the seat is not free';
       }
       if (call.operation === 'enrol' || call.operation === 'announce') return undefined;
-      // A list is a hint: in what order moments lie of a clock that was set back is left to the store.
+      // A list is a hint: the order of moments of a clock that was set back is left to the store.
       if (call.operation === 'due' && this.#wasSetBack) return undefined;
       if (call.operation === 'claim') this.#pairMarks(call.args[0].merchant, result, specified);
       if (call.operation === 'read') this.#pairStates(result, specified);

@@ -33,7 +33,7 @@ interface LoggedWrite {
   readonly atMs: number;
 }
 
-/** The store's own clock. Nobody's timers run on it. */
+/** The store's own clock. No timers run on it. */
 class StoreClock implements Clock {
   readonly #timeMs: () => number;
 
@@ -111,7 +111,7 @@ export class StoreServer {
     this.#restart();
   }
 
-  /** `session`: it opens with no key. `everything`: what is there of it is no record at all. */
+  /** `session`: it opens with no key. `everything`: what is there of it is not a record at all. */
   damage(merchant: string, part: 'session' | 'everything'): void {
     this.#damaged.set(merchant, part);
   }
@@ -121,12 +121,12 @@ export class StoreServer {
     const applied = await perform(this.#tested, call);
     const difference = differenceFrom?.(applied);
     if (difference !== undefined) this.#parts.witness.differs(`${difference} (${JSON.stringify(call.args)})`);
-    // Of all replicas the tested store knows but this server.
+    // Of all the replicas, the tested store knows only this server.
     if (applied.operation === 'announce') return { ...applied, result: this.#listeners.size };
     return this.#withDamage(applied);
   }
 
-  /** Of a record that is none, no generation is known: no claim is answered that there is a newer one. */
+  /** Of what is not a record, no generation is known: no claim is told that there is a newer one. */
   #seenByDamage(call: StoreCall): StoreCall {
     if (call.operation !== 'claim' || this.#damaged.get(call.args[0].merchant) !== 'everything') return call;
     return { operation: 'claim', args: [{ ...call.args[0], newerThan: Number.MAX_SAFE_INTEGER }] };

@@ -18,7 +18,7 @@ function afterSettling(then: () => void): void {
   queueMicrotask(() => process.nextTick(then));
 }
 
-/** Something goes on without end and without a pace. */
+/** Something goes on without end and without letting time pass. */
 export class EndlessMoment extends Error {
   constructor(atMs: number) {
     super(`more than ${MAX_AT_ONCE} events at ${atMs} ms`);

@@ -7,7 +7,7 @@ import { wiringFaults } from './wiring-checks.js';
 /** Says what is wrong with what an overlay renders to. */
 export type ManifestCheck = (manifests: readonly Manifest[]) => readonly string[];
 
-/** Everything that is held of every overlay. */
+/** Everything that every overlay has to pass. */
 export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   models: modelFaults,
   schemas: (manifests) => (hasStrictSchemas ? strictFaults(manifests) : []),

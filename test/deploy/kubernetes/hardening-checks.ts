@@ -75,7 +75,7 @@ const podRules: readonly Rule<PodSpec>[] = [
   },
 ];
 
-/** What the "restricted" Pod Security Standard, our own rules, or the default deny of the network are broken by. */
+/** What breaks the "restricted" Pod Security Standard, our own rules, or the default deny of the network. */
 export function hardeningFaults(manifests: readonly Manifest[]): readonly string[] {
   const pods = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
     const pod = spec.template.spec;

@@ -59,7 +59,10 @@ function unwrapped(manifest: Manifest): Manifest {
 
 const schemas = join(root, '..', 'shared', 'schemas');
 
-/** The schemas of Kubernetes and of the operators are no part of the project; where they lie beside it, they are held. */
+/**
+ * The schemas of Kubernetes and of the operators are not part of the project; where they lie beside it, they are
+ * checked.
+ */
 export const hasStrictSchemas = existsSync(schemas);
 
 /** What the schemas refuse when they are made strict: also members that a type does not list. */

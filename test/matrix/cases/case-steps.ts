@@ -17,7 +17,7 @@ export async function around(stage: Stage, fault: () => Promise<unknown>): Promi
   stage.end();
 }
 
-/** Waits for the scheduled renewal of the first session, by whomever. */
+/** Waits for the scheduled renewal of the first session, by any replica. */
 export async function renewed(stage: Stage, withinMs = 8_000): Promise<void> {
   const calls = await stage.gateway.finished();
   await eventually(async () => (await stage.gateway.finished()) > calls, withinMs);

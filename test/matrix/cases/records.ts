@@ -105,7 +105,7 @@ export const recordCases: readonly MatrixCase[] = [
   {
     ...onlyShop,
     name: 'foreign-members',
-    done: '200 000 members that nobody knows are due before all others',
+    done: '200 000 unknown members are due before all others',
     play: (stage: Stage): Promise<void> =>
       spoilt(stage, async () => {
         await stage.store.run(
@@ -117,7 +117,7 @@ export const recordCases: readonly MatrixCase[] = [
   {
     ...onlyShop,
     name: 'infinite-members',
-    done: 'members that nobody knows are due at minus and plus infinity',
+    done: 'unknown members are due at minus and plus infinity',
     play: (stage: Stage): Promise<void> =>
       spoilt(stage, async () => {
         await stage.store.tell('ZADD', stage.store.dueKey(), '-inf', 'never', '+inf', 'for-ever');

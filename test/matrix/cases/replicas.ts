@@ -25,7 +25,7 @@ const processes = { processes: true, expected: 1, extra: 1 } as const;
 
 const GRANTED = /"time":"([^"]+)"[^\n]*"msg":"lease granted"/g;
 
-/** Whoever holds the lease says so in its log, as the last of all; there is a grant for each call. */
+/** The replica that has the lease is the last to say so in its log; there is a grant for each call. */
 async function claimant(stage: Stage): Promise<number> {
   const grants = (): { replica: number; at: string }[] =>
     stage.fleet.inService.flatMap((replica) =>

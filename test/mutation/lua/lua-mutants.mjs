@@ -68,7 +68,7 @@ function withoutParts(tokens, first, last) {
   return mutants;
 }
 
-/** A call whose result nobody takes is not made, and a value that is assigned is not. */
+/** A call whose result is not used is left out, and so is an assignment. */
 function ofStatements(tokens, text) {
   let depth = 0;
   return tokens.flatMap((token, index) => {

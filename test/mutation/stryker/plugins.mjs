@@ -13,7 +13,7 @@ import { strykerPlugins as jestPlugins } from '@stryker-mutator/jest-runner';
 const TESTS_OF_FILES = 'tests-of-files.json';
 const makeJestRunner = jestPlugins.find(({ name }) => name === 'jest').factory;
 
-/** One mutant in so many is tried: the others are reported as errors, which count for no score. */
+/** One mutant in this many is tried: the others are reported as errors, which count for no score. */
 const EVERY = Number(process.env.MUTATION_EVERY ?? 1);
 
 /** The tests of each spec file, the quickest file first. */

@@ -8,7 +8,7 @@ const specsOf = (folder) => `<rootDir>/${folder}/**/*.spec.ts`;
 export const targets = {
   clock: { mutate: sourcesOf('libs/clock/src'), specs: [specsOf('libs/clock')] },
   jwe: {
-    // A thread of its own: held by jwe-thread.int-spec.ts and the payload tests of test/e2e.
+    // A thread of its own: covered by jwe-thread.int-spec.ts and the payload tests of test/e2e.
     mutate: [...sourcesOf('libs/jwe/src'), '!libs/jwe/src/jwe-thread*.ts'],
     specs: [specsOf('libs/jwe')],
   },
