@@ -33,7 +33,7 @@ describe('the import boundaries', () => {
     refusals = refusalsOf(samples, tables);
   }, 60_000);
 
-  it.each(tables.rules.map(({ name }) => name))('%s: refuses each import that is wrong by it', (rule) => {
+  it.each(tables.rules.map(({ name }) => name))('%s: refuses each import that breaks it', (rule) => {
     const wrong = samples.filter(({ refusedBy }) => refusedBy === rule).map(({ file }) => file);
     expect(wrong).not.toHaveLength(0);
     expect(wrong.filter((file) => refusals.get(file)?.has(rule) !== true)).toEqual([]);
@@ -79,7 +79,7 @@ describe('the import boundaries', () => {
     expect(upward).toEqual([]);
   });
 
-  it('name no app like a lib, so that a rule of one never binds the other', () => {
+  it('give no app the name of a lib, so that a rule of one never binds the other', () => {
     expect(foldersOf('apps').filter((app) => foldersOf('libs').includes(app))).toEqual([]);
   });
 });

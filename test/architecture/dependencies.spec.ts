@@ -39,12 +39,12 @@ describe('the dependencies', () => {
   const refused = (list: typeof packages, allowed: readonly string[]): string[] =>
     list.filter(({ license }) => !isAllowed(license, allowed)).map(({ path, license }) => `${path}: ${license}`);
 
-  it('are many, so that the rest is not true of nothing', () => {
+  it('are many, so that the tests below have something to check', () => {
     expect(packages.length).toBeGreaterThan(500);
     expect(packages.filter(({ dev }) => dev !== true).length).toBeGreaterThan(100);
   });
 
-  it('have licences that allow to ship them', () => {
+  it('have licences that allow shipping them', () => {
     expect(
       refused(
         packages.filter(({ dev }) => dev !== true),
@@ -53,11 +53,11 @@ describe('the dependencies', () => {
     ).toEqual([]);
   });
 
-  it('for development have licences that allow to use them', () => {
+  it('for development have licences that allow using them', () => {
     expect(refused(packages, [...SHIPPED, ...TOOLS])).toEqual([]);
   });
 
-  it('are not given up by those who made them, where production loads them', () => {
+  it('are not abandoned by their makers, where production loads them', () => {
     const deprecated = packages.filter((locked) => locked.deprecated !== undefined && locked.dev !== true);
     expect(deprecated.map(({ path, deprecated: why }) => `${path}: ${why}`)).toEqual([]);
   });

@@ -32,7 +32,7 @@ describe('the documentation', () => {
     expect(documented).toEqual(registry);
   });
 
-  it('says for every error code what to do', () => {
+  it('says what to do about every error code', () => {
     const silent = tableRows(read('docs/errors.md')).filter((row) => (row[4] ?? '').length < 10);
     expect(silent).toEqual([]);
   });

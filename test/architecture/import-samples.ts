@@ -121,7 +121,7 @@ export function formSamples(): ImportSample[] {
   }));
 }
 
-/** The rules that no table generates, each with at least one import that is wrong by it. */
+/** The rules that no table generates, each with at least one import that breaks it. */
 export function handWrittenSamples({ domainLibs }: RuleTables): ImportSample[] {
   return [
     sample('libs/session/src/cycle-a.ts', './cycle-b.js', 'no-circular'),

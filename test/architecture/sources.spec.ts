@@ -75,13 +75,13 @@ describe('the sources', () => {
     expect(withLine(elsewhere, /\b(it|test|describe)\.skip\b/)).toEqual([]);
   });
 
-  it('name files in kebab-case, and none after what it could hold anything of', () => {
+  it('name files in kebab-case, and none by a word that could hold anything', () => {
     const names = sources.map(({ path }) => path.split('/').at(-1)!);
     expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*\.ts$/.test(name))).toEqual([]);
     expect(names.filter((name) => /^(utils?|helpers?|common|misc|shared|manager)\b/.test(name))).toEqual([]);
   });
 
-  it('tell the kind of test by the place: pure ones and adapters beside the source, processes in test/', () => {
+  it('show the kind of a test by its place: pure ones and adapters beside the source, processes in test/', () => {
     const misplaced = sources.filter(
       ({ path }) => (path.endsWith('.e2e-spec.ts') && !path.startsWith('test/')) || /\.test\.ts$/.test(path),
     );

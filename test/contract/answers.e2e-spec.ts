@@ -12,7 +12,7 @@ const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date
 /** Requests of one caller beyond reads, of which the last is too many. */
 const BURST = 40;
 const ADMIN = "{ caller: admin, merchants: ['*'], allow: [session:reject, payload:encrypt, payload:decrypt] }";
-/** Nobody listens there: a caller with a token of this issuer cannot be judged. */
+/** Nothing listens there: a caller with a token of this issuer cannot be judged. */
 const JWT = `jwt: { issuer: '${TestIssuer.ISSUER}', audience: a, jwksUri: 'http://127.0.0.1:1/jwks' }`;
 
 /** As the notification of a direct payment tells it. */
@@ -45,7 +45,7 @@ function faultsOf(schema: Json, value: unknown): unknown {
   return isValid(value) ? [] : isValid.errors;
 }
 
-/** Holds what was answered against what the contract says of it: each header and the body, no more and no less. */
+/** Compares what was answered with what the contract says of it: each header and the body, no more and no less. */
 function expectAsSaid(said: Answer, headers: Record<string, string>, body: unknown): void {
   const named = headersOf(said);
   const own = Object.keys(headers).filter((name) => !TRANSPORT.has(name));
@@ -122,7 +122,7 @@ describe('the answers of a broker', () => {
   const cases = operations.flatMap(({ name, path, operation }) =>
     Object.entries(operation.responses).map(([status, said]) => ({ name, path, operation, status, said })),
   );
-  /** Whoever has asked too often is not answered otherwise for a while: these come last. */
+  /** A caller that has asked too often gets no other answer for a while: these come last. */
   const plain = cases.filter(({ status, said }) => status !== '429' && !isStream(said));
 
   it.each(plain)('$name is answered $status as the contract says', async ({ path, operation, status, said }) => {

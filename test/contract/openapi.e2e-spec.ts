@@ -72,11 +72,14 @@ describe('the contract', () => {
     expect(operation.description).toMatch(/^[A-Z`].*\.$/);
   });
 
-  it.each(operations)('$name tells that a merchant may be unknown, and that nobody may be able to answer', (its) => {
-    const { path, operation } = its;
-    const statuses = Object.keys(operation.responses);
-    expect([statuses.includes('404'), statuses.includes('503')]).toEqual([path.includes('{merchant}'), true]);
-  });
+  it.each(operations)(
+    '$name says that a merchant may be unknown, and that the broker may be unable to answer',
+    (its) => {
+      const { path, operation } = its;
+      const statuses = Object.keys(operation.responses);
+      expect([statuses.includes('404'), statuses.includes('503')]).toEqual([path.includes('{merchant}'), true]);
+    },
+  );
 
   it.each(operations)('$name tells a caller that is refused for now when to come again', ({ operation }) => {
     for (const [status, answer] of Object.entries(operation.responses)) {

@@ -37,7 +37,7 @@ export function unknownScripts(tree: DocumentationTree, scripts: readonly string
 export function unreachablePages(tree: DocumentationTree, index: string): readonly string[] {
   const folder = `${posix.dirname(index)}/`;
   const reached = new Set([index]);
-  // A set is walked on to what is added meanwhile.
+  // Walking a set goes on to what is added meanwhile.
   for (const from of reached) {
     for (const written of tree.pages.get(from)?.targets ?? []) {
       const path = resolve(from, written)?.path;
@@ -47,7 +47,7 @@ export function unreachablePages(tree: DocumentationTree, index: string): readon
   return [...tree.pages.keys()].filter((path) => path.startsWith(folder) && !reached.has(path));
 }
 
-/** @returns undefined for what is no business of the repository */
+/** @returns undefined for what does not concern the repository */
 function resolve(from: string, written: string): Target | undefined {
   if (ELSEWHERE.test(written)) return undefined;
   const [path = '', anchor = ''] = written.split('#', 2).map(decodeURIComponent);

@@ -10,7 +10,7 @@ describe('the documentation', () => {
   const tree = readTree(root);
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
 
-  it('is found, so that the rest is not true of nothing', () => {
+  it('is found, so that the tests below have something to check', () => {
     expect(tree.pages.size).toBeGreaterThan(60);
     expect([...tree.pages.values()].flatMap(({ targets }) => targets).length).toBeGreaterThan(100);
     expect([...tree.pages.values()].flatMap((page) => page.scripts).length).toBeGreaterThan(20);
@@ -106,7 +106,7 @@ describe('a file that is named in code', () => {
   const missing = (text: string): readonly string[] =>
     missingFiles(treeOf({ 'docs/here.md': text, 'libs/session/src/index.ts': '' }));
 
-  it('is right when it is there, and when it is none of the repository', () => {
+  it('is right when it is there, and when it is not one of the repository', () => {
     expect(missing('`libs/session/src/index.ts`, `/run/secrets/shop.json`, `index.ts`, `libs/*/src`')).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import GithubSlugger from 'github-slugger';
 import { lexer, type Token, walkTokens } from 'marked';
 
-/** What other pages, and a reader, can hold a Markdown page to. */
+/** What other pages, and a reader, can expect of a Markdown page. */
 export interface MarkdownPage {
   /** Targets of links and images as they are written, those inside HTML included. */
   readonly targets: readonly string[];

@@ -66,6 +66,6 @@ function provesEachDirection(peer: Peer): void {
 function expectSame(actual: readonly Buffer[], expected: readonly Buffer[]): void {
   expect(actual).toHaveLength(expected.length);
   const different = expected.findIndex((payload, index) => actual[index]?.equals(payload) !== true);
-  // The index and length, not the bytes: 32 KiB of difference helps nobody.
+  // The index and length, not the bytes: 32 KiB of difference is of no help.
   expect({ different, length: expected[different]?.length }).toEqual({ different: -1, length: undefined });
 }

@@ -218,7 +218,7 @@ describeWith(vectors, 'RFC 7520 section 5.4', () => {
 });
 
 // These cannot pass through a JWE: the wrapping key comes out of a hash, and the additional data is always the header,
-// so neither can be made to equal a vector's. They are held against the primitives of the runtime, called as the JOSE
+// so neither can be made to equal a vector's. They are checked against the primitives of the runtime, called as the JOSE
 // library calls them, since that is what our JWEs rest on.
 describeWith(vectors, 'Wycheproof: the primitives under the profile, 256 bits', () => {
   it('AES key wrap gives the key back, or refuses', async () => {

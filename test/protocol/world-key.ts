@@ -3,9 +3,9 @@ import type { Merchant } from './store-rules.js';
 import { ownerOf, type Replica, type World } from './world.js';
 
 /**
- * A number for each world, the same for worlds that nothing can tell apart: replicas are alike, so their order is none;
- * a process that is gone may have had any name; a moment that was watched counts while the store has it; and of faults
- * that are over counts what they excuse.
+ * A number for each world, the same for worlds that nothing can tell apart: replicas are alike, so their order does
+ * not matter; a process that is gone may have had any name; a moment that was watched counts while the store has it; and
+ * of faults that are over, what they excuse counts.
  *
  * 53 bits: of ten million worlds, two share a number with a chance of one in two hundred.
  */

@@ -138,7 +138,7 @@ describe('control of the sandbox', () => {
       expect(await status('DELETE', '/faults/x')).toBe(400);
     });
 
-    it('no more faults are kept than can be meant', async () => {
+    it('no more faults are kept than anybody can have meant', async () => {
       for (let count = 0; count < 1_000; count += 1) await sandbox.fault({ kind: 'hang' });
       const response = await sandbox.send('/control/faults', { body: { kind: 'hang' } });
       expect(response.status).toBe(400);
@@ -267,14 +267,14 @@ describe('control of the sandbox', () => {
       expect(clock.pendingTasks).toBe(0);
     });
 
-    it('is waited for no longer than was said', async () => {
+    it('is waited for no longer than was asked', async () => {
       const waited = sandbox.calls('?waitFor=1&timeoutMs=5000');
       while (clock.pendingTasks === 0) await clock.settle();
       await clock.advance(5_000);
       expect(await waited).toMatchObject({ matching: 0, timedOut: true });
     });
 
-    it('forgets who waited and left', async () => {
+    it('forgets a caller that waited and left', async () => {
       const leaving = new AbortController();
       const waited = sandbox.send('/control/calls?waitFor=1', { method: 'GET', signal: leaving.signal });
       while (clock.pendingTasks === 0) await clock.settle();
@@ -298,7 +298,7 @@ describe('control of the sandbox', () => {
     expect(await msgCodeOf(await sandbox.echo(session))).toBe('b_unknown_device');
   });
 
-  it('demands its token where one is set, of unknown routes as well, and of the gateway never', async () => {
+  it('demands its token where one is set, on unknown routes as well, but never on those of the gateway', async () => {
     const guarded = await RunningSandbox.start(clock, { controlToken: 'let-me-in' });
     const get = async (path: string, token?: string): Promise<number> => {
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };

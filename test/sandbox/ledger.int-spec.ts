@@ -137,7 +137,7 @@ describe('the ledger of payments', () => {
 
   it.each<[string, object, number, unknown]>([
     ['at once', { supersededGraceMs: 0 }, 0, 'b_session_doesnt_exist'],
-    ['within a grace not', { supersededGraceMs: 2_000 }, 1_999, undefined],
+    ['not within a grace', { supersededGraceMs: 2_000 }, 1_999, undefined],
     ['after a grace', { supersededGraceMs: 2_000 }, 2_000, 'b_session_doesnt_exist'],
     ['never', { supersedes: false }, 60_000, undefined],
   ])('ends payments with the session before: %s', async (...[, manner, afterMs, code]) => {

@@ -98,7 +98,7 @@ describe('notifications of the played gateway', () => {
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({ type: 'REFUND', status: 'SUCCESS' });
   });
 
-  it('come again after 5 s, 30 s, 5 min, 30 min and 1 h, and then no more', async () => {
+  it('come again after 5 s, 30 s, 5 min, 30 min and 1 h, and then not again', async () => {
     await receiver.close();
     receiver = await NotificationReceiver.start([500, 503, 302, 404, 201, 500]);
     await payOrder({ notificationUrl: receiver.url });
@@ -116,7 +116,7 @@ describe('notifications of the played gateway', () => {
     ]);
   });
 
-  it('come no more once they were answered with 200, and all attempts are alike', async () => {
+  it('stop once they were answered with 200, and all attempts are alike', async () => {
     await receiver.close();
     receiver = await NotificationReceiver.start([500]);
     await payOrder({ notificationUrl: receiver.url, notificationEncryption: true });
@@ -163,7 +163,7 @@ describe('notifications of the played gateway', () => {
     expect(await sent()).toMatchObject([{ state: 'blocked' }]);
   });
 
-  it('go where the sandbox was told that they may, and are repeated when nobody is there', async () => {
+  it('go where the sandbox was told that they may, and are repeated when nothing answers there', async () => {
     await sandbox.close();
     sandbox = await RunningSandbox.start(clock, { notificationOrigins: ['https://shop.invalid'] });
     await sandbox.register();

@@ -4,7 +4,7 @@ import { answers, faultsOf, type Schema } from './sdk-answers.js';
 
 /*
  * A client of the shape that a published merchant SDK has. It authorizes for each operation by itself, demands all three
- * moments at which a session ends, reads `{"jwe"}`, and holds every answer against the published tables. It shares no
+ * moments at which a session ends, reads `{"jwe"}`, and checks every answer against the published tables. It shares no
  * code with the sandbox, neither for keys nor for messages.
  */
 

@@ -99,7 +99,7 @@ describe('what others do to the played gateway', () => {
     }
   });
 
-  it('tells time that is true only as it is, and lets virtual time pass', async () => {
+  it('shows true time only as it is, and lets virtual time pass', async () => {
     expect(await sandbox.control('/time/advance', { body: { byMs: 90_000 } })).toEqual({
       now: '2026-03-18T12:01:30.000Z',
       virtual: true,

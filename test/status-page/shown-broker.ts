@@ -10,7 +10,7 @@ import { type RunningBroker, startBroker } from '../../apps/broker/src/broker.js
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
 
-/** Lifetimes: one that is renewed while the test looks, one that is not, and one to be failed. */
+/** Lifetimes: of a session that is renewed while the test looks, one that is not, and one whose renewal is to fail. */
 export const LIFETIMES = { shop: 4_000, steady: 900_000, kiosk: 5_000 } as const;
 export const LONG_ID = `a-merchant-with-the-longest-id-that-there-can-be-${'x'.repeat(14)}`;
 

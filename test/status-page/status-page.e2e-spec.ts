@@ -13,7 +13,7 @@ import { LONG_ID, ShownBroker } from './shown-broker.js';
 const PATIENCE_MS = 30_000;
 const PAGE_FOLDER = 'libs/status-page/src/page';
 
-/** What somebody would try who could run something in the page, and what became of it. */
+/** What somebody who could run something in the page would try, and what became of it. */
 const ATTACKS = `(async () => {
   const refused = [];
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.push(effectiveDirective));
@@ -52,7 +52,7 @@ async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Prom
 
 describe('the status page in a browser', () => {
   it(
-    'shows merchants, store, gateway and replica, asks nobody else, and gives no cause for complaint',
+    'shows merchants, store, gateway and replica, asks no other server, and gives no cause for complaint',
     async () => {
       const shown = await visit();
       await shown.page.getByText('Live', { exact: true }).waitFor();
@@ -74,7 +74,7 @@ describe('the status page in a browser', () => {
   );
 
   it(
-    'lets the bar move while nothing is said, and shows a renewal without being loaded again',
+    'lets the bar move while there is no news, and shows a renewal without being loaded again',
     async () => {
       const shown = await visit();
       const ticks = shown.row('shop').locator('.tick[data-outcome="done"]');
@@ -90,7 +90,7 @@ describe('the status page in a browser', () => {
   );
 
   it(
-    'shows a gateway that fails, the session that expires by it, and that all is well again',
+    'shows a gateway that fails, the session that expires because of it, and that all is well again',
     async () => {
       const shown = await visit();
       await broker.fail('kiosk');
@@ -130,7 +130,7 @@ describe('the status page in a browser', () => {
   );
 
   it(
-    'is used from the keyboard alone, and news takes the focus from nobody',
+    'can be used from the keyboard alone, and news does not take the focus away',
     async () => {
       const shown = await visit();
       const { page } = shown;
@@ -323,7 +323,7 @@ describe('the routes of the status page', () => {
   );
 
   it(
-    'take so many viewers and no more, and let them go at shutdown',
+    'take a limited number of viewers, and let them go at shutdown',
     async () => {
       const viewers = await Promise.all(
         Array.from({ length: MAX_VIEWERS }, () => answerOf(`${broker.url}status/events`)),

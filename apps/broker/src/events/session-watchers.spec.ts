@@ -187,7 +187,7 @@ describe('the watchers of a replica', () => {
     expect(stream.ended).toBe(true);
   });
 
-  it('are all let go at shutdown, and nobody is let in any more', () => {
+  it('are all let go at shutdown, and no more are let in', () => {
     const hall = new Hall();
     const streams = [hall.enter(), hall.enter(0, { merchant: 'other' })];
     hall.watchers.endAll();
