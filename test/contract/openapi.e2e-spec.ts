@@ -1,4 +1,5 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
+import request from 'supertest';
 import { errorCodes } from '#libs/errors';
 import { RunningBroker } from '../e2e/running-broker.js';
 import { contract, contractText, headersOf, type Json, operations } from './contract.js';
@@ -22,7 +23,8 @@ describe('the contract', () => {
   it('is what the broker serves; `npm run openapi` writes it', async () => {
     const broker = await RunningBroker.start();
     try {
-      expect(await (await broker.get('/openapi.json', {}, '')).json()).toEqual(contract);
+      const { body } = await request(broker.url).get('/openapi.json').expect(200);
+      expect(body).toEqual(contract);
     } finally {
       await broker.close();
     }
@@ -62,7 +64,7 @@ describe('the contract', () => {
   it('has each generation in 64 bits, and no larger than every language can hold', () => {
     const generations = schemas(contract).filter(([path]) => /\/properties\/(generation|id)$/.test(path));
     const integers = generations.filter(([path]) => path !== '/components/schemas/MerchantDocument/properties/id');
-    expect(integers).toHaveLength(5);
+    expect(integers).toHaveLength(7);
     for (const [, schema] of integers) {
       expect(schema).toMatchObject({ type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
     }
