@@ -27,7 +27,7 @@ export class DailyWindow {
   readonly #fromMs: number;
   readonly #toMs: number;
 
-  /** @throws RangeError for what is no time of day, for an unknown zone, and for a window of no length */
+  /** @throws RangeError for what is not a time of day, for an unknown zone, and for a window of no length */
   constructor({ from, to, timeZone }: DailyTimes) {
     this.#zone = new TimeZone(timeZone);
     this.#fromMs = timeOf(from);

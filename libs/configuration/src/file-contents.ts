@@ -92,7 +92,7 @@ export function isPair(cert: string, key: string): boolean {
   try {
     return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch {
-    // OpenSSL's own words help nobody here, and may quote the key: what it cannot read is not the certificate's key.
+    // OpenSSL's own words are of no help here, and may quote the key: what it cannot read is not the certificate's key.
     return false;
   }
 }
@@ -129,7 +129,7 @@ function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem).raw.length > 0;
   } catch {
-    // OpenSSL's own reasons help nobody here: what does not parse is damaged.
+    // OpenSSL's own reasons are of no help here: what does not parse is damaged.
     return false;
   }
 }

@@ -20,7 +20,7 @@ export const momentRules: Readonly<Record<string, MerchantRule>> = {
       'session.quietHours.to',
       'must be another time than from',
     ),
-  /** A share of a lifetime is no fixed time: the renewer sees to it that no session is renewed in its first half for it. */
+  /** A share of a lifetime is not a fixed time: the renewer sees that none is renewed in its first half for quiet hours. */
   ageBeyondLead: ({ session: { renewEveryMs, renewBefore } = {}, gateway: { timeoutMs } = {} }) => {
     const lead = renewBefore ?? { kind: 'duration', durationMs: DEFAULT_LEAD_TIMEOUTS * (timeoutMs ?? 0) };
     return faultIf(

@@ -40,7 +40,7 @@ const verdicts = {
 
 const HTML_INSTEAD = { instead: 'html_page' } as const;
 
-/** Somebody before the gateway has answered: a firewall, a proxy, a page of maintenance. Of the page nothing is told. */
+/** Somebody before the gateway has answered: a firewall, a proxy, a maintenance page. Nothing of the page is passed on. */
 const htmlVerdicts = {
   transient: {
     ...HTML_INSTEAD,

@@ -54,7 +54,7 @@ export async function openAtRest(
   try {
     return (await compactDecrypt(jwe, await recordKey(key, binding, 'decrypt'), ONLY_AT_REST)).plaintext;
   } catch {
-    // The tag does not fit: the record was not written with the key. What exactly is wrong is told to nobody.
+    // The tag does not fit: the record was not written with the key. What exactly is wrong is never said.
     return undefined;
   }
 }

@@ -4,7 +4,7 @@ import { conditionAt } from './condition.js';
 
 /** A search that the replica has to answer is repeated with the news, but not more often than this. */
 const MIN_PAUSE_MS = 2_000;
-/** Nobody wants an answer to each letter. */
+/** An answer to each letter is not needed. */
 const TYPING_PAUSE_MS = 150;
 
 /**

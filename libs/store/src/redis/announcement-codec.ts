@@ -39,7 +39,7 @@ export function decodeAnnouncement(text: string): Announcement | undefined {
   return { kind: 'changed', merchant, generation };
 }
 
-/** Consumers hold payments for it: whoever can write to the channel cannot make it longer than this. */
+/** Consumers hold payments for it: nobody who can write to the channel can make it longer than this. */
 const MAX_HOLD_MS = 10_000;
 const MAX_PARTICIPANTS = 100_000;
 const PARTICIPANT = /^[\w-]{1,64}$/;

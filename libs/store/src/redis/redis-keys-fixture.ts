@@ -55,7 +55,7 @@ export class KeysInRedis {
     return [beganMs, await this.#now()];
   }
 
-  /** The store is empty then, for whoever has the prefix. */
+  /** The store is empty then, for every user of the prefix. */
   async deleteAll(): Promise<void> {
     for (const name of await this.client.keys(`${this.#prefix}:*`)) await this.client.del(name);
   }
