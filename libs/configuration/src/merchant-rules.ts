@@ -5,9 +5,6 @@ import { faultIf, repeats, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
 
-/** A rule between the settings of one merchant; paths are relative to the merchant. */
-type MerchantRule = Rule<MerchantSettings>;
-
 /** Names that the create-session call uses itself (interface description, "Create a technical session"). */
 const TAKEN_NAMES = {
   none: /^$/,
@@ -27,7 +24,8 @@ function isLonger(margin: LeadTime, lead: LeadTime): boolean {
   return false;
 }
 
-const rules: Readonly<Record<string, MerchantRule>> = {
+/** Between the settings of one merchant; paths are relative to the merchant. */
+const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
   oneServiceCode: ({ serviceCode, serviceCodeFile }) => [
     ...faultIf(
       serviceCode !== undefined && serviceCodeFile !== undefined,
