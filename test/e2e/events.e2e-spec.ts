@@ -1,6 +1,7 @@
+import request from 'supertest';
 import { eventually } from '#libs/testing';
 import { EventStream } from './event-stream.js';
-import { type BrokerSetUp, RunningBroker, TOKENS } from './running-broker.js';
+import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const EVENTS = `${SESSION}/events`;
@@ -19,8 +20,9 @@ describe('following a session by events', () => {
     return stream;
   };
   const reject = async (running: RunningBroker, generation: unknown): Promise<number> => {
-    const response = await running.post(`${SESSION}/rejections`, { generation });
-    return ((await response.json()) as { generation: number }).generation;
+    const asked = running.as(TOKENS.payments).post(`${SESSION}/rejections`).send({ generation });
+    const { body } = await asked.expect(200);
+    return (body as { generation: number }).generation;
   };
 
   afterEach(async () => {
@@ -33,9 +35,10 @@ describe('following a session by events', () => {
     const running = await start();
     const stream = await follow(running);
     const first = await stream.next();
-    const read = (await (await running.get(SESSION)).json()) as Record<string, unknown>;
-    expect(first).toEqual({ id: String(read['generation']), session: read });
-    const newer = await reject(running, read['generation']);
+    const { body } = await running.as(TOKENS.checkout).get(SESSION).expect(200);
+    const { generation } = body as { generation: number };
+    expect(first).toEqual({ id: String(generation), session: body });
+    const newer = await reject(running, generation);
     expect((await stream.next())?.session['generation']).toBe(newer);
   });
 
@@ -80,22 +83,19 @@ describe('following a session by events', () => {
 
   it('is refused to those who may not read, without a word on whether the merchant exists', async () => {
     const running = await start();
-    const as = (token: string, merchant: string): Promise<Response> =>
-      running.get(`/v1/merchants/${merchant}/session/events`, {}, token);
-    expect((await as('', 'shop')).status).toBe(401);
-    const [hidden, unknown] = [await as(TOKENS.checkout, 'hidden'), await as(TOKENS.checkout, 'unknown')];
-    expect([hidden.status, unknown.status]).toEqual([403, 403]);
-    const codes = [await hidden.json(), await unknown.json()].map((body) => (body as { code: string }).code);
-    expect(codes[0]).toBe(codes[1]);
+    await request(running.url).get(EVENTS).expect(401);
+    const answerFor = async (merchant: string): Promise<unknown> => {
+      const caller = running.as(TOKENS.checkout).set('x-request-id', 'same');
+      return (await caller.get(`/v1/merchants/${merchant}/session/events`).expect(403)).body;
+    };
+    expect(await answerFor('hidden')).toEqual(await answerFor('unknown'));
   });
 
   it('takes no more watchers than its setting, and has the place of one that vanished again', async () => {
     const running = await start({ http: 'maxWatchers: 1' });
     const only = await follow(running);
-    const refused = await running.get(EVENTS);
-    expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toBe('5');
-    expect(await refused.json()).toMatchObject({ code: 'overloaded' });
+    const refused = running.as(TOKENS.checkout).get(EVENTS).expect(503);
+    await refused.expect('retry-after', '5').expect(problem('overloaded'));
     only.vanish();
     await eventually(async () => (await follow(running)).response.status === 200);
   });

@@ -1,3 +1,4 @@
+import type { Test } from 'supertest';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const EVENTS = '/v1/merchants/shop/session/events';
@@ -14,6 +15,8 @@ async function streamed(response: Response, isEnough: (text: string) => boolean)
   return text;
 }
 
+const answer = (broker: RunningBroker, body: object, token: string = TOKENS.payments): Test =>
+  broker.as(token).post(HANDOVERS).send(body);
 const sessionsIn = (text: string): number => text.split('event: session').length - 1;
 
 describe('the events of a hand-over', () => {
@@ -46,8 +49,7 @@ describe('the events of a hand-over', () => {
     });
     expect(sessionsIn(text)).toBe(1);
     const { generation, participant: me } = notice;
-    const answer = await running.post(HANDOVERS, { generation, participant: me });
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([204, 'no-store']);
+    await answer(running, { generation, participant: me }).expect(204).expect('cache-control', 'no-store');
     while (sessionsIn(text) < 2) text += Buffer.from((await reading.read()).value ?? []).toString();
     expect(text).toContain(`id: ${String(generation)}\n`);
     await reading.cancel();
@@ -58,14 +60,11 @@ describe('the events of a hand-over', () => {
 
   it('take an answer that belongs to no hand-over, and none that is no answer', async () => {
     const running = (broker = await RunningBroker.start());
-    const statusOf = async (body: unknown): Promise<number> => (await running.post(HANDOVERS, body)).status;
-    expect(await statusOf({ generation: 7, participant: 'somebody' })).toBe(204);
-    expect(await statusOf({ generation: 0, participant: 'somebody' })).toBe(400);
-    expect(await statusOf({ generation: 7, participant: '<script>' })).toBe(400);
-    expect(await statusOf({ generation: 7 })).toBe(400);
-    expect(await statusOf({ generation: 7, participant: 'somebody', more: 1 })).toBe(400);
-    const asReporting = { authorization: `Bearer ${TOKENS.reporting}` };
-    const refused = await running.post(HANDOVERS, { generation: 7, participant: 'somebody' }, asReporting);
-    expect(refused.status).toBe(403);
+    await answer(running, { generation: 7, participant: 'somebody' }).expect(204);
+    await answer(running, { generation: 0, participant: 'somebody' }).expect(400);
+    await answer(running, { generation: 7, participant: '<script>' }).expect(400);
+    await answer(running, { generation: 7 }).expect(400);
+    await answer(running, { generation: 7, participant: 'somebody', more: 1 }).expect(400);
+    await answer(running, { generation: 7, participant: 'somebody' }, TOKENS.reporting).expect(403);
   });
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Agent, request } from 'node:https';
+import { Agent, request as requestTls } from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import request, { type Test } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { eventually, RedisProcess, TestAuthority, type TestCertificate } from '#libs/testing';
 import { EventStream } from './event-stream.js';
@@ -35,10 +36,16 @@ describe('a running broker whose files change', () => {
   const put = (name: string, content: string): Promise<void> =>
     writeFile(join(broker.folder, name), content, { mode: 0o600 });
   const putKey = (name: string, { privateJwk }: Key): Promise<void> => put(name, JSON.stringify(privateJwk));
-  const generation = async (path = SESSION, token?: string): Promise<unknown> => {
-    const response = await broker.get(path, { prefer: 'wait=5' }, token);
-    return ((await response.json()) as Record<string, unknown>)['generation'];
-  };
+  const read = (path = SESSION, token: string = TOKENS.checkout): Test => broker.as(token).get(path);
+  const membersOf = ({ body }: { readonly body: unknown }): Record<string, unknown> => body as Record<string, unknown>;
+  const generation = (path = SESSION, token: string = TOKENS.checkout): Promise<unknown> =>
+    read(path, token)
+      .set('prefer', 'wait=5')
+      .expect(200)
+      .then((answer) => membersOf(answer)['generation']);
+  const reject = (rejected: unknown): Test =>
+    broker.as(TOKENS.payments).post(`${SESSION}/rejections`).send({ generation: rejected }).expect(200);
+  const expectReady = (): Test => request(broker.managementUrl).get('/readyz').expect(200);
   const onboard = (id: string, serviceCode: string, { publicJwk }: Key): Promise<unknown> =>
     broker.control('POST', '/merchants', { id, serviceCode, publicJwk, lifetimeMs: 60_000 });
   const told = (message: string): Record<string, unknown>[] =>
@@ -62,13 +69,12 @@ describe('a running broker whose files change', () => {
     await start();
     const before = await generation();
     await generation(HIDDEN, TOKENS.admin);
-    expect((await broker.get(KIOSK, {}, TOKENS.admin)).status).toBe(404);
+    await read(KIOSK, TOKENS.admin).expect(404);
     await addKiosk();
     expect(await generation(KIOSK, TOKENS.admin)).toEqual(expect.any(Number));
     expect(await generation()).toBe(before);
     expect(await broker.createCalls()).toBe(3);
-    const ready = await fetch(`${broker.managementUrl}/readyz`);
-    expect(ready.status).toBe(200);
+    await expectReady();
   });
 
   it('knows a removed merchant no more, and ends the streams that follow it', async () => {
@@ -81,30 +87,28 @@ describe('a running broker whose files change', () => {
     await broker.edit(['  - { id: kiosk', '#']);
     await broker.reload();
     expect(await stream.next()).toBeUndefined();
-    expect((await broker.get(KIOSK, {}, TOKENS.admin)).status).toBe(404);
-    const list = (await (await broker.get('/v1/merchants', {}, TOKENS.admin)).json()) as {
-      merchants: { id: string }[];
-    };
-    expect(list.merchants.map(({ id }) => id)).toEqual(['shop', 'hidden']);
+    await read(KIOSK, TOKENS.admin).expect(404);
+    const { body } = await read('/v1/merchants', TOKENS.admin).expect(200);
+    expect((body as { merchants: { id: string }[] }).merchants.map(({ id }) => id)).toEqual(['shop', 'hidden']);
   });
 
   it('opens payloads of the running session with its key, which is no longer configured, and makes no create call', async () => {
     await start();
     const before = await generation();
     await generation(HIDDEN, TOKENS.admin);
-    const session = (await (await broker.get(SESSION)).json()) as Record<string, unknown>;
-    const oldKey = (await (await broker.get('/v1/merchants/shop/client-key')).json()) as { jwk: object };
+    const session = await read().expect(200).then(membersOf);
+    const oldKey = await read('/v1/merchants/shop/client-key').expect(200).then(membersOf);
     const next = await generateClientKey();
     await onboard('shop', SERVICE_CODE, next);
     await putKey('shop.jwk.json', next);
     await broker.edit([KEY_FILES, '[shop.jwk.json]']);
     await broker.reload();
-    const jwe = await sealJwe(Buffer.from('paid'), await importPaymentKey(oldKey.jwk), { maxBytes: 100 });
-    expect(await (await broker.post(DECRYPT, { jwe })).json()).toEqual({ plaintext: 'paid', encoding: 'utf8' });
+    const jwe = await sealJwe(Buffer.from('paid'), await importPaymentKey(oldKey['jwk']), { maxBytes: 100 });
+    const decrypted = { plaintext: 'paid', encoding: 'utf8' };
+    await broker.as(TOKENS.payments).post(DECRYPT).send({ jwe }).expect(200, decrypted);
     expect(await generation()).toBe(before);
     expect(await broker.createCalls()).toBe(2);
-    const rejected = await broker.post(`${SESSION}/rejections`, { generation: before });
-    const newer = (await rejected.json()) as Record<string, unknown>;
+    const newer = await reject(before).then(membersOf);
     expect(newer['clientKeyThumbprint']).toBe(next.thumbprint);
     expect(newer['clientKeyThumbprint']).not.toBe(session['clientKeyThumbprint']);
   });
@@ -125,8 +129,7 @@ describe('a running broker whose files change', () => {
     const readsBefore = reads();
     await eventually(() => reads() > readsBefore);
     expect(await generation()).toBe(before);
-    const rejected = await broker.post(`${SESSION}/rejections`, { generation: before });
-    expect(rejected.status).toBe(200);
+    await reject(before);
     expect(told('a stored session opens with no configured key')).toEqual([]);
   });
 
@@ -167,11 +170,10 @@ describe('a running broker whose files change', () => {
     );
     await broker.reload();
     expect(await stream.next()).toBeUndefined();
-    expect((await broker.get(SESSION)).status).toBe(401);
-    expect((await broker.get(SESSION, {}, 'next-token-of-checkout')).status).toBe(200);
-    expect((await broker.get(SESSION, {}, TOKENS.payments)).status).toBe(403);
-    const stays = (await fetch(`${broker.managementUrl}/readyz`)).status;
-    expect(stays).toBe(200);
+    await read().expect(401);
+    await read(SESSION, 'next-token-of-checkout').expect(200);
+    await read(SESSION, TOKENS.payments).expect(403);
+    await expectReady();
   });
 
   it('keeps everything as it was when a file has a fault, and takes the mended file', async () => {
@@ -189,8 +191,8 @@ describe('a running broker whose files change', () => {
     expect(broker.lines.join('')).not.toContain('canary-of-a-key');
     await putKey('shop.jwk.json', await generateClientKey());
     await broker.reload();
-    expect((await broker.get(SESSION)).status).toBe(401);
-    expect((await broker.get(SESSION, {}, 'other')).status).toBe(200);
+    await read().expect(401);
+    await read(SESSION, 'other').expect(200);
     expect(await broker.createCalls()).toBe(2);
   });
 
@@ -231,7 +233,7 @@ describe('a running broker whose files change', () => {
       agent: Agent,
     ): Promise<{ status?: number; port?: number; fingerprint?: string; connection?: string }> =>
       new Promise((resolve, reject) => {
-        request(broker.url + SESSION, { agent, headers: { prefer: 'wait=5' } }, (response) => {
+        requestTls(broker.url + SESSION, { agent, headers: { prefer: 'wait=5' } }, (response) => {
           const socket = response.socket as TLSSocket;
           const { localPort: port } = socket;
           const fingerprint = socket.getPeerX509Certificate()?.fingerprint256;

@@ -1,5 +1,6 @@
+import request, { type Test } from 'supertest';
 import { eventually, RedisProcess } from '#libs/testing';
-import { RunningBroker } from './running-broker.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 
@@ -9,8 +10,10 @@ describe('a store that refuses', () => {
 
   const rights = (...of: readonly string[]): void =>
     void redis.cli('ACL', 'SETUSER', 'broker', 'reset', 'on', '>secret', '~*', '&*', ...of);
-  const ofManagement = async (path: string): Promise<unknown> => (await fetch(broker.managementUrl + path)).json();
-  const readiness = (): Promise<unknown> => ofManagement('/readyz');
+  const readiness = (): Test => request(broker.managementUrl).get('/readyz');
+  const storeIs = (condition: string): Promise<void> =>
+    eventually(async () => ((await readiness()).body as { store: string }).store === condition, 10_000);
+  const read = (): Test => broker.as(TOKENS.checkout).get(SESSION);
   const told = (message: string): unknown[] =>
     broker.lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -32,27 +35,30 @@ describe('a store that refuses', () => {
   it('from the start on lets a replica neither create nor be ready, and says why, until its rights are mended', async () => {
     rights('+@all', '-evalsha', '-eval');
     await start();
-    await eventually(async () => ((await readiness()) as { store: string }).store === 'refuses', 10_000);
-    expect(await readiness()).toMatchObject({ ready: false, storeReason: 'NOPERM', storeReached: false });
-    expect(await ofManagement('/status.json')).toMatchObject({ store: { condition: 'refuses', reason: 'NOPERM' } });
-    expect((await broker.get(SESSION)).status).toBe(503);
+    await storeIs('refuses');
+    const unready = await readiness().expect(503);
+    expect(unready.body).toMatchObject({ ready: false, storeReason: 'NOPERM', storeReached: false });
+    const status = await request(broker.managementUrl).get('/status.json').expect(200);
+    expect(status.body).toMatchObject({ store: { condition: 'refuses', reason: 'NOPERM' } });
+    await read().expect(503);
     expect(await broker.createCalls()).toBe(0);
     expect(told('the store refuses: NOPERM')).toHaveLength(1);
     rights('+@all');
-    await eventually(async () => ((await readiness()) as { store: string }).store === 'answers', 10_000);
-    expect((await broker.get(SESSION, { prefer: 'wait=10' })).status).toBe(200);
+    await storeIs('answers');
+    await read().set('prefer', 'wait=10').expect(200);
     expect(await broker.createCalls()).toBeLessThanOrEqual(2);
   }, 40_000);
 
   it('later leaves what is held in force, and the replica ready', async () => {
     rights('+@all');
     await start();
-    expect((await broker.get(SESSION, { prefer: 'wait=10' })).status).toBe(200);
+    await read().set('prefer', 'wait=10').expect(200);
     const calls = await broker.createCalls();
     rights('+@all', '-evalsha', '-eval');
-    await eventually(async () => ((await readiness()) as { store: string }).store === 'refuses', 10_000);
-    expect(await readiness()).toMatchObject({ ready: true, storeReason: 'NOPERM', storeReached: true });
-    expect((await broker.get(SESSION)).status).toBe(200);
+    await storeIs('refuses');
+    const ready = await readiness().expect(200);
+    expect(ready.body).toMatchObject({ ready: true, storeReason: 'NOPERM', storeReached: true });
+    await read().expect(200);
     expect(await broker.createCalls()).toBe(calls);
     expect(told('the store does not answer')).toEqual([]);
   }, 40_000);
