@@ -1,5 +1,4 @@
 import type { LeadTime } from '#libs/session';
-import { childPath, type Fault } from './fault.js';
 import { momentRules } from './quiet-hours-rules.js';
 import { faultIf, repeats, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
@@ -124,9 +123,7 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
 /** The faults of each merchant by itself, with full paths. */
 export const merchantFaults: Rule<BrokerSettings> = ({ merchants = [] }) =>
   merchants.flatMap((merchant, index) =>
-    Object.values(rules).flatMap((rule) => rule(merchant ?? {}).map((fault) => inMerchant(fault, index))),
+    Object.values(rules)
+      .flatMap((rule) => rule(merchant ?? {}))
+      .map(({ path, problem }) => ({ path: `merchants[${index}].${path}`, problem })),
   );
-
-function inMerchant({ path, problem }: Fault, index: number): Fault {
-  return { path: childPath(childPath('merchants', index), path), problem };
-}
