@@ -75,6 +75,7 @@ describe('the answers of a broker', () => {
     const sealedTo = async (jwk: object): Promise<string> => sealJwe(Buffer.from('{}'), await importPaymentKey(jwk));
     bodies = {
       rejectSession: { generation },
+      readyForHandover: { generation, participant: 'checkout-1' },
       encryptPayload: { plaintext: '{}' },
       decryptPayload: { jwe: await sealedTo(broker.olderPublicJwk) },
       openNotification: { headers: {}, body: JSON.stringify(OPERATION) },
@@ -97,6 +98,7 @@ describe('the answers of a broker', () => {
     'getSession 304': () => ({ headers: { 'if-none-match': etag } }),
     'getSession 400': () => ({ query: '?force=true' }),
     'rejectSession 400': () => ({ body: {} }),
+    'readyForHandover 400': () => ({ body: {} }),
     'encryptPayload 400': () => ({ body: {} }),
     'decryptPayload 400': () => ({ body: {} }),
     'openNotification 400': () => ({ body: {} }),

@@ -11,6 +11,7 @@ export class HandoverNotice {
 
   @ApiProperty({
     type: 'integer',
+    format: 'int32',
     minimum: 0,
     maximum: 10_000,
     description:

@@ -28,7 +28,7 @@ export class HandoversController {
   @MerchantParameter()
   @ApiBody({ type: ReadyRequest })
   @ApiResponse({ status: 204, description: 'It was passed on, or is of no use any more.', headers: NO_STORE })
-  @Problems(400, 401, 403, 404, 413, 415)
+  @Problems(400, 401, 403, 404, 413, 415, 503)
   async ready(
     @Param('merchant') merchant: string,
     @Body(new StrictBody(ReadyRequest)) { generation, participant }: ReadyRequest,
