@@ -4,8 +4,6 @@ import type {
   JwtConfiguration,
   MerchantConfiguration,
   ParsedConfiguration,
-  ParsedJwt,
-  ParsedMerchant,
   Store,
 } from './broker-configuration.js';
 import type { Loaded } from './named-files.js';
@@ -21,12 +19,13 @@ type Either<Settings> = Settings | Loaded<Settings>;
 
 /** From settings without faults to options that name files. */
 export function toParsed(settings: BrokerSettings): Without<ParsedConfiguration> {
-  const { jwt, ...auth } = settings.auth;
   return {
     ...settings,
-    auth: { ...auth, ...given({ jwt: jwt && parsedJwt(jwt) }) },
     store: storeOptions(settings.store),
-    merchants: settings.merchants.map((merchant) => parsedMerchant(merchant, settings.store)),
+    merchants: settings.merchants.map((merchant) => ({
+      ...merchant,
+      session: sessionOptions(merchant, settings.store),
+    })),
   };
 }
 
@@ -41,38 +40,12 @@ export function toConfiguration(settings: Loaded<BrokerSettings>): Without<Broke
   };
 }
 
-function parsedJwt({ jwksUri, jwksFile, jwksTokenFile, jwksCaFile, ...claims }: JwtSettings): ParsedJwt {
-  const keys: ParsedJwt['keys'] =
-    jwksUri === undefined
-      ? { kind: 'file', file: assertSet(jwksFile) }
-      : { kind: 'uri', uri: jwksUri, ...given({ tokenFile: jwksTokenFile, caFile: jwksCaFile }) };
-  return { ...claims, keys };
-}
-
 function jwtConfiguration({ jwksUri, jwks, jwksToken, jwksCa, ...claims }: Loaded<JwtSettings>): JwtConfiguration {
   const keys: JwtConfiguration['keys'] =
     jwksUri === undefined
       ? { kind: 'set', set: assertSet(jwks) }
       : { kind: 'uri', uri: jwksUri, ...given({ tokenFile: jwksToken, ca: jwksCa }) };
   return { ...claims, keys };
-}
-
-function parsedMerchant(merchant: MerchantSettings, store: StoreSettings): ParsedMerchant {
-  const { serviceCode, serviceCodeFile: file, ...rest } = merchant;
-  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
-  const { attach, name, recipientKeyFile } = requestData;
-  return {
-    ...rest,
-    serviceCode: file === undefined ? { kind: 'value', value: assertSet(serviceCode) } : { kind: 'file', file },
-    gateway: {
-      ...gateway,
-      requestData:
-        attach === 'none'
-          ? { attach }
-          : { attach, name: assertSet(name), recipientKeyFile: assertSet(recipientKeyFile) },
-    },
-    session: sessionOptions(merchant, store),
-  };
 }
 
 function merchantConfiguration(

@@ -41,7 +41,8 @@ describe('the access to the API', () => {
         issuer: 'https://issuer.example',
         audience: 'session-broker',
         clockToleranceMs: 60_000,
-        keys: { kind: 'uri', uri: new URL('https://issuer.example/jwks'), tokenFile: 'token' },
+        jwksUri: new URL('https://issuer.example/jwks'),
+        jwksTokenFile: 'token',
       },
     });
   });

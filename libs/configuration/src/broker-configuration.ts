@@ -17,21 +17,14 @@ interface Findings {
   readonly warnings: readonly Warning[];
 }
 
-/**
- * These have a different form from that in the file, because their contents depend on each other; the rest is as
- * declared.
- */
-type Arranged = 'auth' | 'store' | 'merchants';
-
 /** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
-export interface ParsedConfiguration extends Omit<BrokerSettings, Arranged>, Findings {
-  readonly auth: Omit<AuthSettings, 'jwt'> & { readonly jwt?: ParsedJwt };
+export interface ParsedConfiguration extends Omit<BrokerSettings, 'store' | 'merchants'>, Findings {
   readonly store: ParsedStore;
   readonly merchants: readonly ParsedMerchant[];
 }
 
 /** Everything that the broker and the command line need to know before they start. Frozen. */
-export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, Arranged>, Findings {
+export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, 'auth' | 'store' | 'merchants'>, Findings {
   readonly auth: Omit<AuthSettings, 'jwt'> & { readonly jwt?: JwtConfiguration };
   readonly store: StoreConfiguration;
   readonly merchants: readonly MerchantConfiguration[];
@@ -40,18 +33,12 @@ export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, Arrang
 /** PEM texts. `clientCa`: who signs certificates of callers. */
 export type HttpTls = Loaded<HttpTlsSettings>;
 
-type Jwt<Keys> = Pick<JwtSettings, 'issuer' | 'audience' | 'clockToleranceMs'> & { readonly keys: Keys };
-
-export type ParsedJwt = Jwt<
-  | { readonly kind: 'file'; readonly file: string }
-  | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly caFile?: string }
->;
-
 /** `tokenFile`: an absolute path, to be read at each request, because its content is rotated. */
-export type JwtConfiguration = Jwt<
-  | { readonly kind: 'set'; readonly set: JsonWebKeySet }
-  | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly ca?: string }
->;
+export interface JwtConfiguration extends Pick<JwtSettings, 'issuer' | 'audience' | 'clockToleranceMs'> {
+  readonly keys:
+    | { readonly kind: 'set'; readonly set: JsonWebKeySet }
+    | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly ca?: string };
+}
 
 /** Where Redis is. */
 type RedisPlace =
@@ -68,29 +55,17 @@ export type Store<Settings> =
 export type ParsedStore = Store<StoreSettings>;
 export type StoreConfiguration = Store<Loaded<StoreSettings>>;
 
-type Merchant<Settings, Code, Gateway, Recipient> = Omit<
-  Settings,
-  'serviceCode' | 'serviceCodeFile' | 'gateway' | 'session'
-> & {
-  readonly serviceCode: Code;
-  readonly gateway: Omit<Gateway, 'requestData' | 'largestClockSkewMs'> & {
-    readonly requestData:
-      { readonly attach: 'none' } | ({ readonly attach: 'body' | 'header'; readonly name: string } & Recipient);
-  };
-  readonly session: SessionSettings;
-};
+export type ParsedMerchant = Omit<MerchantSettings, 'session'> & { readonly session: SessionSettings };
 
-export type ParsedMerchant = Merchant<
-  MerchantSettings,
-  { readonly kind: 'value'; readonly value: string } | { readonly kind: 'file'; readonly file: string },
-  GatewaySettings,
-  { readonly recipientKeyFile: string }
->;
+type LoadedGateway = Loaded<GatewaySettings>;
 
 /** One merchant, ready for use: every file that it names has been read and checked. */
-export type MerchantConfiguration = Merchant<
-  Loaded<MerchantSettings>,
-  string,
-  Loaded<GatewaySettings>,
-  { readonly recipient: RecipientKey }
->;
+export interface MerchantConfiguration extends Omit<Loaded<MerchantSettings>, 'gateway' | 'session'> {
+  readonly serviceCode: string;
+  readonly gateway: Omit<LoadedGateway, 'requestData' | 'largestClockSkewMs'> & {
+    readonly requestData:
+      | { readonly attach: 'none' }
+      | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
+  };
+  readonly session: SessionSettings;
+}

@@ -7,8 +7,6 @@ import type { BrokerSettings } from './settings/broker-settings.js';
 import { storeRule } from './store-rules.js';
 import { isLoopback } from './value-rule.js';
 
-type BrokerRule = Rule<BrokerSettings>;
-
 function isOpenToNetwork(http: Loose<BrokerSettings>['http']): boolean {
   return http?.host !== undefined && !isLoopback(http.host);
 }
@@ -54,7 +52,7 @@ export function keysSharedWithTest(merchants: readonly KeysInUse[]): readonly Fa
   );
 }
 
-const rules: Readonly<Record<string, BrokerRule>> = {
+const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
   portsDiffer: ({ http, management }) =>
     faultIf(
       http?.port !== undefined && http.port !== 0 && http.port === management?.port,
@@ -181,4 +179,4 @@ const rules: Readonly<Record<string, BrokerRule>> = {
 };
 
 /** What settings that are right by themselves say against each other. */
-export const crossFaults: BrokerRule = (settings) => Object.values(rules).flatMap((rule) => rule(settings));
+export const crossFaults: Rule<BrokerSettings> = (settings) => Object.values(rules).flatMap((rule) => rule(settings));

@@ -6,9 +6,6 @@ import { inBatches } from './in-batches.js';
 import type { Environment } from './interpolate.js';
 import { examineFile, loadExamined } from './load-configuration.js';
 
-/** How many files are looked at at a time. */
-const BATCH = 64;
-
 /** Equal to no stamp: whatever is found next counts as changed. */
 const NOTHING = '';
 
@@ -61,7 +58,7 @@ export class ConfigurationSource {
  */
 async function stampOf(files: readonly string[]): Promise<string> {
   const stamp = createHash('sha256');
-  for (const line of await inBatches(files, BATCH, lineOf)) stamp.update(line);
+  for (const line of await inBatches(files, lineOf)) stamp.update(line);
   return stamp.digest('hex');
 }
 

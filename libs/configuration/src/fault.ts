@@ -56,10 +56,8 @@ export function inOrderOf<Item extends { readonly path: string }>(
   places: ReadonlyMap<string, number>,
   items: readonly Item[],
 ): Item[] {
-  const placeOf = (path: string): number => {
-    const known = [path, ...ancestorsOf(path).reverse()].find((each) => places.has(each));
-    return known === undefined ? -1 : (places.get(known) ?? -1);
-  };
+  const placeOf = (path: string): number =>
+    [path, ...ancestorsOf(path).reverse()].map((each) => places.get(each)).find((place) => place !== undefined) ?? -1;
   return [...items].sort((a, b) => placeOf(a.path) - placeOf(b.path));
 }
 

@@ -1,12 +1,8 @@
 import type { LeadTime } from '#libs/session';
-import { childPath, type Fault } from './fault.js';
 import { momentRules } from './quiet-hours-rules.js';
 import { faultIf, repeats, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
-
-/** A rule between the settings of one merchant; paths are relative to the merchant. */
-type MerchantRule = Rule<MerchantSettings>;
 
 /** Names that the create-session call uses itself (interface description, "Create a technical session"). */
 const TAKEN_NAMES = {
@@ -27,7 +23,8 @@ function isLonger(margin: LeadTime, lead: LeadTime): boolean {
   return false;
 }
 
-const rules: Readonly<Record<string, MerchantRule>> = {
+/** Between the settings of one merchant; paths are relative to the merchant. */
+const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
   oneServiceCode: ({ serviceCode, serviceCodeFile }) => [
     ...faultIf(
       serviceCode !== undefined && serviceCodeFile !== undefined,
@@ -126,9 +123,7 @@ const rules: Readonly<Record<string, MerchantRule>> = {
 /** The faults of each merchant by itself, with full paths. */
 export const merchantFaults: Rule<BrokerSettings> = ({ merchants = [] }) =>
   merchants.flatMap((merchant, index) =>
-    Object.values(rules).flatMap((rule) => rule(merchant ?? {}).map((fault) => inMerchant(fault, index))),
+    Object.values(rules)
+      .flatMap((rule) => rule(merchant ?? {}))
+      .map(({ path, problem }) => ({ path: `merchants[${index}].${path}`, problem })),
   );
-
-function inMerchant({ path, problem }: Fault, index: number): Fault {
-  return { path: childPath(childPath('merchants', index), path), problem };
-}

@@ -6,9 +6,6 @@ import { otherReaders } from './other-readers.js';
 import { readTextFile } from './read-file.js';
 import type { ContentRule, Single } from './value-rule.js';
 
-/** How many files are open at a time. */
-const BATCH = 32;
-
 /** A file that a configuration names. */
 export interface NamedFile {
   /** The setting that names it, e.g. `merchants[0].clientKeyFiles[1]`. */
@@ -48,7 +45,7 @@ type LoadedKey<Key> = Key extends `${infer Name}File` ? Name : Key extends `${in
 
 /** @param folder where relative names start */
 export async function readFiles(files: readonly FileSetting[], folder: string): Promise<ReadFiles> {
-  const results = await inBatches(files, BATCH, (file) => readOne(file, folder));
+  const results = await inBatches(files, (file) => readOne(file, folder));
   return {
     contents: new Map(results.map(({ path, content }) => [path, content])),
     faults: results.flatMap(({ path, problem }) => (problem === undefined ? [] : [{ path, problem }])),

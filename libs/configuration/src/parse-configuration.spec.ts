@@ -63,7 +63,7 @@ describe('parseConfiguration', () => {
         {
           id: 'shop',
           required: true,
-          serviceCode: { kind: 'value', value: CODE },
+          serviceCode: CODE,
           clientKeyFiles: ['shop.jwk.json'],
           gateway: {
             baseUrl: new URL('https://gateway.example'),
@@ -71,6 +71,7 @@ describe('parseConfiguration', () => {
             timeoutMs: 5_000,
             supersedes: true,
             requestData: { attach: 'none' },
+            largestClockSkewMs: 300_000,
             tls: { pins: [] },
           },
           session: {
@@ -132,7 +133,7 @@ describe('parseConfiguration', () => {
     expect(parsed.merchants[0]).toEqual({
       id: 'demo',
       required: false,
-      serviceCode: { kind: 'file', file: 'code' },
+      serviceCodeFile: 'code',
       clientKeyFiles: ['demo.jwk.json'],
       gateway: {
         baseUrl: new URL('https://sandbox:8443/base'),
@@ -141,6 +142,7 @@ describe('parseConfiguration', () => {
         timeoutMs: 2_000,
         supersedes: false,
         requestData: { attach: 'header', name: 'x-jwe', recipientKeyFile: 'bank.jwk.json' },
+        largestClockSkewMs: 60_000,
         tls: { caFile: 'ca.pem', pins: [PIN] },
         proxy: new URL('http://u:p@proxy:3128'),
       },

@@ -10,10 +10,8 @@ const MIN_ADVISABLE_MS = 1_800_000;
 /** As the renewer applies it when `renewBefore` is left out. */
 const DEFAULT_LEAD_TIMEOUTS = 2;
 
-type MerchantRule = Rule<MerchantSettings>;
-
 /** Rules between the settings that choose the moment of renewal; paths are relative to the merchant. */
-export const momentRules: Readonly<Record<string, MerchantRule>> = {
+export const momentRules: Readonly<Record<string, Rule<MerchantSettings>>> = {
   quietHoursHaveLength: ({ session: { quietHours } = {} }) =>
     faultIf(
       quietHours?.from !== undefined && quietHours.from === quietHours.to,

@@ -1,4 +1,4 @@
-import type { TextRule } from './value-rule.js';
+import { oneWordOf, type TextRule } from './value-rule.js';
 
 export type SettingsClass = new () => object;
 
@@ -62,7 +62,7 @@ export function text(meaning: string, rule: TextRule, options?: SettingOptions):
 }
 
 export function oneOf(meaning: string, words: readonly string[], options?: SettingOptions): PropertyDecorator {
-  return text(meaning, { expects: `one of ${words.join(', ')}`, accepts: (value) => words.includes(value) }, options);
+  return text(meaning, oneWordOf(words), options);
 }
 
 export function wholeNumber(meaning: string, least: number, most: number): PropertyDecorator {

@@ -3,8 +3,6 @@ import { faultIf, type Rule } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
-type StoreRule = Rule<StoreSettings>;
-
 /** The ways to say where Redis is; exactly one of them is given. */
 function addressesOf({ url, sentinels, cluster }: Loose<StoreSettings>): string[] {
   return Object.entries({ url: url !== undefined, sentinels: sentinels?.length, cluster: cluster?.length })
@@ -14,13 +12,13 @@ function addressesOf({ url, sentinels, cluster }: Loose<StoreSettings>): string[
 
 const REDIS_ONLY = ['name', 'username', 'passwordFile', 'tls'] as const;
 
-const memoryNeedsNothing: StoreRule = (store) =>
+const memoryNeedsNothing: Rule<StoreSettings> = (store) =>
   [...addressesOf(store), ...REDIS_ONLY.filter((setting) => store[setting] !== undefined)].map((setting) => ({
     path: `store.${setting}`,
     problem: 'has no effect with store.type memory; remove it, or set store.type to redis',
   }));
 
-const redisRules: Readonly<Record<string, StoreRule>> = {
+const redisRules: Readonly<Record<string, Rule<StoreSettings>>> = {
   redisHasOneAddress: (store) => {
     const [first, ...others] = addressesOf(store);
     return [

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
-import { parseDurationMs } from '#libs/clock';
+import { isTimeZone, parseDurationMs, parseTimeOfDayMs, timeZoneNames } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
+import { nearestName } from './nearest-name.js';
 
 /** What a text setting must look like. `expects` finishes the sentence "must be …" and never depends on the value. */
 export interface TextRule {
@@ -40,6 +41,10 @@ export function matching(pattern: RegExp, expects: string): TextRule {
   return { expects, accepts: (text) => pattern.test(text) };
 }
 
+export function oneWordOf(words: readonly string[]): TextRule {
+  return { expects: `one of ${words.join(', ')}`, accepts: (text) => words.includes(text) };
+}
+
 const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 export const hostName: TextRule = {
@@ -77,8 +82,7 @@ export const redisUrl: TextRule = {
 export const hostAndPort: TextRule = {
   expects: 'host:port, such as redis-0.redis:26379',
   accepts: (text) => {
-    const { host = '', port = '' } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
-    const v6 = /^\[([^\]]+)\]/.exec(text)?.[1];
+    const { v6, host = '', port } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
     return hostName.accepts(v6 ?? host) && Number(port) >= 1 && Number(port) <= 65_535;
   },
   convert: (text) => {
@@ -182,6 +186,17 @@ export function durationBetween(min: string, max: string): TextRule {
     convert: durationMs,
   };
 }
+
+export const timeOfDay: TextRule = {
+  expects: 'a time of day from 00:00 to 23:59, in quotes',
+  accepts: (text) => parseTimeOfDayMs(text) !== undefined,
+};
+
+export const timeZone: TextRule = {
+  expects: 'the name of a time zone, such as Europe/Kyiv (IANA)',
+  accepts: isTimeZone,
+  nearest: (text) => nearestName(text, timeZoneNames().filter(isTimeZone)),
+};
 
 /** More than half of a life would renew twice as often as anyone needs, and each create call can break payments. */
 const MAX_SHARE = 0.5;

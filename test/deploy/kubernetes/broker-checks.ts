@@ -149,7 +149,7 @@ function reachFaults(
   { store, merchants, auth }: ParsedConfiguration,
 ): readonly string[] {
   const redis = store.type === 'redis' && store.place.kind === 'url' ? [new URL(store.place.url)] : [];
-  const issuer = auth.jwt?.keys.kind === 'uri' ? [auth.jwt.keys.uri] : [];
+  const issuer = auth.jwt?.jwksUri === undefined ? [] : [auth.jwt.jwksUri];
   const wanted = [...redis, ...merchants.map(({ gateway }) => gateway.baseUrl), ...issuer];
   return wanted
     .filter((url) => !isLetOut(manifests, url))

@@ -16,6 +16,7 @@ import {
   issuer,
   jwksUri,
   merchantId,
+  oneWordOf,
   sha256Hex,
   type TextRule,
 } from '../value-rule.js';
@@ -25,11 +26,6 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 /** In a policy: every merchant, including those that are configured later. */
 export const EVERY_MERCHANT = '*';
-
-const permission: TextRule = {
-  expects: `one of ${PERMISSIONS.join(', ')}`,
-  accepts: (value) => PERMISSIONS.some((known) => known === value),
-};
 
 const policyMerchant: TextRule = {
   expects: "the id of a merchant, or '*' for all of them",
@@ -70,7 +66,7 @@ class PolicySettings {
   @texts('The merchants that the policy is about.', policyMerchant, 1)
   readonly merchants!: readonly string[];
 
-  @texts('What the caller may do with them.', permission, 1)
+  @texts('What the caller may do with them.', oneWordOf(PERMISSIONS), 1)
   readonly allow!: readonly Permission[];
 }
 

@@ -11,9 +11,10 @@ import {
   merchantId,
   proxyUrl,
   publicKeyPin,
+  timeOfDay,
+  timeZone,
   uuid,
 } from '../value-rule.js';
-import { timeOfDay, timeZone } from '../time-rules.js';
 
 class RequestDataSettings {
   @oneOf('How the session request data travels. The interface description leaves it open.', ['none', 'body', 'header'])
