@@ -70,7 +70,7 @@ describe('the published client', () => {
     }
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
     server = createServer((request, response) => {
-      if (request.url?.endsWith('/events') === true) {
+      if (/\/events(?:\?|$)/.test(request.url ?? '')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
       } else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sessionDocument()));
     }).listen(0, '127.0.0.1');

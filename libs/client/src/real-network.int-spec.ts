@@ -16,7 +16,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 const documentOf = (generation: number): string => JSON.stringify(aDocument({ generation, createdAtMs: Date.now() }));
 const frameOf = (generation: number): string =>
   `event: session\nid: ${generation}\ndata: ${documentOf(generation)}\n\n`;
-const isEvents = ({ url = '' }: IncomingMessage): boolean => url.endsWith('/events');
+const isEvents = ({ url = '' }: IncomingMessage): boolean => /\/events(?:\?|$)/.test(url);
 const giveSession = (response: ServerResponse, generation: number): void => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(documentOf(generation));
 };

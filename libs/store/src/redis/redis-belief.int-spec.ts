@@ -180,7 +180,8 @@ describe('calls', () => {
 });
 
 describe('what a read is answered', () => {
-  const nothing = ['', ''];
+  /** Neither a due moment nor a session that died early. */
+  const nothing = ['', '', ''];
 
   it.each<[string, () => Promise<unknown>]>([
     ['a session without a generation', () => write({ sealed: 'x' })],
@@ -210,7 +211,11 @@ describe('what a read is answered', () => {
     await write({ generation: 7, sealed: 'text', publishedAt: 5, failure: 'why', dueAt: 9, dueMs: 0, dueFence: '' });
     const age = expect.stringMatching(/^1[789]\d{11}$/) as string;
     const due = [expect.stringMatching(/^-1[789]\d{11}$/), 'due:9:'];
-    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due]);
-    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due]);
+    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due, '']);
+    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due, '']);
+    await write({ condemned: 6 });
+    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due, '']);
+    await write({ condemned: 7 });
+    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due, '7']);
   });
 });
