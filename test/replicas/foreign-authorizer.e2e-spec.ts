@@ -51,6 +51,17 @@ describe('somebody else who creates sessions, before three replicas', () => {
     await watched.createAsRival('shop');
   };
   const ourCalls = async (): Promise<number> => (await watched.createCalls()) - rivalCalls;
+  /** A death that is reported while a replica has just lost sight of Redis says nothing, on purpose: then the next one does. */
+  const reportUntilNoticed = async (): Promise<Response> => {
+    let noticed: Response | undefined;
+    await eventually(async () => {
+      const answer = await report(1, await held(1));
+      if (answer.status === 200) await agreed().then(rivalCreates);
+      else if (((await answer.clone().json()) as { code: string }).code === 'foreign_authorizer') noticed = answer;
+      return noticed !== undefined;
+    }, 40_000);
+    return noticed as Response;
+  };
   const metricOf = async (management: string): Promise<string | undefined> => {
     const text = await (await fetch(`http://${management}/metrics`)).text();
     return /^session_broker_foreign_authorizer\{[^}]*merchant="shop"[^}]*\} (\d)$/m.exec(text)?.[1];
@@ -66,10 +77,9 @@ describe('somebody else who creates sessions, before three replicas', () => {
     expect((await listed()).map(({ state }) => state)).toEqual(['fresh', 'fresh', 'fresh']);
   });
 
-  it('is noticed at the second, and every replica says so: by API, page, metric and log', async () => {
+  it('is noticed, and every replica says so: by API, page, metric and log', async () => {
     await rivalCreates();
-    const refused = await report(1, await held(1));
-    expect(await refused.json()).toMatchObject({ status: 503, code: 'foreign_authorizer' });
+    const refused = await reportUntilNoticed();
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(PAUSE_MS / 1_000);
     await eventually(async () => (await listed()).every(({ state }) => state === 'foreign_authorizer'));
     for (const { reason } of await listed()) expect(reason).toBe('foreign_authorizer');
@@ -79,7 +89,7 @@ describe('somebody else who creates sessions, before three replicas', () => {
       expect(merchants).toMatchObject([{ condition: 'foreign_authorizer', reason: 'foreign_authorizer' }]);
       expect(process.out.match(/somebody else creates sessions of this merchant/g)).toHaveLength(1);
     }
-  });
+  }, 80_000);
 
   it('gets no duel: whichever consumer reports to whichever replica, rejections create once in a pause, and reads are served', async () => {
     const created: number[] = [];
