@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { aServerPublicKey } from '#libs/testing';
 import { RefundingGateway } from './refunding-gateway.js';
+import { strictCompilerFaults } from './strict-compiler.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -132,20 +133,8 @@ describe('the published client', () => {
     await writeFile(join(folder, 'recipe.ts'), await recipe());
     await copyFile(join(root, 'test/e2e/merchant-sdk.ts'), join(folder, 'merchant-sdk.ts'));
     await writeFile(join(folder, 'use-of-recipe.ts'), USE_OF_RECIPE);
-    const strict = [
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-      'false',
-    ];
-    const target = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
     const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts'];
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const { stdout } = await run(process.execPath, [tsc, ...strict, ...target, ...files], { cwd: folder }).catch(
-      (error: { stdout: string }) => error,
-    );
-    expect(stdout).toBe('');
+    expect(await strictCompilerFaults(folder, files)).toBe('');
   }, 60_000);
 
   it('gives a session to a program, and lets it end once it is closed', async () => {

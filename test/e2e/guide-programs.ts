@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { strictCompilerFaults } from './strict-compiler.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -48,18 +49,10 @@ export class GuidePrograms {
 
   /** What the compiler has against those in TypeScript, under the strictest settings. */
   async compilerFaults(): Promise<string> {
-    const strict = [
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--noUncheckedIndexedAccess',
-      '--skipLibCheck',
-      'false',
-    ];
-    const target = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
-    const files = GUIDES.map((guide) => `${guide}.ts`);
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const compiling = run(process.execPath, [tsc, ...strict, ...target, ...files], { cwd: this.folder });
-    return (await compiling.catch((error: { stdout: string }) => error)).stdout;
+    return strictCompilerFaults(
+      this.folder,
+      GUIDES.map((guide) => `${guide}.ts`),
+    );
   }
 
   /** Runs a program to its end. @returns what it printed */

@@ -1,13 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, Matches, Max, Min } from 'class-validator';
+import { Matches } from 'class-validator';
 import { GenerationProperty } from '../docs/generation-property.js';
-
-const GENERATION = { message: 'must be a whole number from 1 to 9007199254740991' };
+import { IsGeneration } from '../http/is-generation.js';
 
 export class ReadyRequest {
-  @IsInt(GENERATION)
-  @Min(1, GENERATION)
-  @Max(Number.MAX_SAFE_INTEGER, GENERATION)
+  @IsGeneration()
   @GenerationProperty({ description: 'As the event `handover` gave it.' })
   readonly generation: number;
 

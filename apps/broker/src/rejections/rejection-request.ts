@@ -1,13 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, Matches, Max, Min, ValidateIf } from 'class-validator';
+import { Matches, ValidateIf } from 'class-validator';
 import { GenerationProperty } from '../docs/generation-property.js';
-
-const GENERATION = { message: 'must be a whole number from 1 to 9007199254740991' };
+import { IsGeneration } from '../http/is-generation.js';
 
 export class RejectionRequest {
-  @IsInt(GENERATION)
-  @Min(1, GENERATION)
-  @Max(Number.MAX_SAFE_INTEGER, GENERATION)
+  @IsGeneration()
   @GenerationProperty({ description: 'Of the session that the gateway refused.' })
   readonly generation: number;
 

@@ -1,0 +1,9 @@
+import { applyDecorators } from '@nestjs/common';
+import { IsInt, Max, Min } from 'class-validator';
+
+const GENERATION = { message: 'must be a whole number from 1 to 9007199254740991' };
+
+/** A generation in the body of a request. */
+export function IsGeneration(): PropertyDecorator {
+  return applyDecorators(Max(Number.MAX_SAFE_INTEGER, GENERATION), Min(1, GENERATION), IsInt(GENERATION));
+}

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+
+const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
+const TARGET = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
+
+/** What the compiler has against these files of a folder, under the strictest settings; empty for nothing. */
+export async function strictCompilerFaults(folder: string, files: readonly string[]): Promise<string> {
+  const paths = files.map((file) => join(folder, file));
+  const compiling = run(process.execPath, [TSC, ...STRICT, ...TARGET, ...paths], { cwd: folder });
+  return (await compiling.catch((error: { stdout: string }) => error)).stdout;
+}
