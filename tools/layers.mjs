@@ -3,7 +3,7 @@
  * test/architecture shows each rule refusing a deliberately wrong import.
  */
 
-const everyLib = ['errors', 'clock', 'session', 'jwe', 'gateway', 'store', 'telemetry', 'configuration'];
+const everyLib = ['errors', 'clock', 'session', 'jwe', 'outbound', 'gateway', 'store', 'telemetry', 'configuration'];
 
 /** Which of our libs a lib may import. */
 export const libLayers = {
@@ -11,10 +11,12 @@ export const libLayers = {
   clock: [],
   session: ['errors', 'clock'],
   jwe: ['errors'],
-  gateway: ['session', 'jwe', 'errors', 'clock'],
+  outbound: ['errors', 'clock'],
+  gateway: ['session', 'jwe', 'outbound', 'errors', 'clock'],
   store: ['session', 'jwe', 'errors', 'clock'],
   telemetry: ['errors', 'clock'],
   configuration: ['session', 'jwe', 'errors', 'clock'],
+  edge: ['configuration', 'errors', 'clock'],
   'status-page': ['session', 'errors', 'clock'],
   testing: ['session', 'errors', 'clock'],
   client: [],
@@ -22,8 +24,9 @@ export const libLayers = {
 
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
-  broker: [...everyLib, 'status-page'],
+  broker: [...everyLib, 'edge', 'status-page'],
   cli: everyLib,
+  egress: ['client', 'jwe', 'outbound', 'edge', 'configuration', 'telemetry', 'errors', 'clock'],
   sandbox: ['telemetry', 'errors', 'clock'],
 };
 
@@ -53,7 +56,7 @@ export const brokerFeatures = {
 export const soleImporters = {
   jose: ['libs/jwe', 'libs/client', 'apps/broker/src/auth'],
   'lru-cache': ['apps/broker/src/auth'],
-  undici: ['libs/gateway'],
+  undici: ['libs/outbound'],
   ioredis: ['libs/store'],
   pino: ['libs/telemetry'],
   '@opentelemetry': ['libs/telemetry'],
@@ -62,7 +65,7 @@ export const soleImporters = {
   'class-transformer': ['apps/broker'],
   commander: ['apps/cli'],
   '@nestjs': ['apps/broker'],
-  fastify: ['apps/broker', 'apps/sandbox'],
+  fastify: ['apps/broker', 'apps/egress', 'apps/sandbox'],
   '@fastify': ['apps/broker', 'apps/sandbox'],
   rxjs: ['apps/broker'],
   'reflect-metadata': ['apps/broker'],
@@ -79,12 +82,20 @@ export const builtinHomes = {
   time: { modules: ['timers', 'timers/promises', 'perf_hooks'], homes: ['libs/clock'] },
   network: {
     modules: ['http', 'https', 'http2', 'tls', 'dgram', 'dns', 'dns/promises'],
-    homes: ['libs/gateway', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+    homes: ['libs/outbound', 'libs/gateway', 'libs/edge', 'apps/broker', 'apps/egress', 'apps/sandbox', 'apps/cli'],
   },
   // The configuration tells addresses from names with it; it opens no socket.
   sockets: {
     modules: ['net'],
-    homes: ['libs/gateway', 'libs/configuration', 'apps/broker', 'apps/sandbox', 'apps/cli'],
+    homes: [
+      'libs/gateway',
+      'libs/edge',
+      'libs/configuration',
+      'apps/broker',
+      'apps/egress',
+      'apps/sandbox',
+      'apps/cli',
+    ],
   },
   files: {
     modules: ['fs', 'fs/promises'],
@@ -95,6 +106,7 @@ export const builtinHomes = {
       'libs/client',
       'libs/status-page',
       'apps/broker',
+      'apps/egress',
       'apps/sandbox',
       'apps/cli',
     ],

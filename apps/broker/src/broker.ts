@@ -4,9 +4,8 @@ import type { BrokerConfiguration, ConfigurationSource } from '#libs/configurati
 import type { LogLevel } from '#libs/telemetry';
 import { BrokerModule } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
-import { drain } from './http/drain.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { listen } from './http/listen.js';
+import { drain, listen } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';

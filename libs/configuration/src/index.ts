@@ -6,6 +6,7 @@ export type {
   ParsedConfiguration,
   StoreConfiguration,
 } from './broker-configuration.js';
+export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
 export { ConfigurationSource } from './configuration-source.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';

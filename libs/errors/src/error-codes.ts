@@ -55,6 +55,12 @@ export const errorCodes = {
     fault: 'caller',
     title: 'The notification has none of the forms that the gateway sends',
   },
+  card_number_in_clear: {
+    status: 422,
+    retryable: false,
+    fault: 'caller',
+    title: 'The body holds a card number in clear; nothing was sent',
+  },
   jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
   session_unavailable: {
     status: 503,
@@ -112,6 +118,37 @@ export const errorCodes = {
     retryable: true,
     fault: 'peer',
     title: unavailableReasons.invalid_response.caller,
+  },
+  gateway_unreachable: {
+    status: 502,
+    retryable: true,
+    fault: 'peer',
+    title: 'The gateway could not be reached; nothing was sent',
+  },
+  answer_late: {
+    status: 504,
+    retryable: false,
+    fault: 'peer',
+    title: 'The gateway did not answer in time; it is not known whether the bank has the request',
+  },
+  answer_lost: {
+    status: 502,
+    retryable: false,
+    fault: 'peer',
+    title: 'The exchange with the gateway broke off; it is not known whether the bank has the request',
+  },
+  answer_unusable: {
+    status: 502,
+    retryable: false,
+    fault: 'peer',
+    title:
+      'The gateway answered with something that cannot be passed on; it is not known what the bank made of the request',
+  },
+  answer_unopened: {
+    status: 502,
+    retryable: false,
+    fault: 'dependency',
+    title: 'The gateway has answered, but its answer could not be opened; the bank has the request',
   },
   helper_forbidden: {
     status: 500,

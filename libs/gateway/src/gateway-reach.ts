@@ -8,7 +8,7 @@ import { COMMON_HEADERS, target } from './create-session-request.js';
 import { callGateway, type CallTools } from './gateway-call.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
-import { pinOf, trustOptions } from './tls-trust.js';
+import { pinOf, trustOptions } from '#libs/outbound';
 
 /** Where our connections go: to the gateway, or to the proxy in front of it. */
 export interface EntryPoint {

@@ -6,8 +6,8 @@ import type { GatewayFailure, IssuedSession } from '#libs/session';
 import { FakeClock, LoopbackServer, TestAuthority, type TestCertificate } from '#libs/testing';
 import { GatewayConnections } from './gateway-connections.js';
 import { aMerchantGateway, aParty, sessionFields, type TestParty } from './gateway-fixtures.js';
-import type { MerchantGateway, TlsTrust } from './merchant-gateway.js';
-import { pinOf, trustOptions } from './tls-trust.js';
+import type { MerchantGateway } from './merchant-gateway.js';
+import { pinOf, type TlsTrust, trustOptions } from '#libs/outbound';
 import { UndiciSessionGateway } from './undici-session-gateway.js';
 
 const TIMEOUT_MS = 5_000;

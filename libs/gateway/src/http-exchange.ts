@@ -1,5 +1,5 @@
 import { type Clock, plusMs } from '#libs/clock';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher } from '#libs/outbound';
 import { type AnswerBody, type GatewayAnswer, headerOf } from './gateway-answer.js';
 
 /** A request to the gateway. Everything that the interface describes is a POST with a body. */

@@ -1,4 +1,5 @@
 import type { ClientKey, RecipientKey } from '#libs/jwe';
+import type { TlsTrust } from '#libs/outbound';
 
 /**
  * How the session request data travels with the create-session call. The interface description leaves it open; no
@@ -7,14 +8,6 @@ import type { ClientKey, RecipientKey } from '#libs/jwe';
 export type RequestData =
   | { readonly attach: 'none' }
   | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
-
-/** Whom to trust at the other end of a TLS connection. Verification itself is never off. */
-export interface TlsTrust {
-  /** PEM certificates that replace the built-in authorities; absent: the built-in ones. */
-  readonly ca?: string;
-  /** `sha256/<base64 of the SHA-256 of the SubjectPublicKeyInfo>` of the server's own key; any one must match. */
-  readonly pins: readonly string[];
-}
 
 /** One merchant as its gateway calls need it. Plain, checked data: the app fills it from its configuration. */
 export interface MerchantGateway {

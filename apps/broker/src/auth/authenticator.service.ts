@@ -6,7 +6,7 @@ import type { Logger } from '#libs/telemetry';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK, LOGGER } from '../platform/tokens.js';
 import { AuthenticationFailures } from './authentication-failures.js';
-import { bearerTokenOf, digestOf } from './bearer-token.js';
+import { bearerTokenOf, digestOf } from '#libs/edge';
 import type { Caller } from './caller.js';
 import { CredentialRefused } from './credential-refused.js';
 import { type Credentials, credentialsOf } from './credentials.js';

@@ -17,7 +17,7 @@ import { callerOf } from '../auth/caller.js';
 import { CLOCK } from '../platform/tokens.js';
 import { STREAM_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
-import { edgeHeaders } from '../http/edge-headers.js';
+import { edgeHeaders } from '#libs/edge';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { retryFrame } from './event-frames.js';
 import { EVENT_STREAM, HandoverEventDocument, SessionEventDocument } from './event-documents.js';

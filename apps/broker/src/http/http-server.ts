@@ -6,10 +6,8 @@ import type { HttpTls } from '#libs/configuration';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
-import { answerClientError, answerRouterError } from './client-error.js';
-import { isEnding, watchConnections } from './drain.js';
-import { tlsOptions } from './tls-options.js';
-import { edgeHeaders, requestIdOf } from './edge-headers.js';
+import { answerClientError, edgeHeaders, isEnding, requestIdOf, tlsOptions, watchConnections } from '#libs/edge';
+import { answerRouterError } from './router-error.js';
 import type { RouteMethods } from './route-methods.js';
 
 /** The pages bring their own scripts and styles, from this origin; their styles are partly inline. */

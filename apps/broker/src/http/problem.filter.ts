@@ -5,7 +5,7 @@ import type { Logger } from '#libs/telemetry';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { callerOf } from '../auth/caller.js';
 import { LOGGER } from '../platform/tokens.js';
-import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
 import { RouteMethods } from './route-methods.js';
 import { toBrokerError } from './to-broker-error.js';
 

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { HTTP_SERVER } from './http-server.js';
-import { tlsOptions } from './tls-options.js';
+import { tlsOptions } from '#libs/edge';
 
 /** What the API shows of itself to those who connect, and the authorities by which it recognises them. */
 @Injectable()

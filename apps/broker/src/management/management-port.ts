@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { BrokerConfiguration } from '#libs/configuration';
 import type { StatusPage } from '#libs/status-page';
-import { listen } from '../http/listen.js';
+import { listen } from '#libs/edge';
 
 interface ManagementPortParts {
   readonly server: FastifyInstance;

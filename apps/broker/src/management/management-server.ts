@@ -1,7 +1,7 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
-import { PROBLEM_CONTENT_TYPE, problemOf } from '../http/problem.js';
+import { PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
 import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.service.js';
 

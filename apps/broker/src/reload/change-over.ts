@@ -3,7 +3,7 @@ import type { BrokerConfiguration } from '#libs/configuration';
 import type { ClientKey } from '#libs/jwe';
 import type { SessionReplica } from '#libs/session';
 import type { SessionWatchers } from '../events/session-watchers.js';
-import { endConnections } from '../http/drain.js';
+import { endConnections } from '#libs/edge';
 import type { ServerCertificate } from '../http/server-certificate.js';
 import { calledOtherwise, type ConfigurationChange, changeBetween } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';

@@ -4,7 +4,7 @@ import type { Authenticator } from '../auth/authenticator.service.js';
 import type { Caller } from '../auth/caller.js';
 import type { PolicyTable } from '../auth/policy-table.js';
 import { matchesEtag } from '../http/conditional.js';
-import { edgeHeaders, requestIdOf } from '../http/edge-headers.js';
+import { edgeHeaders, requestIdOf } from '#libs/edge';
 import type { EarlyAnswer } from '../http/http-server.js';
 import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { etagOf, sessionAnswer } from './session-answer.js';

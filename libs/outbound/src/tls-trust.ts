@@ -1,6 +1,13 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
-import type { TlsTrust } from './merchant-gateway.js';
+
+/** Whom to trust at the other end of a TLS connection. Verification itself is never off. */
+export interface TlsTrust {
+  /** PEM certificates that replace the built-in authorities; absent: the built-in ones. */
+  readonly ca?: string;
+  /** `sha256/<base64 of the SHA-256 of the SubjectPublicKeyInfo>` of the server's own key; any one must match. */
+  readonly pins: readonly string[];
+}
 
 /** The certificate is valid, but its key is not one of those that are pinned. */
 export const PIN_MISMATCH = 'ERR_BROKER_PIN_MISMATCH';
@@ -10,7 +17,7 @@ type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' 
 };
 
 /**
- * TLS settings of a connection to the gateway. A JWE has no sender authentication, so it is TLS alone that says who
+ * TLS settings of a connection that we make. A JWE has no sender authentication, so it is TLS alone that says who
  * sent a session: nothing in here can weaken the verification.
  */
 export function trustOptions(trust: TlsTrust): TrustOptions {

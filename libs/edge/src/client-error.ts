@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError, type ErrorCode } from '#libs/errors';
-import { edgeHeaders } from './edge-headers.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
-import { toBrokerError } from './to-broker-error.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
-
-/** Answers what the router itself refuses, before any hook: a path that cannot be decoded, or with a part too long. */
-export function answerRouterError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  const problem = problemOf(toBrokerError(error), request.id);
-  reply.code(problem.status).headers({ ...edgeHeaders(request.id), 'cache-control': 'no-store' });
-  reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
-}
 
 /** Answers what is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {

@@ -1,25 +1,30 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { type Clock, instantFromEpochMs } from '#libs/clock';
+import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
 import { isCallerName } from '#libs/configuration';
-import type { Caller } from './caller.js';
+
+export interface CertifiedCaller {
+  readonly name: string;
+  /** When the certificate ends. */
+  readonly validUntil: Instant;
+}
 
 /** Tells who calls by the certificate of the connection, which is looked at once per connection. */
 export class CertificateCallers {
   readonly #clock: Clock;
-  readonly #known = new WeakMap<Socket, Caller | 'nobody'>();
+  readonly #known = new WeakMap<Socket, CertifiedCaller | 'nobody'>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** @returns undefined without a certificate, and for one that no configured authority vouches for at the moment */
-  find(socket: Socket): Caller | undefined {
+  find(socket: Socket): CertifiedCaller | undefined {
     const known = this.#known.get(socket) ?? callerOf(socket);
     this.#known.set(socket, known);
     if (known === 'nobody') return undefined;
-    return known.validUntil !== undefined && known.validUntil > this.#clock.now() ? known : undefined;
+    return known.validUntil > this.#clock.now() ? known : undefined;
   }
 
   /** Whether one was presented, good or not. */
@@ -28,7 +33,7 @@ export class CertificateCallers {
   }
 }
 
-function callerOf(socket: Socket): Caller | 'nobody' {
+function callerOf(socket: Socket): CertifiedCaller | 'nobody' {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return 'nobody';
   const certificate = socket.getPeerX509Certificate();
   const name = certificate === undefined ? undefined : nameOf(certificate);

@@ -1,0 +1,91 @@
+import type { Clock } from '#libs/clock';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { type TlsTrust, trustOptions } from './tls-trust.js';
+
+/** How a host is reached. What is equal in all of it shares connections. */
+export interface ConnectionSettings {
+  readonly tls: TlsTrust;
+  /** URL of an HTTP proxy. */
+  readonly proxy?: URL;
+  /** PEM: what we show of ourselves. */
+  readonly certificate?: { readonly cert: string; readonly key: string };
+}
+
+interface PoolOptions {
+  readonly clock: Clock;
+  readonly connectionsPerOrigin?: number;
+}
+
+/** A backstop only: the deadline of the call ends it first. Without one, an abandoned attempt would live for minutes. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Idle connections are dropped early: one that the other end has closed at the same moment costs a failed call. */
+const KEEP_ALIVE_MS = 4_000;
+const MAX_KEEP_ALIVE_MS = 30_000;
+const MAX_HEADER_BYTES = 16_384;
+const CONNECTIONS_PER_ORIGIN = 64;
+/** How long `close` lets calls in flight finish. */
+const CLOSE_GRACE_MS = 1_000;
+
+/** The pool of all connections to one kind of host. Owned, and closed, by the app. */
+export class OutboundConnections {
+  readonly #clock: Clock;
+  readonly #connectionsPerOrigin: number;
+  readonly #dispatchers = new Map<string, Dispatcher>();
+  /** Ends every socket, those that are still connecting included: undici's own `destroy` leaves them to time out. */
+  readonly #sockets = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor({ clock, connectionsPerOrigin = CONNECTIONS_PER_ORIGIN }: PoolOptions) {
+    this.#clock = clock;
+    this.#connectionsPerOrigin = connectionsPerOrigin;
+  }
+
+  /** @returns undefined once the pool is closed */
+  dispatcherFor(settings: ConnectionSettings): Dispatcher | undefined {
+    if (this.#closed !== undefined) return undefined;
+    const { tls, proxy, certificate } = settings;
+    const key = JSON.stringify([tls.ca, [...tls.pins].sort(), proxy?.href, certificate?.cert, certificate?.key]);
+    const pooled = this.#dispatchers.get(key);
+    if (pooled !== undefined) return pooled;
+    const dispatcher = this.#open(settings);
+    this.#dispatchers.set(key, dispatcher);
+    return dispatcher;
+  }
+
+  /** Lets calls in flight finish for a second, then ends them. No socket is open afterwards. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#drain();
+    return this.#closed;
+  }
+
+  async #drain(): Promise<void> {
+    const dispatchers = [...this.#dispatchers.values()];
+    const cut = this.#clock.schedule(CLOSE_GRACE_MS, () => {
+      this.#sockets.abort();
+      for (const dispatcher of dispatchers) void dispatcher.destroy();
+    });
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.close()));
+    cut.cancel();
+    this.#sockets.abort();
+  }
+
+  #open({ tls, proxy, certificate }: ConnectionSettings): Dispatcher {
+    const { signal } = this.#sockets;
+    const socket = { signal, timeout: CONNECT_TIMEOUT_MS, allowH2: false, maxCachedSessions: 0 };
+    // A resumed TLS session skips the check of the identity, and so of the pins: sessions are not cached.
+    const connect = { ...socket, ...trustOptions(tls), ...certificate };
+    const options = {
+      connect,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      allowH2: false,
+      // One request at a time on a connection: none waits behind, or falls with, another.
+      pipelining: 1,
+      connections: this.#connectionsPerOrigin,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: MAX_KEEP_ALIVE_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+    };
+    if (proxy === undefined) return new Agent(options);
+    return new ProxyAgent({ ...options, uri: proxy.href, requestTls: connect, proxyTls: socket });
+  }
+}
