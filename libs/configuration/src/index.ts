@@ -9,6 +9,7 @@ export type {
 export type { ParsedEgressConfiguration } from './egress-kind.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
+export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { loadConfiguration, loadEgressConfiguration, readConfiguration } from './load-configuration.js';
