@@ -8,8 +8,8 @@ import { Deployment } from './deployment/deployment.js';
 import { DeploymentInForce } from './deployment/deployment-in-force.js';
 import { type ReloadSource, Reloads } from './deployment/reloads.js';
 import { Traffic } from './exchange/traffic.js';
-import { type ManagementServer, openManagement } from './management/management-server.js';
-import { readinessOf } from './management/readiness.js';
+import { type EgressReadiness, readinessOf } from './management/egress-readiness.js';
+import { type Management, openManagement } from './management/management-server.js';
 import { createEgressServer } from './server/egress-server.js';
 import { RequestEnds } from './exchange/request-ends.js';
 
@@ -83,7 +83,7 @@ interface EgressParts {
 /** What runs, and the order in which it begins and ends. */
 class Egress {
   readonly #parts: EgressParts;
-  #management: ManagementServer | undefined;
+  #management: Management | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: EgressParts) {
@@ -93,8 +93,18 @@ class Egress {
   async openManagement(): Promise<string> {
     const { options, inForce, traffic } = this.#parts;
     const { configuration, clock, telemetry } = options;
-    const readiness = () => readinessOf(inForce.current.held(), traffic.isEnding);
-    this.#management = await openManagement({ address: configuration.management, readiness, telemetry, clock });
+    const readiness = (): EgressReadiness => {
+      const held = new Map(inForce.current.held().map((facts) => [facts.merchant, facts]));
+      const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
+      return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
+    };
+    const scraped: Pick<Telemetry, 'scrape'> = telemetry ?? { scrape: (_request, response) => void response.writeHead(404).end() };
+    this.#management = await openManagement({
+      address: configuration.management,
+      readiness,
+      telemetry: scraped,
+      clock,
+    });
     return this.#management.url;
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
 import type { BrokerError } from '#libs/errors';
 import type { Form } from '../callers/callers.js';
@@ -15,18 +15,18 @@ interface Answering {
 export function answerFailure(failure: BrokerError, { request, response, requestId, form }: Answering): void {
   const { type, body } =
     form === 'alias'
-      ? { type: 'application/json', body: JSON.stringify(gatewayErrorOf(failure, requestId)) }
+      ? { type: 'application/json', body: gatewayErrorOf(failure, requestId).body }
       : { type: PROBLEM_CONTENT_TYPE, body: JSON.stringify(problemOf(failure, requestId)) };
   // What is left of the body is not read: the connection is of no more use.
   if (!request.complete) response.shouldKeepAlive = false;
   const { retryAfterMs } = failure;
-  response.writeHead(failure.entry.status, {
+  const headers: OutgoingHttpHeaders = {
     ...edgeHeaders(requestId),
     'cache-control': 'no-store',
-    ...(retryAfterMs === undefined ? {} : { 'retry-after': Math.max(1, Math.ceil(retryAfterMs / 1_000)) }),
-    ...(failure.code === 'unauthenticated' && form === 'plain' ? { 'www-authenticate': 'Bearer' } : {}),
     'content-type': type,
     'content-length': Buffer.byteLength(body),
-  });
-  response.end(body);
+  };
+  if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+  if (failure.code === 'unauthenticated' && form === 'plain') headers['www-authenticate'] = 'Bearer';
+  response.writeHead(failure.entry.status, headers).end(body);
 }

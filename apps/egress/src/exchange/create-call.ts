@@ -17,17 +17,18 @@ interface CreateCall {
   readonly query: string;
   readonly alias: AliasSessions;
   readonly record: RequestRecord;
+  readonly requestId: string;
 }
 
 /** Gives a client that authorizes for itself the alias session that is its own. */
-export async function answerCreateCall({ arrival, query, alias, record }: CreateCall): Promise<void> {
+export async function answerCreateCall({ arrival, query, alias, record, requestId }: CreateCall): Promise<void> {
   const { request, response, wantBody } = arrival;
   record.route = CREATE_ROUTE;
   record.form = 'alias';
   if (request.method !== 'POST') throw new BrokerError('method_not_allowed');
   wantBody();
   const body = await readWhole(request, MAX_BODY_BYTES);
-  const answer = await alias.create({ body, query: new URLSearchParams(query) });
+  const answer = await alias.create({ body, query: new URLSearchParams(query) }, requestId);
   if (answer.client === undefined) record.outcome = 'refused';
   else record.client = answer.client;
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };

@@ -1,6 +1,8 @@
 import { BrokerError } from '#libs/errors';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
 
+const UNAUTHORIZED = 401;
+
 /** What the gateway answers to a sealed body: the same, or an error in clear. */
 export type SealedAnswer =
   { readonly kind: 'sealed'; readonly jwe: string } | { readonly kind: 'error'; readonly bytes: Buffer };
@@ -14,6 +16,8 @@ export function sealedAnswerOf(answer: GatewayAnswer): SealedAnswer {
     answer.stream.destroy();
     throw unusable('it is too long');
   }
+  // Said by the status, with whatever words.
+  if (answer.status === UNAUTHORIZED) return { kind: 'error', bytes: answer.bytes };
   const document = parsed(answer.bytes);
   if (typeof document?.['jwe'] === 'string') return { kind: 'sealed', jwe: document['jwe'] };
   if (typeof document?.['msgCode'] === 'string') return { kind: 'error', bytes: answer.bytes };

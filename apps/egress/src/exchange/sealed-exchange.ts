@@ -67,11 +67,16 @@ interface Giving {
 /** Opened for a plain client, and sealed anew for one that opens for itself; errors are in clear for both. */
 async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, parts }: Giving): Promise<void> {
   const { form, client, response } = admitted;
-  const headers = { ...answerHeaders(answer.headers, 'changed'), 'content-type': JSON_TYPE };
-  let body: Uint8Array | string = sealed.kind === 'error' ? sealed.bytes : '';
+  const headers = answerHeaders(answer.headers, 'changed');
+  let body: Uint8Array | string;
   if (sealed.kind === 'sealed') {
     const opened = await parts.session.open(sealed.jwe);
     body = form === 'plain' ? opened : await parts.alias.seal(client, opened);
+    headers['content-type'] = JSON_TYPE;
+  } else {
+    body = sealed.bytes;
+    headers['content-type'] = answer.headers['content-type'];
   }
-  response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  headers['content-length'] = Buffer.byteLength(body);
+  response.writeHead(answer.status, headers).end(body);
 }

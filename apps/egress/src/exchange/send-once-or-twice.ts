@@ -33,8 +33,7 @@ export async function sendOnceOrTwice(
       isSecond = true;
       throw new SessionRejected(death.code);
     }
-    // Nobody waits for it: what goes wrong shows at the next request, and is logged by the session.
-    session.report(current.generation, death.code).catch(() => undefined);
+    session.report(current.generation, death.code);
     return answer;
   }, gone);
 }

@@ -89,7 +89,7 @@ export class Traffic {
     if (this.#inFlight > MAX_IN_FLIGHT) throw new BrokerError('overloaded', { retryAfterMs: 1_000 });
     const target = targetOf(request);
     if (isCreateCall(target.path)) {
-      return answerCreateCall({ arrival, query: target.query, alias: deployment.alias, record });
+      return answerCreateCall({ arrival, query: target.query, alias: deployment.alias, record, requestId });
     }
     const { client, form } = deployment.callers.identify(request);
     record.client = client.name;

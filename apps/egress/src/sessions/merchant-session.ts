@@ -34,6 +34,8 @@ export class MerchantSession {
   readonly #broker: SessionBroker;
   #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
   #first: Promise<void> | undefined;
+  /** A report that is under way. */
+  #reporting: Promise<void> | undefined;
   #isFollowing = false;
   /** Why there was none when the broker was last asked; cleared by the next session. */
   #trouble: SessionBrokerError | 'silence' | undefined;
@@ -50,7 +52,7 @@ export class MerchantSession {
 
   get facts(): HeldFacts {
     const { merchant } = this.#parts;
-    const held = this.#valid();
+    const held = this.#held;
     return { merchant, generation: held?.generation, expiresAtMs: held?.expiresAtMs, isFollowing: this.#isFollowing };
   }
 
@@ -72,17 +74,23 @@ export class MerchantSession {
    * @throws BrokerError `session_unavailable`; the reason of `gone`; whatever `send` throws
    */
   async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
+    if (this.#reporting !== undefined) await this.#reporting;
     if (this.#valid() !== undefined) return this.#run(send, gone);
     if (this.#trouble !== undefined) throw this.#unavailable(this.#trouble);
     return this.#runSoon(send, gone);
   }
 
-  /** Has a session replaced that the gateway does not accept any more; the next request has a newer one. */
-  async report(generation: number, reason: string): Promise<void> {
-    await this.#run((session) => {
+  /**
+   * Has a session replaced that the gateway does not accept any more. Nobody waits for it but the next request, which has a
+   * newer one then, or the one that there is: what goes wrong is told by whoever finds none.
+   */
+  report(generation: number, reason: string): void {
+    const replaced = this.#run((session) => {
       if (session.generation === generation) throw new SessionRejected(reason);
       return Promise.resolve();
     });
+    const done = (): void => void (this.#reporting = undefined);
+    this.#reporting = replaced.then(done, done);
   }
 
   /** @returns a compact JWE to the key of this very session */
