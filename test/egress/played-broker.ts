@@ -27,6 +27,12 @@ interface Played {
   readonly body: string;
 }
 
+interface Told {
+  readonly event: 'session' | 'handover';
+  readonly data: object;
+}
+
+const sessionEvent = (data: object): Told => ({ event: 'session', data });
 const LIFETIME_MS = 900_000;
 
 /**
@@ -80,7 +86,7 @@ export class PlayedBroker {
     const session = { merchant, generation, ...parts, serverKey: generateKeyPair() };
     this.#sessions.push(session);
     for (const stream of this.#streams)
-      if (stream.merchant === merchant) this.#send(stream.response, 'session', this.#document(session), generation);
+      if (stream.merchant === merchant) this.#send(stream.response, sessionEvent(this.#document(session)));
     return session;
   }
 
@@ -88,7 +94,8 @@ export class PlayedBroker {
   announceHandover(holdForMs: number, merchant = 'shop'): void {
     const generation = this.#current(merchant).generation + 1;
     for (const { merchant: followed, response } of this.#streams)
-      if (followed === merchant) this.#send(response, 'handover', { generation, holdForMs, participant: 'p-1' });
+      if (followed === merchant)
+        this.#send(response, { event: 'handover', data: { generation, holdForMs, participant: 'p-1' } });
   }
 
   get followers(): number {
@@ -103,7 +110,7 @@ export class PlayedBroker {
       return this.#problem(response, 401, 'unauthenticated');
     if (path === '/session/events') return this.#stream(request, { merchant, response });
     if (path === '/payloads/decrypt') return this.#decrypt(response, body);
-    if (this.serves === 'none') return this.#problem(response, 503, 'session_unavailable', { 'retry-after': '7' });
+    if (this.serves === 'none') return this.#problem(response, 503, 'session_unavailable');
     this.#session(response, { path, merchant, body });
   }
 
@@ -125,11 +132,11 @@ export class PlayedBroker {
     request.socket.once('close', () => this.#streams.delete(stream));
     if (this.serves !== 'sessions') return;
     const current = this.#current(merchant);
-    this.#send(response, 'session', this.#document(current), current.generation);
+    this.#send(response, sessionEvent(this.#document(current)));
   }
 
   #decrypt(response: ServerResponse, body: string): void {
-    if (!this.opens) return this.#problem(response, 503, 'overloaded', { 'retry-after': '1' });
+    if (!this.opens) return this.#problem(response, 503, 'overloaded');
     const { jwe } = JSON.parse(body) as { jwe: string };
     const plaintext = this.#open(jwe);
     if (plaintext === undefined) return this.#problem(response, 422, 'jwe_not_opened');
@@ -164,16 +171,20 @@ export class PlayedBroker {
     };
   }
 
-  #send(response: ServerResponse, event: string, data: object, id?: number): void {
-    response.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
+  #send(response: ServerResponse, { event, data }: Told): void {
+    response.write(`event: ${event}
+data: ${JSON.stringify(data)}
+
+`);
   }
 
   #json(response: ServerResponse, body: object): void {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 
-  #problem(response: ServerResponse, status: number, code: string, headers: object = {}): void {
-    response.writeHead(status, { 'content-type': 'application/problem+json', ...headers });
+  #problem(response: ServerResponse, status: number, code: string): void {
+    const wait = status === 503 ? { 'retry-after': '7' } : {};
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...wait });
     response.end(JSON.stringify({ type: `urn:x:${code}`, title: 'A title', status, code }));
   }
 }
