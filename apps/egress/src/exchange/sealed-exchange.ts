@@ -23,10 +23,10 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
   demandNoCardNumber(plaintext, route.encrypted);
   const heldBytes = (): number => MAX_ANSWER_BYTES;
   const answer = await sendOnceOrTwice(
-    { session: parts.session, gone, trail },
-    async (session) => {
+    { session: parts.session, request, gone, trail },
+    async (session, trace) => {
       const body = Buffer.from(await parts.session.seal(session, plaintext));
-      const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE };
+      const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE, ...trace };
       const answered = await parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
       return await decodedAnswer(answered, MAX_ANSWER_BYTES);
     },
@@ -37,7 +37,8 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
 
 async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Uint8Array> {
   const { request, form, route, wantBody } = admitted;
-  if (request.method !== 'POST') throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
+  if (request.method !== 'POST')
+    throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
   if (form === 'plain') {
     demandJson(request.headers['content-type']);
     return readWhole(request, { maxBytes: route.maxBytes, wantBody });
