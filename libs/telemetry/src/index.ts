@@ -1,6 +1,13 @@
 export { createLogger, type Logger, type LogLevel } from './logger.js';
 export { type AuditLog, type AuditRecord, createAuditLog } from './audit-log.js';
 export {
+  createEgressInstruments,
+  type EgressInstruments,
+  type EgressOutcome,
+  type EgressRequestFacts,
+  type EgressSessionGauges,
+} from './egress-instruments.js';
+export {
   createInstruments,
   type CountedRead,
   type CountedRejection,

@@ -1,0 +1,26 @@
+import { deadSessionCode } from '#libs/client';
+import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
+
+/** Why the gateway refused a session: by a code of its own, or by the bare status, which says less. */
+export interface Death {
+  readonly code: string;
+  /** The closed list of codes alone says that nothing was carried out, so that the request may be sent again. */
+  readonly mayRepeat: boolean;
+}
+
+const UNAUTHORIZED = 401;
+const MARK = Buffer.from('msgCode');
+
+/**
+ * Whether the gateway refused the session, whatever the status (interface description, "Later requests").
+ * @param answer an error of the gateway is short, so that one which is not whole is none
+ */
+export async function deathIn(answer: GatewayAnswer): Promise<Death | undefined> {
+  if (answer.kind !== 'whole') return undefined;
+  const hasCode = answer.bytes.includes(MARK);
+  if (hasCode) {
+    const code = await deadSessionCode(answer.bytes.toString('utf8'));
+    if (code !== undefined) return { code, mayRepeat: true };
+  }
+  return answer.status === UNAUTHORIZED && !hasCode ? { code: 'http_401', mayRepeat: false } : undefined;
+}
