@@ -16,5 +16,5 @@ export {
   type Instruments,
   type MerchantGauges,
 } from './instruments.js';
-export { isSampledIn, type RequestSpan } from './request-spans.js';
+export { type CallSpan, isSampledIn, type RequestSpan, type SpanFacts } from './request-spans.js';
 export { startTelemetry, type Telemetry } from './telemetry.js';

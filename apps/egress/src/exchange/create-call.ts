@@ -26,8 +26,7 @@ export async function answerCreateCall({ arrival, query, alias, record, requestI
   record.route = CREATE_ROUTE;
   record.form = 'alias';
   if (request.method !== 'POST') throw new BrokerError('method_not_allowed');
-  wantBody();
-  const body = await readWhole(request, MAX_BODY_BYTES);
+  const body = await readWhole(request, { maxBytes: MAX_BODY_BYTES, wantBody });
   const answer = await alias.create({ body, query: new URLSearchParams(query) }, requestId);
   if (answer.client === undefined) record.outcome = 'refused';
   else record.client = answer.client;

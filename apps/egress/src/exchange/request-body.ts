@@ -8,12 +8,19 @@ interface Begun {
   readonly hasEnded: boolean;
 }
 
+interface Reading {
+  readonly maxBytes: number;
+  /** Asks for the body, where the client waits to be asked. */
+  readonly wantBody: () => void;
+}
+
 /**
  * Reads a whole body.
  * @throws BrokerError `payload_too_large`, or `request_timeout` when the client breaks off
  */
-export async function readWhole(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readWhole(request: IncomingMessage, { maxBytes, wantBody }: Reading): Promise<Buffer> {
   demandLength(request, maxBytes);
+  wantBody();
   const { bytes, hasEnded } = await readUpTo(request, maxBytes);
   if (hasEnded) return bytes;
   throw new BrokerError('payload_too_large');

@@ -40,11 +40,10 @@ async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts):
   if (request.method !== 'POST') throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
   if (form === 'plain') {
     demandJson(request.headers['content-type']);
-    wantBody();
-    return readWhole(request, route.maxBytes);
+    return readWhole(request, { maxBytes: route.maxBytes, wantBody });
   }
-  wantBody();
-  const sealed = await readWhole(request, Math.ceil((route.maxBytes * 4) / 3) + MAX_JWE_OVERHEAD_BYTES);
+  const maxBytes = Math.ceil((route.maxBytes * 4) / 3) + MAX_JWE_OVERHEAD_BYTES;
+  const sealed = await readWhole(request, { maxBytes, wantBody });
   return alias.open(sealed.toString('latin1').trim());
 }
 
