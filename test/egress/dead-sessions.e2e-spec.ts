@@ -97,6 +97,35 @@ describe('a session that the gateway calls dead', () => {
       }
   });
 
+  /** Payments that were carried out, with a dead session's code somewhere in what the bank tells of them. */
+  it.each([
+    ['in a member', { hppOrderId: 'order-1', transactionResponseInfo: { msgCode: 'b_expired_token' } }],
+    ['in a text that the client sent', { hppOrderId: 'order-1', text: errorBody('b_expired_token') }],
+    ['in a message', { hppOrderId: 'order-1', message: errorBody('b_expired_token') }],
+    ['in what another system answered', { hppOrderId: 'order-1', response: { data: { msgCode: 'b_used_token' } } }],
+    ['in a cause', { hppOrderId: 'order-1', msgCode: 'OK', cause: { msgCode: 'b_used_token' } }],
+    ['under another name', { hppOrderId: 'order-1', code: 'b_used_token' }],
+    ['in a list', [{ msgCode: 'b_expired_token' }]],
+  ])('is not one by an answer that has such a code %s', async (_where, body) => {
+    for (const caller of callers) {
+      broker.rejections.length = 0;
+      const sent = { status: 200, body: JSON.stringify(body) };
+      await gateway.script(refusing(sent.status, sent.body));
+      expect(outcomeOf(await caller.pay('clear', PAYMENT), { ...GOOD, sent })).toBe('as sent');
+      expect(gateway.seen).toHaveLength(1);
+      expect(broker.rejections).toEqual([]);
+    }
+  });
+
+  it('is not one by a sealed answer that has such a code beside it', async () => {
+    await gateway.script({
+      run: ({ socket, good }) =>
+        void socket.write(answer(200, JSON.stringify({ ...(JSON.parse(good) as object), msgCode: 'b_expired_token' }))),
+    });
+    for (const caller of callers.slice(0, 1)) expect(outcomeOf(await caller.pay('sealed', PAYMENT), GOOD)).toBe('good');
+    expect(gateway.seen).toHaveLength(1);
+  });
+
   it('is replaced after a bare 401 all the same, for the next request', async () => {
     for (const caller of callers) {
       await gateway.script(refusing(401, ''));

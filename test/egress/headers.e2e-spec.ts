@@ -17,7 +17,7 @@ const NOT_FOR_THE_BANK = [
   ['X-Forwarded-Host', 'inside.example'],
   ['X-Forwarded-Proto', 'http'],
   ['Keep-Alive', 'timeout=77'],
-  ['Proxy-Connection', 'keep-alive'],
+  ['Proxy-Connection', 'keep-alive-of-a-proxy'],
   ['TE', 'trailers'],
   ['Accept-Encoding', 'gzip, br'],
   ['X-Named-By-Connection', 'only-for-one-hop'],

@@ -81,7 +81,7 @@ export class RawConnection {
 
   /** Status of each answer that has come, interim ones included. */
   get statuses(): readonly number[] {
-    return [...this.received.matchAll(/^HTTP\/1\.[01] (\d{3})/gm)].map(([, status]) => Number(status));
+    return [...this.received.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
   }
 
   /** As a client whose machine is switched off: a reset. */

@@ -32,8 +32,8 @@ describe('the request of a client', () => {
     await broker.close();
   });
 
-  const head = (route: Route | string, ...lines: readonly string[]): string => {
-    const path = route === 'clear' || route === 'sealed' ? PATHS[route] : route;
+  const head = (route: Route, ...lines: readonly string[]): string => headTo(PATHS[route], lines);
+  const headTo = (path: string, lines: readonly string[]): string => {
     const own = [
       `POST ${path} HTTP/1.1`,
       'host: egress',
@@ -65,12 +65,12 @@ describe('the request of a client', () => {
     });
 
     it.each([
-      ['a token of nobody', 401, { path: PATHS.clear, bearer: 'of-nobody', length: 13 }],
-      ['a path without a route', 404, { path: '/elsewhere/pay', bearer: '', length: 13 }],
-      ['a body that is too large', 413, { path: PATHS.sealed, bearer: '', length: MAX_BODY_BYTES + 1 }],
-    ])('is refused before its body is sent with %s', async (_what, status, { path, bearer, length }) => {
+      ['a token of nobody', { status: 401, path: PATHS.clear, bearer: 'of-nobody', length: 13 }],
+      ['a path without a route', { status: 404, path: '/elsewhere/pay', bearer: '', length: 13 }],
+      ['a body that is too large', { status: 413, path: PATHS.sealed, bearer: '', length: MAX_BODY_BYTES + 1 }],
+    ])('is refused before its body is sent with %s', async (_what, { status, path, bearer, length }) => {
       const connection = await RawConnection.to(egress.url);
-      const text = head(path, `content-length: ${length}`, 'expect: 100-continue');
+      const text = headTo(path, [`content-length: ${length}`, 'expect: 100-continue']);
       connection.write(bearer === '' ? text : text.replace(token, bearer));
       await received(connection, 'HTTP/1.1');
       expect(connection.statuses).toEqual([status]);
@@ -112,11 +112,11 @@ describe('the request of a client', () => {
   });
 
   it.each([
-    ['text that is no JSON', 'amount=5', 'application/json', [400]],
-    ['nothing', '', 'application/json', [400, 415]],
-    ['another type', '{}', 'application/x-www-form-urlencoded', [415]],
-    ['no type', '{}', undefined, [415]],
-  ])('is refused on a sealed route with %s', async (_what, body, type, statuses) => {
+    ['text that is no JSON', { body: 'amount=5', type: 'application/json', statuses: [400] }],
+    ['nothing', { body: '', type: 'application/json', statuses: [400, 415] }],
+    ['another type', { body: '{}', type: 'application/x-www-form-urlencoded', statuses: [415] }],
+    ['no type', { body: '{}', type: undefined, statuses: [415] }],
+  ])('is refused on a sealed route with %s', async (_what, { body, type, statuses }) => {
     const headers = ['authorization', `Bearer ${token}`, ...(type === undefined ? [] : ['content-type', type])];
     const given = await exchange(egress.url, { path: PATHS.sealed, headers, body });
     expect(statuses).toContain(given.status);
