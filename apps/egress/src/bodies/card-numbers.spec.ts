@@ -58,6 +58,7 @@ describe('a card number in clear', () => {
     ['in mathematical digits of two styles', '𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟣𝟣𝟣𝟣𝟣𝟣𝟣𝟣'],
     ['as JSON within a text', JSON.stringify({ pan: VISA })],
     ['in what only begins like a JWE', `eyJhbGciOiJub25lIn0.${VISA}`],
+    ['in a word that only begins like a digest', `${VISA}abcdefabcdefz`],
     ['beside a UUID', `3f2504e0-4f89-41d3-9a0c-0305e82c3301 ${VISA}`],
   ])('is found %s', (_case, text) => {
     expect(isFound(text)).toBe(true);
