@@ -27,7 +27,8 @@ export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangePa
     },
     { isRepeatable: body.isRepeatable },
   );
-  await passOn(answer, { response: admitted.response, maxBytes: route.maxBytes, isHead: request.method === 'HEAD' });
+  const { response, requestId } = admitted;
+  await passOn(answer, { response, requestId, maxBytes: route.maxBytes, isHead: request.method === 'HEAD' });
 }
 
 interface OutgoingBody {

@@ -66,8 +66,8 @@ interface Giving {
 
 /** Opened for a plain client, and sealed anew for one that opens for itself; errors are in clear for both. */
 async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, parts }: Giving): Promise<void> {
-  const { form, client, response } = admitted;
-  const headers = answerHeaders(answer.headers, 'changed');
+  const { form, client, response, requestId } = admitted;
+  const headers = answerHeaders(answer.headers, { requestId, body: 'changed' });
   let body: Uint8Array | string;
   if (sealed.kind === 'sealed') {
     const opened = await parts.session.open(sealed.jwe);
