@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what the tests start beside Node.js: a real redis-server, the interop peers, Prometheus, Chromium, the
-# proxies of the examples and a few small programs. Only what is missing, with apt, as root on Debian. Tests themselves install nothing.
+# proxies of the examples and a few small programs. Only what is missing, with apt, as root on Debian. Tests themselves
+# install nothing.
 set -euo pipefail
 
 missing=()

@@ -1,9 +1,11 @@
-import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
+import { type BrokerSetUp, RunningBroker, TOKENS } from '../e2e/running-broker.js';
 import { CREATE_ORDER, orderRequest } from '../sandbox/payment-desk.js';
 import { PROXIES, type ProxyName, ProxyProgram } from './proxy-programs.js';
 import { RecordingGateway } from './recording-gateway.js';
 
 const SESSION = '/v1/merchants/shop/session';
+/** A new session every second or two, long before the last one ends. */
+const OFTEN = '{ renewBefore: 2s, safetyMargin: 200ms, budget: [{ calls: 500, per: 10m }] }';
 const FORGED = {
   'x-api_version': 'V0',
   'X-Device_ID': 'forged-device',
@@ -13,21 +15,27 @@ const FORGED = {
   cookie: 'of=the-client',
 };
 
+interface SetUp extends BrokerSetUp {
+  /** What the proxies show the broker. */
+  readonly brokerToken?: string;
+}
+
 /** A broker with its bank, and all proxies between its merchant's clients and the gateway. */
 class Stage {
   readonly proxies = new Map<ProxyName, ProxyProgram>();
+  #isBrokerStopped = false;
 
   private constructor(
     readonly broker: RunningBroker,
     readonly gateway: RecordingGateway,
   ) {}
 
-  static async start(setUp: Parameters<typeof RunningBroker.start>[0] = {}): Promise<Stage> {
+  static async start({ brokerToken = TOKENS.checkout, ...setUp }: SetUp = {}): Promise<Stage> {
     const broker = await RunningBroker.start(setUp);
     const stage = new Stage(broker, await RecordingGateway.start(broker.sandboxUrl));
     const around = {
       brokerUrl: broker.url,
-      brokerToken: TOKENS.checkout,
+      brokerToken,
       gatewayPort: stage.gateway.port,
       gatewayAuthority: stage.gateway.authority,
     };
@@ -48,10 +56,16 @@ class Stage {
     return fetch(this.proxy(name).url + CREATE_ORDER, { method: 'POST', headers: own, body });
   }
 
+  async stopBroker(): Promise<void> {
+    if (this.#isBrokerStopped) return;
+    this.#isBrokerStopped = true;
+    await this.broker.close();
+  }
+
   async close(): Promise<void> {
     for (const proxy of this.proxies.values()) await proxy.stop();
     await this.gateway.close();
-    await this.broker.close();
+    await this.stopBroker();
   }
 }
 
@@ -117,4 +131,95 @@ describe('a proxy with forward auth', () => {
     expect([413, 502]).toContain(large.status);
     expect(stage.gateway.received).toEqual([]);
   });
+});
+
+describe('a proxy that gets no session', () => {
+  it.each<[string, SetUp]>([
+    ['the gateway makes none', { faults: [{ kind: 'error', operation: 'authorize', msgCode: 'b_overload_error' }] }],
+    ['the broker does not know its token', { brokerToken: 'of-nobody' }],
+    ['the broker does not let it read', { brokerToken: TOKENS.reporting }],
+  ])('says 503, and passes no payment on, as %s', async (_why, setUp) => {
+    const stage = await Stage.start(setUp);
+    try {
+      for (const name of PROXIES) {
+        const answer = await stage.order(name, FORGED);
+        expect([name, answer.status]).toEqual([name, 503]);
+        expect(await answer.text()).toContain('"code":"session_unavailable"');
+      }
+      expect(stage.gateway.received).toEqual([]);
+    } finally {
+      await stage.close();
+    }
+  });
+
+  it('says when to come again, as the broker says it', async () => {
+    const stage = await Stage.start({ faults: [{ kind: 'error', operation: 'authorize' }] });
+    try {
+      for (const name of PROXIES) {
+        const { headers } = await stage.order(name);
+        expect([name, headers.get('retry-after')]).toEqual([name, expect.stringMatching(/^[1-9]\d*$/)]);
+      }
+    } finally {
+      await stage.close();
+    }
+  });
+
+  it('has no session of an earlier moment either: once the broker is gone, nothing is passed on', async () => {
+    const stage = await Stage.start();
+    try {
+      for (const name of PROXIES) expect((await stage.order(name)).status).toBe(200);
+      stage.gateway.received.length = 0;
+      await stage.stopBroker();
+      for (const name of PROXIES) expect((await stage.order(name)).status).toBeGreaterThanOrEqual(502);
+      expect(stage.gateway.received).toEqual([]);
+    } finally {
+      await stage.close();
+    }
+  });
+});
+
+describe('a session without a refresh token', () => {
+  it.each(PROXIES)('is passed on as the two headers that it has: %s', async (name) => {
+    const stage = await Stage.start({ merchant: { form: 'short' } });
+    try {
+      await stage.order(name, FORGED);
+      expect(stage.gateway.received).toHaveLength(1);
+      expect(stage.gateway.received[0]?.headers).toMatchObject({
+        'x-device_id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      });
+      expect(stage.gateway.received[0]?.headers).not.toHaveProperty('x-refresh_token');
+    } finally {
+      await stage.close();
+    }
+  });
+});
+
+describe('payments while sessions are renewed', () => {
+  const RENEWALS = 20;
+  const WORKERS = 2;
+
+  it('are each made with the headers of one session, and none is refused or lost', async () => {
+    const stage = await Stage.start({ merchant: { lifetimeMs: 3_000 }, timeout: '500ms' });
+    try {
+      await stage.broker.edit(['timeout: 500ms }', `timeout: 500ms }\n    session: ${OFTEN}`]);
+      await stage.broker.reload();
+      const statuses: number[] = [];
+      const devices = new Set<unknown>();
+      const pay = async (name: ProxyName): Promise<void> => {
+        while (devices.size <= RENEWALS) {
+          statuses.push((await stage.order(name)).status);
+          for (const { headers } of stage.gateway.received.slice(-WORKERS)) devices.add(headers['x-device_id']);
+        }
+      };
+      await Promise.all(PROXIES.flatMap((name) => Array.from({ length: WORKERS }, () => pay(name))));
+      const { received } = stage.gateway;
+      expect(statuses.filter((status) => status !== 200)).toEqual([]);
+      expect(received).toHaveLength(statuses.length);
+      const pairs = new Set(received.map(({ headers }) => `${headers['x-device_id']} ${headers['x-refresh_token']}`));
+      const tokens = new Set(received.map(({ headers }) => headers['x-refresh_token']));
+      expect([pairs.size, tokens.size]).toEqual([devices.size, devices.size]);
+    } finally {
+      await stage.close();
+    }
+  }, 120_000);
 });

@@ -76,7 +76,9 @@ export class ProxyProgram {
     await writeFile(join(folder, 'authority.pem'), around.gatewayAuthority);
     for (const file of files) await writeFile(join(folder, file), fitted(await example(file), names));
     if (name === 'nginx') await writeNginxFiles(folder, around.brokerToken);
-    const env = { ...process.env, BROKER_TOKEN: around.brokerToken, HOME: folder, XDG_DATA_HOME: folder };
+    // Where Debian has proxies, and users who are not root have no path to.
+    const path = `${process.env['PATH']}:/usr/sbin`;
+    const env = { ...process.env, PATH: path, BROKER_TOKEN: around.brokerToken, HOME: folder, XDG_DATA_HOME: folder };
     const child = spawn(program, args(folder), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const proxy = new ProxyProgram(folder, port, child);
     await proxy.#ready();
