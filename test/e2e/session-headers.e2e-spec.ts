@@ -5,6 +5,7 @@ import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 const PATH = `${SESSION}/headers`;
+const EXT_AUTHZ = `${PATH}/ext_authz`;
 /** Makes a read take the framework's way. */
 const THROUGH_THE_FRAMEWORK = '?minRemaining=1ms';
 
@@ -45,9 +46,9 @@ describe('the headers of a session, for a proxy', () => {
     expect(JSON.stringify(headers)).not.toContain('authToken');
   });
 
-  it('are the same before the framework and through it', async () => {
-    const early = await broker.as(TOKENS.checkout).get(PATH);
-    const late = await broker.as(TOKENS.checkout).get(PATH + THROUGH_THE_FRAMEWORK);
+  it.each([PATH, EXT_AUTHZ])('are the same before the framework and through it: %s', async (path) => {
+    const early = await broker.as(TOKENS.checkout).get(path);
+    const late = await broker.as(TOKENS.checkout).get(path + THROUGH_THE_FRAMEWORK);
     expect(comparable(early)).toEqual(comparable(late));
   });
 
@@ -68,10 +69,13 @@ describe('the headers of a session, for a proxy', () => {
   );
 
   it.each(['', '/', '/ecom/execute_request/hpp/v1/create-order?minRemaining=never'])(
-    'are asked for with the method and the path of the payment as well: %s',
+    'are given to Envoy with 200, by the method and behind the path of a payment: %s',
     async (suffix) => {
-      const asked = broker.as(TOKENS.checkout).post(PATH + suffix);
-      await asked.set('content-length', '0').expect(204).expect('x-device_id', session.deviceId);
+      const asked = broker
+        .as(TOKENS.checkout)
+        .post(EXT_AUTHZ + suffix)
+        .set('content-length', '0');
+      await asked.expect(200, '').expect('x-device_id', session.deviceId).expect('x-api_version', 'V1');
     },
   );
 
@@ -79,10 +83,10 @@ describe('the headers of a session, for a proxy', () => {
     const socket = connect(Number(new URL(broker.url).port), '127.0.0.1');
     const length = 'Content-Type: application/json\r\nContent-Length: 9000000';
     socket.write(
-      `POST ${PATH}${query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\n${length}\r\n\r\n{`,
+      `POST ${EXT_AUTHZ}${query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKENS.checkout}\r\n${length}\r\n\r\n{`,
     );
     const answer = await text(socket);
-    expect(answer).toMatch(/^HTTP\/1\.1 204 /);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(answer).toMatch(/^connection: close\r$/im);
   });
 
@@ -94,13 +98,15 @@ describe('the headers of a session, for a proxy', () => {
       .expect('www-authenticate', /^Bearer/);
     await broker.as(TOKENS.reporting).get(PATH).expect(403).expect(problem('forbidden'));
     await broker.as(TOKENS.checkout).get('/v1/merchants/hidden/session/headers').expect(403);
-    await broker.as(TOKENS.checkout).post('/v1/merchants/nobody/session/headers/ecom').expect(403);
+    await broker.as(TOKENS.checkout).post('/v1/merchants/hidden/session/headers/ext_authz/ecom').expect(403);
+    await broker.as('wrong').post(`${EXT_AUTHZ}/ecom`).expect(401);
     await broker.as(TOKENS.admin).get('/v1/merchants/nobody/session/headers').expect(404);
   });
 
   it('are read only: other methods are refused, also under the path of a payment', async () => {
-    await broker.as(TOKENS.checkout).delete(PATH).expect(405);
-    await broker.as(TOKENS.checkout).put(`${PATH}/ecom`).expect(405).expect('allow', 'GET, HEAD');
+    await broker.as(TOKENS.checkout).post(PATH).expect(405).expect('allow', 'GET, HEAD');
+    await broker.as(TOKENS.checkout).delete(`${EXT_AUTHZ}/ecom`).expect(405);
+    await broker.as(TOKENS.checkout).get(`${PATH}/ecom`).expect(404);
   });
 
   it.each(['?force=true', '?minRemaining=2h'])('refuse the query %s', async (query) => {

@@ -194,6 +194,25 @@ describe('a session without a refresh token', () => {
   });
 });
 
+describe('a session that the gateway calls dead', () => {
+  it.each(PROXIES)('is not repeated; its client reports it by the generation that it was told: %s', async (name) => {
+    const stage = await Stage.start();
+    try {
+      await stage.broker.get(SESSION, { prefer: 'wait=5' });
+      await stage.broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');
+      const refused = await stage.order(name);
+      expect(await refused.json()).toMatchObject({ msgCode: 'b_session_doesnt_exist' });
+      expect(stage.gateway.received).toHaveLength(1);
+      const generation = Number(refused.headers.get('x-session-generation')?.replaceAll('"', ''));
+      const report = { generation, reason: 'b_session_doesnt_exist' };
+      expect((await stage.broker.post(`${SESSION}/rejections`, report)).status).toBe(200);
+      expect((await stage.order(name)).status).toBe(200);
+    } finally {
+      await stage.close();
+    }
+  });
+});
+
 describe('payments while sessions are renewed', () => {
   const RENEWALS = 20;
   const WORKERS = 2;
@@ -215,8 +234,9 @@ describe('payments while sessions are renewed', () => {
       const { received } = stage.gateway;
       expect(statuses.filter((status) => status !== 200)).toEqual([]);
       expect(received).toHaveLength(statuses.length);
-      const pairs = new Set(received.map(({ headers }) => `${headers['x-device_id']} ${headers['x-refresh_token']}`));
-      const tokens = new Set(received.map(({ headers }) => headers['x-refresh_token']));
+      const presented = received.map(({ headers }) => [headers['x-device_id'], headers['x-refresh_token']] as const);
+      const pairs = new Set(presented.map((pair) => pair.join(' ')));
+      const tokens = new Set(presented.map(([, token]) => token));
       expect([pairs.size, tokens.size]).toEqual([devices.size, devices.size]);
     } finally {
       await stage.close();

@@ -142,6 +142,12 @@ describe('a plain read of the headers of a fresh session', () => {
     },
   );
 
+  it('is 200 with an empty body for Envoy', () => {
+    const answer = edge.read({ url: `${url}/ext_authz`, headers: { prefer: 'wait=30', 'if-none-match': '*' } });
+    expect(answer).toMatchObject({ status: 200, headers: { 'x-device_id': LIVING.deviceId, 'content-length': 0 } });
+    expect(answer?.body).toBeUndefined();
+  });
+
   it('is counted once, and asks for the right to read sessions', () => {
     edge.read({ url });
     expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
@@ -193,6 +199,7 @@ describe('what goes the way of the framework, with nothing written and nothing c
     '/v1/merchants/shop/session#top',
     '/v1/merchants/shop/session/rejections',
     '/v1/merchants/shop/session/headers/',
+    '/v1/merchants/shop/session/headers/ext_authz/ecom',
     '/v1/merchants/shop/session/headers?minRemaining=30s',
     'v1/merchants/shop/session',
     '//v1/merchants/shop/session',

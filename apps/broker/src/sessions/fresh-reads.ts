@@ -6,8 +6,8 @@ import type { PolicyTable } from '../auth/policy-table.js';
 import { matchesEtag } from '../http/conditional.js';
 import { edgeHeaders, requestIdOf } from '#libs/edge';
 import type { EarlyAnswer } from '../http/http-server.js';
-import { MERCHANTS_PATH, SESSION_HEADERS_PATH, SESSION_PATH } from '../http/routes.js';
-import { etagOf, headersAnswer, type SessionAnswer, sessionAnswer } from './session-answer.js';
+import { EXT_AUTHZ_PATH, MERCHANTS_PATH, SESSION_HEADERS_PATH, SESSION_PATH } from '../http/routes.js';
+import { etagOf, headersAnswer, type ProxyStatus, type SessionAnswer, sessionAnswer } from './session-answer.js';
 import type { SessionReads } from './session-reads.js';
 
 interface FreshReadParts {
@@ -19,11 +19,12 @@ interface FreshReadParts {
 
 const [BEFORE_MERCHANT = '', SESSION = ''] = `/${MERCHANTS_PATH}/${SESSION_PATH}`.split(':merchant');
 const [, SESSION_HEADERS = ''] = SESSION_HEADERS_PATH.split(':merchant');
+const [, EXT_AUTHZ = ''] = EXT_AUTHZ_PATH.split(':merchant');
 
 interface PlainRead {
   readonly merchant: string;
-  /** For a proxy, which wants the headers and nothing else. */
-  readonly isOfHeaders: boolean;
+  /** For a proxy, which wants the headers alone, with this status; absent for a consumer. */
+  readonly proxyStatus?: ProxyStatus;
 }
 
 /**
@@ -36,7 +37,7 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
   return (request, response) => {
     const read = plainReadOf(request);
     if (read === undefined) return false;
-    const { merchant } = read;
+    const { merchant, proxyStatus } = read;
     const caller = authenticator.known(request);
     if (!mayRead(policies, caller, merchant)) return false;
     const served = replica.reader.peek(merchant);
@@ -44,7 +45,8 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
     const { session } = served;
     const { generation } = session;
     reads.served({ caller: caller.name, merchant, generation }, 'fresh');
-    const { status, headers, body } = read.isOfHeaders ? headersAnswer(session) : answerTo(request, session);
+    const { status, headers, body } =
+      proxyStatus === undefined ? answerTo(request, session) : headersAnswer(session, proxyStatus);
     response.writeHead(status, { ...edgeHeaders(requestIdOf(request)), ...headers }).end(body);
     return true;
   };
@@ -62,11 +64,12 @@ export function freshReads({ authenticator, policies, replica, reads }: FreshRea
  */
 function plainReadOf({ method, url = '', headers }: IncomingMessage): PlainRead | undefined {
   if (method !== 'GET' || !url.startsWith(BEFORE_MERCHANT)) return undefined;
-  // What a proxy's client prefers is none of the broker's.
-  const isOfHeaders = url.endsWith(SESSION_HEADERS);
-  if (!isOfHeaders && (headers['prefer'] !== undefined || !url.endsWith(SESSION))) return undefined;
-  const end = url.length - (isOfHeaders ? SESSION_HEADERS : SESSION).length;
-  return { merchant: url.slice(BEFORE_MERCHANT.length, end), isOfHeaders };
+  const merchantBefore = (end: string): string => url.slice(BEFORE_MERCHANT.length, url.length - end.length);
+  // What the client of a proxy prefers is none of the broker's.
+  if (url.endsWith(SESSION_HEADERS)) return { merchant: merchantBefore(SESSION_HEADERS), proxyStatus: 204 };
+  if (url.endsWith(EXT_AUTHZ)) return { merchant: merchantBefore(EXT_AUTHZ), proxyStatus: 200 };
+  if (headers['prefer'] !== undefined || !url.endsWith(SESSION)) return undefined;
+  return { merchant: merchantBefore(SESSION) };
 }
 
 /** Also "no" for a caller that is not known yet: finding out takes time, and is done elsewhere. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asReads } from './requests-of-proxies.js';
 
-const PATH = '/v1/merchants/shop/session/headers';
+const PATH = '/v1/merchants/shop/session/headers/ext_authz';
 
 interface Seen {
   readonly method: string | undefined;
@@ -21,14 +21,14 @@ function handedOn(method: string, url: string, headers: Record<string, string> =
   return seen;
 }
 
-describe('a request of a proxy for the headers of a session', () => {
+describe('a request of Envoy for the headers of a session', () => {
   it.each([
     ['GET', PATH],
     ['POST', PATH],
     ['POST', `${PATH}/`],
     ['POST', `${PATH}/ecom/execute_request/hpp/v1/create-order`],
     ['POST', `${PATH}/ecom?minRemaining=1h&force=true`],
-    ['GET', `${PATH}/../../hidden/session/headers`],
+    ['GET', `${PATH}/../../../hidden/session/headers/ext_authz`],
     ['POST', `${PATH}/%zz/%00`],
   ])('is a plain read, whatever the proxy adds: %s %s', (method, url) => {
     expect(handedOn(method, url)).toEqual({ method: 'GET', url: PATH, isKept: true });
@@ -59,13 +59,15 @@ describe('a request of a proxy for the headers of a session', () => {
 describe('any other request', () => {
   it.each([
     '/v1/merchants/shop/session',
-    '/v1/merchants/shop/session/headersome',
+    '/v1/merchants/shop/session/headers',
+    '/v1/merchants/shop/session/headers/ecom',
+    '/v1/merchants/shop/session/headers/ext_authzome',
     '/v1/merchants/shop/session/rejections',
-    '/v1/merchants/shop/payloads/decrypt/session/headers',
-    '/v1/merchants/session/headers/x',
-    '/v1/merchants//x/session/headers',
+    '/v1/merchants/shop/payloads/decrypt/session/headers/ext_authz',
+    '/v1/merchants/session/headers/ext_authz/x',
+    '/v1/merchants//x/session/headers/ext_authz',
     '/v1/merchants',
-    '/x/v1/merchants/shop/session/headers',
+    '/x/v1/merchants/shop/session/headers/ext_authz',
     '',
   ])('is handed on as it came: %s', (url) => {
     expect(handedOn('POST', url, { 'content-length': '5' })).toEqual({ method: 'POST', url, isKept: true });

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { EarlyAnswer } from '../http/http-server.js';
-import { MERCHANTS_PATH, SESSION_HEADERS_PATH } from '../http/routes.js';
+import { EXT_AUTHZ_PATH, MERCHANTS_PATH } from '../http/routes.js';
 
-const [BEFORE_MERCHANT = '', AFTER_MERCHANT = ''] = `/${MERCHANTS_PATH}/${SESSION_HEADERS_PATH}`.split(':merchant');
+const [BEFORE_MERCHANT = '', AFTER_MERCHANT = ''] = `/${MERCHANTS_PATH}/${EXT_AUTHZ_PATH}`.split(':merchant');
 
 /**
- * Makes a GET of what a proxy asks on behalf of a request that it holds: Envoy uses the method of that request, and adds
- * its path to the one that is configured. Both belong to somebody else, and say nothing about the read; neither does a
- * body, so no connection is kept to wait for its end.
+ * Makes a GET of what Envoy asks on behalf of a request that it holds: it uses the method of that request, and adds its
+ * path to the one that is configured. Both belong to somebody else, and say nothing about the read; neither does a body,
+ * so no connection is kept to wait for its end.
  */
 export function asReads(answer: EarlyAnswer): EarlyAnswer {
   return (request, response) => {

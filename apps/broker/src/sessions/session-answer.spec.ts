@@ -64,7 +64,7 @@ describe('the answer with a session', () => {
 describe('the answer with the headers of a session', () => {
   it('has those of the gateway, and is not kept by anybody', () => {
     const session = aSession({ generation: 7, refreshToken: '56587302-e3c6-49eb-a62c-97f2287e3005' });
-    expect(headersAnswer(session)).toEqual({
+    expect(headersAnswer(session, 204)).toEqual({
       status: 204,
       headers: {
         'x-api_version': 'V1',
@@ -76,8 +76,13 @@ describe('the answer with the headers of a session', () => {
     });
   });
 
+  it('has the same with 200 and an empty body', () => {
+    const [usual, ofEnvoy] = [headersAnswer(aSession(), 204), headersAnswer(aSession(), 200)];
+    expect(ofEnvoy).toEqual({ status: 200, headers: { ...usual.headers, 'content-length': 0 } });
+  });
+
   it('leaves the refresh token out where the session has none, rather than name it empty', () => {
-    expect(Object.keys(headersAnswer(aSession()).headers)).not.toContain('x-refresh_token');
+    expect(Object.keys(headersAnswer(aSession(), 204).headers)).not.toContain('x-refresh_token');
   });
 });
 

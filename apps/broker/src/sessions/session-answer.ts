@@ -9,8 +9,11 @@ export interface FoundSession {
   readonly waitedFor?: number;
 }
 
+/** Most proxies take any 2xx, of which 204 says that there is no body. Envoy takes 200 alone. */
+export type ProxyStatus = 200 | 204;
+
 export interface SessionAnswer {
-  readonly status: 200 | 204 | 304;
+  readonly status: ProxyStatus | 304;
   readonly headers: Readonly<Record<string, string | number>>;
   /** Absent when the caller holds it, and where the headers are the answer. */
   readonly body?: string;
@@ -48,13 +51,14 @@ export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilR
  * The session as the headers that the gateway wants, for a proxy that puts them on the request it passes on. All are of
  * one generation; a proxy that kept them would go on with a session that has ended.
  */
-export function headersAnswer({ generation, deviceId, refreshToken }: Session): SessionAnswer {
+export function headersAnswer({ generation, deviceId, refreshToken }: Session, status: ProxyStatus): SessionAnswer {
   const headers = {
     'x-api_version': GATEWAY_API_VERSION,
     'x-device_id': deviceId,
     ...(refreshToken === undefined ? {} : { 'x-refresh_token': refreshToken }),
     etag: etagOf(generation),
     'cache-control': 'no-store',
+    ...(status === 200 ? { 'content-length': 0 } : {}),
   };
-  return { status: 204, headers };
+  return { status, headers };
 }
