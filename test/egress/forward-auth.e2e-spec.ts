@@ -4,8 +4,8 @@ import { PROXIES, type ProxyName, ProxyProgram } from './proxy-programs.js';
 import { RecordingGateway } from './recording-gateway.js';
 
 const SESSION = '/v1/merchants/shop/session';
-/** A new session every second or two, long before the last one ends. */
-const OFTEN = '{ renewBefore: 2s, safetyMargin: 200ms, budget: [{ calls: 500, per: 10m }] }';
+/** Room for wishes, of which each has a session renewed once a quarter of its lifetime is over. */
+const WISHES = 'session: { budget: [{ calls: 500, per: 10m }] }';
 const FORGED = {
   'x-api_version': 'V0',
   'X-Device_ID': 'forged-device',
@@ -215,29 +215,39 @@ describe('a session that the gateway calls dead', () => {
 
 describe('payments while sessions are renewed', () => {
   const RENEWALS = 20;
-  const WORKERS = 2;
+  /** At each proxy. */
+  const PAYERS = 2;
 
   it('are each made with the headers of one session, and none is refused or lost', async () => {
-    const stage = await Stage.start({ merchant: { lifetimeMs: 3_000 }, timeout: '500ms' });
+    const stage = await Stage.start({ merchant: { lifetimeMs: 6_000 }, timeout: '1s' });
     try {
-      await stage.broker.edit(['timeout: 500ms }', `timeout: 500ms }\n    session: ${OFTEN}`]);
+      await stage.broker.edit(['timeout: 1s }', `timeout: 1s }\n    ${WISHES}`]);
       await stage.broker.reload();
       const statuses: number[] = [];
       const devices = new Set<unknown>();
+      const isOver = (): boolean => devices.size > RENEWALS;
       const pay = async (name: ProxyName): Promise<void> => {
-        while (devices.size <= RENEWALS) {
-          statuses.push((await stage.order(name)).status);
-          for (const { headers } of stage.gateway.received.slice(-WORKERS)) devices.add(headers['x-device_id']);
-        }
+        statuses.push((await stage.order(name)).status);
+        for (const { headers } of stage.gateway.received.slice(-PAYERS)) devices.add(headers['x-device_id']);
       };
-      await Promise.all(PROXIES.flatMap((name) => Array.from({ length: WORKERS }, () => pay(name))));
+      const payers = PROXIES.flatMap((name) => Array.from({ length: PAYERS }, () => name));
+      const paid = payers.map(async (name) => {
+        while (!isOver()) await pay(name);
+      });
+      while (!isOver()) {
+        await pay('nginx');
+        await stage.broker.get(`${SESSION}?minRemaining=1h`);
+      }
+      await Promise.all(paid);
       const { received } = stage.gateway;
       expect(statuses.filter((status) => status !== 200)).toEqual([]);
       expect(received).toHaveLength(statuses.length);
       const presented = received.map(({ headers }) => [headers['x-device_id'], headers['x-refresh_token']] as const);
       const pairs = new Set(presented.map((pair) => pair.join(' ')));
       const tokens = new Set(presented.map(([, token]) => token));
-      expect([pairs.size, tokens.size]).toEqual([devices.size, devices.size]);
+      const sessions = new Set(presented.map(([device]) => device)).size;
+      expect(sessions).toBeGreaterThan(RENEWALS);
+      expect([pairs.size, tokens.size]).toEqual([sessions, sessions]);
     } finally {
       await stage.close();
     }
