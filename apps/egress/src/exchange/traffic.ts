@@ -59,6 +59,7 @@ export class Traffic {
     const deployment = inForce.enter();
     try {
       await this.#admit({ arrival, deployment, record, requestId, gone: gone.signal });
+      if (gone.signal.aborted && record.outcome === 'answered') record.outcome = 'client_gone';
     } catch (error) {
       this.#fail(error, { arrival, record, requestId, isGone: gone.signal.aborted });
     } finally {
