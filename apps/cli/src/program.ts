@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SimulateOptions } from './commands/simulate.js';
+import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
@@ -160,11 +161,13 @@ interface DemoWiring {
 function addDemo(program: Command, { context, ended }: DemoWiring): void {
   program
     .command('demo')
-    .description('run sandbox and broker on this machine, with a demo key and token')
+    .description('run sandbox, broker and egress on this machine, with demo keys and tokens')
     .option('--broker-port <port>', 'or DEMO_BROKER_PORT (8080)')
     .option('--management-port <port>', 'or DEMO_MANAGEMENT_PORT (9464)')
     .option('--sandbox-port <port>', 'or DEMO_SANDBOX_PORT (8081)')
-    .action(async (options: { brokerPort?: string; managementPort?: string; sandboxPort?: string }) => {
+    .option('--egress-port <port>', 'or DEMO_EGRESS_PORT (8090)')
+    .option('--egress-management-port <port>', 'or DEMO_EGRESS_MANAGEMENT_PORT (9466)')
+    .action(async (options: DemoPortOptions) => {
       const { demo } = await import('./commands/demo.js');
       ended(await demo(options, context));
     });
