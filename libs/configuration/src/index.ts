@@ -8,6 +8,7 @@ export type {
 } from './broker-configuration.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
 export { ConfigurationSource } from './configuration-source.js';
+export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { loadConfiguration, readConfiguration } from './load-configuration.js';

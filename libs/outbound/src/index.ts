@@ -1,4 +1,5 @@
 export type { Dispatcher } from 'undici';
 export { type ExchangeEnd, exchangeEndOf } from './exchange-end.js';
+export { fetchThrough } from './fetch-through.js';
 export { type ConnectionSettings, OutboundConnections } from './outbound-connections.js';
 export { pinOf, type TlsTrust, trustOptions } from './tls-trust.js';

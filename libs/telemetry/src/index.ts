@@ -1,6 +1,13 @@
 export { createLogger, type Logger, type LogLevel } from './logger.js';
 export { type AuditLog, type AuditRecord, createAuditLog } from './audit-log.js';
 export {
+  createEgressInstruments,
+  type EgressInstruments,
+  type EgressOutcome,
+  type EgressRequestFacts,
+  type EgressSessionGauges,
+} from './egress-instruments.js';
+export {
   createInstruments,
   type CountedRead,
   type CountedRejection,
@@ -9,5 +16,5 @@ export {
   type Instruments,
   type MerchantGauges,
 } from './instruments.js';
-export { isSampledIn, type RequestSpan } from './request-spans.js';
+export { type CallSpan, isSampledIn, type RequestSpan, type SpanFacts } from './request-spans.js';
 export { startTelemetry, type Telemetry } from './telemetry.js';

@@ -1,4 +1,13 @@
-import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import {
+  type Context,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 
 export interface TracedRequest {
   readonly method: string;
@@ -7,11 +16,24 @@ export interface TracedRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
+/** What was found out about a request: names of the configuration and of ours, never what a caller sent. */
+export type SpanFacts = Readonly<Record<string, string>>;
+
+/** The span of a call that is made on behalf of a request. */
+export interface CallSpan {
+  /** The context to send on, in the place of the caller's: `traceparent` and what goes with it. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** @param status of the answer; undefined when there was none */
+  end(status: number | undefined): void;
+}
+
 /** The span of a request that is being served. */
 export interface RequestSpan {
   /** Runs what belongs to the request, so that renewals, log lines and spans below it know it. */
   within(run: () => void): void;
-  end(status: number): void;
+  /** Begins a call to somebody else, as a child of the request; each repetition is a call of its own. */
+  call(method: string): CallSpan;
+  end(status: number, facts?: SpanFacts): void;
 }
 
 /**
@@ -25,9 +47,27 @@ export function startRequestSpan(tracer: Tracer, { method, route, headers }: Tra
   const own = trace.setSpan(parent, span);
   return {
     within: (run) => context.with(own, run),
-    end: (status) => {
+    call: (called) => startCallSpan(tracer, called, own),
+    end: (status, facts) => {
+      if (facts !== undefined) span.setAttributes(facts);
       span.setAttribute('http.response.status_code', status);
       if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+/** By the semantic conventions of HTTP clients, but without an address: what is in a path may be somebody's secret. */
+function startCallSpan(tracer: Tracer, method: string, request: Context): CallSpan {
+  const attributes = { 'http.request.method': method };
+  const span = tracer.startSpan(method, { kind: SpanKind.CLIENT, attributes }, request);
+  const headers: Record<string, string> = {};
+  propagation.inject(trace.setSpan(request, span), headers);
+  return {
+    headers,
+    end: (status) => {
+      if (status !== undefined) span.setAttribute('http.response.status_code', status);
+      if (status === undefined || status >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
   };

@@ -1,12 +1,12 @@
 import { diag, DiagLogLevel, type Meter, metrics, trace, type Tracer } from '@opentelemetry/api';
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { type Clock, Deadline, SystemClock } from '#libs/clock';
 import { Complaints } from './complaints.js';
+import { CurrentOtlpExporter, CurrentPrometheusExporter } from './current-gauges.js';
 import { exportsOf, type TelemetryEnvironment } from './exports.js';
 import type { Logger } from './logger.js';
 import { createRequestDurations, type ServedRequest } from './request-durations.js';
@@ -56,7 +56,7 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
   const { serviceVersion, logger, environment = {}, clock = new SystemClock() } = options;
   const exports = exportsOf(environment);
   // Without a server of its own: the management port serves it. The resource would show pid, owner and command line.
-  const prometheus = new PrometheusExporter({
+  const prometheus = new CurrentPrometheusExporter({
     preventServerStart: true,
     withoutTargetInfo: true,
     withoutScopeInfo: true,
@@ -68,7 +68,10 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     ...(exports.traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
     // The library's own bound is 2 000 for each metric: five hundred merchants with some outcomes each are more.
-    views: [{ instrumentName: 'session_broker_*', aggregationCardinalityLimit: MAX_SERIES }],
+    views: ['session_broker_*', 'session_egress_*'].map((instrumentName) => ({
+      instrumentName,
+      aggregationCardinalityLimit: MAX_SERIES,
+    })),
     instrumentations: [new RuntimeNodeInstrumentation()],
   });
   const complaints = new Complaints(logger, clock);
@@ -97,7 +100,7 @@ function pushingReader(environment: TelemetryEnvironment): PeriodicExportingMetr
   const intervalMs = positive(environment['OTEL_METRIC_EXPORT_INTERVAL']) ?? DEFAULT_PUSH_INTERVAL_MS;
   const timeoutMs = positive(environment['OTEL_METRIC_EXPORT_TIMEOUT']) ?? DEFAULT_PUSH_TIMEOUT_MS;
   return new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter(),
+    exporter: new CurrentOtlpExporter(),
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: Math.min(timeoutMs, intervalMs),
   });

@@ -1,5 +1,5 @@
-import type { Clock, ScheduledTask } from '#libs/clock';
-import { ConfigurationError, type ConfigurationSource } from '#libs/configuration';
+import type { Clock } from '#libs/clock';
+import { ConfigurationError, type ConfigurationSource, ConfigurationWatch } from '#libs/configuration';
 import type { AuditLog, Logger } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
 import { type ConfigurationChange, isEmpty } from './configuration-change.js';
@@ -17,97 +17,46 @@ interface ReloaderParts {
   readonly onReload: (taken: boolean) => void;
 }
 
-/** Several files change one after the other: they are read when nothing has happened for this long. */
-const SETTLED_AFTER_MS = 1_000;
-
 /** Names in one log line. */
 const MAX_NAMED = 20;
 
-/**
- * Takes changed files without a restart. It looks at them at a steady pace instead of being told: that works on every
- * file system and through every link, and costs a `stat` of each. A configuration with a fault changes nothing.
- */
+/** Takes changed files without a restart. A configuration with a fault changes nothing. */
 export class Reloader {
   readonly #parts: ReloaderParts;
-  #look: ScheduledTask | undefined;
-  /** A state of the files that was seen once: it counts when it is seen again. */
-  #seen: string | undefined;
-  #running: Promise<void> | undefined;
-  #again = false;
+  readonly #watch: ConfigurationWatch;
   #awaitingRestart = '';
-  #closed = false;
 
   constructor(parts: ReloaderParts) {
+    const { source, clock, configuration, logger } = parts;
     this.#parts = parts;
+    this.#watch = new ConfigurationWatch({
+      source,
+      clock,
+      pace: () => configuration.current.reload,
+      take: () => this.#take(),
+      onFailure: (error) => logger.error({ error }, 'the files of the configuration cannot be looked at'),
+    });
   }
 
   start(): void {
-    this.#lookIn(this.#parts.configuration.current.reload.everyMs);
+    this.#watch.start();
   }
 
   /** Reads the files now, changed or not. One reading at a time; a wish during one is followed by another. */
   reload(): Promise<void> {
-    this.#again = this.#running !== undefined;
-    this.#running ??= this.#run().finally(() => (this.#running = undefined));
-    return this.#running;
+    return this.#watch.reload();
   }
 
   /** Looks no more. A reading that is under way comes to nothing. */
   close(): void {
-    this.#closed = true;
-    this.#look?.cancel();
-  }
-
-  /** One look is planned at a time: the last wish counts. */
-  #lookIn(delayMs: number): void {
-    if (this.#closed) return;
-    this.#look?.cancel();
-    this.#look = this.#parts.clock.schedule(delayMs, () => {
-      this.#lookOnce()
-        .catch((error: unknown) => {
-          this.#parts.logger.error({ error }, 'the files of the configuration cannot be looked at');
-          return this.#parts.configuration.current.reload.everyMs;
-        })
-        .then(
-          (nextInMs) => this.#lookIn(nextInMs),
-          () => undefined,
-        );
-    });
-  }
-
-  /** @returns when to look again */
-  async #lookOnce(): Promise<number> {
-    const { source, configuration } = this.#parts;
-    const { watch, everyMs } = configuration.current.reload;
-    if (!watch) return everyMs;
-    const stamp = await source.stamp();
-    if (stamp === source.loadedStamp) {
-      this.#seen = undefined;
-      return everyMs;
-    }
-    if (stamp !== this.#seen) {
-      this.#seen = stamp;
-      return SETTLED_AFTER_MS;
-    }
-    this.#seen = undefined;
-    await this.reload();
-    return configuration.current.reload.everyMs;
-  }
-
-  async #run(): Promise<void> {
-    do {
-      this.#again = false;
-      await this.#take();
-    } while (this.#again && !this.#closed);
-    // The pace may have changed.
-    if (this.#look !== undefined) this.#lookIn(this.#parts.configuration.current.reload.everyMs);
+    this.#watch.close();
   }
 
   async #take(): Promise<void> {
     const { source, configuration, changeOver, logger } = this.#parts;
     try {
       const loaded = await source.load();
-      if (this.#closed) return;
+      if (this.#watch.isClosed) return;
       const { configuration: next, awaitingRestart } = withFixedSettings(configuration.current, loaded);
       const change = changeOver.to(next);
       if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');

@@ -1,0 +1,100 @@
+import type { Clock, ScheduledTask } from '#libs/clock';
+import type { ConfigurationSource } from './configuration-source.js';
+
+interface WatchParts {
+  readonly source: Pick<ConfigurationSource, 'stamp' | 'loadedStamp'>;
+  readonly clock: Clock;
+  /** As the configuration in force has it. */
+  readonly pace: () => { readonly watch: boolean; readonly everyMs: number };
+  /** Reads the configuration and takes it, or says why not. Does not throw. */
+  readonly take: () => Promise<void>;
+  /** The files could not even be looked at. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Several files change one after the other: they are read when nothing has happened for this long. */
+const SETTLED_AFTER_MS = 1_000;
+
+/**
+ * Notices changed files. It looks at them at a steady pace instead of being told: that works on every file system and
+ * through every link, and costs a `stat` of each.
+ */
+export class ConfigurationWatch {
+  readonly #parts: WatchParts;
+  #look: ScheduledTask | undefined;
+  /** A state of the files that was seen once: it counts when it is seen again. */
+  #seen: string | undefined;
+  #running: Promise<void> | undefined;
+  #again = false;
+  #closed = false;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  start(): void {
+    this.#lookIn(this.#parts.pace().everyMs);
+  }
+
+  /** Reads the files now, changed or not. One reading at a time; a wish during one is followed by another. */
+  reload(): Promise<void> {
+    this.#again = this.#running !== undefined;
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  /** Looks no more. A reading that is under way has to ask whether it still counts. */
+  close(): void {
+    this.#closed = true;
+    this.#look?.cancel();
+  }
+
+  /** One look is planned at a time: the last wish counts. */
+  #lookIn(delayMs: number): void {
+    if (this.#closed) return;
+    this.#look?.cancel();
+    this.#look = this.#parts.clock.schedule(delayMs, () => {
+      this.#lookOnce()
+        .catch((error: unknown) => {
+          this.#parts.onFailure(error);
+          return this.#parts.pace().everyMs;
+        })
+        .then(
+          (nextInMs) => this.#lookIn(nextInMs),
+          () => undefined,
+        );
+    });
+  }
+
+  /** @returns when to look again */
+  async #lookOnce(): Promise<number> {
+    const { source, pace } = this.#parts;
+    const { watch, everyMs } = pace();
+    if (!watch) return everyMs;
+    const stamp = await source.stamp();
+    if (stamp === source.loadedStamp) {
+      this.#seen = undefined;
+      return everyMs;
+    }
+    if (stamp !== this.#seen) {
+      this.#seen = stamp;
+      return SETTLED_AFTER_MS;
+    }
+    this.#seen = undefined;
+    await this.reload();
+    return pace().everyMs;
+  }
+
+  async #run(): Promise<void> {
+    do {
+      this.#again = false;
+      await this.#parts.take();
+    } while (this.#again && !this.#closed);
+    // The pace may have changed.
+    if (this.#look !== undefined) this.#lookIn(this.#parts.pace().everyMs);
+  }
+}

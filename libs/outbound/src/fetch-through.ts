@@ -1,0 +1,18 @@
+import { BrokerError } from '#libs/errors';
+import { fetch, type RequestInit, type Response } from 'undici';
+import type { ConnectionSettings, OutboundConnections } from './outbound-connections.js';
+
+/**
+ * A fetch whose connections are those of a pool.
+ * @throws BrokerError `shutting_down`, at a call, once the pool is closed
+ */
+export function fetchThrough(
+  connections: OutboundConnections,
+  settings: ConnectionSettings,
+): (url: string, init: RequestInit) => Promise<Response> {
+  return (url, init) => {
+    const dispatcher = connections.dispatcherFor(settings);
+    if (dispatcher === undefined) return Promise.reject(new BrokerError('shutting_down'));
+    return fetch(url, { ...init, dispatcher });
+  };
+}

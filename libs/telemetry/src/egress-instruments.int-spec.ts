@@ -1,0 +1,105 @@
+import { LoopbackServer } from '#libs/testing';
+import {
+  createEgressInstruments,
+  type EgressInstruments,
+  type EgressRequestFacts,
+  type EgressSessionGauges,
+} from './egress-instruments.js';
+import { createLogger } from './logger.js';
+import { startTelemetry, type Telemetry } from './telemetry.js';
+
+const FACTS: EgressRequestFacts = {
+  client: 'shop',
+  merchant: 'shop',
+  route: '/ecom/execute_request/**',
+  form: 'plain',
+  outcome: 'answered',
+};
+
+describe('the metrics of the egress', () => {
+  let telemetry: Telemetry;
+  let instruments: EgressInstruments;
+  let server: LoopbackServer;
+
+  beforeAll(async () => {
+    const logger = createLogger({ name: 'egress', level: 'error' });
+    telemetry = startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
+    instruments = createEgressInstruments(telemetry.meter);
+    server = await LoopbackServer.http((request, response) => telemetry.scrape(request, response));
+  });
+  afterAll(async () => {
+    await server.close();
+    await telemetry.shutdown();
+  });
+
+  /** The samples of ours, without what describes them. */
+  const samples = async (): Promise<string[]> => {
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+    return text.split('\n').filter((line) => line.startsWith('session_egress_'));
+  };
+
+  it('show on an egress that has done nothing yet how much it is doing', async () => {
+    expect(await samples()).toEqual(['session_egress_in_flight 0']);
+  });
+
+  it('count requests by client, merchant, route, form and outcome, and how long they took by the last two of a route', async () => {
+    instruments.request(FACTS, 0.004);
+    instruments.request({ ...FACTS }, 0.004);
+    instruments.request({ ...FACTS, form: 'alias', outcome: 'unknown' }, 30);
+    const route = 'route="/ecom/execute_request/**"';
+    expect(await samples()).toEqual(
+      expect.arrayContaining([
+        `session_egress_requests_total{client="shop",merchant="shop",${route},form="plain",outcome="answered"} 2`,
+        `session_egress_requests_total{client="shop",merchant="shop",${route},form="alias",outcome="unknown"} 1`,
+        `session_egress_request_duration_seconds_count{${route},outcome="answered"} 2`,
+        `session_egress_request_duration_seconds_sum{${route},outcome="unknown"} 30`,
+        `session_egress_request_duration_seconds_bucket{${route},outcome="answered",le="0.0025"} 0`,
+        `session_egress_request_duration_seconds_bucket{${route},outcome="answered",le="0.005"} 2`,
+      ]),
+    );
+  });
+
+  it('count what happens besides', async () => {
+    instruments.inFlight(1);
+    instruments.inFlight(1);
+    instruments.inFlight(-1);
+    instruments.repeat('shop');
+    instruments.deadSession('shop', 'http_401');
+    instruments.held('shop', 3);
+    instruments.aliasSession('plugin', 'given');
+    instruments.reloadFailed();
+    expect(await samples()).toEqual(
+      expect.arrayContaining([
+        'session_egress_in_flight 1',
+        'session_egress_repeats_total{merchant="shop"} 1',
+        'session_egress_dead_sessions_total{merchant="shop",code="http_401"} 1',
+        'session_egress_held_requests_total{merchant="shop"} 3',
+        'session_egress_alias_sessions_total{client="plugin",result="given"} 1',
+        'session_egress_config_reload_failures_total 1',
+      ]),
+    );
+  });
+
+  it('show the session of each merchant as it is now, and nothing of one that is gone', async () => {
+    const held = { merchant: 'shop', generation: 7, expiresAtMs: 1_500, isFollowing: true };
+    const none = { merchant: 'kiosk', generation: undefined, expiresAtMs: undefined, isFollowing: false };
+    let sessions: readonly EgressSessionGauges[] = [held, none];
+    instruments.observeSessions(() => sessions);
+    const shown = async (): Promise<string[]> =>
+      (await samples()).filter((line) => /_session_|_following/.test(line)).sort();
+    expect(await shown()).toEqual([
+      'session_egress_following{merchant="kiosk"} 0',
+      'session_egress_following{merchant="shop"} 1',
+      'session_egress_session_expiry_timestamp_seconds{merchant="shop"} 1.5',
+      'session_egress_session_generation{merchant="shop"} 7',
+    ]);
+    sessions = [none];
+    expect(await shown()).toEqual(['session_egress_following{merchant="kiosk"} 0']);
+  });
+
+  it('have room for more series than the library would keep', async () => {
+    for (let client = 0; client < 2_100; client += 1) instruments.aliasSession(`client-${client}`, 'refused');
+    const refused = (await samples()).filter((line) => line.includes('result="refused"'));
+    expect(refused).toHaveLength(2_100);
+  });
+});

@@ -1,0 +1,137 @@
+import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
+
+/**
+ * What became of a request: `answered` by the gateway, whatever it says; `refused` for what the caller sent; `unknown`
+ * when nobody can say whether the gateway has it; `failed` by a fault of ours.
+ */
+export type EgressOutcome =
+  'answered' | 'refused' | 'no_session' | 'unreachable' | 'unknown' | 'unopened' | 'client_gone' | 'failed';
+
+/** What a request is counted by: names of the configuration, and nothing that a caller can choose. */
+export interface EgressRequestFacts {
+  /** `_unknown` before it is known. */
+  readonly client: string;
+  readonly merchant: string;
+  /** The configured pattern of the path; `_create` for the create call, `_none` where no route matched. */
+  readonly route: string;
+  readonly form: 'plain' | 'alias';
+  readonly outcome: EgressOutcome;
+}
+
+/** The session of one merchant as it is at a scrape. */
+export interface EgressSessionGauges {
+  readonly merchant: string;
+  readonly generation: number | undefined;
+  readonly expiresAtMs: number | undefined;
+  /** Whether newer sessions come by themselves from the broker. */
+  readonly isFollowing: boolean;
+}
+
+/** The egress's own metrics, by the names of the design. Counters get `_total` from the exporter. */
+export interface EgressInstruments {
+  request(facts: EgressRequestFacts, seconds: number): void;
+  inFlight(change: 1 | -1): void;
+  /** A request was sent a second time, under the session that followed a dead one. */
+  repeat(merchant: string): void;
+  /** @param code of the closed list, or `http_401` */
+  deadSession(merchant: string, code: string): void;
+  /** Requests that waited for a hand-over to end. */
+  held(merchant: string, requests: number): void;
+  aliasSession(client: string, result: 'given' | 'refused'): void;
+  reloadFailed(): void;
+  /** Asked at each scrape, so that a merchant that is gone leaves no series behind. To be called once. */
+  observeSessions(read: () => Iterable<EgressSessionGauges>): void;
+}
+
+type Add = (attributes: Attributes, value?: number) => void;
+
+const PREFIX = 'session_egress_';
+const MS_PER_S = 1_000;
+/** From what the egress refuses by itself to a gateway that runs into the longest timeout. */
+const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function createEgressInstruments(meter: Meter): EgressInstruments {
+  const counter = (name: string, description: string): Add => {
+    const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });
+    return (attributes, value = 1) => instrument.add(value, attributes);
+  };
+  const requests = new RequestCounts();
+  meter
+    .createObservableCounter(`${PREFIX}requests`, { description: 'Requests of clients, by what became of them' })
+    .addCallback((result) => {
+      for (const { facts, count } of requests.all()) result.observe(count, { ...facts });
+    });
+  const seconds = meter.createHistogram(`${PREFIX}request_duration_seconds`, {
+    description: 'From the head of a request to the end of its answer',
+    unit: 's',
+    advice: { explicitBucketBoundaries: REQUEST_BUCKETS_S },
+  });
+  const repeats = counter('repeats', 'Requests that were repeated under the session after a dead one');
+  const deadSessions = counter('dead_sessions', 'Answers by which a session was found dead');
+  const held = counter('held_requests', 'Requests that waited for a hand-over');
+  const aliasSessions = counter('alias_sessions', 'Create calls of clients that authorize for themselves');
+  const reloadFailures = counter('config_reload_failures', 'Changed configurations that were not taken');
+  return {
+    request: (facts, took) => {
+      requests.add(facts);
+      seconds.record(took, { route: facts.route, outcome: facts.outcome });
+    },
+    inFlight: countInFlight(meter),
+    repeat: (merchant) => repeats({ merchant }),
+    deadSession: (merchant, code) => deadSessions({ merchant, code }),
+    held: (merchant, count) => held({ merchant }, count),
+    aliasSession: (client, result) => aliasSessions({ client, result }),
+    reloadFailed: () => reloadFailures({}),
+    observeSessions: (read) => observeSessions(meter, read),
+  };
+}
+
+/**
+ * Every payment passes here: it is counted where it happens and collected at a scrape, which costs a quarter of what a
+ * counter of the library does.
+ */
+class RequestCounts {
+  readonly #counts = new Map<string, { readonly facts: EgressRequestFacts; count: number }>();
+
+  add({ client, merchant, route, form, outcome }: EgressRequestFacts): void {
+    const key = `${client}\n${merchant}\n${route}\n${form}\n${outcome}`;
+    const known = this.#counts.get(key);
+    if (known === undefined) this.#counts.set(key, { facts: { client, merchant, route, form, outcome }, count: 1 });
+    else known.count += 1;
+  }
+
+  all(): Iterable<{ readonly facts: EgressRequestFacts; readonly count: number }> {
+    return this.#counts.values();
+  }
+}
+
+function countInFlight(meter: Meter): (change: 1 | -1) => void {
+  let inFlight = 0;
+  meter
+    .createObservableGauge(`${PREFIX}in_flight`, { description: 'Requests that are being served' })
+    .addCallback((result) => result.observe(inFlight));
+  return (change) => {
+    inFlight += change;
+  };
+}
+
+function observeSessions(meter: Meter, read: () => Iterable<EgressSessionGauges>): void {
+  const generation = meter.createObservableGauge(`${PREFIX}session_generation`, { description: 'Of the held session' });
+  const expiry = meter.createObservableGauge(`${PREFIX}session_expiry_timestamp_seconds`, {
+    description: 'When the held session expires',
+    unit: 's',
+  });
+  const following = meter.createObservableGauge(`${PREFIX}following`, {
+    description: 'Whether newer sessions come by themselves from the broker',
+  });
+  meter.addBatchObservableCallback(
+    (result) => {
+      for (const { merchant, ...session } of read()) {
+        if (session.generation !== undefined) result.observe(generation, session.generation, { merchant });
+        if (session.expiresAtMs !== undefined) result.observe(expiry, session.expiresAtMs / MS_PER_S, { merchant });
+        result.observe(following, session.isFollowing ? 1 : 0, { merchant });
+      }
+    },
+    [generation, expiry, following],
+  );
+}
