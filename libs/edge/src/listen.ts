@@ -13,10 +13,15 @@ export async function listen(
   try {
     return await open({ host, port });
   } catch (error) {
-    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EADDRINUSE') throw error;
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new BrokerError('address_in_use', {
       detail: `${host}:${port} is taken; stop what listens there, or choose another port`,
       cause: error,
     });
   }
+}
+
+/** Of an error of the system, from whichever realm it comes. */
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

@@ -1,0 +1,31 @@
+import type { EgressClient } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+
+/** A client that authorizes for itself, with what its sessions follow from. */
+export interface AliasClient {
+  readonly name: string;
+  readonly merchant: string;
+  /** In lower case: the alias of a client is a UUID, which may be written either way. */
+  readonly serviceCode: string;
+  readonly client: EgressClient;
+}
+
+/**
+ * Those of the clients that have an alias.
+ * @throws BrokerError `configuration_invalid` when two have the same one: it could not be told which of them calls
+ */
+export function aliasClientsAmong(clients: readonly EgressClient[]): readonly AliasClient[] {
+  const found = new Map<string, AliasClient>();
+  for (const client of clients) {
+    if (client.alias === undefined) continue;
+    const { name, merchant } = client;
+    const serviceCode = client.alias.serviceCode.toLowerCase();
+    const other = found.get(serviceCode);
+    if (other !== undefined) {
+      const detail = `the clients ${other.name} and ${name} have the same serviceCodeAlias`;
+      throw new BrokerError('configuration_invalid', { detail });
+    }
+    found.set(serviceCode, { name, merchant, serviceCode, client });
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,41 @@
+import type { ClientKey } from '#libs/jwe';
+import { keyedDigest } from '#libs/jwe';
+import type { AliasClient } from './alias-client.js';
+
+/** What a client presents, and what it is given besides. Worth something at this egress alone. */
+export interface AliasCredentials {
+  readonly deviceId: string;
+  readonly refreshToken: string;
+  readonly authToken: string;
+}
+
+/** Names purpose and version of the derivation. Another version ends every alias session. */
+const PURPOSE = 'session-egress/alias/v1';
+
+/**
+ * The credentials of a client under one of our keys. They follow from the configuration alone, so that all replicas
+ * give and know the same ones, before and after a restart; another key, name, merchant or alias makes others.
+ */
+export async function aliasCredentials(key: ClientKey, client: AliasClient): Promise<AliasCredentials> {
+  const parts = [client.name, client.merchant, client.serviceCode];
+  const derive = async (member: keyof AliasCredentials): Promise<string> =>
+    uuidOf(await keyedDigest(key, PURPOSE, [member, ...parts]));
+  const [deviceId, refreshToken, authToken] = await Promise.all([
+    derive('deviceId'),
+    derive('refreshToken'),
+    derive('authToken'),
+  ]);
+  return { deviceId, refreshToken, authToken };
+}
+
+/**
+ * 122 bits of a digest as a UUID (RFC 9562). Version 4 rather than 8: nobody can tell them from random bits, and
+ * published clients may check against versions that are older than 8.
+ */
+function uuidOf(digest: string): string {
+  const octets = Buffer.from(digest, 'base64url').subarray(0, 16);
+  octets.writeUInt8((octets.readUInt8(6) & 0x0f) | 0x40, 6);
+  octets.writeUInt8((octets.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = octets.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

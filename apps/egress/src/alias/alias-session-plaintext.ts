@@ -1,0 +1,43 @@
+import { type Instant, instantFromEpochMs, plusMs, toRfc3339 } from '#libs/clock';
+import type { PublicJwk } from '#libs/jwe';
+import type { AliasCredentials } from './alias-credentials.js';
+
+/** As long as the gateway's own (interface description, "How long a session lives"). */
+const LIFETIME_MS = 86_400_000;
+const SECOND_MS = 1_000;
+
+interface AliasSession extends AliasCredentials {
+  readonly serverPublic: PublicJwk;
+  readonly createdAt: Instant;
+}
+
+/**
+ * The session in the gateway's full form, with the end under all three names, because one published client demands all
+ * of them. The client's own clock decides about that end; here the session outlives it.
+ */
+export function aliasSessionPlaintext({ createdAt, serverPublic, ...credentials }: AliasSession): Uint8Array {
+  const { authToken, deviceId, refreshToken } = credentials;
+  const { kty, crv, x, y } = serverPublic;
+  const session = {
+    authToken,
+    deviceId,
+    refreshToken,
+    serverPublic: { kty, crv, x, y },
+    ...momentsOf(plusMs(createdAt, LIFETIME_MS)),
+  };
+  return Buffer.from(JSON.stringify(session), 'utf8');
+}
+
+/**
+ * The end in both formats of the interface description. It is a whole second: whether four digits after the point are a
+ * decimal fraction or padded milliseconds is read both ways, and zeros say the same in either.
+ */
+function momentsOf(end: Instant): Readonly<Record<string, string>> {
+  const second = toRfc3339(instantFromEpochMs(Math.floor(end / SECOND_MS) * SECOND_MS));
+  const text = second.slice(0, 19).replace('T', ' ');
+  return {
+    tokenExpirationDateTime: `${text}.0000 +0000`,
+    tokenExpiration: `${text}.000+00:00`,
+    sessionExpiration: `${text}.000+00:00`,
+  };
+}

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import type { EgressClient } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+import type { ClientKey, PublicJwk } from '#libs/jwe';
+import { FakeClock } from '#libs/testing';
+import { type AliasParty, anAliasKey, anAliasParty, sealTo, SERVICE_CODE } from './alias-fixtures.js';
+import { type AliasAnswer, AliasSessions } from './alias-sessions.js';
+
+interface SessionMembers {
+  readonly authToken: string;
+  readonly deviceId: string;
+  readonly refreshToken: string;
+  readonly serverPublic: PublicJwk;
+}
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const REQUEST_ID = 'request-1';
+
+const bytes = (value: unknown): Buffer => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+
+describe('an alias session', () => {
+  let party: AliasParty;
+  let key: ClientKey;
+  let sessions: AliasSessions;
+  const clock = new FakeClock('2026-03-18T12:34:52.998Z');
+
+  const withKeys = (keys: readonly ClientKey[], ...clients: readonly EgressClient[]): Promise<AliasSessions> =>
+    AliasSessions.create({ clients, keys, clock });
+  const create = (of: AliasSessions, body: unknown, query = ''): Promise<AliasAnswer> =>
+    of.create({ body: bytes(body), query: new URLSearchParams(query) }, REQUEST_ID);
+  const given = async (of: AliasSessions, to: AliasParty): Promise<SessionMembers> => {
+    const { body } = await create(of, { serviceCode: to.client.alias?.serviceCode });
+    return JSON.parse(await to.openText(body)) as SessionMembers;
+  };
+
+  beforeAll(async () => {
+    [party, key] = await Promise.all([anAliasParty(), anAliasKey()]);
+    sessions = await withKeys([key], party.client);
+  });
+
+  describe('as it is given', () => {
+    it('has the full form, with its end in 24 hours under all three names', async () => {
+      const { status, body, client } = await create(sessions, { serviceCode: SERVICE_CODE });
+      expect([status, client, Object.keys(JSON.parse(body) as object)]).toEqual([200, 'shop', ['jwe']]);
+      const uuid: unknown = expect.stringMatching(UUID_V4);
+      expect(JSON.parse(await party.openText(body))).toEqual({
+        authToken: uuid,
+        deviceId: uuid,
+        refreshToken: uuid,
+        serverPublic: key.publicJwk,
+        tokenExpirationDateTime: '2026-03-19 12:34:52.0000 +0000',
+        tokenExpiration: '2026-03-19 12:34:52.000+00:00',
+        sessionExpiration: '2026-03-19 12:34:52.000+00:00',
+      });
+    });
+
+    it('has three credentials of which none is another', async () => {
+      const { authToken, deviceId, refreshToken } = await given(sessions, party);
+      expect(new Set([authToken, deviceId, refreshToken, SERVICE_CODE]).size).toBe(4);
+    });
+
+    it.each([
+      ['in the body', { serviceCode: SERVICE_CODE }, ''],
+      ['in the body, among members that are not known', { serviceCode: SERVICE_CODE, jwe: 'x', a: [] }, ''],
+      ['in capitals', { serviceCode: SERVICE_CODE.toUpperCase() }, ''],
+      ['in the query, with an empty body', '', `serviceCode=${SERVICE_CODE}`],
+      ['in the query, with an object without it', {}, `serviceCode=${SERVICE_CODE}&lang=uk`],
+      ['in both, the same', { serviceCode: SERVICE_CODE.toUpperCase() }, `serviceCode=${SERVICE_CODE}`],
+      ['twice in the query, the same', '', `serviceCode=${SERVICE_CODE}&serviceCode=${SERVICE_CODE}`],
+    ])('comes for a serviceCode %s', async (_case, body, query) => {
+      expect(await create(sessions, body, query)).toMatchObject({ status: 200, client: 'shop' });
+    });
+  });
+
+  describe('that is refused', () => {
+    const other = randomUUID();
+    const cases: readonly (readonly [string, unknown, string, number, string])[] = [
+      ['an alias that nobody has', { serviceCode: other }, '', 200, 'b_merchant_not_found'],
+      ['no serviceCode', {}, '', 200, 'b_invalid_request'],
+      ['no body and no query', '', '', 200, 'b_invalid_request'],
+      ['a serviceCode that is no UUID', { serviceCode: 'shop' }, '', 200, 'b_invalid_request'],
+      ['a serviceCode that is no text', { serviceCode: [SERVICE_CODE] }, '', 200, 'b_invalid_request'],
+      ['a serviceCode by inheritance', '{"__proto__":{"serviceCode":"x"}}', '', 200, 'b_invalid_request'],
+      ['a body that is not JSON', `serviceCode=${SERVICE_CODE}`, '', 400, 'b_error_parse_json'],
+      ['a body that is a list', [SERVICE_CODE], '', 400, 'b_request_is_not_correct'],
+      ['a body that is null', null, `serviceCode=${SERVICE_CODE}`, 400, 'b_request_is_not_correct'],
+      ['a body that is a text', JSON.stringify(SERVICE_CODE), '', 400, 'b_request_is_not_correct'],
+      [
+        'another one in the query',
+        { serviceCode: SERVICE_CODE },
+        `serviceCode=${other}`,
+        400,
+        'b_request_is_not_correct',
+      ],
+      [
+        'no text in the body and one in the query',
+        { serviceCode: 7 },
+        `serviceCode=${SERVICE_CODE}`,
+        400,
+        'b_request_is_not_correct',
+      ],
+      ['two in the query', '', `serviceCode=${SERVICE_CODE}&serviceCode=${other}`, 400, 'b_request_is_not_correct'],
+    ];
+
+    it.each(cases)('for %s, in the form of the gateway', async (...[, body, query, status, msgCode]) => {
+      const answer = await create(sessions, body, query);
+      expect([answer.status, answer.client]).toEqual([status, undefined]);
+      expect(JSON.parse(answer.body)).toEqual({
+        requestId: REQUEST_ID,
+        serviceId: 'session-egress',
+        msgCode,
+        msgType: msgCode === 'b_invalid_request' ? 'VALIDATION_ERROR' : 'ERROR',
+        msgText: expect.any(String) as unknown,
+        isLocalized: false,
+        msgAttrs: {},
+        errorCauses: [],
+      });
+    });
+
+    it('repeats nothing of what was sent', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.string({ minLength: 8 }), async (secret) => {
+          const bodies = [secret, { serviceCode: secret }, [secret], { [secret]: secret }];
+          const answers = await Promise.all(bodies.map((body) => create(sessions, body, `serviceCode=${other}`)));
+          for (const { body } of answers) expect(body).not.toContain(JSON.stringify(secret).slice(1, -1));
+        }),
+      );
+    });
+  });
+
+  describe('as it is known again', () => {
+    it('is found by both of its headers', async () => {
+      const { deviceId, refreshToken } = await given(sessions, party);
+      expect(sessions.find(deviceId, refreshToken)).toBe(party.client);
+    });
+
+    it('is not found by one of them, nor with anything else in their place', async () => {
+      const { authToken, deviceId, refreshToken } = await given(sessions, party);
+      const wrong = [undefined, '', authToken, SERVICE_CODE, deviceId, refreshToken, `${refreshToken} `, randomUUID()];
+      const pairs = wrong.flatMap((one) => wrong.map((two) => [one, two] as const));
+      const found = pairs.filter(([one, two]) => sessions.find(one, two) !== undefined);
+      expect(found).toEqual([[deviceId, refreshToken]]);
+    });
+
+    it('is the same on another replica, after a restart, and beside other clients', async () => {
+      const neighbour = await anAliasParty({ name: 'kiosk', merchant: 'kiosk', serviceCode: randomUUID() });
+      const replica = await withKeys([key], neighbour.client, party.client);
+      const [here, there] = [await given(sessions, party), await given(replica, party)];
+      expect(there).toEqual(here);
+      expect(replica.find(here.deviceId, here.refreshToken)).toBe(party.client);
+    });
+
+    it('is the same whether the alias is configured in capitals or not', async () => {
+      const loud = await anAliasParty({ serviceCode: SERVICE_CODE.toUpperCase() });
+      const { deviceId, refreshToken } = await given(await withKeys([key], loud.client), loud);
+      expect(sessions.find(deviceId, refreshToken)).toBe(party.client);
+    });
+
+    it('has no credential in common with that of another name, merchant, alias or key', async () => {
+      const others = await Promise.all([
+        anAliasParty({ name: 'shop2' }),
+        anAliasParty({ merchant: 'shop2' }),
+        anAliasParty({ serviceCode: randomUUID() }),
+      ]);
+      const elsewhere = await Promise.all(
+        others.map(async (other) => given(await withKeys([key], other.client), other)),
+      );
+      const rekeyed = await given(await withKeys([await anAliasKey()], party.client), party);
+      const credentials = [await given(sessions, party), rekeyed, ...elsewhere].flatMap((session) => [
+        session.authToken,
+        session.deviceId,
+        session.refreshToken,
+      ]);
+      expect(new Set(credentials).size).toBe(15);
+    });
+
+    it('finds its own client alone, whoever else there is', async () => {
+      const { alias } = party.client;
+      const named = fc.record({ name: fc.string({ minLength: 1 }), merchant: fc.constantFrom('a', 'b', 'shop') });
+      const several = fc.uniqueArray(named, { minLength: 2, maxLength: 5, selector: ({ name }) => name });
+      await fc.assert(
+        fc.asyncProperty(several, async (drawn) => {
+          const parties = drawn.map((members): AliasParty => {
+            const own = { serviceCode: randomUUID(), publicKey: alias?.publicKey as never };
+            return { ...party, client: { ...members, tokenDigests: [], alias: own } };
+          });
+          const all = await withKeys([key], ...parties.map(({ client }) => client));
+          const presented = await Promise.all(parties.map((one) => given(all, one)));
+          for (const [who, { deviceId }] of presented.entries()) {
+            for (const [whose, { refreshToken }] of presented.entries()) {
+              expect(all.find(deviceId, refreshToken)).toBe(who === whose ? parties[who]?.client : undefined);
+            }
+          }
+        }),
+        { numRuns: 20 },
+      );
+    });
+  });
+
+  describe('when the key is replaced', () => {
+    it('is still known and opened, while new ones are made with the newer key', async () => {
+      const newer = await anAliasKey();
+      const before = await given(sessions, party);
+      const rotated = await withKeys([newer, key], party.client);
+      const after = await given(rotated, party);
+      expect(after.serverPublic).toEqual(newer.publicJwk);
+      expect(after.deviceId).not.toBe(before.deviceId);
+      for (const { deviceId, refreshToken, serverPublic } of [before, after]) {
+        expect(rotated.find(deviceId, refreshToken)).toBe(party.client);
+        const opened = await rotated.open(await sealTo(serverPublic, '{"coinAmount":100}'));
+        expect(Buffer.from(opened).toString()).toBe('{"coinAmount":100}');
+      }
+      expect(rotated.find(before.deviceId, after.refreshToken)).toBeUndefined();
+    });
+
+    it('ends with the key', async () => {
+      const before = await given(sessions, party);
+      const later = await withKeys([await anAliasKey()], party.client);
+      expect(later.find(before.deviceId, before.refreshToken)).toBeUndefined();
+      await expect(later.open(await sealTo(before.serverPublic, 'x'))).rejects.toMatchObject({
+        code: 'jwe_not_opened',
+      });
+    });
+
+    it('ends with the alias', async () => {
+      const { deviceId, refreshToken } = await given(sessions, party);
+      const { alias: _, ...plain } = party.client;
+      const without = await withKeys([key], plain);
+      expect(without.find(deviceId, refreshToken)).toBeUndefined();
+      expect(JSON.parse((await create(without, { serviceCode: SERVICE_CODE })).body)).toMatchObject({
+        msgCode: 'b_merchant_not_found',
+      });
+    });
+  });
+
+  it('has answers sealed to the key of its client', async () => {
+    expect(await party.openText(await sessions.seal(party.client, bytes('{"status":"PENDING"}')))).toBe(
+      '{"status":"PENDING"}',
+    );
+  });
+
+  it('opens no body that is no JWE', async () => {
+    await expect(sessions.open('{"coinAmount":100}')).rejects.toMatchObject({ code: 'jwe_malformed' });
+  });
+
+  it('shows no secret when it is printed', async () => {
+    const { authToken, deviceId, refreshToken } = await given(sessions, party);
+    const printed = JSON.stringify(sessions) + inspect(sessions, { depth: 9, showHidden: true });
+    for (const secret of [authToken, deviceId, refreshToken, SERVICE_CODE]) expect(printed).not.toContain(secret);
+  });
+
+  describe('of a configuration that cannot work', () => {
+    it('is not made without a key', async () => {
+      await expect(withKeys([], party.client)).rejects.toMatchObject({ code: 'configuration_invalid' });
+    });
+
+    it('is not made when two clients have the same alias, and the alias is not told', async () => {
+      const twin = await anAliasParty({ name: 'twin', serviceCode: SERVICE_CODE.toUpperCase() });
+      const failure: unknown = await withKeys([key], party.client, twin.client).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(BrokerError);
+      expect((failure as BrokerError).message).toContain('shop and twin');
+      expect((failure as BrokerError).message.toLowerCase()).not.toContain(SERVICE_CODE);
+    });
+
+    it('needs no key where nobody has an alias', async () => {
+      const nobody = await withKeys([]);
+      expect(await create(nobody, { serviceCode: SERVICE_CODE })).toMatchObject({ status: 200, client: undefined });
+    });
+  });
+});

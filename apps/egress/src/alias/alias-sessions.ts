@@ -1,0 +1,136 @@
+import type { Clock } from '#libs/clock';
+import type { EgressClient } from '#libs/configuration';
+import { digestOf } from '#libs/edge';
+import { BrokerError } from '#libs/errors';
+import { type ClientKey, inThisThread, type JweWork, type RecipientKey } from '#libs/jwe';
+import { type GatewayError, writeGatewayError } from '../answers/gateway-error.js';
+import { type AliasClient, aliasClientsAmong } from './alias-client.js';
+import { type AliasCredentials, aliasCredentials } from './alias-credentials.js';
+import { AliasIndex } from './alias-index.js';
+import { aliasSessionPlaintext } from './alias-session-plaintext.js';
+import { aliasNamedBy, type CreateRequest } from './create-request.js';
+
+interface AliasSessionsOptions {
+  readonly clients: readonly EgressClient[];
+  /** Ours, newest first: sessions are given under the first, and known under all of them. */
+  readonly keys: readonly ClientKey[];
+  readonly clock: Clock;
+  /** Where JWEs are opened and sealed. Default: in this thread. */
+  readonly jwe?: JweWork;
+}
+
+export interface AliasAnswer {
+  readonly status: number;
+  /** JSON. */
+  readonly body: string;
+  /** Its name; undefined where nobody has the alias, or none was named. */
+  readonly client: string | undefined;
+}
+
+interface Given extends AliasCredentials {
+  readonly client: EgressClient;
+}
+
+interface AliasParts {
+  readonly options: AliasSessionsOptions;
+  readonly index: AliasIndex;
+  /** By the digest of the alias, which is a secret. */
+  readonly byAlias: ReadonlyMap<string, Given>;
+}
+
+const unknownAlias: GatewayError = {
+  status: 200,
+  msgCode: 'b_merchant_not_found',
+  msgType: 'ERROR',
+  msgText: 'There is no merchant with this service code',
+};
+
+/**
+ * Sessions for clients that authorize for themselves. They look like the gateway's and are worth nothing there. Nothing
+ * is kept of them: they follow from the configuration, on every replica alike, and end when the key or the alias is
+ * taken out of it.
+ */
+export class AliasSessions {
+  readonly #options: AliasSessionsOptions;
+  readonly #index: AliasIndex;
+  readonly #byAlias: ReadonlyMap<string, Given>;
+  readonly #jwe: JweWork;
+
+  private constructor({ options, index, byAlias }: AliasParts) {
+    this.#options = options;
+    this.#index = index;
+    this.#byAlias = byAlias;
+    this.#jwe = options.jwe ?? inThisThread;
+  }
+
+  /**
+   * Derives everything once, from the configuration.
+   * @throws BrokerError `configuration_invalid` when there are aliases and no key, or two clients with the same alias
+   */
+  static async create(options: AliasSessionsOptions): Promise<AliasSessions> {
+    const clients = aliasClientsAmong(options.clients);
+    if (clients.length > 0 && options.keys.length === 0) {
+      throw new BrokerError('configuration_invalid', {
+        detail: 'a client has a serviceCodeAlias, and there is no key',
+      });
+    }
+    const index = new AliasIndex();
+    const given = await Promise.all(clients.map((client) => enter(index, options.keys, client)));
+    return new AliasSessions({ options, index, byAlias: new Map(given) });
+  }
+
+  /** The client to whom these two headers were given; undefined for everybody else. Constant time in the secrets. */
+  find(deviceId: string | undefined, refreshToken: string | undefined): EgressClient | undefined {
+    return deviceId === undefined || refreshToken === undefined ? undefined : this.#index.find(deviceId, refreshToken);
+  }
+
+  /** Answers a create call in the gateway's own form, without a call to the bank. */
+  async create(request: CreateRequest, requestId: string): Promise<AliasAnswer> {
+    const named = aliasNamedBy(request);
+    if ('refused' in named) return { ...writeGatewayError(named.refused, requestId), client: undefined };
+    const given = this.#byAlias.get(digestOf(named.serviceCode));
+    if (given === undefined) return { ...writeGatewayError(unknownAlias, requestId), client: undefined };
+    const createdAt = this.#options.clock.now();
+    const plaintext = aliasSessionPlaintext({ ...given, serverPublic: this.#newestKey().publicJwk, createdAt });
+    return { status: 200, body: await this.seal(given.client, plaintext), client: given.client.name };
+  }
+
+  /**
+   * Opens what a client sealed to our key, the newest or an older one.
+   * @throws BrokerError `jwe_malformed`, `jwe_too_large`, `jwe_algorithm_refused`, `jwe_not_opened`
+   */
+  async open(jwe: string): Promise<Uint8Array> {
+    return (await this.#jwe.openJwe(jwe, this.#options.keys)).plaintext;
+  }
+
+  /**
+   * Seals an answer to the client's own key.
+   * @returns the gateway's form `{"jwe": …}` as text
+   * @throws BrokerError `jwe_too_large`
+   */
+  async seal(client: EgressClient, plaintext: Uint8Array): Promise<string> {
+    return JSON.stringify({ jwe: await this.#jwe.sealJwe(plaintext, keyOf(client)) });
+  }
+
+  #newestKey(): ClientKey {
+    const [newest] = this.#options.keys;
+    if (newest === undefined) throw new BrokerError('internal_error', { detail: 'no alias session without a key' });
+    return newest;
+  }
+}
+
+async function enter(
+  index: AliasIndex,
+  keys: readonly ClientKey[],
+  of: AliasClient,
+): Promise<readonly [string, Given]> {
+  const credentials = await Promise.all(keys.map((key) => aliasCredentials(key, of)));
+  for (const one of credentials) index.add(one, of.client);
+  const [newest] = credentials as [AliasCredentials];
+  return [digestOf(of.serviceCode), { ...newest, client: of.client }];
+}
+
+function keyOf({ name, alias }: EgressClient): RecipientKey {
+  if (alias === undefined) throw new BrokerError('internal_error', { detail: `the client ${name} has no key` });
+  return alias.publicKey;
+}

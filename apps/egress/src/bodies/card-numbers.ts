@@ -1,0 +1,56 @@
+import { candidatesInNumber, candidatesInText } from './card-candidates.js';
+import { isCardNumber } from './card-schemes.js';
+import { withAsciiDigits } from './decimal-digits.js';
+import { type JsonLeaf, type JsonPath, leavesOf } from './json-leaves.js';
+
+/** A path is for a person: longer than this it helps nobody, and could be as long as the body. */
+const MAX_PATH_PARTS = 16;
+const MAX_NAME_LENGTH = 64;
+/** As many as a name may have without its being a part of a card number. */
+const MAX_NAME_DIGITS = 4;
+const ORDINARY_NAME = /^[\p{L}_$][\p{L}\p{Nd}_$-]*$/u;
+/** In place of a name that is not repeated. */
+const UNNAMED = '*';
+const ROOT = '$';
+
+/**
+ * Looks for the number of a card in clear: 13 to 19 digits as a card scheme issues them, with the right check digit, in
+ * any text, number or name of a JSON document, and at any depth. It is found inside a longer text, with single spaces or
+ * hyphens between its groups, and in the digits of any script. No card number are: twenty and more digits in a row, UUIDs
+ * and long hexadecimal identifiers, a compact JWE. What is spread over several members is not found.
+ *
+ * A number of another meaning is taken for a card's now and then; a member that may hold such numbers goes into
+ * `encrypted`.
+ * @param encrypted names of members whose text or number, or list of these, is not looked at; an object in them is
+ * @returns where it stands, e.g. `customerData.comments[0]`, fit for an answer and a log: digits are not repeated
+ * @throws BrokerError `invalid_request` when the text is not JSON
+ */
+export function findClearCardNumber(json: string, encrypted: readonly string[]): string | undefined {
+  const skipped: ReadonlySet<unknown> = new Set(encrypted);
+  for (const leaf of leavesOf(json)) {
+    if (leaf.kind !== 'name' && skipped.has(leaf.member)) continue;
+    if (holdsCardNumber(leaf)) return written(leaf.kind === 'name' ? [...leaf.path(), UNNAMED] : leaf.path());
+  }
+  return undefined;
+}
+
+function holdsCardNumber({ kind, content }: JsonLeaf): boolean {
+  const candidates = kind === 'number' ? candidatesInNumber(content) : candidatesInText(content);
+  for (const candidate of candidates) if (isCardNumber(candidate)) return true;
+  return false;
+}
+
+function written(path: JsonPath): string {
+  if (path.length === 0) return ROOT;
+  const shown = path
+    .slice(0, MAX_PATH_PARTS)
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${nameOf(part)}`));
+  const rest = path.length > MAX_PATH_PARTS ? '…' : '';
+  return `${shown.join('')}${rest}`.replace(/^\./, '');
+}
+
+function nameOf(name: string): string {
+  const digits = withAsciiDigits(name).match(/\d/g) ?? [];
+  const isFit = name.length <= MAX_NAME_LENGTH && digits.length <= MAX_NAME_DIGITS && ORDINARY_NAME.test(name);
+  return isFit ? name : UNNAMED;
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '#libs/clock';
+
+export interface MerchantReadiness {
+  readonly merchant: string;
+  readonly ready: boolean;
+  /** Why not: `expired`, or what the broker says of it. */
+  readonly reason?: string;
+}
+
+/** Whether requests may be sent here, and what stands in their way. */
+export interface EgressReadiness {
+  readonly ready: boolean;
+  readonly shuttingDown: boolean;
+  readonly merchants: readonly MerchantReadiness[];
+}
+
+/** What is known of the session of one merchant. */
+export interface KnownSession {
+  /** By our clock; undefined while there is none. */
+  readonly expiresAtMs: number | undefined;
+  /** Why there is none, as far as the broker has said. */
+  readonly reason?: string;
+}
+
+interface ReadinessQuestion {
+  /** Those of the clients, each once. */
+  readonly merchants: Iterable<string>;
+  readonly sessionOf: (merchant: string) => KnownSession;
+  readonly isShuttingDown: boolean;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/**
+ * Ready means useful: every merchant of a client has a session that is valid now, whatever the broker and the gateway
+ * are doing. With the broker away the egress goes on until its sessions end.
+ */
+export function readinessOf({ merchants, sessionOf, isShuttingDown, clock }: ReadinessQuestion): EgressReadiness {
+  const nowMs = clock.now();
+  const each = [...merchants].map((merchant) => judge(merchant, sessionOf(merchant), nowMs));
+  return { ready: !isShuttingDown && each.every(({ ready }) => ready), shuttingDown: isShuttingDown, merchants: each };
+}
+
+function judge(merchant: string, { expiresAtMs, reason }: KnownSession, nowMs: number): MerchantReadiness {
+  if (expiresAtMs !== undefined && expiresAtMs > nowMs) return { merchant, ready: true };
+  return { merchant, ready: false, reason: reason ?? (expiresAtMs === undefined ? 'no_session' : 'expired') };
+}

@@ -1,0 +1,110 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { SystemClock } from '#libs/clock';
+import type { EgressReadiness } from './egress-readiness.js';
+import { type Management, openManagement } from './management-server.js';
+
+const READY: EgressReadiness = { ready: true, shuttingDown: false, merchants: [{ merchant: 'shop', ready: true }] };
+
+describe('the management port of the egress', () => {
+  let readiness: () => EgressReadiness;
+  let management: Management;
+
+  const open = (port = 0): Promise<Management> =>
+    openManagement({
+      address: { host: '127.0.0.1', port },
+      readiness: () => readiness(),
+      telemetry: { scrape: (_request, response) => void response.end('metrics 1\n') },
+      clock: new SystemClock(),
+    });
+
+  beforeEach(async () => {
+    readiness = () => READY;
+    management = await open();
+  });
+  afterEach(() => management.close());
+
+  const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(management.url + path, init);
+
+  it('says that the process is alive, whatever else is wrong', async () => {
+    readiness = () => ({ ...READY, ready: false });
+    const response = await ask('/livez');
+    expect([response.status, await response.json()]).toEqual([200, { alive: true }]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('says whether requests may be sent here, and which merchant is in the way', async () => {
+    const ready = await ask('/readyz?verbose');
+    expect([ready.status, await ready.json()]).toEqual([200, READY]);
+    const state = {
+      ready: false,
+      shuttingDown: false,
+      merchants: [{ merchant: 'shop', ready: false, reason: 'expired' }],
+    };
+    readiness = () => state;
+    const unready = await ask('/readyz');
+    expect([unready.status, await unready.json()]).toEqual([503, state]);
+  });
+
+  it('answers a scrape', async () => {
+    const response = await ask('/metrics');
+    expect([response.status, await response.text()]).toEqual([200, 'metrics 1\n']);
+  });
+
+  it('answers HEAD without a body', async () => {
+    const response = await ask('/readyz', { method: 'HEAD' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
+  it.each(['/', '/livez/', '/constructor', '/ecom/execute_request/x', '//'])('has nothing at %s', async (path) => {
+    const response = await ask(path);
+    expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(await response.json()).toMatchObject({ status: 404, code: 'route_not_found' });
+  });
+
+  it('takes no other method, and says which it takes', async () => {
+    const response = await ask('/metrics', { method: 'POST', body: 'x'.repeat(100_000) });
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
+    expect(await response.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+  });
+
+  it('shows nothing of a fault of its own', async () => {
+    readiness = () => {
+      throw new Error('a secret of somebody');
+    };
+    const response = await ask('/readyz');
+    const text = await response.text();
+    expect([response.status, text]).toEqual([500, expect.stringContaining('internal_error')]);
+    expect(text).not.toContain('secret');
+  });
+
+  it('refuses headers that are too large', async () => {
+    const response = await ask('/livez', { headers: { 'x-large': 'x'.repeat(9_000) } });
+    expect([response.status, await response.json()]).toEqual([431, expect.objectContaining({ status: 431 })]);
+  });
+
+  it('answers what is not HTTP with a problem, and ends the connection', async () => {
+    const socket = connect(Number(new URL(management.url).port), '127.0.0.1');
+    let received = '';
+    socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+    socket.write('not HTTP at all\r\n\r\n');
+    await once(socket, 'close');
+    expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('names the address that is taken', async () => {
+    const { port } = new URL(management.url);
+    await expect(open(Number(port))).rejects.toMatchObject({ code: 'address_in_use' });
+  });
+
+  it('ends all connections when it closes, those that never asked for anything as well', async () => {
+    const second = await open();
+    const socket = connect(Number(new URL(second.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const ended = once(socket.resume(), 'close');
+    await (await fetch(`${second.url}/livez`)).text();
+    await second.close();
+    await ended;
+    await expect(fetch(`${second.url}/livez`)).rejects.toThrow();
+  });
+});

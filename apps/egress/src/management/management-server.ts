@@ -1,0 +1,124 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import type { Clock } from '#libs/clock';
+import {
+  type Address,
+  answerClientError,
+  drain,
+  edgeHeaders,
+  listen,
+  PROBLEM_CONTENT_TYPE,
+  problemOf,
+  requestIdOf,
+  watchConnections,
+} from '#libs/edge';
+import { BrokerError } from '#libs/errors';
+import type { Telemetry } from '#libs/telemetry';
+import type { EgressReadiness } from './egress-readiness.js';
+
+interface ManagementOptions {
+  readonly address: Address;
+  readonly readiness: () => EgressReadiness;
+  readonly telemetry: Pick<Telemetry, 'scrape'>;
+  readonly clock: Clock;
+}
+
+/** The port for those who run the egress, while it is open. */
+export interface Management {
+  readonly url: string;
+  /** Ends what is under way, and all connections, within a bounded time. */
+  close(): Promise<void>;
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const REQUEST_TIMEOUT_MS = 5_000;
+const CHECK_EVERY_MS = 1_000;
+const MAX_HEADER_BYTES = 8_192;
+/** Probes and scrapers are a handful. */
+const MAX_CONNECTIONS = 64;
+const ALLOWED = 'GET, HEAD';
+
+/**
+ * Opens the port that clients never see. `/livez` asks nothing but the event loop: a liveness probe that looked at the
+ * broker would have every egress restarted at once when the broker is down.
+ * @throws BrokerError `address_in_use`
+ */
+export async function openManagement({ address, readiness, telemetry, clock }: ManagementOptions): Promise<Management> {
+  const answers: Readonly<Record<string, Answer>> = {
+    '/livez': (_request, response) => sendJson(response, 200, { alive: true }),
+    '/readyz': (_request, response) => {
+      const state = readiness();
+      sendJson(response, state.ready ? 200 : 503, state);
+    },
+    '/metrics': (request, response) => telemetry.scrape(request, response),
+  };
+  const server = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('request', (request, response) => serve(answers, request, response));
+  server.on('clientError', answerClientError);
+  watchConnections(server);
+  const url = await listen(address, (free) => open(server, free));
+  return { url, close: () => drain(server, { close: () => closed(server), clock }) };
+}
+
+function serve(answers: Readonly<Record<string, Answer>>, request: IncomingMessage, response: ServerResponse): void {
+  const requestId = requestIdOf(request);
+  for (const [name, value] of Object.entries(edgeHeaders(requestId))) response.setHeader(name, value);
+  try {
+    answerOf(answers, request, response)(request, response);
+  } catch (thrown) {
+    const error = thrown instanceof BrokerError ? thrown : new BrokerError('internal_error', { cause: thrown });
+    sendProblem(response, error, requestId);
+  }
+}
+
+/** @throws BrokerError `route_not_found`, `method_not_allowed` */
+function answerOf(
+  answers: Readonly<Record<string, Answer>>,
+  { url = '', method = '' }: IncomingMessage,
+  response: ServerResponse,
+): Answer {
+  const path = url.split('?', 1)[0] ?? '';
+  const answer = Object.hasOwn(answers, path) ? answers[path] : undefined;
+  if (answer === undefined) throw new BrokerError('route_not_found');
+  if (method === 'GET' || method === 'HEAD') return answer;
+  response.setHeader('allow', ALLOWED);
+  throw new BrokerError('method_not_allowed');
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}
+
+function sendProblem(response: ServerResponse, error: BrokerError, requestId: string): void {
+  const problem = problemOf(error, requestId);
+  // A body that nobody wants is not waited for.
+  response.writeHead(problem.status, {
+    'content-type': PROBLEM_CONTENT_TYPE,
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  response.end(JSON.stringify(problem));
+}
+
+async function open(server: Server, { host, port }: Address): Promise<string> {
+  server.listen({ host, port });
+  await once(server, 'listening');
+  const { port: opened } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${opened}`;
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
