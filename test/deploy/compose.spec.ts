@@ -52,7 +52,18 @@ describe('docker-compose.yml', () => {
 
   it('starts three replicas, a balancer, the egress, Redis, the sandbox, Prometheus and Grafana', () => {
     expect(services.map(([name]) => name).sort()).toEqual(
-      ['balancer', 'broker-1', 'broker-2', 'broker-3', 'egress', 'grafana', 'keys', 'prometheus', 'redis', 'sandbox'].sort(),
+      [
+        'balancer',
+        'broker-1',
+        'broker-2',
+        'broker-3',
+        'egress',
+        'grafana',
+        'keys',
+        'prometheus',
+        'redis',
+        'sandbox',
+      ].sort(),
     );
   });
 

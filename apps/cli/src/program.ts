@@ -102,7 +102,8 @@ function addSession(program: Command, { run, context }: Wiring): void {
 
 function addDoctor(program: Command, { run, context }: Wiring): void {
   verb(program, 'doctor', 'check a configuration against the world: files, keys, store, gateway, this machine')
-    .requiredOption('--config <file>', 'configuration of the broker')
+    .option('--config <file>', 'configuration of the broker')
+    .option('--egress <file>', 'configuration of an egress instead: its files, broker, keys and gateway')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
     .option(
       '--echo-url <url>',
@@ -114,9 +115,17 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
     .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
     .option('--recipient-key <file...>', 'with --discover: public keys to try first')
-    .action((options: DoctorOptions & { json?: true }) =>
-      run(options, async () => (await import('./commands/doctor.js')).doctor(options, context)),
-    );
+    .action((options: Partial<DoctorOptions> & { egress?: string; json?: true }, command: Command) => {
+      const { config, egress } = options;
+      if ((config === undefined) === (egress === undefined)) command.error('give --config or --egress, one of the two');
+      const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
+      if (egress !== undefined && beside.length > 0) command.error('beside --egress goes --echo-url alone');
+      return run(options, async () =>
+        egress === undefined
+          ? (await import('./commands/doctor.js')).doctor({ ...options, config: config ?? '' }, context)
+          : (await import('./commands/doctor-egress.js')).doctorEgress({ ...options, egress }, context),
+      );
+    });
 }
 
 function addSimulate(program: Command, { run, context }: Wiring): void {

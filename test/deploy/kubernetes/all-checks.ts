@@ -17,5 +17,6 @@ export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   network: networkFaults,
   broker: brokerFaults,
   egress: egressFaults,
-  environment: (manifests) => ['broker', 'sandbox', 'egress'].flatMap((program) => environmentFaults(manifests, program)),
+  environment: (manifests) =>
+    ['broker', 'sandbox', 'egress'].flatMap((program) => environmentFaults(manifests, program)),
 };

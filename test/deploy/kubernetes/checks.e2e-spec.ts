@@ -24,7 +24,9 @@ describeWith(kubectl, 'a check of the manifests', () => {
     return manifests;
   }
 
-  const held = [...generalDamages, ...brokerDamages, ...egressDamages].filter(({ check }) => check !== 'schemas' || hasStrictSchemas);
+  const held = [...generalDamages, ...brokerDamages, ...egressDamages].filter(
+    ({ check }) => check !== 'schemas' || hasStrictSchemas,
+  );
 
   it.each(held)('of its $check says $says', (damage) => {
     const faults = allChecks[damage.check]?.(damaged(damage)) ?? [];

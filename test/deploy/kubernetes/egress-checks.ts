@@ -1,14 +1,7 @@
 import { parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
 import { configurationOf } from './broker-checks.js';
 import { type Container, type Manifest, named, ofKind } from './manifests.js';
-import {
-  fileFaults,
-  filesNamedBy,
-  portFaults,
-  probeFaults,
-  reachFaults,
-  rolloutFaults,
-} from './program-checks.js';
+import { fileFaults, filesNamedBy, portFaults, probeFaults, reachFaults, rolloutFaults } from './program-checks.js';
 
 const NAME = 'session-egress';
 const FILE = '/etc/session-egress/egress.yaml';
@@ -50,10 +43,7 @@ export function memoryFaults({ resources }: Container): readonly string[] {
 }
 
 /** What the broker does not let the egress's account do for a merchant of one of its clients. */
-function permissionFaults(
-  manifests: readonly Manifest[],
-  { clients }: ParsedEgressConfiguration,
-): readonly string[] {
+function permissionFaults(manifests: readonly Manifest[], { clients }: ParsedEgressConfiguration): readonly string[] {
   const { containers, serviceAccountName } = named(manifests, 'Deployment', NAME).spec.template.spec;
   const caller = `system:serviceaccount:session-broker:${String(serviceAccountName)}`;
   const broker = named(manifests, 'Deployment', 'session-broker').spec.template.spec;

@@ -18,7 +18,12 @@ export const egressDamages: readonly Damage[] = (
     [/needs 41 s/, EGRESS, '"terminationGracePeriodSeconds":60', '"terminationGracePeriodSeconds":40'],
     [/still being called/, EGRESS, '"seconds":5', '"seconds":0'],
     [/less than 2/, EGRESS, '"replicas":2', '"replicas":1'],
-    [/out to session-broker/, ['NetworkPolicy', 'session-egress'], /"port":"api"(?=.*"protocol":"TCP"\}\],"to")/, '"port":80'],
+    [
+      /out to session-broker/,
+      ['NetworkPolicy', 'session-egress'],
+      /"port":"api"(?=.*"protocol":"TCP"\}\],"to")/,
+      '"port":80',
+    ],
     [/out to gateway.example/, ['NetworkPolicy', 'session-egress-gateway'], '"port":443', '"port":8443'],
     [/not let it payload:decrypt for shop/, ['ConfigMap', 'session-broker'], "'payload:decrypt'", "'payload:encrypt'"],
     [/not let it session:read for other/, CONFIGURATION, 'merchant: shop, token', 'merchant: other, token'],

@@ -31,6 +31,7 @@ interface Probe {
 export interface Container {
   readonly name: string;
   readonly image: string;
+  readonly restartPolicy?: string;
   readonly imagePullPolicy?: string;
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
   readonly envFrom?: readonly object[];
