@@ -1,21 +1,13 @@
 import type { RecipientKey } from '#libs/jwe';
 import type { SessionSettings } from '#libs/session';
-import type { Warning } from './fault.js';
+import type { Findings } from './configuration-kind.js';
 import type { JsonWebKeySet } from './file-contents.js';
-import type { Loaded, NamedFile } from './named-files.js';
+import type { Loaded } from './named-files.js';
 import type { AuthSettings, HttpTlsSettings, JwtSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { GatewaySettings, MerchantSettings } from './settings/merchant-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 import type { HostAndPort } from './value-rule.js';
-
-/** What is known besides the settings themselves. */
-interface Findings {
-  /** Every file that is named anywhere in the configuration. */
-  readonly files: readonly NamedFile[];
-  /** What does not stop the start but should be mended, e.g. a key file that others can read. */
-  readonly warnings: readonly Warning[];
-}
 
 /** The file, checked in itself and across its settings; the files that it names have not been looked at. Frozen. */
 export interface ParsedConfiguration extends Omit<BrokerSettings, 'store' | 'merchants'>, Findings {

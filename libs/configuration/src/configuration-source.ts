@@ -2,26 +2,31 @@ import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { BrokerConfiguration } from './broker-configuration.js';
+import { brokerKind } from './broker-kind.js';
+import type { ConfigurationKind, Findings } from './configuration-kind.js';
+import type { EgressConfiguration } from './egress-configuration.js';
+import { egressKind } from './egress-kind.js';
 import { inBatches } from './in-batches.js';
 import type { Environment } from './interpolate.js';
-import { examineFile, loadExamined } from './load-configuration.js';
+import { loadExamined, readYamlFile } from './load-configuration.js';
+import { examine } from './parse-configuration.js';
+import type { BrokerSettings } from './settings/broker-settings.js';
+import type { EgressDocument } from './settings/egress-settings.js';
 
 /** Equal to no stamp: whatever is found next counts as changed. */
 const NOTHING = '';
 
 /** A configuration that is read again while the program runs, when its file or one that it names has changed. */
-export class ConfigurationSource {
+abstract class SourceOf<Settings extends object, Configuration> {
+  readonly #kind: ConfigurationKind<Settings, unknown, Configuration>;
   readonly #file: string;
   readonly #environment: Environment;
   /** The file itself, and those that it named when it could last be understood. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
 
-  /**
-   * @param file path of the YAML file
-   * @param environment where `${NAME}` is taken from
-   */
-  constructor(file: string, environment: Environment) {
+  constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, environment: Environment) {
+    this.#kind = kind;
     this.#file = resolve(file);
     this.#environment = environment;
     this.#files = [this.#file];
@@ -38,16 +43,38 @@ export class ConfigurationSource {
   }
 
   /** @throws ConfigurationError with every fault at once; what is mended afterwards shows in `stamp` */
-  async load(): Promise<BrokerConfiguration> {
+  async load(): Promise<Configuration & Findings> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
-    const examined = await examineFile(this.#file, this.#environment);
+    const examined = examine(this.#kind, await readYamlFile(this.#file, this.#environment));
     const folder = dirname(this.#file);
     this.#files = [this.#file, ...new Set(examined.files.map(({ file }) => resolve(folder, file)))];
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    return await loadExamined(examined, folder);
+    return await loadExamined(this.#kind, examined, folder);
+  }
+}
+
+/** The file of a broker. */
+export class ConfigurationSource extends SourceOf<BrokerSettings, Omit<BrokerConfiguration, keyof Findings>> {
+  /**
+   * @param file path of the YAML file
+   * @param environment where `${NAME}` is taken from
+   */
+  constructor(file: string, environment: Environment) {
+    super(brokerKind, file, environment);
+  }
+}
+
+/** The file of an egress. */
+export class EgressConfigurationSource extends SourceOf<EgressDocument, Omit<EgressConfiguration, keyof Findings>> {
+  /**
+   * @param file path of the YAML file
+   * @param environment where `${NAME}` is taken from
+   */
+  constructor(file: string, environment: Environment) {
+    super(egressKind, file, environment);
   }
 }
 

@@ -8,6 +8,12 @@ export interface Fault {
   readonly problem: string;
 }
 
+/** What settings say against each other. */
+export interface CrossFault extends Fault {
+  /** Settings one of which would be enough: if any of them has a fault of its own, this one only follows from it. */
+  readonly unlessFaulty?: readonly string[];
+}
+
 /** Something that does not stop the start but that the operator should know. */
 export type Warning = Fault;
 
@@ -37,18 +43,17 @@ export function childPath(parent: string, child: string | number): string {
 export function withoutFollowers(faults: readonly Fault[]): Fault[] {
   const first = new Map<string, Fault>();
   for (const fault of faults) if (!first.has(fault.path)) first.set(fault.path, fault);
-  return notBelow([...first.values()], faults);
+  const paths = new Set(faults.map((fault) => fault.path));
+  return [...first.values()].filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
 }
 
-/** The faults that are neither at nor below the path of one of `causes`. */
-export function notCausedBy(causes: readonly Fault[], faults: readonly Fault[]): Fault[] {
+/** The faults that are neither at nor below the path of one of `causes`, and do not follow from one otherwise. */
+export function notCausedBy(causes: readonly Fault[], faults: readonly CrossFault[]): Fault[] {
   const paths = new Set(causes.map((cause) => cause.path));
-  return notBelow(faults, causes).filter((fault) => !paths.has(fault.path));
-}
-
-function notBelow(faults: readonly Fault[], causes: readonly Fault[]): Fault[] {
-  const paths = new Set(causes.map((cause) => cause.path));
-  return faults.filter((fault) => !ancestorsOf(fault.path).some((ancestor) => paths.has(ancestor)));
+  const isFaulty = (path: string): boolean => [path, ...ancestorsOf(path)].some((each) => paths.has(each));
+  return faults
+    .filter(({ path, unlessFaulty = [] }) => ![path, ...unlessFaulty].some(isFaulty))
+    .map(({ path, problem }) => ({ path, problem }));
 }
 
 /** Sorts by where the paths stand in the file; what is missing comes where the section that lacks it begins. */

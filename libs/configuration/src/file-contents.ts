@@ -34,12 +34,17 @@ export const recipientKey: ContentRule<RecipientKey> = {
   read: (text) => imported(text, importPaymentKey),
 };
 
-export const serviceCode: ContentRule<string> = {
-  kind: 'secret',
-  maxBytes: MAX_TEXT_BYTES,
-  read: (text) =>
-    uuid.accepts(text.trim()) ? { content: text.trim() } : { problem: `must hold ${uuid.expects}, and nothing else` },
-};
+export const serviceCode = secretOf(uuid);
+
+/** A secret beside which the file holds nothing. */
+export function secretOf({ accepts, expects }: TextRule): ContentRule<string> {
+  return {
+    kind: 'secret',
+    maxBytes: MAX_TEXT_BYTES,
+    read: (text) =>
+      accepts(text.trim()) ? { content: text.trim() } : { problem: `must hold ${expects}, and nothing else` },
+  };
+}
 
 /** Without the line feed at its end, which editors add. */
 export const password: ContentRule<string> = {

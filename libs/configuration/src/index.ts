@@ -6,13 +6,14 @@ export type {
   ParsedConfiguration,
   StoreConfiguration,
 } from './broker-configuration.js';
+export type { ParsedEgressConfiguration } from './egress-kind.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
-export { ConfigurationSource } from './configuration-source.js';
+export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
-export { loadConfiguration, readConfiguration } from './load-configuration.js';
+export { loadConfiguration, loadEgressConfiguration, readConfiguration } from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
-export { parseConfiguration } from './parse-configuration.js';
+export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { EVERY_MERCHANT, type Permission } from './settings/auth-settings.js';

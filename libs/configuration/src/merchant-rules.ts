@@ -1,6 +1,7 @@
 import type { LeadTime } from '#libs/session';
+import { gatewayRules } from './gateway-rules.js';
 import { momentRules } from './quiet-hours-rules.js';
-import { faultIf, repeats, type Rule } from './rule.js';
+import { faultIf, repeats, type Rule, rulesAt } from './rule.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
 
@@ -46,23 +47,12 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
         problem: `is the same file as clientKeyFiles[${first}]; remove one`,
       }),
     ),
-  httpsInProduction: ({ gateway }) =>
-    faultIf(
-      gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:',
-      'gateway.baseUrl',
-      'must be https, because gateway.environment is production',
-    ),
+  ...gatewayRules,
   helpersOnlyInTest: ({ gateway }) =>
     faultIf(
       gateway?.environment === 'production' && gateway.testBaseUrl !== undefined,
       'gateway.testBaseUrl',
       'is accepted only with environment: test; remove it',
-    ),
-  trustOnlyWithTls: ({ gateway: { baseUrl, tls: { caFile, pins = [] } = {} } = {} }) =>
-    faultIf(
-      baseUrl?.protocol === 'http:' && (caFile !== undefined || pins.length > 0),
-      'gateway.tls',
-      'has no effect on an http baseUrl; use https, or remove it',
     ),
   requestDataComplete: ({ gateway }) => {
     const { attach, name, recipientKeyFile } = gateway?.requestData ?? {};
@@ -122,8 +112,4 @@ const rules: Readonly<Record<string, Rule<MerchantSettings>>> = {
 
 /** The faults of each merchant by itself, with full paths. */
 export const merchantFaults: Rule<BrokerSettings> = ({ merchants = [] }) =>
-  merchants.flatMap((merchant, index) =>
-    Object.values(rules)
-      .flatMap((rule) => rule(merchant ?? {}))
-      .map(({ path, problem }) => ({ path: `merchants[${index}].${path}`, problem })),
-  );
+  merchants.flatMap((merchant, index) => rulesAt(`merchants[${index}]`, rules)(merchant ?? {}));

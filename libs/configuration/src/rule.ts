@@ -1,8 +1,27 @@
 import type { Loose } from './check-settings.js';
-import type { Fault } from './fault.js';
+import type { CrossFault, Fault } from './fault.js';
 
 /** A rule between settings. It sees what is right in itself; what is missing or wrong has been reported already. */
-export type Rule<Settings> = (settings: Loose<Settings>) => readonly Fault[];
+export type Rule<Settings> = (settings: Loose<Settings>) => readonly CrossFault[];
+
+/** The rules as one, of settings that stand at a path; each rule knows its own part of the path only. */
+export function rulesAt<Settings>(path: string, rules: Readonly<Record<string, Rule<Settings>>>): Rule<Settings> {
+  return (settings) =>
+    faultsAt(
+      path,
+      Object.values(rules).flatMap((rule) => rule(settings)),
+    );
+}
+
+/** The faults of settings that stand at a path, with that path before their own. */
+export function faultsAt(parent: string, faults: readonly CrossFault[]): readonly CrossFault[] {
+  const at = (path: string): string => `${parent}.${path}`;
+  return faults.map(({ path, problem, unlessFaulty = [] }) => ({
+    path: at(path),
+    problem,
+    unlessFaulty: unlessFaulty.map(at),
+  }));
+}
 
 export function faultIf(isWrong: boolean, path: string, problem: string): readonly Fault[] {
   return isWrong ? [{ path, problem }] : [];

@@ -66,12 +66,20 @@ export function oneOf(meaning: string, words: readonly string[], options?: Setti
 }
 
 export function wholeNumber(meaning: string, least: number, most: number): PropertyDecorator {
+  return setting(wholeNumberBetween(meaning, least, most));
+}
+
+export function optionalWholeNumber(meaning: string, least: number, most: number): PropertyDecorator {
+  return setting(wholeNumberBetween(meaning, least, most), { optional: true });
+}
+
+function wholeNumberBetween(meaning: string, least: number, most: number): Kind {
   const allowed = `a whole number from ${least} to ${most}`;
   const accepts = (value: unknown): boolean =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
   const problemOf = (value: unknown): string | undefined =>
     accepts(value) ? undefined : `must be ${allowed}, without quotes`;
-  return setting({ kind: 'number', meaning, allowed, problemOf });
+  return { kind: 'number', meaning, allowed, problemOf };
 }
 
 export function flag(meaning: string): PropertyDecorator {

@@ -55,6 +55,11 @@ export const hostName: TextRule = {
 
 export const uuid = matching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID, as the bank assigned it');
 
+export const serviceCodeAlias: TextRule = {
+  ...uuid,
+  expects: 'a UUID, made for this client alone',
+};
+
 /** What ids of merchants look like, as the source of a regular expression. */
 export const MERCHANT_ID = '^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$';
 
@@ -66,6 +71,12 @@ export function isCallerName(text: string): boolean {
 }
 
 export const callerName = matching(/^[\w.:/@-]{1,128}$/, '1 to 128 letters, digits and . _ : / @ -');
+
+/** A label of metrics; those that stand for no client begin with `_`. */
+export const clientName = matching(
+  /^[A-Za-z0-9][\w.:/@-]{0,63}$/,
+  '1 to 64 letters, digits and . _ : / @ -, beginning with a letter or digit',
+);
 
 export const keyPrefix = matching(/^[\w.:-]{1,64}$/, '1 to 64 letters, digits and . _ : -');
 
@@ -114,6 +125,8 @@ export const publicKeyPin = matching(
 /** A field name of RFC 9110 section 5.1 or a JSON member that needs no escaping. */
 export const attachmentName = matching(/^[A-Za-z0-9][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -');
 
+export const memberName = matching(/^[A-Za-z_][\w-]{0,63}$/, '1 to 64 letters, digits, _ and -, as in the body');
+
 export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query and fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so their marks are looked for in the text.
@@ -138,7 +151,7 @@ export const jwksUri: TextRule = {
   accepts: (text) => {
     const url = httpUrl(text);
     if (url === undefined || /#/.test(text) || /^https?:\/\/[^/]*@/i.test(text)) return false;
-    return url.protocol === 'https:' || isLoopback(url.hostname.replace(/^\[(.*)\]$/, '$1'));
+    return url.protocol === 'https:' || isLoopbackUrl(url);
   },
   convert: toUrl,
 };
@@ -147,6 +160,10 @@ export const jwksUri: TextRule = {
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 4) return host.startsWith('127.');
   return host === '::1' || host.toLowerCase() === 'localhost';
+}
+
+export function isLoopbackUrl({ hostname }: Pick<URL, 'hostname'>): boolean {
+  return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
 }
 
 export const proxyUrl: TextRule = {

@@ -32,15 +32,18 @@ const policyMerchant: TextRule = {
   accepts: (value) => value === EVERY_MERCHANT || merchantId.accepts(value),
 };
 
-/** TLS of the API itself, and the authorities whose client certificates name callers (`auth.mtls`). */
+/** TLS of what is served, and the authorities whose client certificates name callers. */
 export class HttpTlsSettings {
-  @text('PEM certificate of the API, with its chain; a `tls` section turns TLS 1.2 and 1.3 on.', fileOf(certificates))
+  @text(
+    'PEM certificate that is served, with its chain; a `tls` section turns TLS 1.2 and 1.3 on.',
+    fileOf(certificates),
+  )
   readonly certFile!: FileName<string>;
 
   @text('PEM key of that certificate.', fileOf(privateKey))
   readonly keyFile!: FileName<string>;
 
-  @text('PEM authorities of client certificates; with `auth.mtls`.', fileOf(certificates), { optional: true })
+  @text('PEM authorities of client certificates, which then name callers.', fileOf(certificates), { optional: true })
   readonly clientCaFile?: FileName<string>;
 }
 

@@ -1,7 +1,8 @@
-import { flag, list, oneOf, section, text, wholeNumber } from '../setting.js';
-import { durationBetween, durationMs, fileName, hostName } from '../value-rule.js';
+import { flag, list, section, text, wholeNumber } from '../setting.js';
+import { fileName, hostName } from '../value-rule.js';
 import { AuthSettings, HttpTlsSettings } from './auth-settings.js';
 import { MerchantSettings } from './merchant-settings.js';
+import { LogSettings, ReloadSettings } from './process-settings.js';
 import { StoreSettings } from './store-settings.js';
 
 /** Of each caller on one replica, for the routes that cost more than a read: rejections and payloads. */
@@ -63,22 +64,6 @@ class AuditSettings {
     1_000_000_000,
   )
   readonly readEvery: number = 1_000;
-}
-
-class ReloadSettings {
-  @flag('Take changed files without a restart: [reload](reload.md). SIGHUP always does it at once.')
-  readonly watch: boolean = true;
-
-  @text(
-    'How often the files are looked at; a change is taken once it has stood still for a second.',
-    durationBetween('1s', '1h'),
-  )
-  readonly everyMs: number = durationMs('5s');
-}
-
-class LogSettings {
-  @oneOf('The least severe lines that are logged.', ['debug', 'info', 'warn', 'error'])
-  readonly level: 'debug' | 'info' | 'warn' | 'error' = 'info';
 }
 
 /** The whole file. A default is where it belongs: the initial value of its setting. */

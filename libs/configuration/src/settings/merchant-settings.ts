@@ -28,7 +28,7 @@ class RequestDataSettings {
 }
 
 /** Whom to believe at the gateway's end. Nothing here can switch verification off. */
-class GatewayTlsSettings {
+export class GatewayTlsSettings {
   @text('PEM certificates to trust in place of the built-in authorities.', fileOf(certificates), { optional: true })
   readonly caFile?: FileName<string>;
 

@@ -1,0 +1,82 @@
+import { toConfiguration, toParsed } from './arrange-options.js';
+import type { BrokerConfiguration, ParsedConfiguration } from './broker-configuration.js';
+import { crossFaults, keysSharedWithTest, serviceCodeRepeated } from './broker-rules.js';
+import type { Loose } from './check-settings.js';
+import type { ConfigurationKind, Findings } from './configuration-kind.js';
+import type { Fault, Warning } from './fault.js';
+import { isPair } from './file-contents.js';
+import type { Loaded } from './named-files.js';
+import { quietHoursWarnings } from './quiet-hours-rules.js';
+import { faultIf, repeats } from './rule.js';
+import { BrokerSettings } from './settings/broker-settings.js';
+
+export const brokerKind: ConfigurationKind<
+  BrokerSettings,
+  Omit<ParsedConfiguration, keyof Findings>,
+  Omit<BrokerConfiguration, keyof Findings>
+> = {
+  settings: BrokerSettings,
+  rule: crossFaults,
+  betweenFiles,
+  toParsed: (settings) => {
+    const parsed = toParsed(settings);
+    return { ...parsed, warnings: warningsOf(parsed) };
+  },
+  toConfiguration,
+};
+
+function betweenFiles(
+  { http, merchants = [] }: Loaded<Loose<BrokerSettings>>,
+  { merchants: named = [] }: Loose<BrokerSettings>,
+): readonly Fault[] {
+  const { cert, key } = http?.tls ?? {};
+  return [
+    ...faultIf(
+      cert !== undefined && key !== undefined && !isPair(cert, key),
+      'http.tls.keyFile',
+      'names a key that does not belong to the certificate',
+    ),
+    // The check of the file alone cannot see what stands in a `serviceCodeFile`.
+    ...repeats(
+      merchants,
+      (merchant) => merchant?.serviceCode?.toLowerCase(),
+      (index, first) =>
+        named[index]?.serviceCodeFile === undefined
+          ? serviceCodeRepeated(index, first)
+          : {
+              path: `merchants[${index}].serviceCodeFile`,
+              problem: `holds the serviceCode of merchants[${first}]; their sessions would end each other`,
+            },
+    ),
+    // The same key under two file names is still the same key.
+    ...keysSharedWithTest(
+      merchants.map((merchant) => ({
+        environment: merchant?.gateway?.environment,
+        keys: merchant?.clientKeys?.map((clientKey) => clientKey?.thumbprint) ?? [],
+      })),
+    ),
+  ];
+}
+
+function warningsOf({ auth, merchants }: Omit<ParsedConfiguration, keyof Findings>): Warning[] {
+  return [...accessWarnings(auth), ...outageWarnings(merchants), ...quietHoursWarnings(merchants)];
+}
+
+/** Replicas that create for themselves end each other's sessions, and payments made with one of those are refused. */
+function outageWarnings(merchants: ParsedConfiguration['merchants']): Warning[] {
+  const problem = "is authorize, but a new session may end the one before it: in an outage replicas end each other's";
+  return merchants.some(({ session }) => session.onStoreOutage === 'authorize' && session.supersedes !== false)
+    ? [{ path: 'store.onStoreOutage', problem }]
+    : [];
+}
+
+function accessWarnings(auth: ParsedConfiguration['auth']): Warning[] {
+  const permitted = new Set(auth.policies.map((policy) => policy.caller));
+  const idle = auth.tokens.flatMap(({ caller }, index) =>
+    permitted.has(caller)
+      ? []
+      : [{ path: `auth.tokens[${index}].caller`, problem: 'has no policy and may do nothing' }],
+  );
+  const closed = auth.tokens.length === 0 && auth.jwt === undefined && !auth.mtls && !auth.disabled;
+  return closed ? [{ path: 'auth.tokens', problem: 'is empty: nobody can use the API' }] : idle;
+}

@@ -1,0 +1,433 @@
+import type { ParsedEgressConfiguration } from './egress-kind.js';
+import { ConfigurationError } from './fault.js';
+import { parseEgressConfiguration } from './parse-configuration.js';
+
+type Raw = Record<string, unknown>;
+
+const TOKEN = 'ab'.repeat(32);
+const OTHER_TOKEN = 'cd'.repeat(32);
+const ALIAS = '337d9304-0368-11ed-b939-0242ac120002';
+const OTHER_ALIAS = '437d9304-0368-11ed-b939-0242ac120002';
+const PIN = `sha256/${Buffer.alloc(32, 7).toString('base64')}`;
+
+const shop = (changes: Raw = {}): Raw => ({ name: 'shop', merchant: 'shop', token: { sha256: TOKEN }, ...changes });
+const kiosk = (changes: Raw = {}): Raw => ({ name: 'kiosk', merchant: 'shop', ...changes });
+const withAlias = { serviceCodeAlias: ALIAS, publicKeyFile: 'shop.pub.jwk.json' };
+const tls = { certFile: 'tls.crt', keyFile: 'tls.key' };
+
+const parse = (changes: Raw = {}): ParsedEgressConfiguration => {
+  // What stands here stands first in the file as well.
+  const minimal = {
+    broker: { url: 'http://127.0.0.1:8080' },
+    gateway: { baseUrl: 'https://gateway.example' },
+    clients: [shop()],
+  };
+  return parseEgressConfiguration(JSON.stringify({ egress: { ...minimal, ...changes } }), {});
+};
+function faultsOf(act: () => unknown): string[] {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults.map(({ path, problem }) => `${path} ${problem}`);
+    throw error;
+  }
+  return [];
+}
+const faults = (changes: Raw): string[] => faultsOf(() => parse(changes));
+const warnings = (changes: Raw): string[] => parse(changes).warnings.map(({ path, problem }) => `${path} ${problem}`);
+
+describe('parseEgressConfiguration', () => {
+  it('fills in every default', () => {
+    expect(parse()).toEqual({
+      listen: { host: '127.0.0.1', port: 8090 },
+      management: { host: '127.0.0.1', port: 9466 },
+      broker: { url: new URL('http://127.0.0.1:8080'), tls: {} },
+      gateway: {
+        baseUrl: new URL('https://gateway.example'),
+        environment: 'production',
+        timeoutMs: 30_000,
+        tls: { pins: [] },
+      },
+      aliasKeyFiles: [],
+      clients: [{ name: 'shop', merchant: 'shop', token: { sha256: TOKEN } }],
+      routes: [
+        { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [] },
+        {
+          path: '/ecom/execute_request/**',
+          body: 'sealed',
+          encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+        },
+      ],
+      audit: { destination: 'stdout' },
+      reload: { watch: true, everyMs: 5_000 },
+      log: { level: 'info' },
+      files: [],
+      warnings: [],
+    });
+  });
+
+  it('reads every setting', () => {
+    const parsed = parse({
+      listen: { host: '0.0.0.0', port: 0, tls: { ...tls, clientCaFile: 'clients.pem' } },
+      management: { host: '::1', port: 0 },
+      broker: { url: 'https://broker.example/b', tokenFile: 'token', tls: { caFile: 'ca.pem', ...tls } },
+      gateway: {
+        baseUrl: 'http://sandbox:8081',
+        environment: 'test',
+        timeout: '2s',
+        proxy: 'http://u:p@proxy:3128',
+      },
+      aliasKeyFiles: ['new.jwk.json', 'old.jwk.json'],
+      clients: [
+        shop({
+          formerToken: { sha256: OTHER_TOKEN.toUpperCase() },
+          certificate: 'spiffe://example/shop',
+          ...withAlias,
+        }),
+        kiosk({ serviceCodeAliasFile: 'alias', publicKeyFile: 'kiosk.pub.jwk.json' }),
+      ],
+      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], maxBytes: 1 }],
+      audit: { destination: 'none' },
+      reload: { watch: false, every: '1m' },
+      log: { level: 'debug' },
+    });
+    expect(parsed).toMatchObject({
+      listen: { host: '0.0.0.0', port: 0, tls: { certFile: 'tls.crt', clientCaFile: 'clients.pem' } },
+      broker: { url: new URL('https://broker.example/b'), tokenFile: 'token', tls: { caFile: 'ca.pem', ...tls } },
+      gateway: { environment: 'test', timeoutMs: 2_000, proxy: new URL('http://u:p@proxy:3128') },
+      clients: [
+        { formerToken: { sha256: OTHER_TOKEN }, certificate: 'spiffe://example/shop', serviceCodeAlias: ALIAS },
+        { name: 'kiosk', serviceCodeAliasFile: 'alias' },
+      ],
+      routes: [{ path: '/pay', body: 'sealed', encrypted: ['pan'], maxBytes: 1 }],
+      audit: { destination: 'none' },
+      reload: { watch: false, everyMs: 60_000 },
+      log: { level: 'debug' },
+      warnings: [],
+    });
+    expect(parsed.files.map(({ path, content }) => `${path} ${content}`)).toEqual([
+      'egress.broker.tokenFile secret',
+      'egress.broker.tls.caFile certificates',
+      'egress.broker.tls.certFile certificates',
+      'egress.broker.tls.keyFile secret',
+      'egress.clients[0].publicKeyFile public',
+      'egress.clients[1].serviceCodeAliasFile secret',
+      'egress.clients[1].publicKeyFile public',
+      'egress.listen.tls.certFile certificates',
+      'egress.listen.tls.keyFile secret',
+      'egress.listen.tls.clientCaFile certificates',
+      'egress.aliasKeyFiles[0] secret',
+      'egress.aliasKeyFiles[1] secret',
+    ]);
+    expect(Object.isFrozen(parsed.clients[0])).toBe(true);
+  });
+
+  it('fills placeholders from the environment', () => {
+    const text = `egress:
+      listen: { port: "\${PORT}" }
+      broker: { url: http://localhost:8080 }
+      gateway: { baseUrl: https://gateway.example }
+      clients: [{ name: shop, merchant: shop, token: { sha256: "\${SHOP}" } }]`;
+    const parsed = parseEgressConfiguration(text, { PORT: '8443', SHOP: TOKEN });
+    expect(parsed.listen.port).toBe(8443);
+    expect(parsed.clients[0]?.token?.sha256).toBe(TOKEN);
+  });
+
+  it('says of a file without its root member, such as that of a broker, that it is missing', () => {
+    expect(faultsOf(() => parseEgressConfiguration('merchants: []', {}))).toEqual([
+      'egress is missing',
+      'merchants is not a setting; known here: egress',
+    ]);
+  });
+
+  it('says of each section that has no default that it is missing', () => {
+    expect(faultsOf(() => parseEgressConfiguration('egress: {}', {}))).toEqual([
+      'egress.broker is missing',
+      'egress.gateway is missing',
+      'egress.clients is missing',
+    ]);
+  });
+
+  it.each<[string, Raw, string]>([
+    ['a port out of range', { listen: { port: 65_536 } }, 'egress.listen.port must be a whole number from 0 to 65535'],
+    ['no client', { clients: [] }, 'egress.clients must have at least 1 item'],
+    ['no route', { routes: [] }, 'egress.routes must have at least 1 item'],
+    ['too many routes', { routes: Array(101).fill({}) }, 'egress.routes must have at most 100 items'],
+    ['a client that looks like none', { clients: [shop({ name: '_unknown' })] }, 'egress.clients[0].name must be 1 to'],
+    ['an id that no merchant has', { clients: [shop({ merchant: 'Shop' })] }, 'egress.clients[0].merchant must be 1'],
+    ['the hash of nothing', emptyToken(), 'egress.clients[0].token.sha256 must be the SHA-256 of a token'],
+    ['a body of another kind', route({ body: 'open' }), 'egress.routes[0].body must be one of clear, sealed'],
+    ['a path with an escape', route({ path: '/a%2e' }), 'egress.routes[0].path must be a path such as'],
+    [
+      'a body of no bytes',
+      route({ maxBytes: 0 }),
+      'egress.routes[0].maxBytes must be a whole number from 1 to 67108864',
+    ],
+    ['a body beyond bounds', route({ maxBytes: 67_108_865 }), 'egress.routes[0].maxBytes must be a whole number from'],
+    [
+      'a member that no body has',
+      route({ body: 'sealed', encrypted: ['a b'] }),
+      'egress.routes[0].encrypted[0] must be 1 to 64',
+    ],
+    [
+      'an alias that is no UUID',
+      { clients: [shop({ ...withAlias, serviceCodeAlias: 'x' })], aliasKeyFiles: ['k'] },
+      'egress.clients[0].serviceCodeAlias must be a UUID, made for this client alone',
+    ],
+    ['a pin that is none', gateway({ tls: { pins: ['sha256/x'] } }), 'egress.gateway.tls.pins[0] must be sha256/'],
+    ['a timeout beyond bounds', gateway({ timeout: '10m' }), 'egress.gateway.timeout must be a duration from 100ms'],
+    ['what the broker alone has', { audit: { readEvery: 5 } }, 'egress.audit.readEvery is not a setting'],
+  ])('refuses %s', (_what, changes, fault) => {
+    expect(faults(changes)).toEqual([expect.stringContaining(fault)]);
+  });
+});
+
+function emptyToken(): Raw {
+  return { clients: [shop({ token: { sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' } })] };
+}
+function route(changes: Raw): Raw {
+  return { routes: [{ path: '/pay', body: 'clear', ...changes }] };
+}
+function gateway(changes: Raw): Raw {
+  return { gateway: { baseUrl: 'https://gateway.example', ...changes } };
+}
+function broker(changes: Raw): Raw {
+  return { broker: { url: 'https://broker.example', ...changes } };
+}
+
+describe('the addresses of an egress', () => {
+  it('must have two ports, or free ones', () => {
+    expect(faults({ listen: { port: 9000 }, management: { port: 9000 } })).toEqual([
+      'egress.management.port must differ from egress.listen.port',
+    ]);
+    expect(faults({ listen: { port: 0 }, management: { port: 0 } })).toEqual([]);
+  });
+
+  it('are warned of when a network can reach them without TLS', () => {
+    expect(warnings({ listen: { host: '0.0.0.0' } })).toEqual([
+      expect.stringMatching(/^egress\.listen\.tls is missing, and egress\.listen\.host is not a loopback address/),
+    ]);
+    expect(warnings({ listen: { host: '0.0.0.0', tls } })).toEqual([]);
+    expect(warnings({ listen: { host: '::1' } })).toEqual([]);
+  });
+
+  it('need the whole of a certificate', () => {
+    expect(faults({ listen: { tls: { certFile: 'tls.crt' } } })).toEqual([
+      'egress.listen.tls.keyFile is missing: it must be the path of a file',
+    ]);
+  });
+});
+
+describe('the way to the broker', () => {
+  it('needs a token or a certificate, except on this machine', () => {
+    expect(faults(broker({}))).toEqual([
+      'egress.broker.tokenFile is missing: name the file with the token of the egress, or give broker.tls a certFile and a keyFile',
+    ]);
+    expect(faults(broker({ tokenFile: 'token' }))).toEqual([]);
+    expect(faults(broker({ tls }))).toEqual([]);
+    for (const url of ['http://127.0.0.2:8080', 'http://[::1]:8080', 'https://localhost']) {
+      expect(faults(broker({ url }))).toEqual([]);
+    }
+  });
+
+  it.each(['certFile', 'keyFile'])('says nothing of a missing token when there is a faulty %s', (setting) => {
+    const found = faults(broker({ tls: { ...tls, [setting]: 5 } }));
+    expect(found).toEqual([`egress.broker.tls.${setting} must be text: the path of a file; put the value in quotes`]);
+  });
+
+  it.each([
+    ['keyFile', { certFile: 'tls.crt' }],
+    ['certFile', { keyFile: 'tls.key' }],
+  ])('needs the %s that belongs to the other', (missing, given) => {
+    expect(faults(broker({ tls: given }))).toEqual([
+      `egress.broker.tls.${missing} is missing: certFile and keyFile belong together`,
+    ]);
+  });
+
+  it('has no TLS over http', () => {
+    expect(faults({ broker: { url: 'http://localhost:8080', tls: { caFile: 'ca.pem' } } })).toEqual([
+      'egress.broker.tls has no effect on an http url; use https, or remove it',
+    ]);
+  });
+
+  it('is warned of when it is in clear over a network', () => {
+    expect(warnings(broker({ url: 'http://broker:8080', tokenFile: 'token' }))).toEqual([
+      'egress.broker.url is http to another machine: the token of the egress and the sessions go in clear; use https',
+    ]);
+    expect(warnings(broker({ tokenFile: 'token' }))).toEqual([]);
+  });
+});
+
+describe('the way to the gateway', () => {
+  it('is https in production', () => {
+    expect(faults(gateway({ baseUrl: 'http://gateway.example' }))).toEqual([
+      'egress.gateway.baseUrl must be https, because gateway.environment is production',
+    ]);
+    expect(faults(gateway({ baseUrl: 'http://gateway.example', environment: 'test' }))).toEqual([]);
+  });
+
+  it.each([{ caFile: 'ca.pem' }, { pins: [PIN] }])('trusts nobody in particular over http: %j', (trust) => {
+    expect(faults(gateway({ baseUrl: 'http://gateway.example', environment: 'test', tls: trust }))).toEqual([
+      'egress.gateway.tls has no effect on an http baseUrl; use https, or remove it',
+    ]);
+    expect(faults(gateway({ tls: trust }))).toEqual([]);
+  });
+});
+
+describe('the routes', () => {
+  const clear = (path: string): Raw => ({ path, body: 'clear' });
+
+  it('must each be reached', () => {
+    expect(faults({ routes: [clear('/a/*'), clear('/b/**'), clear('/b/c'), clear('/a/b'), clear('/**')] })).toEqual([
+      'egress.routes[2].path is never reached: egress.routes[1] comes first and matches all of it; put this one before that, or remove it',
+      'egress.routes[3].path is never reached: egress.routes[0] comes first and matches all of it; put this one before that, or remove it',
+    ]);
+  });
+
+  it('must differ', () => {
+    expect(faults({ routes: [clear('/a'), clear('/a')] })).toEqual([
+      expect.stringMatching(/^egress\.routes\[1\]\.path is never reached/),
+    ]);
+  });
+
+  it('cannot have the create call', () => {
+    expect(faults({ routes: [clear('/api-gateway/authorize_virtual_device'), clear('/api-gateway/*')] })).toEqual([
+      'egress.routes[0].path is the create call, which the egress answers itself and never sends to the bank; remove the route',
+    ]);
+  });
+
+  it('hold no sealed body of more than 64 KiB', () => {
+    const sealed = (maxBytes: number): Raw => ({ routes: [{ path: '/pay', body: 'sealed', maxBytes }] });
+    expect(faults(sealed(65_537))).toEqual(['egress.routes[0].maxBytes must be at most 65536 with body: sealed']);
+    expect(faults(sealed(65_536))).toEqual([]);
+    expect(faults(route({ maxBytes: 67_108_864 }))).toEqual([]);
+  });
+
+  it('have encrypted members only where the body is sealed', () => {
+    expect(faults(route({ encrypted: ['pan'] }))).toEqual([
+      'egress.routes[0].encrypted has no effect with body: clear; remove it, or set body to sealed',
+    ]);
+    expect(faults(route({ encrypted: [] }))).toEqual([]);
+  });
+});
+
+describe('the clients', () => {
+  const listen = { tls: { ...tls, clientCaFile: 'clients.pem' } };
+  const aliasKeyFiles = ['alias.jwk.json'];
+
+  it.each<[string, Raw, Raw]>([
+    ['a token', { token: { sha256: OTHER_TOKEN } }, {}],
+    ['a certificate', { certificate: 'kiosk' }, { listen }],
+    ['an alias', withAlias, { aliasKeyFiles }],
+    ['an alias in a file', { serviceCodeAliasFile: 'alias', publicKeyFile: 'k' }, { aliasKeyFiles }],
+  ])('may have %s alone', (_credential, changes, rest) => {
+    expect(faults({ clients: [shop(), kiosk(changes)], ...rest })).toEqual([]);
+  });
+
+  it('need at least one credential', () => {
+    expect(faults({ clients: [shop(), kiosk()] })).toEqual([
+      'egress.clients[1].token is missing: a client needs at least one of token, certificate and serviceCodeAlias',
+    ]);
+  });
+
+  it.each<[string, Raw, string]>([
+    ['certificate', { certificate: 'a b' }, 'egress.clients[0].certificate must be 1 to 128'],
+    ['serviceCodeAlias', { serviceCodeAlias: 'x' }, 'egress.clients[0].serviceCodeAlias must be a UUID'],
+    ['serviceCodeAliasFile', { serviceCodeAliasFile: 5 }, 'egress.clients[0].serviceCodeAliasFile must be text'],
+    ['token', { token: 5 }, 'egress.clients[0].token must be a mapping'],
+    ['formerToken', { formerToken: 5 }, 'egress.clients[0].formerToken must be a mapping'],
+  ])('are not said to have no credential when their %s is wrong', (_setting, changes, fault) => {
+    expect(faults({ clients: [kiosk(changes)] })).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it('need a token to have a former one', () => {
+    expect(faults({ clients: [kiosk({ formerToken: { sha256: TOKEN } })] })).toEqual([
+      'egress.clients[0].token is missing: formerToken is for the change to another one; call it token',
+    ]);
+  });
+
+  it('need a key with their alias, and an alias with their key', () => {
+    expect(faults({ aliasKeyFiles, clients: [shop({ serviceCodeAlias: ALIAS })] })).toEqual([
+      'egress.clients[0].publicKeyFile is missing: answers to a client with serviceCodeAlias are sealed to its public key',
+    ]);
+    expect(faults({ clients: [shop({ publicKeyFile: 'shop.pub.jwk.json' })] })).toEqual([
+      'egress.clients[0].serviceCodeAlias is missing: publicKeyFile has no effect without it; give it, or remove that',
+    ]);
+    expect(faults({ clients: [shop({ publicKeyFile: 'k', serviceCodeAliasFile: 5 })] })).toEqual([
+      expect.stringContaining('egress.clients[0].serviceCodeAliasFile must be text'),
+    ]);
+  });
+
+  it('have one alias each', () => {
+    expect(faults({ aliasKeyFiles, clients: [shop({ ...withAlias, serviceCodeAliasFile: 'alias' })] })).toEqual([
+      'egress.clients[0].serviceCodeAliasFile stands beside serviceCodeAlias; give exactly one of them',
+    ]);
+  });
+
+  it('need a key of the egress for an alias', () => {
+    expect(faults({ clients: [shop(), kiosk(withAlias)] })).toEqual([
+      'egress.aliasKeyFiles is missing: the alias session of egress.clients[1] is made from a key of the egress; make one with `keys generate`',
+    ]);
+    expect(faults({ aliasKeyFiles: 5, clients: [kiosk(withAlias)] })).toEqual([
+      'egress.aliasKeyFiles must be a sequence',
+    ]);
+  });
+
+  it('need an authority for a certificate', () => {
+    const clients = [shop({ certificate: 'shop' })];
+    const problem = 'is missing: egress.clients[0].certificate needs certFile, keyFile and clientCaFile';
+    expect(faults({ clients })).toEqual([`egress.listen.tls ${problem}`]);
+    expect(faults({ clients, listen: { tls } })).toEqual([`egress.listen.tls.clientCaFile ${problem}`]);
+    expect(faults({ clients, listen: { tls: 5 } })).toEqual(['egress.listen.tls must be a mapping of settings']);
+  });
+
+  it('must have names of their own', () => {
+    expect(faults({ clients: [shop(), kiosk({ name: 'shop', token: { sha256: OTHER_TOKEN } })] })).toEqual([
+      'egress.clients[1].name is the name of egress.clients[0] already; names must be unique',
+    ]);
+  });
+
+  it('must have tokens of their own, former ones included', () => {
+    const problem = (other: string): string => `is the same token as egress.${other}; give each its own, or remove one`;
+    const same = { sha256: TOKEN.toUpperCase() };
+    expect(faults({ clients: [shop(), kiosk({ token: same })] })).toEqual([
+      `egress.clients[1].token.sha256 ${problem('clients[0].token')}`,
+    ]);
+    expect(faults({ clients: [shop(), kiosk({ token: { sha256: OTHER_TOKEN }, formerToken: same })] })).toEqual([
+      `egress.clients[1].formerToken.sha256 ${problem('clients[0].token')}`,
+    ]);
+    expect(faults({ clients: [shop({ formerToken: same })] })).toEqual([
+      `egress.clients[0].formerToken.sha256 ${problem('clients[0].token')}`,
+    ]);
+  });
+
+  it('must have certificates of their own', () => {
+    expect(faults({ listen, clients: [shop({ certificate: 'shop' }), kiosk({ certificate: 'shop' })] })).toEqual([
+      'egress.clients[1].certificate is the certificate of egress.clients[0] already; it must name exactly one client',
+    ]);
+  });
+
+  it('must have aliases of their own, whatever the case', () => {
+    const clients = [shop(withAlias), kiosk({ ...withAlias, serviceCodeAlias: ALIAS.toUpperCase() })];
+    expect(faults({ aliasKeyFiles, clients })).toEqual([
+      'egress.clients[1].serviceCodeAlias is the alias of egress.clients[0] already; an alias must name exactly one client',
+    ]);
+    expect(
+      faults({ aliasKeyFiles, clients: [shop(withAlias), kiosk({ ...withAlias, serviceCodeAlias: OTHER_ALIAS })] }),
+    ).toEqual([]);
+  });
+
+  it('must have different key files for aliases', () => {
+    expect(faults({ aliasKeyFiles: ['a', 'b', 'a'], clients: [shop(withAlias)] })).toEqual([
+      'egress.aliasKeyFiles[2] is the same file as egress.aliasKeyFiles[0]; remove one',
+    ]);
+  });
+
+  it('are what authorities and alias keys are for: without, there is a warning', () => {
+    expect(warnings({ listen, aliasKeyFiles })).toEqual([
+      'egress.listen.tls.clientCaFile has no effect: no client has a certificate',
+      'egress.aliasKeyFiles has no effect: no client has an alias',
+    ]);
+    expect(warnings({ listen, aliasKeyFiles, clients: [shop({ certificate: 'shop', ...withAlias })] })).toEqual([]);
+  });
+});

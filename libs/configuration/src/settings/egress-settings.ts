@@ -1,0 +1,225 @@
+import type { ClientKey, RecipientKey } from '#libs/jwe';
+import {
+  bearerToken,
+  certificates,
+  clientKey,
+  type FileName,
+  fileOf,
+  privateKey,
+  recipientKey,
+  secretOf,
+} from '../file-contents.js';
+import { routePath } from '../route-path.js';
+import { list, oneOf, optionalWholeNumber, section, text, texts, wholeNumber } from '../setting.js';
+import {
+  baseUrl,
+  callerName,
+  clientName,
+  durationBetween,
+  durationMs,
+  fileName,
+  hostName,
+  memberName,
+  merchantId,
+  proxyUrl,
+  serviceCodeAlias,
+  sha256Hex,
+} from '../value-rule.js';
+import { HttpTlsSettings } from './auth-settings.js';
+import { GatewayTlsSettings } from './merchant-settings.js';
+import { LogSettings, ReloadSettings } from './process-settings.js';
+
+/** A sealed body is held in memory as a whole, several times over. */
+export const MAX_SEALED_BYTES = 65_536;
+const MAX_CLEAR_BYTES = 67_108_864;
+
+/** Of sealed and clear bodies, where a route does not say it. */
+export const DEFAULT_MAX_BYTES = { sealed: MAX_SEALED_BYTES, clear: 1_048_576 } as const;
+
+/** Where clients call. Loopback unless said otherwise: whoever may use it can make payments. */
+class ListenSettings {
+  @text('Address for the clients.', hostName)
+  readonly host: string = '127.0.0.1';
+
+  @wholeNumber('Port for the clients, 0 for any free one.', 0, 65_535)
+  readonly port: number = 8090;
+
+  @section(HttpTlsSettings, { optional: true }) readonly tls?: HttpTlsSettings;
+}
+
+class EgressManagementSettings {
+  @text('Address of health and metrics. They need no authentication: keep them inside your network.', hostName)
+  readonly host: string = '127.0.0.1';
+
+  @wholeNumber('Must differ from `egress.listen.port`; 0 for any free one.', 0, 65_535)
+  readonly port: number = 9466;
+}
+
+/** Trust and identity towards the broker. Nothing here can switch verification off. */
+class BrokerTlsSettings {
+  @text('PEM authorities of the broker instead of the built-in ones.', fileOf(certificates), { optional: true })
+  readonly caFile?: FileName<string>;
+
+  @text('PEM certificate by which the broker knows the egress (`auth.mtls` there).', fileOf(certificates), {
+    optional: true,
+  })
+  readonly certFile?: FileName<string>;
+
+  @text('PEM key of that certificate.', fileOf(privateKey), { optional: true })
+  readonly keyFile?: FileName<string>;
+}
+
+/** Where sessions come from. */
+class BrokerAccessSettings {
+  @text('Where the broker is. Over http, sessions and token go in clear.', baseUrl)
+  readonly url!: URL;
+
+  @text(
+    'Bearer token of the egress, read anew when it changes. Needed without a certificate, except on a loopback address.',
+    fileOf(bearerToken),
+    { optional: true },
+  )
+  readonly tokenFile?: FileName<string>;
+
+  @section(BrokerTlsSettings) readonly tls: BrokerTlsSettings = new BrokerTlsSettings();
+}
+
+/** Where requests go. */
+class EgressGatewaySettings {
+  @text('Where the gateway is. https is demanded in production.', baseUrl)
+  readonly baseUrl!: URL;
+
+  @oneOf('`test` allows http.', ['production', 'test'])
+  readonly environment: 'production' | 'test' = 'production';
+
+  @text('A request as a whole, from the first byte sent to the last one received.', durationBetween('100ms', '5m'))
+  readonly timeoutMs: number = durationMs('30s');
+
+  @section(GatewayTlsSettings) readonly tls: GatewayTlsSettings = new GatewayTlsSettings();
+
+  @text('URL of an HTTP proxy to the gateway.', proxyUrl, { optional: true })
+  readonly proxy?: URL;
+}
+
+/** In use. */
+class ClientTokenSettings {
+  /** In lower case. */
+  @text('SHA-256 of the bearer token of the client. The token itself is not stored anywhere.', sha256Hex)
+  readonly sha256!: string;
+}
+
+/** Still accepted while the client is given another one. */
+class FormerTokenSettings {
+  /** In lower case. */
+  @text('SHA-256 of the token before it, while the client changes over.', sha256Hex)
+  readonly sha256!: string;
+}
+
+/** Who may use the egress, and as what. */
+export class EgressClientSettings {
+  @text('Unique. For logs, metrics and the audit.', clientName)
+  readonly name!: string;
+
+  @text('Whose sessions its requests use; a merchant of the broker.', merchantId)
+  readonly merchant!: string;
+
+  @section(ClientTokenSettings, { optional: true }) readonly token?: ClientTokenSettings;
+  @section(FormerTokenSettings, { optional: true }) readonly formerToken?: FormerTokenSettings;
+
+  @text(
+    'The name in its client certificate: URI SAN, else DNS SAN, else CN. Needs `egress.listen.tls.clientCaFile`.',
+    callerName,
+    { optional: true },
+  )
+  readonly certificate?: string;
+
+  @text(
+    'Public JWK of a client that authorizes for itself: its alias session and its answers are sealed to it.',
+    fileOf(recipientKey),
+    { optional: true },
+  )
+  readonly publicKeyFile?: FileName<RecipientKey>;
+
+  @text(
+    'A secret UUID that such a client sends as its serviceCode. Not the one of the bank; unique. ' +
+      'This or `serviceCodeAliasFile`.',
+    serviceCodeAlias,
+    { optional: true },
+  )
+  readonly serviceCodeAlias?: string;
+
+  @text('A file that holds the alias and nothing else.', fileOf(secretOf(serviceCodeAlias)), { optional: true })
+  readonly serviceCodeAliasFile?: FileName<string>;
+}
+
+export class EgressRouteSettings {
+  @text('`*` is exactly one part of a path, `**` at the end is one or more.', routePath)
+  readonly path!: string;
+
+  @oneOf('`clear`: the body goes to the gateway as it is. `sealed`: as a JWE to the key of the session.', [
+    'clear',
+    'sealed',
+  ])
+  readonly body!: 'clear' | 'sealed';
+
+  @texts(
+    'Members of a sealed body that are JWEs of their own, so that no card number is looked for in them.',
+    memberName,
+    0,
+  )
+  readonly encrypted: readonly string[] = [];
+
+  @optionalWholeNumber(
+    'The longest body, either way. `sealed`: 65536 at most and by default; `clear`: 1048576 by default.',
+    1,
+    MAX_CLEAR_BYTES,
+  )
+  readonly maxBytes?: number;
+}
+
+class EgressAuditSettings {
+  @text('Where audit records go: `stdout`, `none`, or a file that is appended to.', fileName)
+  readonly destination: string = 'stdout';
+}
+
+export class EgressSettings {
+  @section(ListenSettings) readonly listen: ListenSettings = new ListenSettings();
+  @section(EgressManagementSettings) readonly management: EgressManagementSettings = new EgressManagementSettings();
+  @section(BrokerAccessSettings) readonly broker!: BrokerAccessSettings;
+  @section(EgressGatewaySettings) readonly gateway!: EgressGatewaySettings;
+
+  @texts(
+    "Private JWKs of the egress's own, newest first, never a merchant's: alias sessions are made from them. " +
+      'Needed when a client has an alias.',
+    fileOf(clientKey),
+    0,
+  )
+  readonly aliasKeyFiles: readonly FileName<ClientKey>[] = [];
+
+  @list(EgressClientSettings, 1) readonly clients!: readonly EgressClientSettings[];
+
+  @list(EgressRouteSettings, 1, {
+    meaning: 'The first that matches a path says what is done with the body; a path that none matches is refused.',
+    most: 100,
+    example:
+      '[{ path: /ecom/execute_request/hpp/**, body: clear }, ' +
+      '{ path: /ecom/execute_request/**, body: sealed, encrypted: [encryptedCardNumber, encryptedCardData] }]',
+  })
+  readonly routes: readonly EgressRouteSettings[] = [
+    { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [] },
+    {
+      path: '/ecom/execute_request/**',
+      body: 'sealed',
+      encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+    },
+  ];
+
+  @section(EgressAuditSettings) readonly audit: EgressAuditSettings = new EgressAuditSettings();
+  @section(ReloadSettings) readonly reload: ReloadSettings = new ReloadSettings();
+  @section(LogSettings) readonly log: LogSettings = new LogSettings();
+}
+
+/** The whole file: one member, so that it cannot be taken for the broker's. */
+export class EgressDocument {
+  @section(EgressSettings) readonly egress!: EgressSettings;
+}
