@@ -26,7 +26,7 @@ export const egressDamages: readonly Damage[] = (
     ],
     [/out to gateway.example/, ['NetworkPolicy', 'session-egress-gateway'], '"port":443', '"port":8443'],
     [/not let it payload:decrypt for shop/, ['ConfigMap', 'session-broker'], "'payload:decrypt'", "'payload:encrypt'"],
-    [/not let it session:read for other/, CONFIGURATION, 'merchant: shop, token', 'merchant: other, token'],
+    [/not let it session:read for other/, CONFIGURATION, 'merchant: shop', 'merchant: other'],
     [/for somebody else/, EGRESS, '"audience":"session-broker"', '"audience":"vault"'],
   ] as const
 ).map(([says, of, from, to]) => ({ check: 'egress', says, of, from, to, overlay: OVERLAY }));

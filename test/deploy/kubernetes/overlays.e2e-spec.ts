@@ -128,7 +128,7 @@ describeWith(kubectl, 'what the overlays render to', () => {
 
     it('has no key of a merchant, and nothing of Redis', () => {
       const { volumes = [] } = podOf(withEgress, 'session-egress');
-      expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual(['session-egress']);
+      expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual(['session-egress-keys']);
     });
 
     it('is not in the overlays that have none', () => {
