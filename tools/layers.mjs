@@ -41,7 +41,7 @@ export const brokerFeatures = {
   renewal: ['platform', 'configuration'],
   auth: ['platform', 'configuration'],
   'rate-limit': ['platform', 'configuration', 'auth'],
-  audit: ['platform', 'configuration', 'rate-limit'],
+  audit: ['platform', 'configuration'],
   http: ['platform', 'docs', 'configuration', 'auth', 'rate-limit', 'audit'],
   sessions: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http'],
   events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { type Clock, toRfc3339 } from '#libs/clock';
+import type { EgressOutcome } from './egress-instruments.js';
 
 /** What a caller did, from a list of members that cannot hold a secret. */
 export interface AuditRecord {
@@ -12,6 +13,12 @@ export interface AuditRecord {
   /** The gateway's code that a consumer names, or the code of a refusal. */
   readonly reason?: string | undefined;
   readonly bytes?: number | undefined;
+  /** The configured pattern of a path, never the path. */
+  readonly route?: string | undefined;
+  /** What became of a payment that was sent on. */
+  readonly result?: EgressOutcome | undefined;
+  /** Of the answer that the caller got; undefined where it was gone before. */
+  readonly status?: number | undefined;
   /** How many of the same kind this record stands for; left out when it stands for itself. */
   readonly count?: number | undefined;
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
+import { RateLimiter } from '#libs/edge';
 import type { AuditLog, AuditRecord } from '#libs/telemetry';
-import { RateLimiter } from '../rate-limit/rate-limiter.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
 

@@ -2,13 +2,13 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#libs/clock';
+import { RateLimiter } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import { ACCESS, type Access } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { isSame } from '../configuration/is-same.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
-import { RateLimiter } from './rate-limiter.js';
 
 /**
  * Bounds what one caller may ask of a replica beyond reads. It comes after the policies: only callers that may do the

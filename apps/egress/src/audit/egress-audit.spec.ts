@@ -1,0 +1,97 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EgressConfiguration } from '#libs/configuration';
+import { type AuditRecord, createLogger } from '#libs/telemetry';
+import { FakeClock } from '#libs/testing';
+import { EgressAudit, openEgressAudit, type RefusedCaller, type SentPayment } from './egress-audit.js';
+
+const SENT: SentPayment = {
+  client: 'till',
+  merchant: 'shop',
+  route: '/ecom/execute_request/**',
+  generation: 7,
+  outcome: 'unknown',
+  status: 504,
+  requestId: 'payment-1',
+};
+const REFUSED: RefusedCaller = {
+  action: 'payment.send',
+  route: '/ecom/execute_request/**',
+  reason: 'unauthenticated',
+  requestId: 'probe',
+};
+
+describe('the audit of the egress', () => {
+  let records: AuditRecord[];
+  let clock: FakeClock;
+  let audit: EgressAudit;
+
+  beforeEach(() => {
+    records = [];
+    clock = new FakeClock();
+    audit = new EgressAudit({ append: (record) => void records.push(record) }, clock);
+  });
+
+  it('has a record of each payment that was sent: who, for whom, under which session, and what became of it', () => {
+    audit.sent(SENT);
+    audit.sent({ ...SENT, outcome: 'client_gone', status: undefined });
+    const { client, outcome, ...rest } = SENT;
+    expect(records).toEqual([
+      { action: 'payment.send', caller: client, result: outcome, ...rest, outcome: 'allowed' },
+      { action: 'payment.send', caller: client, ...rest, result: 'client_gone', status: undefined, outcome: 'allowed' },
+    ]);
+  });
+
+  it('has nothing in it of what it was not asked to record', () => {
+    audit.sent({ ...SENT, authorization: 'Bearer secret', path: '/ecom/secret' } as SentPayment);
+    audit.refused({ ...REFUSED, token: 'secret' } as RefusedCaller);
+    expect(JSON.stringify(records)).not.toContain('secret');
+  });
+
+  it('has a record of each alias session that was given', () => {
+    audit.aliasSessionGiven({ client: 'plugin', merchant: 'shop', requestId: 'create-1' });
+    expect(records).toEqual([
+      {
+        action: 'alias_session.create',
+        caller: 'plugin',
+        merchant: 'shop',
+        requestId: 'create-1',
+        outcome: 'allowed',
+      },
+    ]);
+  });
+
+  it('records refusals at a bounded rate, and how many it has left out', async () => {
+    for (let count = 0; count < 150; count += 1) audit.refused(REFUSED);
+    expect(records).toHaveLength(100);
+    expect(records[0]).toEqual({ ...REFUSED, outcome: 'refused' });
+    await clock.advance(1_000);
+    audit.refused({ ...REFUSED, requestId: 'last' });
+    expect(records.at(-1)).toEqual({ ...REFUSED, requestId: 'last', outcome: 'refused', count: 51 });
+  });
+
+  it('records the refusals that are left when the egress has closed, once', () => {
+    for (let count = 0; count < 103; count += 1) audit.refused(REFUSED);
+    records.length = 0;
+    audit.close();
+    audit.close();
+    expect(records).toEqual([{ ...REFUSED, outcome: 'refused', count: 3 }]);
+  });
+});
+
+describe('the audit of the egress that is opened', () => {
+  it('is the file of the configuration, and begins with what was read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'egress-audit-'));
+    const destination = join(folder, 'audit.jsonl');
+    const configuration = { audit: { destination }, clients: [{}, {}] } as unknown as EgressConfiguration;
+    const logger = createLogger({ name: 'egress', level: 'error' });
+    openEgressAudit({ configuration, clock: new FakeClock(), logger }).sent(SENT);
+    const lines = (await readFile(destination, 'utf8')).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { stream: 'audit', sequence: 1, action: 'configuration.load', count: 2 },
+      { sequence: 2, action: 'payment.send', caller: 'till', result: 'unknown', status: 504, requestId: 'payment-1' },
+    ]);
+    await rm(folder, { recursive: true });
+  });
+});
