@@ -71,14 +71,14 @@ describe('npm start', () => {
       expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
       const ports = portsOf(demo);
       const services = demo.children();
-      expect(ports).toHaveLength(4);
+      expect(ports).toHaveLength(5);
       expect(services).toHaveLength(3);
       demo.signal('SIGINT');
       demo.signal('SIGINT');
       expect(await demo.ended).toBe(0);
       expect(demo.err).toBe('');
       expect(services.filter(isAlive)).toEqual([]);
-      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true]);
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
     },
     START_LIMIT_MS,
   );

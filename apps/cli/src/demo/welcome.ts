@@ -18,6 +18,8 @@ Session broker, egress and gateway sandbox are running on this machine.
   documentation      ${broker}/docs
   status page        ${statusUrl(ports)}
   readiness          ${readyUrl(ports)}
+  egress             http://${demoHost}:${ports.egress}
+  its readiness      ${egressReadyUrl(ports)}
   gateway sandbox    http://${demoHost}:${ports.sandbox}
   demo token         ${token}
 

@@ -88,7 +88,8 @@ export async function asBrokerFault(look: () => Promise<Verdict>): Promise<Verdi
   try {
     return await look();
   } catch (error) {
-    const { kind, mark } = exchangeEndOf(error);
+    // What fetch throws says nothing by itself: the cause does.
+    const { kind, mark } = exchangeEndOf(error instanceof TypeError ? error.cause : error);
     return looked([
       kind === 'untrusted'
         ? fault(

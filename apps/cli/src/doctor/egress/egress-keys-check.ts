@@ -1,5 +1,5 @@
 import type { EgressConfiguration } from '#libs/configuration';
-import { type Check, fact, fault, type Finding, looked, notApplicable, some } from '../check.js';
+import { type Check, fact, fault, type Finding, looked, notApplicable, some, warning } from '../check.js';
 import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit } from './broker-visit.js';
 
 /** Keys of the egress and of its clients, by their thumbprints: none of them may be one that the bank knows. */
@@ -13,16 +13,21 @@ export function egressKeysCheck({ aliasKeys, clients }: EgressConfiguration, vis
         if (aliasKeys.length === 0) return notApplicable('no client authorizes for itself');
         const own = aliasKeys.map(({ thumbprint }) => thumbprint);
         const merchants = [...new Set(clients.map(({ merchant }) => merchant))];
-        const ofBank = new Map<unknown, string>();
+        const ofBank = new Map<string, string>();
+        const untold: string[] = [];
         for (const merchant of merchants) {
           const { body } = await visit.ask({ path: `/v1/merchants/${merchant}/client-key`, signal });
-          ofBank.set(body['thumbprint'], merchant);
+          if (typeof body['thumbprint'] === 'string') ofBank.set(body['thumbprint'], merchant);
+          else untold.push(merchant);
         }
         const findings = [
           ...own.flatMap((thumbprint, index) => known(`aliasKeyFiles[${index}]`, ofBank.get(thumbprint))),
           ...clients.flatMap(({ name, alias }) =>
-            known(`publicKeyFile of ${name}`, ofBank.get(alias?.publicKey.thumbprint)),
+            alias === undefined ? [] : known(`publicKeyFile of ${name}`, ofBank.get(alias.publicKey.thumbprint)),
           ),
+          ...(untold.length === 0
+            ? []
+            : [warning(`the client key of ${some(untold)} is not told`, 'see what broker.session says')]),
         ];
         const newest = fact(`alias keys: ${some(own)}`);
         const unknown = fact('none of the keys is the client key of a merchant');
