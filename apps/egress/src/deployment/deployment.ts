@@ -1,0 +1,81 @@
+import type { Clock } from '#libs/clock';
+import type { EgressConfiguration } from '#libs/configuration';
+import { CertificateCallers } from '#libs/edge';
+import { OutboundConnections } from '#libs/outbound';
+import type { Logger } from '#libs/telemetry';
+import { AliasSessions } from '../alias/alias-sessions.js';
+import { Callers } from '../callers/callers.js';
+import { GatewayClient } from '../gateway/gateway-client.js';
+import { RouteTable } from '../routes/route-table.js';
+import { brokerAccess } from '../sessions/broker-access.js';
+import { type HeldFacts, MerchantSession } from '../sessions/merchant-session.js';
+
+export interface DeploymentParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** So many requests waited for a hand-over. */
+  readonly onHeld: (merchant: string, requests: number) => void;
+}
+
+/** As many payments at once as a busy shop has; each waits for its own connection, and for no other payment. */
+const GATEWAY_CONNECTIONS = 256;
+
+/** Everything that follows from one configuration. It is exchanged as a whole, and ends when its last request has. */
+export class Deployment {
+  readonly callers: Callers;
+  readonly routes: RouteTable;
+  readonly gateway: GatewayClient;
+  readonly alias: AliasSessions;
+  readonly configuration: EgressConfiguration;
+  readonly #sessions: ReadonlyMap<string, MerchantSession>;
+  readonly #connections: OutboundConnections;
+
+  private constructor(configuration: EgressConfiguration, alias: AliasSessions, parts: DeploymentParts) {
+    const { clients, routes, gateway, broker } = configuration;
+    const { clock, logger } = parts;
+    this.configuration = configuration;
+    this.alias = alias;
+    this.#connections = new OutboundConnections({ clock, connectionsPerOrigin: GATEWAY_CONNECTIONS });
+    this.callers = new Callers({ clients, certificates: new CertificateCallers(clock), alias });
+    this.routes = new RouteTable(routes);
+    this.gateway = new GatewayClient({ connections: this.#connections, settings: gateway, clock });
+    const access = brokerAccess(broker, this.#connections);
+    const open = (merchant: string): MerchantSession => {
+      const onHeld = (requests: number): void => parts.onHeld(merchant, requests);
+      return new MerchantSession({ merchant, access, clock, logger, onHeld });
+    };
+    const merchants = new Set(clients.map(({ merchant }) => merchant));
+    this.#sessions = new Map([...merchants].map((merchant) => [merchant, open(merchant)]));
+  }
+
+  static async create(configuration: EgressConfiguration, parts: DeploymentParts): Promise<Deployment> {
+    const { clients, aliasKeys: keys } = configuration;
+    return new Deployment(configuration, await AliasSessions.create({ clients, keys, clock: parts.clock }), parts);
+  }
+
+  /** Asks for the first session of every merchant. */
+  start(): void {
+    for (const session of this.#sessions.values()) session.start();
+  }
+
+  /** Resolves when every merchant has its first session, or it is known why not. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.settled()));
+  }
+
+  /** @param merchant of one of the clients */
+  sessionOf(merchant: string): MerchantSession {
+    const session = this.#sessions.get(merchant);
+    if (session === undefined) throw new TypeError('a client has a merchant without a session');
+    return session;
+  }
+
+  held(): HeldFacts[] {
+    return [...this.#sessions.values()].map(({ facts }) => facts);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    await this.#connections.close();
+  }
+}

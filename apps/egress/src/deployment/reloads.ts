@@ -1,0 +1,123 @@
+import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '#libs/clock';
+import { ConfigurationError, ConfigurationWatch, type EgressConfiguration } from '#libs/configuration';
+import { tlsOptions } from '#libs/edge';
+import type { Logger, LogLevel } from '#libs/telemetry';
+import { Deployment, type DeploymentParts } from './deployment.js';
+import type { DeploymentInForce } from './deployment-in-force.js';
+
+export interface ReloadSource {
+  load(): Promise<EgressConfiguration>;
+  stamp(): Promise<string>;
+  readonly loadedStamp: string;
+}
+
+interface ReloadsParts {
+  readonly source?: ReloadSource;
+  readonly setLogLevel?: ((level: LogLevel) => void) | undefined;
+  readonly inForce: DeploymentInForce;
+  readonly parts: DeploymentParts;
+  readonly server: Server;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told of each attempt. */
+  readonly onReload: (isTaken: boolean) => void;
+}
+
+/** Takes changed files without a restart, and without a payment that notices. A configuration with a fault changes nothing. */
+export class Reloads {
+  readonly #parts: ReloadsParts;
+  readonly #watch: ConfigurationWatch | undefined;
+
+  constructor(parts: ReloadsParts) {
+    const { source, clock, inForce, logger } = parts;
+    this.#parts = parts;
+    if (source === undefined) return;
+    this.#watch = new ConfigurationWatch({
+      source,
+      clock,
+      pace: () => inForce.current.configuration.reload,
+      take: () => this.#take(source),
+      onFailure: (error) => logger.error({ error }, 'the files of the configuration cannot be looked at'),
+    });
+  }
+
+  start(): void {
+    this.#watch?.start();
+  }
+
+  reload(): Promise<void> {
+    return this.#watch?.reload() ?? Promise.resolve();
+  }
+
+  close(): void {
+    this.#watch?.close();
+  }
+
+  async #take(source: ReloadSource): Promise<void> {
+    const { inForce, parts, logger, onReload } = this.#parts;
+    try {
+      const loaded = await source.load();
+      const before = inForce.current.configuration;
+      if (isSame(before, loaded)) {
+        logger.debug({}, 'the configuration was read again and says the same');
+        return onReload(true);
+      }
+      const next = await Deployment.create(withFixedSettings(before, loaded), parts);
+      if (this.#watch?.isClosed === true) return await next.close();
+      await this.#changeOver(next);
+      for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
+      this.#tellAwaitingRestart(before, loaded);
+      logger.info({ clients: loaded.clients.length }, 'the changed configuration is in force');
+      onReload(true);
+    } catch (error) {
+      const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
+      logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
+      onReload(false);
+    }
+  }
+
+  /** The next one is asked to have its sessions before anybody depends on it. */
+  async #changeOver(next: Deployment): Promise<void> {
+    const { inForce, server, setLogLevel } = this.#parts;
+    const { listen, log } = next.configuration;
+    if (listen.tls !== undefined && server instanceof TlsServer) server.setSecureContext(tlsOptions(listen.tls));
+    setLogLevel?.(log.level);
+    next.start();
+    await next.settled();
+    inForce.replace(next);
+  }
+
+  #tellAwaitingRestart(before: EgressConfiguration, loaded: EgressConfiguration): void {
+    const settings = fixedSettings.filter((name) => !isSame(addressOf(before, name), addressOf(loaded, name)));
+    if (settings.length === 0) return;
+    this.#parts.logger.warn({ settings }, 'these settings have changed and take effect with the next start');
+  }
+}
+
+/** Bound to what is open: sockets and files of the process. */
+const fixedSettings = ['listen', 'management', 'audit'] as const;
+
+function addressOf(configuration: EgressConfiguration, name: (typeof fixedSettings)[number]): object {
+  if (name === 'audit') return configuration.audit;
+  const { host, port } = configuration[name];
+  return { host, port, hasTls: name === 'listen' && configuration.listen.tls !== undefined };
+}
+
+function withFixedSettings(before: EgressConfiguration, loaded: EgressConfiguration): EgressConfiguration {
+  const { host, port } = before.listen;
+  const tls = before.listen.tls === undefined ? undefined : (loaded.listen.tls ?? before.listen.tls);
+  const listen = { host, port, ...(tls === undefined ? {} : { tls }) };
+  return { ...loaded, listen, management: before.management, audit: before.audit };
+}
+
+/** Keys are equal when their thumbprints are: what else they hold cannot be looked at. */
+function isSame(one: object, other: object): boolean {
+  return isDeepStrictEqual(structuredText(one), structuredText(other));
+}
+
+function structuredText(value: object): string {
+  return JSON.stringify(value);
+}

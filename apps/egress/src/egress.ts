@@ -1,0 +1,176 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '#libs/clock';
+import type { EgressConfiguration } from '#libs/configuration';
+import { drain, endConnections, listen } from '#libs/edge';
+import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
+import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
+import { Deployment } from './deployment/deployment.js';
+import { DeploymentInForce } from './deployment/deployment-in-force.js';
+import { type ReloadSource, Reloads } from './deployment/reloads.js';
+import { Traffic } from './exchange/traffic.js';
+import { type EgressReadiness, readinessOf } from './management/egress-readiness.js';
+import { type Management, openManagement } from './management/management-server.js';
+import { createEgressServer } from './server/egress-server.js';
+import { RequestEnds } from './exchange/request-ends.js';
+
+interface EgressOptions {
+  readonly configuration: EgressConfiguration;
+  /** Where the configuration came from and is read again. Without it the configuration stays as it is. */
+  readonly source?: ReloadSource;
+  /** Called when a changed configuration names another level. */
+  readonly setLogLevel?: (level: LogLevel) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly telemetry?: Telemetry;
+}
+
+export interface RunningEgress {
+  readonly url: string;
+  readonly managementUrl: string;
+  /** Reads the configuration again at once, without waiting for its files to be looked at. */
+  reload(): Promise<void>;
+  /** Lets nobody in any more, lets payments under way end, closes every socket. */
+  close(): Promise<void>;
+}
+
+/** Beyond the gateway's own time, for the broker to replace a session or open an answer. */
+const CLOSE_GRACE_MS = 10_000;
+
+/**
+ * Starts one egress.
+ * @throws BrokerError `address_in_use` when one of the two ports is taken; nothing is left running then
+ */
+export async function startEgress(options: EgressOptions): Promise<RunningEgress> {
+  const egress = await assemble(options);
+  const { configuration, logger } = options;
+  try {
+    // The management port first: it shows how the start goes.
+    const managementUrl = await egress.openManagement();
+    const url = await egress.open();
+    egress.start();
+    logger.info({ url, managementUrl, clients: configuration.clients.length }, 'egress started');
+    return { url, managementUrl, reload: () => egress.reload(), close: () => egress.close() };
+  } catch (error) {
+    await egress.close();
+    throw error;
+  }
+}
+
+async function assemble(options: EgressOptions): Promise<Egress> {
+  const { configuration, clock, logger, telemetry } = options;
+  const instruments = telemetry === undefined ? undefined : createEgressInstruments(telemetry.meter);
+  const parts = { clock, logger, onHeld: (merchant: string, held: number) => instruments?.held(merchant, held) };
+  const inForce = new DeploymentInForce(await Deployment.create(configuration, parts));
+  instruments?.observeSessions(() => inForce.current.held());
+  const audit = openEgressAudit({ configuration, clock, logger });
+  const ends = new RequestEnds({ audit, instruments });
+  const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
+  const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
+  const onReload = (isTaken: boolean): void => (isTaken ? undefined : instruments?.reloadFailed());
+  const reloads = new Reloads({ ...options, setLogLevel: options.setLogLevel, inForce, parts, server, onReload });
+  return new Egress({ options, inForce, traffic, server, reloads, audit });
+}
+
+interface EgressParts {
+  readonly options: EgressOptions;
+  readonly inForce: DeploymentInForce;
+  readonly traffic: Traffic;
+  readonly server: Server;
+  readonly reloads: Reloads;
+  readonly audit: EgressAudit;
+}
+
+/** What runs, and the order in which it begins and ends. */
+class Egress {
+  readonly #parts: EgressParts;
+  #management: Management | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: EgressParts) {
+    this.#parts = parts;
+  }
+
+  async openManagement(): Promise<string> {
+    const { options, inForce, traffic } = this.#parts;
+    const { configuration, clock, telemetry } = options;
+    const readiness = (): EgressReadiness => {
+      const held = new Map(inForce.current.held().map((facts) => [facts.merchant, facts]));
+      const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
+      return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
+    };
+    const scraped: Pick<Telemetry, 'scrape'> = telemetry ?? {
+      scrape: (_request, response) => void response.writeHead(404).end(),
+    };
+    this.#management = await openManagement({
+      address: configuration.management,
+      readiness,
+      telemetry: scraped,
+      clock,
+    });
+    return this.#management.url;
+  }
+
+  open(): Promise<string> {
+    const { server, options } = this.#parts;
+    return listen(options.configuration.listen, async (address) => {
+      await listening(server, address);
+      const { port, address: host, family } = server.address() as AddressInfo;
+      const scheme = options.configuration.listen.tls === undefined ? 'http' : 'https';
+      return `${scheme}://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
+    });
+  }
+
+  /** The first sessions are asked for once the ports are open; requests that are earlier wait for them. */
+  start(): void {
+    const { inForce, reloads } = this.#parts;
+    inForce.current.start();
+    reloads.start();
+  }
+
+  reload(): Promise<void> {
+    return this.#parts.reloads.reload();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    const { options, inForce, traffic, server, reloads } = this.#parts;
+    const { clock, logger, telemetry } = options;
+    logger.info({}, 'egress stopping');
+    reloads.close();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    endConnections(server);
+    await this.#lastRequests(traffic, clock);
+    await drain(server, { close: () => closed, clock });
+    await inForce.close();
+    this.#parts.audit.close();
+    await Promise.all([this.#management?.close(), telemetry?.shutdown()]);
+    logger.info({}, 'egress stopped');
+  }
+
+  /** A payment under way is let end: nobody could tell what became of it otherwise. */
+  #lastRequests(traffic: Traffic, clock: Clock): Promise<void> {
+    const { timeoutMs } = this.#parts.inForce.current.configuration.gateway;
+    return new Promise((resolve) => {
+      const limit = clock.schedule(timeoutMs + CLOSE_GRACE_MS, resolve);
+      void traffic.end().then(() => {
+        limit.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}

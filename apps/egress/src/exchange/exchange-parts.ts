@@ -1,0 +1,41 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { EgressClient, EgressRoute } from '#libs/configuration';
+import type { CallSpan } from '#libs/telemetry';
+import type { AliasSessions } from '../alias/alias-sessions.js';
+import type { Form } from '../callers/callers.js';
+import type { GatewayClient } from '../gateway/gateway-client.js';
+import type { MerchantSession } from '../sessions/merchant-session.js';
+
+/** One request, once it is known who sends it and where it may go. */
+export interface AdmittedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly client: EgressClient;
+  readonly form: Form;
+  readonly route: EgressRoute;
+  /** With the query. */
+  readonly path: string;
+  /** Asks for the body, where the client waits to be asked. */
+  readonly wantBody: () => void;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
+  readonly trail: ExchangeTrail;
+}
+
+/** What is told while a request is under way, for metrics and the audit. */
+export interface ExchangeTrail {
+  /** It is about to be sent with this session. */
+  sent(generation: number): void;
+  repeated(): void;
+  died(code: string): void;
+  /** One sending begins, as a part of the request's trace; undefined where no trace is recorded. */
+  call(method: string): CallSpan | undefined;
+}
+
+/** What an exchange works with. */
+export interface ExchangeParts {
+  readonly session: MerchantSession;
+  readonly gateway: GatewayClient;
+  readonly alias: AliasSessions;
+}

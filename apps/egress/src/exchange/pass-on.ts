@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { BrokerError } from '#libs/errors';
+import { answerHeaders } from '../gateway/answer-headers.js';
+import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
+import { isEncoded } from './answer-body.js';
+
+interface PassOnOptions {
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly maxBytes: number;
+  readonly isHead: boolean;
+}
+
+/** Statuses without a body (RFC 9110 section 6.4.1). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
+
+/**
+ * Gives the gateway's answer to its client, as it is.
+ * @throws BrokerError `answer_unusable` for a redirect, which would lead the client past the egress, and for an answer
+ *   that is too long; what ended a stream in its middle
+ */
+export async function passOn(
+  answer: GatewayAnswer,
+  { response, requestId, maxBytes, isHead }: PassOnOptions,
+): Promise<void> {
+  const { status, headers } = answer;
+  if (isRedirect(status)) throw unusable(answer, `it is a redirect (${status})`);
+  const isSame = isHead || !isEncoded(headers);
+  const outgoing = answerHeaders(headers, { requestId, body: isSame ? 'same' : 'changed' });
+  if (!isSame && headers['content-type'] !== undefined) outgoing['content-type'] = headers['content-type'];
+  if (isHead || BODILESS.has(status)) {
+    discard(answer);
+    response.writeHead(status, outgoing).end();
+    return;
+  }
+  const length = answer.kind === 'whole' ? answer.bytes.byteLength : Number(outgoing['content-length'] ?? 0);
+  if (length > maxBytes) throw unusable(answer, `it is longer than ${maxBytes} bytes`);
+  if (answer.kind === 'whole') response.writeHead(status, { ...outgoing, 'content-length': length }).end(answer.bytes);
+  else await stream(answer.stream, response.writeHead(status, outgoing), maxBytes);
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304;
+}
+
+/** What ends in its middle leaves the client with a broken answer, never with one that looks whole. */
+async function stream(source: Readable, response: ServerResponse, maxBytes: number): Promise<void> {
+  let left = maxBytes;
+  response.once('close', () => source.destroy());
+  response.flushHeaders();
+  try {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      left -= chunk.byteLength;
+      if (left < 0) throw new BrokerError('answer_unusable', { detail: `it is longer than ${maxBytes} bytes` });
+      if (!response.write(chunk)) await drained(response);
+    }
+    response.end();
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+  });
+}
+
+function discard(answer: GatewayAnswer): void {
+  if (answer.kind === 'stream') answer.stream.destroy();
+}
+
+function unusable(answer: GatewayAnswer, detail: string): BrokerError {
+  discard(answer);
+  return new BrokerError('answer_unusable', { detail });
+}

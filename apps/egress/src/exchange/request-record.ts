@@ -1,0 +1,59 @@
+import type { ErrorCode } from '#libs/errors';
+import type { CallSpan, EgressOutcome, RequestSpan } from '#libs/telemetry';
+import type { Form } from '../callers/callers.js';
+import type { ExchangeTrail } from './exchange-parts.js';
+
+/** For labels, where nothing better is known. */
+export const UNKNOWN_CLIENT = '_unknown';
+export const NO_ROUTE = '_none';
+export const CREATE_ROUTE = '_create';
+
+const outcomes: Partial<Readonly<Record<ErrorCode, EgressOutcome>>> = {
+  session_unavailable: 'no_session',
+  shutting_down: 'no_session',
+  overloaded: 'no_session',
+  gateway_unreachable: 'unreachable',
+  answer_late: 'unknown',
+  answer_lost: 'unknown',
+  answer_unusable: 'unknown',
+  answer_unopened: 'unopened',
+  internal_error: 'failed',
+};
+
+/** What a failure means to whoever pays; what is not named was refused for what the client sent. */
+export function outcomeOf(code: ErrorCode): EgressOutcome {
+  return outcomes[code] ?? 'refused';
+}
+
+/** What one request has come to: for metrics, the audit and the log, which all read it at its end. */
+export class RequestRecord implements ExchangeTrail {
+  client = UNKNOWN_CLIENT;
+  merchant = '';
+  route = NO_ROUTE;
+  form: Form = 'plain';
+  outcome: EgressOutcome = 'answered';
+  /** Of the last session that it was sent with. */
+  generation: number | undefined;
+  isRepeated = false;
+  /** Its credential was not accepted. */
+  isCallerRefused = false;
+  /** Where traces are recorded. */
+  span: RequestSpan | undefined;
+  readonly deaths: string[] = [];
+
+  sent(generation: number): void {
+    this.generation = generation;
+  }
+
+  repeated(): void {
+    this.isRepeated = true;
+  }
+
+  call(method: string): CallSpan | undefined {
+    return this.span?.call(method);
+  }
+
+  died(code: string): void {
+    this.deaths.push(code);
+  }
+}

@@ -1,0 +1,82 @@
+import { BrokerError } from '#libs/errors';
+import { findClearCardNumber } from '../bodies/card-numbers.js';
+import { answerHeaders } from '../gateway/answer-headers.js';
+import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
+import { requestHeaders } from '../gateway/request-headers.js';
+import { decodedAnswer } from './answer-body.js';
+import type { AdmittedRequest, ExchangeParts } from './exchange-parts.js';
+import { readWhole } from './request-body.js';
+import { type SealedAnswer, sealedAnswerOf } from './sealed-answer.js';
+import { sendOnceOrTwice } from './send-once-or-twice.js';
+
+/** A JWE of a plaintext of 64 KiB is some 88 KiB, and an answer may be a little longer than what was asked. */
+const MAX_ANSWER_BYTES = 262_144;
+const MAX_JWE_OVERHEAD_BYTES = 1_024;
+const JSON_TYPE = 'application/json';
+/** As the interface description has it for a body that is sealed. */
+const SEALED_TYPE = 'text/plain';
+
+/** A request whose bodies are sealed on the way: to the session's key, and back from the merchant's. */
+export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeParts): Promise<void> {
+  const { request, path, gone, trail, route } = admitted;
+  const plaintext = await plaintextOf(admitted, parts);
+  demandNoCardNumber(plaintext, route.encrypted);
+  const heldBytes = (): number => MAX_ANSWER_BYTES;
+  const answer = await sendOnceOrTwice(
+    { session: parts.session, request, gone, trail },
+    async (session, trace) => {
+      const body = Buffer.from(await parts.session.seal(session, plaintext));
+      const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE, ...trace };
+      const answered = await parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
+      return await decodedAnswer(answered, MAX_ANSWER_BYTES);
+    },
+    { isRepeatable: true },
+  );
+  await give(answer, sealedAnswerOf(answer), { admitted, parts });
+}
+
+async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Uint8Array> {
+  const { request, form, route, wantBody } = admitted;
+  if (request.method !== 'POST')
+    throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
+  if (form === 'plain') {
+    demandJson(request.headers['content-type']);
+    return readWhole(request, { maxBytes: route.maxBytes, wantBody });
+  }
+  const maxBytes = Math.ceil((route.maxBytes * 4) / 3) + MAX_JWE_OVERHEAD_BYTES;
+  const sealed = await readWhole(request, { maxBytes, wantBody });
+  return alias.open(sealed.toString('latin1').trim());
+}
+
+function demandJson(type: string | undefined): void {
+  if (type?.split(';', 1)[0]?.trim().toLowerCase() === JSON_TYPE) return;
+  throw new BrokerError('unsupported_media_type', { publicDetail: `the body must be ${JSON_TYPE}; it is sealed here` });
+}
+
+function demandNoCardNumber(plaintext: Uint8Array, encrypted: readonly string[]): void {
+  const member = findClearCardNumber(Buffer.from(plaintext).toString('utf8'), encrypted);
+  if (member === undefined) return;
+  throw new BrokerError('card_number_in_clear', { publicDetail: `${member}: encrypt it to the bank's payment key` });
+}
+
+interface Giving {
+  readonly admitted: AdmittedRequest;
+  readonly parts: ExchangeParts;
+}
+
+/** Opened for a plain client, and sealed anew for one that opens for itself; errors are in clear for both. */
+async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, parts }: Giving): Promise<void> {
+  const { form, client, response, requestId } = admitted;
+  const headers = answerHeaders(answer.headers, { requestId, body: 'changed' });
+  let body: Uint8Array | string;
+  if (sealed.kind === 'sealed') {
+    const opened = await parts.session.open(sealed.jwe);
+    body = form === 'plain' ? opened : await parts.alias.seal(client, opened);
+    headers['content-type'] = JSON_TYPE;
+  } else {
+    body = sealed.bytes;
+    headers['content-type'] = answer.headers['content-type'];
+  }
+  headers['content-length'] = Buffer.byteLength(body);
+  response.writeHead(answer.status, headers).end(body);
+}

@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { hopByHopOf } from './hop-by-hop.js';
+
+/** The gateway's cookies would mix its clients up, and what it says of its own address is not true of ours. */
+const KEPT_BACK: ReadonlySet<string> = new Set([
+  'set-cookie',
+  'alt-svc',
+  'strict-transport-security',
+  'x-device_id',
+  'x-refresh_token',
+]);
+
+/** Besides: what is no longer true of a body that was opened or decoded. */
+const OF_THE_BODY: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'etag',
+  'digest',
+]);
+
+interface AnswerFacts {
+  /** By which our log knows the request; the gateway's own, where it names one, goes before. */
+  readonly requestId: string;
+  readonly body: 'same' | 'changed';
+}
+
+/** The headers of the gateway's answer that its client gets. */
+export function answerHeaders(given: IncomingHttpHeaders, { requestId, body }: AnswerFacts): OutgoingHttpHeaders {
+  const dropped = hopByHopOf(given);
+  const headers: OutgoingHttpHeaders = { 'x-request-id': requestId };
+  for (const [name, value] of Object.entries(given)) {
+    const isOfAnotherBody = body === 'changed' && OF_THE_BODY.has(name);
+    if (!isOfAnotherBody && !KEPT_BACK.has(name) && !dropped.has(name)) headers[name] = value;
+  }
+  return headers;
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '#libs/clock';
+import type { EgressConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+import type { OutboundConnections } from '#libs/outbound';
+import { type ExchangeOptions, type GatewayAnswer, GatewayExchange, type GatewayRequest } from './gateway-exchange.js';
+
+interface GatewayClientParts {
+  readonly connections: OutboundConnections;
+  readonly settings: EgressConfiguration['gateway'];
+  readonly clock: Clock;
+}
+
+/** A request as far as its sender knows it: where the gateway is, is not his business. */
+export type OutgoingRequest = Omit<GatewayRequest, 'origin'>;
+
+/** The bank's gateway, as it is configured. */
+export class GatewayClient {
+  readonly #parts: GatewayClientParts;
+  readonly #origin: string;
+  readonly #base: string;
+
+  constructor(parts: GatewayClientParts) {
+    const { origin, pathname } = parts.settings.baseUrl;
+    this.#parts = parts;
+    this.#origin = origin;
+    this.#base = pathname.replace(/\/+$/, '');
+  }
+
+  /** @throws as GatewayExchange.send */
+  send(request: OutgoingRequest, options: Pick<ExchangeOptions, 'heldBytes' | 'gone'>): Promise<GatewayAnswer> {
+    const { connections, settings, clock } = this.#parts;
+    const { tls, proxy, timeoutMs } = settings;
+    const dispatcher = connections.dispatcherFor({ tls, ...(proxy === undefined ? {} : { proxy }) });
+    if (dispatcher === undefined) return Promise.reject(new BrokerError('shutting_down'));
+    const whole = { ...request, origin: this.#origin, path: this.#base + request.path };
+    return GatewayExchange.send(whole, { ...options, dispatcher, clock, timeoutMs });
+  }
+}

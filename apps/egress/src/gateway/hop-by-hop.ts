@@ -1,0 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Of one connection, not of the message (RFC 9110 section 7.6.1). */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+const ALWAYS: ReadonlySet<string> = new Set(HOP_BY_HOP);
+
+/** The names of headers that end at this hop: the well-known ones, and those that `Connection` names. */
+export function hopByHopOf({ connection }: IncomingHttpHeaders): ReadonlySet<string> {
+  if (connection === undefined || connection === 'keep-alive' || connection === 'close') return ALWAYS;
+  const named = connection.split(',').map((name) => name.trim().toLowerCase());
+  return new Set([...HOP_BY_HOP, ...named]);
+}

@@ -1,0 +1,39 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Session } from '#libs/client';
+import { hopByHopOf } from './hop-by-hop.js';
+
+/** What is for us, would tell the bank of our network, or is said anew by whoever sends. */
+const OURS: ReadonlySet<string> = new Set([
+  'host',
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'expect',
+  'accept-encoding',
+  'content-length',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-api_version',
+  'x-device_id',
+  'x-refresh_token',
+]);
+
+type Headers = Record<string, string | string[]>;
+
+/**
+ * The headers of a request to the gateway: the client's, but for those that end here, and those of one session in place
+ * of whatever the client sent under their names (interface description, "Later requests").
+ */
+export function requestHeaders(given: IncomingHttpHeaders, { deviceId, refreshToken }: Session): Headers {
+  const dropped = hopByHopOf(given);
+  const headers: Headers = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || OURS.has(name) || dropped.has(name) || name.startsWith('x-forwarded-')) continue;
+    headers[name] = value;
+  }
+  headers['x-api_version'] = 'V1';
+  headers['x-device_id'] = deviceId;
+  if (refreshToken !== undefined) headers['x-refresh_token'] = refreshToken;
+  return headers;
+}

@@ -1,0 +1,36 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { HttpTls } from '#libs/configuration';
+import { answerClientError, isEnding, tlsOptions, watchConnections } from '#libs/edge';
+import type { Arrival } from '../exchange/arrival.js';
+
+/** For headers, and for a whole request: a client that sends slower is not waited for. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** Longer than the idle time of common clients, so that they close first and never hit a closing socket. */
+const KEEP_ALIVE_MS = 75_000;
+const MAX_HEADER_BYTES = 16_384;
+const MAX_CONNECTIONS = 4_096;
+
+/** The server of the egress, not listening yet. */
+export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
+  const limits = {
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
+  server.maxConnections = MAX_CONNECTIONS;
+  watchConnections(server);
+  const arrive = (request: IncomingMessage, response: ServerResponse, wantBody: () => void): void => {
+    if (isEnding(request.socket)) response.shouldKeepAlive = false;
+    // A client that breaks off is noticed where its body is read, and where its answer is written.
+    request.on('error', () => undefined);
+    serve({ request, response, wantBody });
+  };
+  return server
+    .on('request', (request, response) => arrive(request, response, () => undefined))
+    .on('checkContinue', (request, response) => arrive(request, response, () => response.writeContinue()))
+    .on('clientError', answerClientError);
+}

@@ -1,0 +1,24 @@
+/** Where a request wants to go, as it was written: nothing is decoded, so that nobody reads it differently. */
+export interface RequestTarget {
+  readonly path: string;
+  /** With its question mark; empty without. */
+  readonly query: string;
+}
+
+const MAX_TARGET_LENGTH = 4_096;
+/**
+ * The characters that need no encoding in a path (RFC 3986 section 3.3). An encoded one could mean a different path, and
+ * some servers take what follows a semicolon for no part of it.
+ */
+const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+\/?$/;
+const QUERY = /^(?:\?[A-Za-z0-9._~!$&'()*+,;=:@/?%[\]|-]*)?$/;
+
+/** @returns undefined for a target that two programs could understand in two ways */
+export function requestTargetOf(url: string | undefined): RequestTarget | undefined {
+  if (url === undefined || url.length > MAX_TARGET_LENGTH) return undefined;
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
+  const query = at < 0 ? '' : url.slice(at);
+  if (!PATH.test(path) || !QUERY.test(query)) return undefined;
+  return path.split('/').some((part) => part === '.' || part === '..') ? undefined : { path, query };
+}

@@ -1,0 +1,201 @@
+import type { Clock } from '#libs/clock';
+import { type ClientEvent, type Session, SessionBroker, SessionBrokerError, SessionRejected } from '#libs/client';
+import { BrokerError } from '#libs/errors';
+import type { Logger } from '#libs/telemetry';
+import type { BrokerAccess } from './broker-access.js';
+
+interface MerchantSessionParts {
+  readonly merchant: string;
+  readonly access: BrokerAccess;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** So many requests waited for a hand-over. */
+  readonly onHeld: (requests: number) => void;
+}
+
+/** What is known of the session that is held, for readiness and metrics. */
+export interface HeldFacts {
+  readonly merchant: string;
+  readonly generation: number | undefined;
+  readonly expiresAtMs: number | undefined;
+  /** Whether newer ones come by themselves. */
+  readonly isFollowing: boolean;
+}
+
+/** How long a request waits for the first answer of a broker of which nothing bad is known yet. */
+const FIRST_LOOK_MS = 2_000;
+/** For a dead session to be replaced, and for an answer to be opened: longer than a create call takes at most. */
+const BROKER_TIMEOUT_MS = 10_000;
+const RETRY_AFTER_MS = 1_000;
+
+/** One merchant's session as payments need it: there at once, or refused at once. */
+export class MerchantSession {
+  readonly #parts: MerchantSessionParts;
+  readonly #broker: SessionBroker;
+  #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
+  /** A look at the broker that nobody waits for. */
+  #looking: Promise<void> | undefined;
+  /** A report that is under way. */
+  #reporting: Promise<void> | undefined;
+  #isFollowing = false;
+  /** The broker was heard, and is not heard any more. */
+  #isInterrupted = false;
+  /** Why there was none when the broker was last asked; cleared by the next session. */
+  #trouble: SessionBrokerError | 'silence' | undefined;
+
+  constructor(parts: MerchantSessionParts) {
+    this.#parts = parts;
+    this.#broker = new SessionBroker({
+      ...parts.access,
+      merchant: parts.merchant,
+      timeoutMs: BROKER_TIMEOUT_MS,
+      onEvent: (event) => this.#note(event),
+    });
+  }
+
+  get facts(): HeldFacts {
+    const { merchant } = this.#parts;
+    const held = this.#held;
+    return { merchant, generation: held?.generation, expiresAtMs: held?.expiresAtMs, isFollowing: this.#isFollowing };
+  }
+
+  /** Asks for the first session; from then on newer ones come by themselves. */
+  start(): void {
+    this.#look();
+  }
+
+  /** Resolves when the first session is there, or it is known why not. */
+  async settled(): Promise<void> {
+    await this.#looking;
+  }
+
+  /**
+   * Runs `send` with the session, and once more with a newer one if it throws `SessionRejected`. A hand-over is waited for.
+   * @throws BrokerError `session_unavailable`; the reason of `gone`; whatever `send` throws
+   */
+  async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
+    if (this.#reporting !== undefined) await this.#reporting;
+    if (this.#valid() !== undefined) return this.#run(send, gone);
+    if (this.#trouble === undefined && !this.#isInterrupted) return this.#runSoon(send, gone);
+    this.#look();
+    throw this.#unavailable(this.#trouble ?? 'silence');
+  }
+
+  /**
+   * Has a session replaced that the gateway does not accept any more. Nobody waits for it but the next request, which has a
+   * newer one then, or the one that there is: what goes wrong is told by whoever finds none.
+   */
+  report(generation: number, reason: string): void {
+    const replaced = this.#run((session) => {
+      if (session.generation === generation) throw new SessionRejected(reason);
+      return Promise.resolve();
+    });
+    const done = (): void => void (this.#reporting = undefined);
+    this.#reporting = replaced.then(done, done);
+  }
+
+  /** @returns a compact JWE to the key of this very session */
+  async seal(session: Session, plaintext: Uint8Array): Promise<string> {
+    return (await this.#broker.encrypt(plaintext, { session })).jwe;
+  }
+
+  /** @throws BrokerError `answer_unopened` */
+  async open(jwe: string): Promise<Uint8Array> {
+    try {
+      return await this.#broker.decrypt(jwe);
+    } catch (error) {
+      if (!(error instanceof SessionBrokerError)) throw error;
+      throw new BrokerError('answer_unopened', { detail: `the broker did not open it (${error.code})` });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#broker.close();
+  }
+
+  #valid(): { readonly generation: number; readonly expiresAtMs: number } | undefined {
+    const held = this.#held;
+    return held !== undefined && held.expiresAtMs > this.#parts.clock.now() ? held : undefined;
+  }
+
+  async #run<T>(send: (session: Session) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      // What `send` throws is judged there, against the closed list of codes: nothing else is a rejection.
+      return await this.#broker.withSession(send, { signal, isRejection: () => undefined });
+    } catch (error) {
+      if (!(error instanceof SessionBrokerError)) throw error;
+      this.#troubled(error);
+      throw this.#unavailable(error);
+    }
+  }
+
+  /** The first request after the start may be earlier than the first session: it waits, but not for long. */
+  async #runSoon<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
+    const silence = new AbortController();
+    const timer = this.#parts.clock.schedule(FIRST_LOOK_MS, () =>
+      silence.abort(new BrokerError('session_unavailable')),
+    );
+    const first = (session: Session): Promise<T> => {
+      timer.cancel();
+      return send(session);
+    };
+    try {
+      return await this.#run(first, AbortSignal.any([gone, silence.signal]));
+    } catch (error) {
+      if (error !== silence.signal.reason) throw error;
+      this.#troubled('silence');
+      throw this.#unavailable('silence');
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #look(): void {
+    const done = (): void => void (this.#looking = undefined);
+    this.#looking ??= this.#broker.session().then(done, (error: unknown) => {
+      done();
+      this.#troubled(error);
+    });
+  }
+
+  #note(event: ClientEvent): void {
+    if (event.type === 'session') {
+      this.#held = { generation: event.generation, expiresAtMs: Date.parse(event.expiresAt) };
+      this.#trouble = undefined;
+      return;
+    }
+    if (event.type === 'following') [this.#isFollowing, this.#isInterrupted] = [true, false];
+    if (event.type === 'interrupted') this.#interrupted(event.error);
+    if (event.type === 'resumed' && event.held > 0) this.#parts.onHeld(event.held);
+  }
+
+  #interrupted(error: SessionBrokerError | undefined): void {
+    if (this.#isFollowing) {
+      const { merchant, logger } = this.#parts;
+      logger.warn({ merchant, code: error?.code }, 'the broker is away: newer sessions do not come by themselves');
+    }
+    this.#isFollowing = false;
+    this.#isInterrupted = true;
+  }
+
+  /** Said once for each state, not for each request that meets it. */
+  #troubled(error: unknown): void {
+    const trouble = error instanceof SessionBrokerError ? error : 'silence';
+    if (this.#valid() !== undefined) return;
+    if (this.#trouble === undefined) {
+      const { merchant, logger } = this.#parts;
+      logger.error({ merchant, code: codeOf(trouble) }, 'there is no session: payments of this merchant are refused');
+    }
+    this.#trouble = trouble;
+  }
+
+  #unavailable(trouble: SessionBrokerError | 'silence'): BrokerError {
+    const retryAfterMs = trouble === 'silence' ? RETRY_AFTER_MS : (trouble.retryAfterMs ?? RETRY_AFTER_MS);
+    const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
+    return new BrokerError('session_unavailable', { detail, retryAfterMs });
+  }
+}
+
+function codeOf(trouble: SessionBrokerError | 'silence'): string {
+  return trouble === 'silence' ? 'no_answer' : trouble.code;
+}

@@ -1,0 +1,192 @@
+import { gzipSync } from 'node:zlib';
+import type { Caller, Route } from './callers.js';
+import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import { outcomeOf } from './outcome.js';
+import { PlayedBroker } from './played-broker.js';
+import { RunningEgress } from './running-egress.js';
+import type { SeenRequest } from './seen-request.js';
+
+const ROUTES: readonly Route[] = ['clear', 'sealed'];
+const CODES = [
+  'b_expired_token',
+  'b_used_token',
+  'b_previous_auth_token_expired',
+  'b_unknown_device',
+  'b_session_doesnt_exist',
+  'b_session_doesnt_exists',
+];
+const STATUSES = [200, 400, 401, 500];
+const GOOD = { good: JSON.stringify(PAID) };
+const PAYMENT = { merchantRequestId: 'payment-1', coinAmount: 12_500 };
+
+const errorBody = (msgCode: string): string =>
+  JSON.stringify({ requestId: 'r', serviceId: 's', msgCode, msgType: 'ERROR', msgText: 'T', isLocalized: false });
+const refusing = (status: number, body: string): Play => ({
+  run: ({ socket }) => void socket.write(answer(status, body)),
+});
+const deviceIds = (requests: readonly SeenRequest[]): readonly string[] =>
+  requests.flatMap((request) => request.valuesOf('x-device_id'));
+
+describe('a session that the gateway calls dead', () => {
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+  let callers: readonly Caller[];
+
+  beforeAll(async () => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    callers = egress.callers();
+  });
+  beforeEach(() => void broker.rejections.splice(0));
+  afterAll(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  const whole = (requests: readonly SeenRequest[]): boolean =>
+    requests.every((request) => request.isWhole && gateway.sessionOf(request) !== undefined);
+
+  const refusals = CODES.flatMap((code) => STATUSES.map((status) => ({ code, status })));
+
+  it.each(refusals)('$code under $status: reported, sealed anew and repeated once', async ({ code, status }) => {
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        broker.rejections.length = 0;
+        await gateway.script(refusing(status, errorBody(code)));
+        expect(outcomeOf(await caller.pay(route, PAYMENT), GOOD)).toBe('good');
+        expect(gateway.seen).toHaveLength(2);
+        expect(whole(gateway.seen)).toBe(true);
+        expect(new Set(deviceIds(gateway.seen)).size).toBe(2);
+        expect(broker.rejections).toMatchObject([{ merchant: 'shop', reason: code }]);
+        if (route === 'clear') continue;
+        const [first = '', second] = gateway.seen.map((request) => request.body.toString());
+        expect(first).not.toBe(second);
+        expect(gateway.seen.map((request) => JSON.parse(gateway.plaintextOf(request)) as unknown)).toEqual([
+          PAYMENT,
+          PAYMENT,
+        ]);
+      }
+  });
+
+  it('is told to the caller as it is when the second one is dead as well', async () => {
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        const sent = { status: 401, body: errorBody('b_used_token') };
+        await gateway.script(refusing(401, errorBody('b_expired_token')), refusing(sent.status, sent.body));
+        expect(outcomeOf(await caller.pay(route, PAYMENT), { ...GOOD, sent })).toBe('as sent');
+        expect(gateway.seen).toHaveLength(2);
+        expect(new Set(deviceIds(gateway.seen)).size).toBe(2);
+      }
+  });
+
+  it.each([
+    ['an empty body', ''],
+    ['a page', '<html>401</html>'],
+    ['a code that nobody knows', errorBody('b_something_else')],
+    ['a dead code in a text', '{"note":"b_expired_token"}'],
+  ])('is not one by a 401 with %s: passed on, and not repeated', async (_what, body) => {
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        await gateway.script(refusing(401, body));
+        const given = await caller.pay(route, PAYMENT);
+        expect(outcomeOf(given, { ...GOOD, sent: { status: 401, body } })).toBe('as sent');
+        expect(gateway.seen).toHaveLength(1);
+      }
+  });
+
+  /** Payments that were carried out, with a dead session's code somewhere in what the bank tells of them. */
+  it.each([
+    ['in a member', { hppOrderId: 'order-1', transactionResponseInfo: { msgCode: 'b_expired_token' } }],
+    ['in a text that the client sent', { hppOrderId: 'order-1', text: errorBody('b_expired_token') }],
+    ['in a message', { hppOrderId: 'order-1', message: errorBody('b_expired_token') }],
+    ['in what another system answered', { hppOrderId: 'order-1', response: { data: { msgCode: 'b_used_token' } } }],
+    ['in a cause', { hppOrderId: 'order-1', msgCode: 'OK', cause: { msgCode: 'b_used_token' } }],
+    ['under another name', { hppOrderId: 'order-1', code: 'b_used_token' }],
+    ['in a list', [{ msgCode: 'b_expired_token' }]],
+  ])('is not one by an answer that has such a code %s', async (_where, body) => {
+    for (const caller of callers) {
+      broker.rejections.length = 0;
+      const sent = { status: 200, body: JSON.stringify(body) };
+      await gateway.script(refusing(sent.status, sent.body));
+      expect(outcomeOf(await caller.pay('clear', PAYMENT), { ...GOOD, sent })).toBe('as sent');
+      expect(gateway.seen).toHaveLength(1);
+      expect(broker.rejections).toEqual([]);
+    }
+  });
+
+  it('is not one by a sealed answer that has such a code beside it', async () => {
+    await gateway.script({
+      run: ({ socket, good }) =>
+        void socket.write(answer(200, JSON.stringify({ ...(JSON.parse(good) as object), msgCode: 'b_expired_token' }))),
+    });
+    for (const caller of callers.slice(0, 1)) expect(outcomeOf(await caller.pay('sealed', PAYMENT), GOOD)).toBe('good');
+    expect(gateway.seen).toHaveLength(1);
+  });
+
+  it('is replaced after a bare 401 all the same, for the next request', async () => {
+    for (const caller of callers) {
+      await gateway.script(refusing(401, ''));
+      await caller.pay('clear', PAYMENT);
+      await caller.pay('clear', PAYMENT);
+      expect(gateway.seen).toHaveLength(2);
+      expect(new Set(deviceIds(gateway.seen)).size).toBe(2);
+    }
+  });
+
+  it('is not one when access was revoked: passed on, not repeated, and no session is asked for', async () => {
+    const sent = { status: 401, body: errorBody('b_auth_token_expired') };
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        await gateway.script(refusing(sent.status, sent.body));
+        expect(outcomeOf(await caller.pay(route, PAYMENT), { ...GOOD, sent })).toBe('as sent');
+        expect(gateway.seen).toHaveLength(1);
+      }
+    expect(broker.rejections).toEqual([]);
+  });
+
+  it.each([
+    ['is lost', { run: ({ socket }) => void socket.resetAndDestroy() } satisfies Play, '502 answer_lost'],
+    ['is a redirect', refusing(302, ''), '502 answer_unusable'],
+  ])('leads to no third request when the second answer %s', async (_how, second, outcome) => {
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        await gateway.script(refusing(401, errorBody('b_expired_token')), second);
+        expect(outcomeOf(await caller.pay(route, PAYMENT), GOOD)).toBe(outcome);
+        expect(gateway.seen).toHaveLength(2);
+      }
+  });
+
+  it('is known by its code in an answer that came compressed', async () => {
+    const body = gzipSync(errorBody('b_expired_token'));
+    const head = `HTTP/1.1 401 U\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const play: Play = { run: ({ socket }) => void socket.write(Buffer.concat([Buffer.from(head), body])) };
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        await gateway.script(play);
+        expect(outcomeOf(await caller.pay(route, PAYMENT), GOOD)).toBe('good');
+        expect(gateway.seen).toHaveLength(2);
+      }
+  });
+
+  it('is reported once by a hundred requests that meet it, each of which is repeated once', async () => {
+    const plain = egress.plain();
+    for (const route of ROUTES) {
+      broker.rejections.length = 0;
+      const dead = refusing(401, errorBody('b_expired_token'));
+      const first = broker.sessions.at(-1)?.deviceId;
+      const judged: Play = {
+        run: (part) => (part.request.valuesOf('x-device_id')[0] === first ? dead : good).run(part),
+      };
+      await gateway.script(...Array.from({ length: 250 }, () => judged));
+      const payments = Array.from({ length: 100 }, (_, index) => plain.pay(route, { merchantRequestId: `p-${index}` }));
+      const told = (await Promise.all(payments)).map((given) => outcomeOf(given, GOOD));
+      expect(new Set(told)).toEqual(new Set(['good']));
+      expect(broker.rejections).toHaveLength(1);
+      expect(gateway.seen.length).toBeLessThanOrEqual(200);
+      expect(whole(gateway.seen)).toBe(true);
+    }
+  });
+});

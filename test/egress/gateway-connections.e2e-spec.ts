@@ -1,0 +1,133 @@
+import { eventually, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import type { Route } from './callers.js';
+import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import { outcomeOf } from './outcome.js';
+import { PlayedBroker } from './played-broker.js';
+import { type EgressSetUp, RunningEgress } from './running-egress.js';
+
+const ROUTES: readonly Route[] = ['clear', 'sealed'];
+const GOOD = { good: JSON.stringify(PAID) };
+const BOUND_MS = 3_000;
+
+describe('connections to the gateway', () => {
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+
+  beforeAll(async () => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+  });
+  afterAll(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  /** What each caller is told by an egress before another gateway. */
+  const toldBy = async (setUp: Omit<EgressSetUp, 'broker'>): Promise<readonly string[]> => {
+    const other = await RunningEgress.start({ broker, ...setUp });
+    try {
+      const told: string[] = [];
+      for (const caller of other.callers())
+        for (const route of ROUTES) {
+          const given = await caller.pay(route, {});
+          expect(given.tookMs).toBeLessThan(BOUND_MS);
+          told.push(outcomeOf(given, GOOD));
+        }
+      return told;
+    } finally {
+      await other.close();
+    }
+  };
+
+  it('that are refused are told as such: nothing was sent', async () => {
+    const told = await toldBy({ gatewayUrl: `http://127.0.0.1:${await freePort()}` });
+    expect(new Set(told)).toEqual(new Set(['502 gateway_unreachable']));
+  });
+
+  it.each([
+    ['of another name', { names: ['other.example'] }, true],
+    ['of an authority that nobody trusts', { names: ['127.0.0.1'] }, false],
+    [
+      'that has expired',
+      { names: ['127.0.0.1'], notBefore: new Date('2020-01-01'), notAfter: new Date('2020-02-01') },
+      true,
+    ],
+  ])('are not used with a certificate %s: nothing was sent', async (_which, wish, isTrusted) => {
+    const authority = new TestAuthority();
+    let requests = 0;
+    const server = await LoopbackServer.https(authority.issue(wish), (_request, response) => {
+      requests += 1;
+      response.end('{}');
+    });
+    const gatewayUrl = `https://127.0.0.1:${server.port}`;
+    const gatewayCa = isTrusted ? authority.cert : new TestAuthority('Another').cert;
+    expect(new Set(await toldBy({ gatewayUrl, gatewayCa }))).toEqual(new Set(['502 gateway_unreachable']));
+    expect(requests).toBe(0);
+    await server.close();
+  });
+
+  it('are used again, and one that the gateway closed meanwhile is not', async () => {
+    const plain = egress.plain();
+    await gateway.script();
+    for (let number = 0; number < 3; number += 1) expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
+    expect(gateway.connections).toBe(1);
+    for (let number = 0; number < 20; number += 1) {
+      await gateway.dropConnections();
+      expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
+    }
+    expect(gateway.seen).toHaveLength(23);
+  });
+
+  it.each<[string, Play]>([
+    ['ended', { run: ({ socket }) => void socket.end() }],
+    ['reset', { run: ({ socket }) => void socket.resetAndDestroy() }],
+  ])('are %s by the gateway as they are used again: not known, and not sent again', async (_how, play) => {
+    for (const caller of egress.callers())
+      for (const route of ROUTES) {
+        await gateway.script(good, play);
+        await caller.pay(route, {});
+        expect(outcomeOf(await caller.pay(route, {}), GOOD)).toBe('502 answer_lost');
+        expect(gateway.seen).toHaveLength(2);
+      }
+  });
+
+  it('that end in trouble carry no other request', async () => {
+    await gateway.script({
+      run: ({ socket, good: body }) => void socket.write(answer(200, body) + answer(500, '{"of":"another"}')),
+    });
+    const plain = egress.plain();
+    const told: string[] = [];
+    for (let number = 0; number < 4; number += 1) told.push(outcomeOf(await plain.pay('clear', {}), GOOD));
+    expect(told).toEqual(['good', 'good', 'good', 'good']);
+  });
+
+  it('are not shared by a hundred payments at once in a way that mixes their answers', async () => {
+    const echo: Play = {
+      run: ({ request, gateway: at, socket }) => {
+        const isSealed = request.target.includes('/payments/');
+        const text = isSealed ? at.plaintextOf(request) : request.body.toString('utf8');
+        socket.write(answer(200, isSealed ? at.sealed(text) : text));
+      },
+    };
+    for (const caller of egress.callers())
+      for (const route of ROUTES) {
+        await gateway.script(...Array.from({ length: 100 }, () => echo));
+        const payments = Array.from({ length: 100 }, (_, number) => ({ merchantRequestId: `payment-${number}` }));
+        const answers = await Promise.all(payments.map((payment) => caller.pay(route, payment)));
+        expect(answers.map(({ text }) => JSON.parse(text) as unknown)).toEqual(payments);
+        expect(gateway.seen).toHaveLength(100);
+      }
+  });
+
+  it('are closed when the egress ends', async () => {
+    const other = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    await gateway.script();
+    await other.plain().pay('clear', {});
+    expect(gateway.openConnections).toBeGreaterThan(0);
+    await other.close();
+    await eventually(() => gateway.openConnections === 0);
+  });
+});

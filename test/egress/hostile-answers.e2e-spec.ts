@@ -1,0 +1,61 @@
+import type { Caller, Route } from './callers.js';
+import { HostileGateway, PAID } from './hostile-gateway.js';
+import { HOSTILE_CASES, TIMEOUT_MS } from './hostile-plays.js';
+import { outcomeOf } from './outcome.js';
+import { PlayedBroker } from './played-broker.js';
+import { RunningEgress } from './running-egress.js';
+
+/** For a busy machine: what matters is that there is a bound. */
+const BOUND_MS = TIMEOUT_MS + 2_000;
+const ROUTES: readonly Route[] = ['clear', 'sealed'];
+
+describe('what a gateway may answer', () => {
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+  let callers: readonly Caller[];
+
+  beforeAll(async () => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: TIMEOUT_MS });
+    callers = egress.callers();
+    for (const caller of callers) await caller.pay('clear', {});
+  });
+  afterAll(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  const cases = HOSTILE_CASES.flatMap((each) =>
+    ROUTES.filter((route) => each.outcome[route].length > 0).map((route) => ({ ...each, route })),
+  );
+
+  it.each(cases)('$name, $route: said as it is, in bounded time, and asked once', async (hostile) => {
+    const { route, plays, outcome, sent } = hostile;
+    for (const caller of callers) {
+      await gateway.script(...plays);
+      const answer = await caller.pay(route, { merchantRequestId: 'payment-1' });
+      const told = outcomeOf(answer, { good: JSON.stringify(PAID), ...(sent && { sent }) });
+      expect({ form: caller.form, told: [outcome[route]].flat().includes(told) || told }).toEqual({
+        form: caller.form,
+        told: true,
+      });
+      expect(answer.tookMs).toBeLessThan(BOUND_MS);
+      expect(gateway.connections).toBeLessThanOrEqual(1);
+      expect(gateway.seen.length).toBeLessThanOrEqual(1);
+      expect(broker.rejections).toEqual([]);
+    }
+  });
+
+  it('goes on afterwards as if nothing had been', async () => {
+    await gateway.script();
+    for (const caller of callers)
+      for (const route of ROUTES) {
+        const answer = await caller.pay(route, { merchantRequestId: 'payment-1' });
+        expect(outcomeOf(answer, { good: JSON.stringify(PAID) })).toBe('good');
+      }
+    expect(broker.sessions).toHaveLength(1);
+  });
+});

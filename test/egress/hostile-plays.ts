@@ -1,0 +1,314 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
+import { generateKeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
+import type { Route } from './callers.js';
+import { answer, good, type Part, type Play } from './hostile-gateway.js';
+import type { SentAnswer } from './outcome.js';
+
+/** How long the egress of these tests waits for an answer. */
+export const TIMEOUT_MS = 700;
+
+/** One thing that a gateway may do, and what a caller may be told of it on each kind of route. */
+export interface HostileCase {
+  readonly name: string;
+  readonly plays: readonly Play[];
+  readonly outcome: Readonly<Record<Route, string | readonly string[]>>;
+  /** What `as sent` means. */
+  readonly sent?: SentAnswer;
+  /** For the test of headers: what the answer had that must not get through. */
+  readonly dropped?: readonly string[];
+}
+
+/** An outcome that is the same on both kinds of route. */
+const both = (...outcome: readonly string[]): HostileCase['outcome'] => ({ clear: outcome, sealed: outcome });
+/** Once the head of an answer has been passed on, the end of the connection is all that is left to tell. */
+const late = { clear: ['504 answer_late', 'cut'], sealed: '504 answer_late' };
+const lost = { clear: ['502 answer_lost', 'cut'], sealed: '502 answer_lost' };
+const unusable = both('502 answer_unusable');
+
+const say = (text: (part: Part) => string | Buffer): Play => ({ run: (part) => void part.socket.write(text(part)) });
+const sayAndEnd = (text: (part: Part) => string): Play => ({
+  run: (part) => void part.socket.end(text(part), 'latin1'),
+});
+const head = (...headers: readonly string[]): string =>
+  ['HTTP/1.1 200 OK', 'content-type: application/json', ...headers, '', ''].join('\r\n');
+
+/** A few octets at a time, in all within `overMs`. */
+function dripped(text: (part: Part) => string, overMs: number): Play {
+  const run = (part: Part): void => {
+    const octets = Buffer.from(text(part), 'latin1');
+    const steps = 10;
+    const size = Math.ceil(octets.length / steps);
+    let at = 0;
+    const timer = setInterval(() => {
+      if (at >= octets.length || part.socket.destroyed) return clearInterval(timer);
+      part.socket.write(octets.subarray(at, at + size));
+      at += size;
+    }, overMs / steps);
+  };
+  return { run };
+}
+
+/** Goes on for as long as anybody reads. */
+const endless: Play = {
+  run: ({ socket }) => {
+    socket.write(head('transfer-encoding: chunked'));
+    const chunk = `1000\r\n${' '.repeat(4_096)}\r\n`;
+    const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write(chunk)), 5);
+  },
+};
+
+const HUGE_BYTES = 400_000;
+const huge = (good: string): string => good.padEnd(HUGE_BYTES);
+const BOMB_BYTES = 64 * 1_024 * 1_024;
+const bomb = gzipSync(Buffer.alloc(BOMB_BYTES, ' '));
+const encoded = (encoding: string, body: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(head(`content-encoding: ${encoding}`, `content-length: ${body.length}`)), body]);
+const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+const error = (msgCode: string): string =>
+  JSON.stringify({
+    requestId: 'r',
+    serviceId: 's',
+    msgCode,
+    msgType: 'ERROR',
+    msgText: 'T',
+    isLocalized: false,
+    msgAttrs: {},
+    errorCauses: [],
+  });
+const strangers = generateKeyPair();
+
+const slow: readonly HostileCase[] = [
+  {
+    name: 'slow headers, within the time',
+    plays: [dripped(({ good }) => answer(200, good), 300)],
+    outcome: both('good'),
+  },
+  {
+    name: 'slow headers, beyond it',
+    plays: [dripped(() => head('content-length: 2'), TIMEOUT_MS * 3)],
+    outcome: both('504 answer_late'),
+  },
+  { name: 'no answer at all', plays: [say(() => '')], outcome: both('504 answer_late') },
+  {
+    name: 'a body that stops half-way',
+    plays: [say(({ good }) => `${head(`content-length: ${good.length}`)}${good.slice(0, 5)}`)],
+    outcome: late,
+  },
+  {
+    name: 'a body that drips beyond the time',
+    plays: [dripped(({ good }) => head('content-length: 4000') + good.padEnd(4_000), TIMEOUT_MS * 3)],
+    outcome: late,
+  },
+  {
+    name: 'a body without end',
+    plays: [endless],
+    outcome: {
+      clear: ['504 answer_late', '502 answer_unusable', 'cut'],
+      sealed: ['502 answer_unusable', '504 answer_late'],
+    },
+  },
+];
+
+const passedInClear: HostileCase['outcome'] = { clear: 'as sent', sealed: '502 answer_unusable' };
+
+const bodies: readonly HostileCase[] = [
+  {
+    name: 'a huge body',
+    plays: [say(({ good }) => answer(200, huge(good)))],
+    outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
+  },
+  {
+    name: 'a huge body in chunks',
+    plays: [say(({ good }) => `${head('transfer-encoding: chunked')}${chunked(huge(good))}0\r\n\r\n`)],
+    outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
+  },
+  {
+    name: 'gzip that nobody asked for',
+    plays: [say(({ good }) => encoded('gzip', gzipSync(good)))],
+    outcome: both('good'),
+  },
+  {
+    name: 'brotli that nobody asked for',
+    plays: [say(({ good }) => encoded('br', brotliCompressSync(good)))],
+    outcome: both('good'),
+  },
+  {
+    name: 'a small body that unpacks to a huge one',
+    plays: [say(() => encoded('gzip', bomb))],
+    outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
+  },
+  {
+    name: 'a body that ends too early',
+    plays: [sayAndEnd(({ good }) => head(`content-length: ${good.length + 9}`) + good)],
+    outcome: lost,
+  },
+  {
+    name: 'chunks that end too early',
+    plays: [sayAndEnd(({ good }) => head('transfer-encoding: chunked') + chunked(good))],
+    outcome: lost,
+  },
+  {
+    name: 'a chunk of no size',
+    plays: [sayAndEnd(({ good }) => `${head('transfer-encoding: chunked')}zz\r\n${good}\r\n0\r\n\r\n`)],
+    outcome: { clear: ['502 answer_unusable', 'cut'], sealed: '502 answer_unusable' },
+  },
+  {
+    name: 'an empty 204',
+    plays: [say(() => 'HTTP/1.1 204 No Content\r\n\r\n')],
+    outcome: passedInClear,
+    sent: { status: 204, body: '' },
+  },
+  {
+    name: 'an empty 200',
+    plays: [say(() => answer(200, ''))],
+    outcome: passedInClear,
+    sent: { status: 200, body: '' },
+  },
+  ...[200, 403, 503].map((status) => {
+    const body = '<html><body>The request was rejected.</body></html>';
+    const page = say(() => answer(status, body).replace('application/json', 'text/html'));
+    return {
+      name: `a page of HTML under ${status}`,
+      plays: [page],
+      outcome: passedInClear,
+      sent: { status, body },
+    };
+  }),
+  {
+    name: 'no JSON',
+    plays: [say(() => answer(200, '{"jwe":'))],
+    outcome: passedInClear,
+    sent: { status: 200, body: '{"jwe":' },
+  },
+];
+
+const jwes: readonly HostileCase[] = [
+  {
+    name: 'an answer for the key of a stranger',
+    plays: [say(() => answer(200, JSON.stringify({ jwe: sealCompact('{}', strangers) })))],
+    outcome: { clear: [], sealed: '502 answer_unopened' },
+  },
+  {
+    name: 'a JWE that is none',
+    plays: [say(() => answer(200, '{"jwe":"a.b.c.d.e"}'))],
+    outcome: { clear: [], sealed: '502 answer_unopened' },
+  },
+  {
+    name: 'a jwe that is no text',
+    plays: [say(() => answer(200, '{"jwe":5}'))],
+    outcome: { clear: [], sealed: '502 answer_unusable' },
+  },
+  {
+    name: 'a bare JWE',
+    plays: [
+      say(({ gateway }) =>
+        answer(200, (JSON.parse(gateway.sealed('{}')) as { jwe: string }).jwe).replace(
+          'application/json',
+          'text/plain',
+        ),
+      ),
+    ],
+    outcome: { clear: [], sealed: '502 answer_unusable' },
+  },
+];
+
+const forms: readonly HostileCase[] = [
+  {
+    name: 'a header that is none',
+    plays: [sayAndEnd(({ good }) => answer(200, good).replace('content-type', 'content type'))],
+    outcome: unusable,
+  },
+  { name: 'no HTTP', plays: [sayAndEnd(() => 'SSH-2.0-OpenSSH_9.2\r\n\r\n')], outcome: unusable },
+  {
+    name: 'headers that are too large',
+    plays: [sayAndEnd(({ good }) => answer(200, good, [`x-padding: ${'x'.repeat(70_000)}`]))],
+    outcome: unusable,
+  },
+  {
+    name: 'two lengths',
+    plays: [sayAndEnd(({ good }) => answer(200, good, ['content-length: 3']))],
+    outcome: both('502 answer_unusable', '502 answer_lost'),
+  },
+  {
+    name: 'early hints before the answer',
+    plays: [say(({ good }) => `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${answer(200, good)}`)],
+    outcome: both('good'),
+  },
+  {
+    // undici takes it for a broken answer. That is told as such, and the request is not sent again.
+    name: 'a 100 that nobody asked for',
+    plays: [say(({ good }) => `HTTP/1.1 100 Continue\r\n\r\n${answer(200, good)}`)],
+    outcome: both('502 answer_lost'),
+  },
+  ...[301, 302, 307, 308].map((status) => ({
+    name: `a redirect by ${status}`,
+    plays: [say(() => answer(status, '{}', ['location: /elsewhere']))],
+    outcome: unusable,
+  })),
+  {
+    name: 'HTTP/1.0, up to the end of the connection',
+    plays: [sayAndEnd(({ good }) => `HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${good}`)],
+    outcome: both('good'),
+  },
+  {
+    name: 'a connection that is closed after the answer',
+    plays: [sayAndEnd(({ good }) => answer(200, good, ['connection: close']))],
+    outcome: both('good'),
+  },
+  {
+    name: 'trailers',
+    plays: [
+      say(
+        ({ good }) =>
+          `${head('transfer-encoding: chunked', 'trailer: x-device_id')}${chunked(good)}0\r\nx-device_id: of-the-bank\r\n\r\n`,
+      ),
+    ],
+    outcome: both('good'),
+  },
+  { name: 'an answer before the body of the request', plays: [{ ...good, on: 'head' }], outcome: both('good') },
+];
+
+const errors: readonly HostileCase[] = [200, 400, 401, 500].flatMap((status) =>
+  ['b_operation_not_found', 'b_auth_token_expired', 'b_refresh_token_absent'].map((code) => ({
+    name: `${code} under ${status}`,
+    plays: [say(() => answer(status, error(code)))],
+    outcome: both('as sent'),
+    sent: { status, body: error(code) },
+  })),
+);
+
+const losses: readonly HostileCase[] = [
+  {
+    name: 'a reset when the connection opens',
+    plays: [{ on: 'connection', run: ({ socket }) => void socket.resetAndDestroy() }],
+    outcome: both('502 answer_lost', '502 gateway_unreachable'),
+  },
+  {
+    name: 'a reset after the head of the request',
+    plays: [{ on: 'head', run: ({ socket }) => void socket.resetAndDestroy() }],
+    outcome: both('502 answer_lost'),
+  },
+  {
+    name: 'a reset after the request',
+    plays: [{ run: ({ socket }) => void socket.resetAndDestroy() }],
+    outcome: both('502 answer_lost'),
+  },
+  {
+    name: 'an end of the connection in place of an answer',
+    plays: [{ run: ({ socket }) => void socket.end() }],
+    outcome: both('502 answer_lost'),
+  },
+  {
+    name: 'a reset in the middle of the answer',
+    plays: [
+      {
+        run: ({ socket, good: body }) =>
+          void socket.write(answer(200, body).slice(0, -5), () => socket.resetAndDestroy()),
+      },
+    ],
+    outcome: lost,
+  },
+];
+
+export const HOSTILE_CASES: readonly HostileCase[] = [...slow, ...bodies, ...jwes, ...forms, ...errors, ...losses];

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { LoopbackServer } from '#libs/testing';
+import { openCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
+import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
+
+/** A session with the half of its key that only the gateway has. */
+export interface PlayedSession {
+  readonly merchant: string;
+  readonly generation: number;
+  readonly authToken: string;
+  readonly deviceId: string;
+  readonly refreshToken: string;
+  readonly serverKey: KeyPair;
+}
+
+export interface Rejection {
+  readonly merchant: string;
+  readonly generation: number;
+  readonly reason: string;
+}
+
+interface Played {
+  readonly path: string;
+  readonly merchant: string;
+  readonly body: string;
+}
+
+interface Told {
+  readonly event: 'session' | 'handover';
+  readonly data: object;
+}
+
+const sessionEvent = (data: object): Told => ({ event: 'session', data });
+const LIFETIME_MS = 900_000;
+
+/**
+ * A broker that has no gateway and no budget: each report of a dead session makes the next one at once. For tests that
+ * kill hundreds of sessions, which a real broker would rightly not put up with.
+ */
+export class PlayedBroker {
+  readonly token = `token-for-the-played-broker-${randomUUID()}`;
+  /** The merchant's own key, for answers. */
+  readonly merchantKey: KeyPair = generateKeyPair();
+  readonly rejections: Rejection[] = [];
+  /** Answers that were opened. */
+  opened = 0;
+  /** `none`: there is no session to give; `silent`: the connection is dropped. */
+  serves: 'sessions' | 'none' | 'silent' = 'sessions';
+  /** When false, opening fails as it does while the broker cannot be asked. */
+  opens = true;
+  readonly #sessions: PlayedSession[] = [];
+  readonly #streams = new Set<{ readonly merchant: string; readonly response: ServerResponse }>();
+  #server: LoopbackServer | undefined;
+
+  static async start(): Promise<PlayedBroker> {
+    const broker = new PlayedBroker();
+    broker.#server = await LoopbackServer.http((request, response) => {
+      broker.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+    });
+    return broker;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server?.port}`;
+  }
+
+  get sessions(): readonly PlayedSession[] {
+    return this.#sessions;
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  /** The session that a device id belongs to. */
+  sessionOf(deviceId: string): PlayedSession | undefined {
+    return this.#sessions.find((session) => session.deviceId === deviceId);
+  }
+
+  /** Makes the next session and tells everybody who follows, as a planned renewal does. */
+  renew(merchant = 'shop'): PlayedSession {
+    const generation = (this.#newest(merchant)?.generation ?? 0) + 1;
+    const parts = { authToken: randomUUID(), deviceId: randomUUID(), refreshToken: randomUUID() };
+    const session = { merchant, generation, ...parts, serverKey: generateKeyPair() };
+    this.#sessions.push(session);
+    for (const stream of this.#streams)
+      if (stream.merchant === merchant) this.#send(stream.response, sessionEvent(this.#document(session)));
+    return session;
+  }
+
+  /** Tells everybody who follows that a session is about to be replaced. */
+  announceHandover(holdForMs: number, merchant = 'shop'): void {
+    const generation = this.#current(merchant).generation + 1;
+    for (const { merchant: followed, response } of this.#streams)
+      if (followed === merchant)
+        this.#send(response, { event: 'handover', data: { generation, holdForMs, participant: 'p-1' } });
+  }
+
+  get followers(): number {
+    return this.#streams.size;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, merchant = '', path = ''] = /^\/v1\/merchants\/([^/]+)(\/[^?]*)/.exec(request.url ?? '') ?? [];
+    const body = await text(request);
+    if (this.serves === 'silent') return void request.socket.destroy();
+    if (request.headers.authorization !== `Bearer ${this.token}`)
+      return this.#problem(response, 401, 'unauthenticated');
+    if (path === '/session/events') return this.#stream(request, { merchant, response });
+    if (path === '/payloads/decrypt') return this.#decrypt(response, body);
+    if (this.serves === 'none') return this.#problem(response, 503, 'session_unavailable');
+    this.#session(response, { path, merchant, body });
+  }
+
+  #session(response: ServerResponse, { path, merchant, body }: Played): void {
+    if (path === '/session') return this.#json(response, this.#document(this.#current(merchant)));
+    if (path === '/session/handovers') return void response.writeHead(204).end();
+    if (path !== '/session/rejections') return this.#problem(response, 404, 'route_not_found');
+    const { generation, reason } = JSON.parse(body) as { generation: number; reason: string };
+    this.rejections.push({ merchant, generation, reason });
+    const current = this.#current(merchant);
+    this.#json(response, this.#document(current.generation > generation ? current : this.renew(merchant)));
+  }
+
+  #stream(request: IncomingMessage, stream: { readonly merchant: string; readonly response: ServerResponse }): void {
+    const { merchant, response } = stream;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': here\n\n');
+    this.#streams.add(stream);
+    request.socket.once('close', () => this.#streams.delete(stream));
+    if (this.serves !== 'sessions') return;
+    const current = this.#current(merchant);
+    this.#send(response, sessionEvent(this.#document(current)));
+  }
+
+  #decrypt(response: ServerResponse, body: string): void {
+    if (!this.opens) return this.#problem(response, 503, 'overloaded');
+    const { jwe } = JSON.parse(body) as { jwe: string };
+    const plaintext = this.#open(jwe);
+    if (plaintext === undefined) return this.#problem(response, 422, 'jwe_not_opened');
+    this.opened += 1;
+    this.#json(response, { plaintext, encoding: 'utf-8' });
+  }
+
+  #open(jwe: string): string | undefined {
+    try {
+      return openCompact(jwe, this.merchantKey).toString('utf8');
+    } catch {
+      return undefined;
+    }
+  }
+
+  #newest(merchant: string): PlayedSession | undefined {
+    return this.#sessions.findLast((session) => session.merchant === merchant);
+  }
+
+  #current(merchant: string): PlayedSession {
+    return this.#newest(merchant) ?? this.renew(merchant);
+  }
+
+  #document({ merchant, generation, authToken, deviceId, refreshToken, serverKey }: PlayedSession): object {
+    const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
+    return {
+      ...{ merchant, generation, authToken, deviceId, refreshToken, serverPublic: serverKey.jwk },
+      clientKeyThumbprint: 'thumbprint',
+      createdAt: at(0),
+      expiresAt: at(LIFETIME_MS),
+      renewAt: at(LIFETIME_MS * 0.8),
+    };
+  }
+
+  #send(response: ServerResponse, { event, data }: Told): void {
+    response.write(`event: ${event}
+data: ${JSON.stringify(data)}
+
+`);
+  }
+
+  #json(response: ServerResponse, body: object): void {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }
+
+  #problem(response: ServerResponse, status: number, code: string): void {
+    const wait = status === 503 ? { 'retry-after': '7' } : {};
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...wait });
+    response.end(JSON.stringify({ type: `urn:x:${code}`, title: 'A title', status, code }));
+  }
+}

@@ -1,0 +1,266 @@
+import { eventually } from '#libs/testing';
+import { type Caller, PATHS, type PlainCaller, type Route } from './callers.js';
+import { HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import { outcomeOf } from './outcome.js';
+import { PlayedBroker } from './played-broker.js';
+import { exchange, RawConnection } from './raw-exchange.js';
+import { MAX_BODY_BYTES, RunningEgress } from './running-egress.js';
+
+const ROUTES: readonly Route[] = ['clear', 'sealed'];
+const GOOD = { good: JSON.stringify(PAID) };
+const silent: Play = { run: () => undefined };
+
+describe('the request of a client', () => {
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+  let plain: PlainCaller;
+  let token: string;
+
+  beforeAll(async () => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 1_500 });
+    plain = egress.plain();
+    ({ token } = egress.client());
+    await plain.pay('clear', {});
+  });
+  beforeEach(() => gateway.script());
+  afterAll(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  const head = (route: Route, ...lines: readonly string[]): string => headTo(PATHS[route], lines);
+  const headTo = (path: string, lines: readonly string[]): string => {
+    const own = [
+      `POST ${path} HTTP/1.1`,
+      'host: egress',
+      `authorization: Bearer ${token}`,
+      'content-type: application/json',
+    ];
+    return `${[...own, ...lines].join('\r\n')}\r\n\r\n`;
+  };
+  const received = (connection: RawConnection, text: string): Promise<void> =>
+    eventually(() => connection.received.includes(text) || connection.isClosed, 5_000);
+  const opened = (): string => {
+    const [request] = gateway.seen;
+    if (request === undefined) return 'nothing came';
+    return request.target === PATHS.sealed ? gateway.plaintextOf(request) : request.body.toString('utf8');
+  };
+
+  describe('with Expect: 100-continue', () => {
+    it.each(ROUTES)('is asked for its body once it is let in: %s', async (route) => {
+      const connection = await RawConnection.to(egress.url);
+      connection.write(head(route, 'content-length: 13', 'expect: 100-continue'));
+      await received(connection, '100 Continue');
+      expect(connection.statuses).toEqual([100]);
+      connection.write('{"amount": 5}');
+      await received(connection, 'PAID');
+      expect(connection.statuses).toEqual([100, 200]);
+      expect(opened()).toBe('{"amount": 5}');
+      expect(gateway.seen[0]?.headerNames).not.toContain('expect');
+      connection.vanish();
+    });
+
+    it.each([
+      ['a token of nobody', { status: 401, path: PATHS.clear, bearer: 'of-nobody', length: 13 }],
+      ['a path without a route', { status: 404, path: '/elsewhere/pay', bearer: '', length: 13 }],
+      ['a body that is too large', { status: 413, path: PATHS.sealed, bearer: '', length: MAX_BODY_BYTES + 1 }],
+    ])('is refused before its body is sent with %s', async (_what, { status, path, bearer, length }) => {
+      const connection = await RawConnection.to(egress.url);
+      const text = headTo(path, [`content-length: ${length}`, 'expect: 100-continue']);
+      connection.write(bearer === '' ? text : text.replace(token, bearer));
+      await received(connection, 'HTTP/1.1');
+      expect(connection.statuses).toEqual([status]);
+      expect(gateway.seen).toEqual([]);
+      connection.vanish();
+    });
+  });
+
+  it.each(ROUTES)('may come in chunks: %s', async (route) => {
+    const connection = await RawConnection.to(egress.url);
+    connection.write(head(route, 'transfer-encoding: chunked'));
+    for (const part of ['{"amo', 'unt": ', '5}']) connection.write(`${part.length.toString(16)}\r\n${part}\r\n`);
+    connection.write('0\r\n\r\n');
+    await received(connection, 'PAID');
+    expect(connection.statuses).toEqual([200]);
+    expect(opened()).toBe('{"amount": 5}');
+    connection.vanish();
+  });
+
+  it('may be a GET with a query and no body on a clear route', async () => {
+    const path = '/ecom/execute_request/hpp/v1/orders?id=7&x=%2F';
+    const given = await exchange(egress.url, { method: 'GET', path, headers: ['authorization', `Bearer ${token}`] });
+    expect(given.status).toBe(200);
+    expect(gateway.seen).toMatchObject([{ method: 'GET', target: path, isWhole: true }]);
+    expect(gateway.seen[0]?.headerNames).not.toContain('transfer-encoding');
+  });
+
+  it('may be a HEAD: its answer has no body, and the connection goes on', async () => {
+    await gateway.script({ run: ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n') });
+    const path = '/ecom/execute_request/hpp/v1/orders';
+    const given = await exchange(egress.url, { method: 'HEAD', path, headers: ['authorization', `Bearer ${token}`] });
+    expect([given.status, given.body.length, given.isCut]).toEqual([200, 0, false]);
+    expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
+  });
+
+  it('may be empty on a clear route', async () => {
+    expect(outcomeOf(await plain.pay('clear', ''), GOOD)).toBe('good');
+    expect(gateway.seen).toMatchObject([{ isWhole: true, body: Buffer.alloc(0) }]);
+  });
+
+  it.each([
+    ['text that is no JSON', { body: 'amount=5', type: 'application/json', statuses: [400] }],
+    ['nothing', { body: '', type: 'application/json', statuses: [400, 415] }],
+    ['another type', { body: '{}', type: 'application/x-www-form-urlencoded', statuses: [415] }],
+    ['no type', { body: '{}', type: undefined, statuses: [415] }],
+  ])('is refused on a sealed route with %s', async (_what, { body, type, statuses }) => {
+    const headers = ['authorization', `Bearer ${token}`, ...(type === undefined ? [] : ['content-type', type])];
+    const given = await exchange(egress.url, { path: PATHS.sealed, headers, body });
+    expect(statuses).toContain(given.status);
+    expect(gateway.seen).toEqual([]);
+  });
+
+  it('of an alias client is refused when its body is not sealed to the alias session', async () => {
+    const alias = egress.alias();
+    const headers = [...(await alias.presented()), 'content-type', 'text/plain'];
+    for (const body of ['no JWE', 'a.b.c.d.e', '']) {
+      const given = await exchange(egress.url, { path: PATHS.sealed, headers, body });
+      expect([200, 400]).toContain(given.status);
+      expect(JSON.parse(given.body.toString())).toMatchObject({
+        msgCode: expect.any(String),
+        serviceId: 'session-egress',
+      });
+    }
+    expect(gateway.seen).toEqual([]);
+  });
+
+  describe('that is too large', () => {
+    const large = JSON.stringify({ note: 'x'.repeat(MAX_BODY_BYTES) });
+
+    it.each(ROUTES)('is refused before anything is sent, when its length says so: %s', async (route) => {
+      for (const caller of egress.callers()) {
+        if (caller.form === 'alias' && route === 'sealed') continue;
+        const given = await caller.pay(route, large);
+        expect([given.status, given.code]).toEqual([413, 'payload_too_large']);
+        expect(gateway.seen).toEqual([]);
+      }
+    });
+
+    it('is refused when it comes in chunks, and no whole request reaches the gateway', async () => {
+      for (const route of ROUTES) {
+        const connection = await RawConnection.to(egress.url);
+        connection.write(head(route, 'transfer-encoding: chunked'));
+        for (let part = 0; part < 20; part += 1) connection.write(`1000\r\n${'x'.repeat(4_096)}\r\n`);
+        await received(connection, 'HTTP/1.1');
+        expect(connection.statuses).toEqual([413]);
+        expect(gateway.seen.filter(({ isWhole }) => isWhole)).toEqual([]);
+        connection.vanish();
+      }
+    });
+  });
+
+  describe('with two lengths', () => {
+    const smuggled = `GET /ecom/execute_request/hpp/v1/smuggled HTTP/1.1\r\nhost: x\r\n\r\n`;
+
+    it.each<[string, readonly string[]]>([
+      ['a length and chunks', ['content-length: 5', 'transfer-encoding: chunked']],
+      ['chunks and a length', ['transfer-encoding: chunked', 'content-length: 5']],
+      ['two lengths that differ', ['content-length: 5', 'content-length: 105']],
+      ['a list of lengths', ['content-length: 5, 105']],
+      ['a length with a sign', ['content-length: +5']],
+      ['chunks that are not last', ['transfer-encoding: chunked, identity']],
+      ['chunks written oddly', ['transfer-encoding: xchunked']],
+      ['a space before the colon', ['content-length : 5']],
+      ['a folded line', ['x-folded: a', ' transfer-encoding: chunked', 'content-length: 5']],
+    ])('is refused, and what follows is not taken for a request: %s', async (_what, lines) => {
+      const connection = await RawConnection.to(egress.url);
+      connection.write(`${head('clear', ...lines)}0\r\n\r\n${smuggled}`);
+      await eventually(() => connection.isClosed || connection.statuses.length > 0, 5_000);
+      await eventually(() => connection.isClosed, 5_000);
+      expect(connection.statuses.every((status) => status >= 400)).toBe(true);
+      expect(gateway.seen.filter(({ target }) => target.includes('smuggled'))).toEqual([]);
+      expect(gateway.seen.filter(({ isWhole }) => isWhole)).toEqual([]);
+    });
+  });
+
+  describe('whose client goes away', () => {
+    it.each(ROUTES)('before its body is there: nothing whole is sent: %s', async (route) => {
+      const connection = await RawConnection.to(egress.url);
+      connection.write(head(route, 'content-length: 100'));
+      connection.write('{"amount":');
+      if (route === 'clear') await plain.pay('clear', {});
+      connection.vanish();
+      await settled();
+      expect(gateway.seen.filter(({ isWhole, body }) => isWhole && body.length > 2)).toEqual([]);
+    });
+
+    it.each(ROUTES)('while the answer is due: the request is sent once and runs to its end: %s', async (route) => {
+      const held: { answer?: () => void } = {};
+      await gateway.script({
+        run: ({ socket, good }) =>
+          void (held.answer = () =>
+            void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${good.length}\r\n\r\n${good}`)),
+      });
+      const gone = new AbortController();
+      const paid = plain.pay(route, { merchantRequestId: 'p' }, { signal: gone.signal });
+      await eventually(() => gateway.seen[0]?.isWhole === true);
+      gone.abort();
+      expect((await paid).isCut).toBe(true);
+      held.answer?.();
+      expect(outcomeOf(await plain.pay(route, {}), GOOD)).toBe('good');
+      expect(gateway.seen).toHaveLength(2);
+    });
+
+    it('during the answer: the egress goes on', async () => {
+      await gateway.script({
+        run: ({ socket }) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\nxxxx'),
+      });
+      const connection = await RawConnection.to(egress.url);
+      connection.write(`${head('clear', 'content-length: 2')}{}`);
+      await eventually(() => gateway.seen[0]?.isWhole === true);
+      connection.vanish();
+      expect(outcomeOf(await plain.pay('clear', {}), GOOD)).toBe('good');
+    });
+  });
+
+  it('that comes slowly is waited for, and sent once', async () => {
+    for (const route of ROUTES) {
+      await gateway.script();
+      const connection = await RawConnection.to(egress.url);
+      connection.write(head(route, 'content-length: 13'));
+      for (const octet of '{"amount": 5}') {
+        connection.write(octet);
+        await settled();
+      }
+      await received(connection, 'PAID');
+      expect(opened()).toBe('{"amount": 5}');
+      expect(gateway.seen).toHaveLength(1);
+      connection.vanish();
+    }
+  });
+
+  it('that waits for no answer of the one before is answered in its turn', async () => {
+    const connection = await RawConnection.to(egress.url);
+    const one = `${head('clear', 'content-length: 2')}{}`;
+    connection.write(one + one + one);
+    await eventually(() => connection.statuses.length === 3, 5_000);
+    expect(connection.statuses).toEqual([200, 200, 200]);
+    expect(gateway.seen).toHaveLength(3);
+    connection.vanish();
+  });
+
+  it('has no answer in time: told so, and what its client sends next goes on', async () => {
+    await gateway.script(silent);
+    const caller: Caller = plain;
+    expect(outcomeOf(await caller.pay('sealed', {}), GOOD)).toBe('504 answer_late');
+    expect(outcomeOf(await caller.pay('sealed', {}), GOOD)).toBe('good');
+  });
+});
+
+/** One turn of everything that is under way in this process. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}

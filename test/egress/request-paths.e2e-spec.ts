@@ -1,0 +1,121 @@
+import { eventually } from '#libs/testing';
+import { PATHS } from './callers.js';
+import { HostileGateway, PAID } from './hostile-gateway.js';
+import { outcomeOf } from './outcome.js';
+import { PlayedBroker } from './played-broker.js';
+import { RawConnection } from './raw-exchange.js';
+import { RunningEgress } from './running-egress.js';
+
+describe('the path of a request', () => {
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+
+  beforeAll(async () => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+  });
+  beforeEach(() => gateway.script());
+  afterAll(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  /** As it is written, octet by octet: no client library would send most of these. */
+  const statusOf = async (target: string, method = 'POST'): Promise<number | undefined> => {
+    const connection = await RawConnection.to(egress.url);
+    const own = ['host: egress', `authorization: Bearer ${egress.client().token}`, 'content-type: application/json'];
+    connection.write(`${[`${method} ${target} HTTP/1.1`, ...own, 'content-length: 2'].join('\r\n')}\r\n\r\n{}`);
+    await eventually(() => connection.statuses.length > 0 || connection.isClosed, 5_000);
+    connection.vanish();
+    return connection.statuses[0];
+  };
+
+  it.each([
+    '/',
+    '*',
+    '/ecom',
+    '/ecom/execute_request',
+    '/ecom/execute_request/',
+    '/ecom/execute_requests/pay',
+    '/ECOM/execute_request/hpp/v1/create-order',
+    '/api-gateway/echo',
+    '/api-gateway/authorize_virtual_device/x',
+    '/api-gateway/authorize_virtual_device/',
+    '/api-gateway//authorize_virtual_device',
+    '/api-gateway/%61uthorize_virtual_device',
+    '/ecom/execute_request/../../api-gateway/authorize_virtual_device',
+    '/ecom/execute_request/hpp/../payments/v3/refund',
+    '/ecom/execute_request/hpp/..',
+    '/ecom/execute_request/hpp/.',
+    '/ecom/execute_request/hpp/./x',
+    '/ecom/execute_request/hpp/%2e%2e/payments/v3/refund',
+    '/ecom/execute_request/hpp/.%2e/payments/v3/refund',
+    '/ecom/execute_request/hpp/%2E./payments/v3/refund',
+    '/ecom/execute_request/hpp/%252e%252e/payments/v3/refund',
+    '/ecom/execute_request/hpp/..;/payments/v3/refund',
+    '/ecom/execute_request/hpp/..%2fpayments/v3/refund',
+    '/ecom/execute_request/hpp%2fv1%2fcreate-order',
+    '/ecom/execute_request/hpp/..%5cpayments',
+    '/ecom/execute_request/hpp/..\\payments',
+    '\\ecom\\execute_request\\hpp\\v1',
+    '//ecom/execute_request/hpp/v1/create-order',
+    '/ecom//execute_request/hpp/v1/create-order',
+    '/ecom/execute_request/hpp//create-order',
+    '//elsewhere.example/ecom/execute_request/hpp/v1',
+    '/ecom/execute_request/hpp/v1%00/create-order',
+    '/ecom/execute_request/hpp/v1\0/create-order',
+    '/ecom/execute_request/hpp/v1\t/create-order',
+    '/ecom/execute_request/hpp/v1#/../../../api-gateway',
+    '/ecom/execute_request/hpp/v1\xe9',
+    '/ecom/execute_request/hpp/%zz',
+    'http://elsewhere.example/ecom/execute_request/hpp/v1/create-order',
+    'http://elsewhere.example/api-gateway/echo',
+    'ecom/execute_request/hpp/v1/create-order',
+    `/ecom/execute_request/hpp/${'x'.repeat(20_000)}`,
+  ])('reaches nobody where no route allows it, or two programs could read it in two ways: %j', async (target) => {
+    const status = await statusOf(target);
+    expect(status === undefined || (status >= 400 && status < 500)).toBe(true);
+    expect(gateway.seen).toEqual([]);
+  });
+
+  it.each(['CONNECT', 'TRACE'])('is not gone by %s', async (method) => {
+    const status = await statusOf(method === 'CONNECT' ? 'elsewhere.example:443' : PATHS.clear, method);
+    expect(status === undefined || (status >= 400 && status < 500)).toBe(true);
+    expect(gateway.seen).toEqual([]);
+  });
+
+  it('does not become a tunnel by Upgrade', async () => {
+    const connection = await RawConnection.to(egress.url);
+    const own = [
+      'host: egress',
+      `authorization: Bearer ${egress.client().token}`,
+      'connection: upgrade',
+      'upgrade: websocket',
+    ];
+    connection.write(`${[`GET ${PATHS.clear} HTTP/1.1`, ...own].join('\r\n')}\r\n\r\n`);
+    await eventually(() => connection.statuses.length > 0 || connection.isClosed, 5_000);
+    expect(connection.statuses).not.toContain(101);
+    for (const request of gateway.seen) expect(request.headerNames).not.toContain('upgrade');
+    connection.vanish();
+  });
+
+  it('is what the route says, and is sent as it was written', async () => {
+    const path = "/ecom/execute_request/hpp/v1/an-order_~.(1)!*'";
+    expect(outcomeOf(await egress.plain().pay('clear', {}, { path }), { good: JSON.stringify(PAID) })).toBe('good');
+    expect(gateway.seen).toMatchObject([{ target: path }]);
+  });
+
+  it('without a route is said in the form of the client', async () => {
+    const plain = await egress.plain().pay('clear', {}, { path: '/elsewhere' });
+    expect([plain.status, plain.code]).toEqual([404, 'route_not_found']);
+    expect(plain.headers['content-type']).toMatch(/^application\/problem\+json/);
+    const alias = await egress.alias().pay('clear', {}, { path: '/elsewhere' });
+    expect([alias.status, JSON.parse(alias.text)]).toEqual([
+      404,
+      expect.objectContaining({ msgCode: 'route_not_found', msgType: 'ERROR', serviceId: 'session-egress' }),
+    ]);
+  });
+});

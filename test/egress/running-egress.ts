@@ -1,0 +1,147 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import type { EgressClient, EgressConfiguration, EgressRoute } from '#libs/configuration';
+import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
+import { createLogger } from '#libs/telemetry';
+import { startEgress } from '../../apps/egress/src/egress.js';
+import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
+import { AliasCaller, type Caller, PlainCaller } from './callers.js';
+
+/** One client of an egress, with everything that it holds. */
+export interface ClientWish {
+  readonly name: string;
+  readonly merchant: string;
+  readonly token: string;
+  readonly serviceCode: string;
+  readonly key: KeyPair;
+}
+
+export const aClient = (name = 'shop', merchant = 'shop'): ClientWish => ({
+  name,
+  merchant,
+  token: `token-of-${name}-${randomUUID()}`,
+  serviceCode: randomUUID(),
+  key: generateKeyPair(),
+});
+
+export const MAX_BODY_BYTES = 65_536;
+export const ROUTES: readonly EgressRoute[] = [
+  { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: MAX_BODY_BYTES },
+  {
+    path: '/ecom/execute_request/**',
+    body: 'sealed',
+    encrypted: ['encryptedCardNumber', 'encryptedCardData'],
+    maxBytes: MAX_BODY_BYTES,
+  },
+];
+
+export interface EgressSetUp {
+  readonly broker: { readonly url: string; readonly token: string };
+  readonly gatewayUrl: string;
+  readonly clients?: readonly ClientWish[];
+  readonly timeoutMs?: number;
+  /** A replica of another has the same ones. */
+  readonly aliasKeys?: readonly ClientKey[];
+  readonly gatewayCa?: string;
+}
+
+/** An egress in this process, on a free port, with one client unless the test wants others. */
+export class RunningEgress {
+  readonly lines: string[] = [];
+  url = '';
+  managementUrl = '';
+  aliasKeys: readonly ClientKey[] = [];
+  readonly clients: readonly ClientWish[];
+  readonly #folder: string;
+  #close: () => Promise<void> = () => Promise.resolve();
+
+  private constructor(folder: string, clients: readonly ClientWish[]) {
+    this.#folder = folder;
+    this.clients = clients;
+  }
+
+  static async start(setUp: EgressSetUp): Promise<RunningEgress> {
+    const folder = await mkdtemp(join(tmpdir(), 'session-egress-'));
+    const running = new RunningEgress(folder, setUp.clients ?? [aClient()]);
+    await running.#start(setUp);
+    return running;
+  }
+
+  async close(): Promise<void> {
+    await this.#close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  client(name = 'shop'): ClientWish {
+    const found = this.clients.find((client) => client.name === name);
+    if (found === undefined) throw new Error(`there is no client ${name}`);
+    return found;
+  }
+
+  plain(name?: string): PlainCaller {
+    return new PlainCaller(this.url, this.client(name).token);
+  }
+
+  alias(name?: string): AliasCaller {
+    const { serviceCode, key } = this.client(name);
+    return new AliasCaller(this.url, { serviceCode, key });
+  }
+
+  /** A client of each form. */
+  callers(): readonly Caller[] {
+    return [this.plain(), this.alias()];
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.managementUrl}/metrics`)).text();
+  }
+
+  async #start({ broker, gatewayUrl, timeoutMs = 5_000, ...given }: EgressSetUp): Promise<void> {
+    const tokenFile = join(this.#folder, 'broker-token');
+    await writeFile(tokenFile, broker.token, { mode: 0o600 });
+    this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];
+    const free = { host: '127.0.0.1', port: 0 };
+    const configuration: EgressConfiguration = {
+      listen: free,
+      management: free,
+      broker: { url: new URL(broker.url), tokenFile, tls: {} },
+      gateway: {
+        baseUrl: new URL(gatewayUrl),
+        environment: 'test',
+        timeoutMs,
+        tls: { pins: [], ...(given.gatewayCa === undefined ? {} : { ca: given.gatewayCa }) },
+      },
+      aliasKeys: this.aliasKeys,
+      clients: await Promise.all(this.clients.map(configured)),
+      routes: ROUTES,
+      audit: { destination: 'none' },
+      reload: { watch: false, everyMs: 60_000 },
+      log: { level: 'debug' },
+      files: [],
+      warnings: [],
+    };
+    const clock = new SystemClock();
+    const destination = { write: (line: string) => void this.lines.push(line) };
+    const logger = createLogger({ name: 'egress', level: 'debug', clock, destination });
+    const egress = await startEgress({ configuration, clock, logger });
+    this.url = egress.url;
+    this.managementUrl = egress.managementUrl;
+    this.#close = () => egress.close();
+  }
+}
+
+export async function anAliasKey(): Promise<ClientKey> {
+  return importClientKey((await generateClientKey()).privateJwk);
+}
+
+async function configured({ name, merchant, token, serviceCode, key }: ClientWish): Promise<EgressClient> {
+  return {
+    name,
+    merchant,
+    tokenDigests: [createHash('sha256').update(token).digest('hex')],
+    alias: { serviceCode, publicKey: await importPaymentKey(key.jwk) },
+  };
+}
