@@ -99,13 +99,17 @@ describe('docker-compose.yml', () => {
   it('gives the egress a configuration that it accepts, in front of the replicas and of the gateway', () => {
     expect(egress?.environment?.['EGRESS_CONFIG']).toBe(egress?.configs?.[0]?.target);
     expect(compose.configs[egress?.configs?.[0]?.source ?? '']?.file).toBe('deploy/compose/egress.yaml');
-    const { listen, management, broker, gateway, warnings } = egressConfiguration();
+    const { broker, gateway, warnings } = egressConfiguration();
     expect([broker.url.href, gateway.baseUrl.href]).toEqual(['http://balancer:8080/', 'http://sandbox:8081/']);
+    // One machine, and no TLS anywhere on it.
+    expect(warnings.map(({ path }) => path)).toEqual(['egress.listen.tls', 'egress.broker.url']);
+  });
+
+  it('asks the egress for its health and its figures where it answers', () => {
+    const { listen, management } = egressConfiguration();
     expect(egress?.ports).toEqual([`127.0.0.1:${listen.port}:${listen.port}`]);
     expect(egress?.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${management.port}/readyz`);
     expect(textOf('deploy/prometheus/prometheus.yml')).toContain(`egress:${management.port}`);
-    // One machine, and no TLS anywhere on it.
-    expect(warnings.map(({ path }) => path)).toEqual(['egress.listen.tls', 'egress.broker.url']);
   });
 
   it('lets the egress do at the broker what it needs there, by the token that is made for it', () => {
