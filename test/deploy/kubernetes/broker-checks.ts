@@ -28,7 +28,7 @@ export function brokerFaults(manifests: readonly Manifest[]): readonly string[] 
     ...fileFaults(manifests, pod, [...filesNamedBy(configuration), '/etc/session-broker/broker.yaml']),
     ...memoryFaults(container, configuration),
     ...probeFaults(container),
-    ...rolloutFaults(manifests, deployment, { replicas: 3, stopsWithinMs: graceMs() }),
+    ...rolloutFaults(manifests, deployment, { replicas: 3, stopsWithinMs: graceMs('apps/broker/src/run-broker.ts') }),
     ...reachFaults(manifests, NAME, wantedBy(configuration)),
     ...monitoringFaults(manifests),
   ];
@@ -69,8 +69,9 @@ function memoryFaults({ resources }: Container, { http }: ParsedConfiguration): 
   return limitMib >= neededMib ? [] : [`its memory does not suffice for its watchers: ${neededMib.toFixed()} MiB`];
 }
 
-function graceMs(): number {
-  const source = readFileSync(join(root, 'apps/broker/src/run-broker.ts'), 'utf8');
+/** What a program gives to what is under way when it ends, as its source says. */
+export function graceMs(file: string): number {
+  const source = readFileSync(join(root, file), 'utf8');
   return Number(/GRACE_MS = ([\d_]+)/.exec(source)?.[1]?.replaceAll('_', ''));
 }
 

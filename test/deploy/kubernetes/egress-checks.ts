@@ -1,5 +1,5 @@
 import { parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
-import { configurationOf } from './broker-checks.js';
+import { configurationOf, graceMs } from './broker-checks.js';
 import { type Container, type Manifest, named, ofKind } from './manifests.js';
 import { fileFaults, filesNamedBy, portFaults, probeFaults, reachFaults, rolloutFaults } from './program-checks.js';
 
@@ -22,7 +22,10 @@ export function egressFaults(manifests: readonly Manifest[]): readonly string[] 
     ...fileFaults(manifests, pod, [...filesNamedBy(configuration), FILE]),
     ...memoryFaults(container),
     ...probeFaults(container),
-    ...rolloutFaults(manifests, deployment, { replicas: 2, stopsWithinMs: gateway.timeoutMs }),
+    ...rolloutFaults(manifests, deployment, {
+      replicas: 2,
+      stopsWithinMs: gateway.timeoutMs + graceMs('apps/egress/src/egress.ts'),
+    }),
     ...reachFaults(manifests, NAME, [broker.url, gateway.baseUrl]),
     ...permissionFaults(manifests, configuration),
   ];

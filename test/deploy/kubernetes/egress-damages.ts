@@ -15,7 +15,7 @@ export const egressDamages: readonly Damage[] = (
     [/its memory does not suffice/, EGRESS, /"memory":"224Mi"/g, '"memory":"128Mi"'],
     [/whether it is ready/, EGRESS, '"/readyz"', '"/health"'],
     [/whether it lives/, EGRESS, /("livenessProbe":\{[^}]*)"\/livez"/, '$1"/readyz"'],
-    [/needs 41 s/, EGRESS, '"terminationGracePeriodSeconds":60', '"terminationGracePeriodSeconds":40'],
+    [/needs 51 s/, EGRESS, '"terminationGracePeriodSeconds":60', '"terminationGracePeriodSeconds":40'],
     [/still being called/, EGRESS, '"seconds":5', '"seconds":0'],
     [/less than 2/, EGRESS, '"replicas":2', '"replicas":1'],
     [
