@@ -1,14 +1,8 @@
 import type { Session } from '#libs/client';
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
-import {
-  aDocument,
-  type EventFeed,
-  json,
-  problem,
-  ScriptedBroker,
-} from '../../libs/client/fixtures/scripted-broker.js';
 import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
+import { aDocument, json, problem, ScriptedBroker } from './scripted-broker.js';
 
 const LIFETIME_MS = 900_000;
 const FIRST_LOOK_MS = 2_000;
@@ -18,7 +12,6 @@ const generationOf = ({ generation }: Session): Promise<number> => Promise.resol
 describe('the session of a merchant', () => {
   let clock: FakeClock;
   let broker: ScriptedBroker;
-  let feeds: EventFeed[];
   let lines: string[];
   let held: number[];
   let session: MerchantSession;
@@ -26,7 +19,6 @@ describe('the session of a merchant', () => {
   beforeEach(() => {
     clock = new FakeClock();
     broker = new ScriptedBroker();
-    feeds = broker.streaming();
     lines = [];
     held = [];
     const write = (_fields: object, message: string): void => void lines.push(message);
@@ -52,16 +44,13 @@ describe('the session of a merchant', () => {
     return asked.result;
   };
   const begin = async (): Promise<void> => {
-    broker.on('read', () => json(aDocument({ createdAtMs: clock.now() })));
+    broker.on('session', () => json(aDocument(1, clock.now())));
     session.start();
     await session.settled();
     await clock.settle();
   };
   const brokerGoesAway = async (): Promise<void> => {
-    for (const route of ['read', 'poll', 'events', 'rejections'] as const) {
-      broker.on(route, () => Promise.reject(new TypeError('fetch failed')));
-    }
-    for (const feed of feeds) feed.cut();
+    broker.goesAway();
     await clock.settle();
   };
 
@@ -72,7 +61,10 @@ describe('the session of a merchant', () => {
   });
 
   it('is waited for by a request that is earlier than it', async () => {
-    broker.on('read', () => new Promise((resolve) => clock.schedule(1_500, () => resolve(json(aDocument())))));
+    broker.on(
+      'session',
+      () => new Promise((resolve) => clock.schedule(1_500, () => resolve(json(aDocument(1, clock.now()))))),
+    );
     session.start();
     const asked = ask();
     await clock.advance(1_499);
@@ -128,7 +120,7 @@ describe('the session of a merchant', () => {
     ask();
     await clock.advance(FIRST_LOOK_MS);
     expect(await outcome()).toBe('session_unavailable');
-    broker.on('read', () => json(aDocument({ generation: 7, createdAtMs: clock.now() })));
+    broker.on('session', () => json(aDocument(7, clock.now())));
     ask();
     await clock.advance(30_000);
     expect(await outcome()).toBe('generation 7');
@@ -136,7 +128,7 @@ describe('the session of a merchant', () => {
 
   it('is replaced by what the broker tells of', async () => {
     await begin();
-    feeds.at(-1)?.session(aDocument({ generation: 2, createdAtMs: clock.now() }));
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
     await clock.settle();
     expect(await outcome()).toBe('generation 2');
     expect(session.facts).toMatchObject({ generation: 2, isFollowing: true });
@@ -145,12 +137,12 @@ describe('the session of a merchant', () => {
   it('is held back during a hand-over, which is counted', async () => {
     await begin();
     broker.on('handovers', () => new Response(null, { status: 204 }));
-    feeds.at(-1)?.handover({ generation: 2, holdForMs: 1_000, participant: 'p-1' });
+    broker.feeds.at(-1)?.send('handover', { generation: 2, holdForMs: 1_000, participant: 'p-1' });
     await clock.settle();
     const asked = ask();
     await clock.settle();
     expect(asked.result).toBe('waits');
-    feeds.at(-1)?.session(aDocument({ generation: 2, createdAtMs: clock.now() }));
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
     await clock.settle();
     expect(asked.result).toBe('generation 2');
     expect(held).toEqual([1]);
@@ -159,20 +151,19 @@ describe('the session of a merchant', () => {
   describe('that was reported', () => {
     it('is a newer one for the next request', async () => {
       await begin();
-      broker.on('rejections', () => json(aDocument({ generation: 2, createdAtMs: clock.now() })));
+      broker.on('rejections', () => json(aDocument(2, clock.now())));
       session.report(1, 'http_401');
       expect(await outcome()).toBe('generation 2');
-      const [report] = broker.seen('rejections');
-      expect(JSON.parse(String(report?.body))).toMatchObject({ generation: 1, reason: 'http_401' });
+      expect(broker.bodiesOf('rejections')).toEqual([{ generation: 1, reason: 'http_401' }]);
     });
 
     it('is not reported when a newer one is there already', async () => {
       await begin();
-      feeds.at(-1)?.session(aDocument({ generation: 2, createdAtMs: clock.now() }));
+      broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
       await clock.settle();
       session.report(1, 'http_401');
       expect(await outcome()).toBe('generation 2');
-      expect(broker.seen('rejections')).toEqual([]);
+      expect(broker.bodiesOf('rejections')).toEqual([]);
     });
 
     it('goes on after two seconds at most when the broker is away', async () => {
@@ -188,7 +179,7 @@ describe('the session of a merchant', () => {
 
     it('is waited for while the broker makes the next one', async () => {
       await begin();
-      const next = (): Response => json(aDocument({ generation: 2, createdAtMs: clock.now() }));
+      const next = (): Response => json(aDocument(2, clock.now()));
       broker.on('rejections', () => new Promise((resolve) => clock.schedule(3_000, () => resolve(next()))));
       session.report(1, 'http_401');
       const asked = ask();
