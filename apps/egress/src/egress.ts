@@ -98,7 +98,9 @@ class Egress {
       const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
-    const scraped: Pick<Telemetry, 'scrape'> = telemetry ?? { scrape: (_request, response) => void response.writeHead(404).end() };
+    const scraped: Pick<Telemetry, 'scrape'> = telemetry ?? {
+      scrape: (_request, response) => void response.writeHead(404).end(),
+    };
     this.#management = await openManagement({
       address: configuration.management,
       readiness,

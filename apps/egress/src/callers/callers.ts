@@ -47,7 +47,9 @@ export class Callers {
 
   /** @throws BrokerError `unauthenticated` */
   identify(request: IncomingMessage): Caller {
-    const { authorization } = request.headers;
+    const [authorization, second] = request.headersDistinct['authorization'] ?? [];
+    // Node takes the first of two, and somebody else may take the last.
+    if (second !== undefined) throw unauthenticated('there are two credentials');
     if (authorization !== undefined) return this.#byToken(authorization);
     if (isOfAliasForm(request)) return this.#byAlias(request);
     return this.#byCertificate(request);

@@ -1,5 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
+import { jsonObjectOf } from './json-object.js';
 
 const UNAUTHORIZED = 401;
 
@@ -18,21 +19,10 @@ export function sealedAnswerOf(answer: GatewayAnswer): SealedAnswer {
   }
   // Said by the status, with whatever words.
   if (answer.status === UNAUTHORIZED) return { kind: 'error', bytes: answer.bytes };
-  const document = parsed(answer.bytes);
+  const document = jsonObjectOf(answer.bytes);
   if (typeof document?.['jwe'] === 'string') return { kind: 'sealed', jwe: document['jwe'] };
   if (typeof document?.['msgCode'] === 'string') return { kind: 'error', bytes: answer.bytes };
   throw unusable(`status ${answer.status}, neither {"jwe"} nor an error`);
-}
-
-function parsed(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch (error) {
-    // The parser quotes what it read, and that may be anything.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function unusable(detail: string): BrokerError {

@@ -37,7 +37,8 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
 
 async function plaintextOf(admitted: AdmittedRequest, { alias }: ExchangeParts): Promise<Uint8Array> {
   const { request, form, route, wantBody } = admitted;
-  if (request.method !== 'POST') throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
+  if (request.method !== 'POST')
+    throw new BrokerError('method_not_allowed', { publicDetail: 'a sealed body is posted' });
   if (form === 'plain') {
     demandJson(request.headers['content-type']);
     return readWhole(request, { maxBytes: route.maxBytes, wantBody });

@@ -53,7 +53,8 @@ export class Traffic {
     const record = new RequestRecord();
     const gone = new AbortController();
     response.once('close', () => {
-      if (!response.writableFinished) gone.abort(new BrokerError('request_timeout', { detail: 'the client went away' }));
+      if (!response.writableFinished)
+        gone.abort(new BrokerError('request_timeout', { detail: 'the client went away' }));
     });
     this.#inFlight += 1;
     ends.begun();

@@ -11,7 +11,13 @@ const KEPT_BACK: ReadonlySet<string> = new Set([
 ]);
 
 /** Besides: what is no longer true of a body that was opened or decoded. */
-const OF_THE_BODY: ReadonlySet<string> = new Set(['content-length', 'content-type', 'content-encoding', 'etag', 'digest']);
+const OF_THE_BODY: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'etag',
+  'digest',
+]);
 
 /** The headers of the gateway's answer that its client gets. */
 export function answerHeaders(given: IncomingHttpHeaders, body: 'same' | 'changed'): OutgoingHttpHeaders {

@@ -131,7 +131,9 @@ export class MerchantSession {
   /** The first request after the start may be earlier than the first session: it waits, but not for long. */
   async #runSoon<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     const silence = new AbortController();
-    const timer = this.#parts.clock.schedule(FIRST_LOOK_MS, () => silence.abort(new BrokerError('session_unavailable')));
+    const timer = this.#parts.clock.schedule(FIRST_LOOK_MS, () =>
+      silence.abort(new BrokerError('session_unavailable')),
+    );
     const first = (session: Session): Promise<T> => {
       timer.cancel();
       return send(session);
