@@ -46,6 +46,8 @@ export class PlayedBroker {
   readonly rejections: Rejection[] = [];
   /** Answers that were opened. */
   opened = 0;
+  /** Word that no call is running, so that a session may be replaced. */
+  readyReports = 0;
   /** `none`: there is no session to give; `silent`: the connection is dropped. */
   serves: 'sessions' | 'none' | 'silent' = 'sessions';
   /** When false, opening fails as it does while the broker cannot be asked. */
@@ -116,12 +118,17 @@ export class PlayedBroker {
 
   #session(response: ServerResponse, { path, merchant, body }: Played): void {
     if (path === '/session') return this.#json(response, this.#document(this.#current(merchant)));
-    if (path === '/session/handovers') return void response.writeHead(204).end();
+    if (path === '/session/handovers') return this.#ready(response);
     if (path !== '/session/rejections') return this.#problem(response, 404, 'route_not_found');
     const { generation, reason } = JSON.parse(body) as { generation: number; reason: string };
     this.rejections.push({ merchant, generation, reason });
     const current = this.#current(merchant);
     this.#json(response, this.#document(current.generation > generation ? current : this.renew(merchant)));
+  }
+
+  #ready(response: ServerResponse): void {
+    this.readyReports += 1;
+    response.writeHead(204).end();
   }
 
   #stream(request: IncomingMessage, stream: { readonly merchant: string; readonly response: ServerResponse }): void {
