@@ -46,7 +46,7 @@ export function sessionBrokerDashboard(rows: Rows): Dashboard {
         .datasource(DATASOURCE)
         .enable(true)
         .iconColor('red')
-        .expr('ALERTS{alertname=~"SessionBroker.*", alertstate="firing"}'),
+        .expr('ALERTS{alertname=~"Session(Broker|Egress).*", alertstate="firing"}'),
     );
   for (const [title, panels] of Object.entries(rows)) {
     board.withRow(new RowBuilder(title));

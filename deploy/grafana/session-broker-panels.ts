@@ -1,60 +1,7 @@
 import { PanelBuilder as HeatmapBuilder } from '@grafana/grafana-foundation-sdk/heatmap';
-import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
-import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
-import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
-
-/** Most lines of a panel: with ten thousand merchants the worst are what matters. */
-const TOP = 10;
-const HALF = 12;
-const THIRD = 8;
-const QUARTER = 6;
-const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
-/** On every series of ours; an empty namespace is that of a broker outside Kubernetes. */
-const MERCHANT = 'namespace=~"$namespace", merchant=~"$merchant"';
-const REPLICA = 'namespace=~"$namespace"';
-
-interface Series {
-  readonly expr: string;
-  readonly legend?: string;
-  readonly instant?: boolean;
-  readonly format?: 'heatmap' | 'table' | 'time_series';
-}
-
-interface Text {
-  readonly title: string;
-  readonly description: string;
-  readonly unit: string;
-}
-
-function query({ expr, legend = '', instant = false, format }: Series): DataqueryBuilder {
-  const built = new DataqueryBuilder().expr(expr).legendFormat(legend).datasource(DATASOURCE);
-  if (format !== undefined) built.format(format as never);
-  return instant ? built.instant() : built.range();
-}
-
-function lines({ title, description, unit }: Text, span: number, ...series: readonly Series[]): TimeseriesBuilder {
-  const panel = new TimeseriesBuilder().title(title).description(description).unit(unit).span(span).height(8);
-  panel.datasource(DATASOURCE).min(0);
-  for (const each of series) panel.withTarget(query(each));
-  return panel;
-}
-
-function number({ title, description, unit }: Text, ...series: readonly Series[]): StatBuilder {
-  const panel = new StatBuilder().title(title).description(description).unit(unit).span(QUARTER).height(4);
-  panel.datasource(DATASOURCE);
-  for (const each of series) panel.withTarget(query({ instant: true, ...each }));
-  return panel;
-}
-
-/** How often something is counted per second, by labels of it. */
-function perSecond(metric: string, by: string, selector = MERCHANT): Series {
-  const legend = by
-    .split(', ')
-    .map((label) => `{{${label}}}`)
-    .join(' ');
-  return { expr: `sum by (${by}) (rate(session_broker_${metric}_total{${selector}}[$__rate_interval]))`, legend };
-}
+import { egress } from './egress-panels.js';
+import { DATASOURCE, HALF, lines, MERCHANT, number, perSecond, query, REPLICA, THIRD, TOP } from './panel-builders.js';
 
 const health = [
   number(
@@ -213,6 +160,28 @@ const renewals = [
       legend: 'refused by the budget',
     },
   ),
+  lines(
+    {
+      title: 'Hand-overs',
+      description:
+        'Planned renewals that asked consumers to hold their calls. `limit` and `cut` end the session under calls that still run; `nobody` is a merchant whose consumers do not take part.',
+      unit: 'ops',
+    },
+    HALF,
+    perSecond('handovers', 'outcome'),
+  ),
+  lines(
+    {
+      title: 'Hand-over wait',
+      description: 'How long renewals waited for consumers to end their calls: their calls were held meanwhile.',
+      unit: 's',
+    },
+    HALF,
+    ...[0.5, 0.99].map((quantile) => ({
+      expr: `histogram_quantile(${quantile}, sum by (le) (rate(session_broker_handover_wait_seconds_bucket{${MERCHANT}}[$__rate_interval])))`,
+      legend: `p${quantile * 100}`,
+    })),
+  ),
 ];
 
 const consumers = [
@@ -337,6 +306,7 @@ export const rows = {
   Sessions: sessions,
   Renewals: renewals,
   Consumers: consumers,
+  Egress: egress,
   Replicas: replicas,
 };
 export type Rows = typeof rows;

@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { eventually, freePort } from '#libs/testing';
 
 export interface PrometheusOptions {
-  /** host:port of each management port. */
+  /** host:port of each management port of a broker. */
   readonly targets: readonly string[];
+  /** The same of each egress. */
+  readonly egresses?: readonly string[];
   readonly rules: string;
 }
 
@@ -40,10 +42,13 @@ export class PrometheusProcess {
     this.#child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
-  static async start({ targets, rules }: PrometheusOptions): Promise<PrometheusProcess> {
+  static async start({ targets, egresses = [], rules }: PrometheusOptions): Promise<PrometheusProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-prometheus-'));
     await writeFile(join(folder, 'rules.yml'), rules);
-    await writeFile(join(folder, 'prometheus.yml'), configuration(targets));
+    await writeFile(
+      join(folder, 'prometheus.yml'),
+      configuration({ 'session-broker': targets, 'session-egress': egresses }),
+    );
     const prometheus = new PrometheusProcess(folder, await freePort());
     await eventually(() =>
       prometheus.query('vector(1)').then(
@@ -89,20 +94,20 @@ const SCALE = 1 / 15;
 const MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /**
- * The rules with every window, offset and patience a fifteenth as long, so that minutes of trouble pass in seconds. The
+ * The rules with every window, step, offset and patience a fifteenth as long, so that minutes of trouble pass in seconds. The
  * real durations are what the unit tests of the rules check.
  */
 export function hastened(rules: string): string {
-  return rules.replace(/(?<=\[|offset |for: )\d+[smh]\b/g, (duration) => {
+  return rules.replace(/(?<=\[|\[\d+[smh]:|offset |for: )\d+[smh]\b/g, (duration) => {
     const ms = Number.parseInt(duration) * MS[duration.at(-1) as keyof typeof MS];
     return `${Math.max(1_000, Math.round(ms * SCALE))}ms`;
   });
 }
 
-function configuration(targets: readonly string[]): string {
+function configuration(jobs: Readonly<Record<string, readonly string[]>>): string {
   return JSON.stringify({
     global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
     rule_files: ['rules.yml'],
-    scrape_configs: [{ job_name: 'session-broker', static_configs: [{ targets }] }],
+    scrape_configs: Object.entries(jobs).map(([job, targets]) => ({ job_name: job, static_configs: [{ targets }] })),
   });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { eventually } from '#libs/testing';
 import { metricsIn, panels, queryOf, rules, RULES } from '../deploy/monitoring.js';
+import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { WatchedReplicas } from './watched-replicas.js';
 
@@ -22,16 +23,21 @@ const FAULTS = [
 describe('a real Prometheus that watches two replicas', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
+  let egress: PlayedEgress;
 
   beforeAll(async () => {
     watched = await WatchedReplicas.start(MERCHANTS, FAULTS, 2);
+    egress = await PlayedEgress.start();
+    egress.doEverything();
     prometheus = await PrometheusProcess.start({
       targets: watched.targets,
+      egresses: [egress.target],
       rules: hastened(readFileSync(RULES, 'utf8')),
     });
   }, 40_000);
   afterAll(async () => {
     await prometheus.stop();
+    await egress.stop();
     await watched.stop();
   }, 20_000);
 

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
 import { drain, endConnections, listen } from '#libs/edge';
-import { createAuditLog, createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
+import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
+import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
 import { DeploymentInForce } from './deployment/deployment-in-force.js';
 import { type ReloadSource, Reloads } from './deployment/reloads.js';
@@ -62,14 +63,13 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const parts = { clock, logger, onHeld: (merchant: string, held: number) => instruments?.held(merchant, held) };
   const inForce = new DeploymentInForce(await Deployment.create(configuration, parts));
   instruments?.observeSessions(() => inForce.current.held());
-  const onFailure = (error: unknown): void => logger.error({ error }, 'an audit record was not written');
-  const auditLog = createAuditLog({ ...configuration.audit, clock, onFailure });
-  const ends = new RequestEnds({ auditLog, instruments });
-  const traffic = new Traffic({ inForce, clock, logger, ends });
+  const audit = openEgressAudit({ configuration, clock, logger });
+  const ends = new RequestEnds({ audit, instruments });
+  const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
   const onReload = (isTaken: boolean): void => (isTaken ? undefined : instruments?.reloadFailed());
   const reloads = new Reloads({ ...options, setLogLevel: options.setLogLevel, inForce, parts, server, onReload });
-  return new Egress({ options, inForce, traffic, server, reloads });
+  return new Egress({ options, inForce, traffic, server, reloads, audit });
 }
 
 interface EgressParts {
@@ -78,6 +78,7 @@ interface EgressParts {
   readonly traffic: Traffic;
   readonly server: Server;
   readonly reloads: Reloads;
+  readonly audit: EgressAudit;
 }
 
 /** What runs, and the order in which it begins and ends. */
@@ -146,6 +147,7 @@ class Egress {
     await this.#lastRequests(traffic, clock);
     await drain(server, { close: () => closed, clock });
     await inForce.close();
+    this.#parts.audit.close();
     await Promise.all([this.#management?.close(), telemetry?.shutdown()]);
     logger.info({}, 'egress stopped');
   }

@@ -1,5 +1,5 @@
 import { SystemClock } from '#libs/clock';
-import { ConfigurationSource } from '#libs/configuration';
+import { EgressConfigurationSource } from '#libs/configuration';
 import { BrokerError, describeError } from '#libs/errors';
 import { createLogger, startTelemetry } from '#libs/telemetry';
 import type { RunningEgress } from './egress.js';
@@ -41,7 +41,7 @@ async function start({ environment, stopping }: RunOptions): Promise<RunningEgre
     });
   }
   const clock = new SystemClock();
-  const source = ConfigurationSource.forEgress(file, environment);
+  const source = new EgressConfigurationSource(file, environment);
   const configuration = await source.load();
   const logger = createLogger({ name: 'egress', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');

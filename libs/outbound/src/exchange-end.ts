@@ -55,19 +55,12 @@ const UNREACHED_CODES: ReadonlySet<string> = new Set([
 /** Our own doing: the connections were closed during the call. */
 const CLOSED_MARKS: ReadonlySet<string> = new Set(['ABORT_ERR', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
-/** The answer contradicts itself, or HTTP. */
-const MALFORMED_MARKS: ReadonlySet<string> = new Set([
-  'HTTPParserError',
-  'UND_ERR_HEADERS_OVERFLOW',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-]);
-
 const rules: readonly (readonly [(mark: string) => boolean, ExchangeEnd['kind']])[] = [
   [(mark) => TRUST_CODES.has(mark), 'untrusted'],
   [(mark) => TIMEOUT_CODES.has(mark), 'timeout'],
   [(mark) => mark === 'UND_ERR_INVALID_ARG', 'unsendable'],
   [(mark) => CLOSED_MARKS.has(mark), 'closed'],
-  [(mark) => MALFORMED_MARKS.has(mark) || mark.startsWith('HPE_'), 'malformed'],
+  [(mark) => mark === 'UND_ERR_HEADERS_OVERFLOW' || mark === 'HTTPParserError' || mark.startsWith('HPE_'), 'malformed'],
 ];
 
 /** The error itself is not kept: undici's errors carry addresses and pieces of the answer. */

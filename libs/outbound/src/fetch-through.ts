@@ -1,9 +1,9 @@
 import { BrokerError } from '#libs/errors';
-import { fetch, type RequestInit, type Response } from 'undici';
+import { fetch as undiciFetch, type RequestInit, type Response } from 'undici';
 import type { ConnectionSettings, OutboundConnections } from './outbound-connections.js';
 
 /**
- * A fetch whose connections are those of a pool.
+ * A fetch whose connections are those of a pool. Its caller bounds what it reads, and ends it in time.
  * @throws BrokerError `shutting_down`, at a call, once the pool is closed
  */
 export function fetchThrough(
@@ -13,6 +13,6 @@ export function fetchThrough(
   return (url, init) => {
     const dispatcher = connections.dispatcherFor(settings);
     if (dispatcher === undefined) return Promise.reject(new BrokerError('shutting_down'));
-    return fetch(url, { ...init, dispatcher });
+    return undiciFetch(url, { ...init, dispatcher });
   };
 }

@@ -10,6 +10,9 @@ export interface AliasParty {
   readonly openText: (body: string) => Promise<string>;
 }
 
+/** A client of its own has bounds of its own. */
+const MAX_BYTES = 1_048_576;
+
 export const SERVICE_CODE = 'c0ffee00-0368-41ed-b939-0242ac120002';
 
 export async function anAliasParty(
@@ -22,7 +25,7 @@ export async function anAliasParty(
   const client = { name: 'shop', merchant: 'shop', tokenDigests: [], alias, ...members };
   const openText = async (body: string): Promise<string> => {
     const { jwe } = JSON.parse(body) as { readonly jwe: string };
-    return Buffer.from((await openJwe(jwe, [key])).plaintext).toString('utf8');
+    return Buffer.from((await openJwe(jwe, [key], { maxBytes: MAX_BYTES })).plaintext).toString('utf8');
   };
   return { client, key, openText };
 }
@@ -33,5 +36,5 @@ export async function anAliasKey(): Promise<ClientKey> {
 
 /** As a client does: to the key that its session names. */
 export async function sealTo(serverPublic: PublicJwk, text: string): Promise<string> {
-  return sealJwe(Buffer.from(text, 'utf8'), await importPaymentKey(serverPublic));
+  return sealJwe(Buffer.from(text, 'utf8'), await importPaymentKey(serverPublic), { maxBytes: MAX_BYTES });
 }

@@ -241,6 +241,19 @@ describe('an alias session', () => {
     );
   });
 
+  it('opens a body of 64 KiB, and none that is a good deal longer', async () => {
+    const { serverPublic } = await given(sessions, party);
+    const longest = 'x'.repeat(65_536);
+    expect(Buffer.from(await sessions.open(await sealTo(serverPublic, longest))).toString()).toBe(longest);
+    const longer = await sealTo(serverPublic, longest.repeat(2));
+    await expect(sessions.open(longer)).rejects.toMatchObject({ code: 'jwe_too_large' });
+  });
+
+  it('has an answer sealed that is longer than a body may be: the bank has given it already', async () => {
+    const answer = 'x'.repeat(200_000);
+    expect(await party.openText(await sessions.seal(party.client, bytes(answer)))).toBe(answer);
+  });
+
   it('opens no body that is no JWE', async () => {
     await expect(sessions.open('{"coinAmount":100}')).rejects.toMatchObject({ code: 'jwe_malformed' });
   });

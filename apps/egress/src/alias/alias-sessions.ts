@@ -38,6 +38,11 @@ interface AliasParts {
   readonly byAlias: ReadonlyMap<string, Given>;
 }
 
+/** A compact JWE of a plaintext of 64 KiB, which is what a sealed route takes, with its header and key. */
+const MAX_JWE_BYTES = 90_112;
+/** An answer of the bank is there already: it is sealed whatever its length, as long as it could be opened. */
+const MAX_ANSWER_BYTES = 262_144;
+
 const unknownAlias: GatewayError = {
   status: 200,
   msgCode: 'b_merchant_not_found',
@@ -100,7 +105,7 @@ export class AliasSessions {
    * @throws BrokerError `jwe_malformed`, `jwe_too_large`, `jwe_algorithm_refused`, `jwe_not_opened`
    */
   async open(jwe: string): Promise<Uint8Array> {
-    return (await this.#jwe.openJwe(jwe, this.#options.keys)).plaintext;
+    return (await this.#jwe.openJwe(jwe, this.#options.keys, { maxBytes: MAX_JWE_BYTES })).plaintext;
   }
 
   /**
@@ -109,7 +114,7 @@ export class AliasSessions {
    * @throws BrokerError `jwe_too_large`
    */
   async seal(client: EgressClient, plaintext: Uint8Array): Promise<string> {
-    return JSON.stringify({ jwe: await this.#jwe.sealJwe(plaintext, keyOf(client)) });
+    return JSON.stringify({ jwe: await this.#jwe.sealJwe(plaintext, keyOf(client), { maxBytes: MAX_ANSWER_BYTES }) });
   }
 
   #newestKey(): ClientKey {

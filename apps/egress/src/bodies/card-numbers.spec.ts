@@ -1,8 +1,220 @@
+import { BrokerError } from '#libs/errors';
+import { withCheckDigit } from './card-number-samples.js';
 import { findClearCardNumber } from './card-numbers.js';
 
-describe('a clear card number', () => {
-  it('is found by the path of its member', () => {
-    const json = JSON.stringify({ customerData: { comments: ['none', 'paid with 4111 1111 1111 1111'] } });
-    expect(findClearCardNumber(json, [])).toBe('customerData.comments[1]');
+const VISA = '4111111111111111';
+const JWE = [
+  'eyJhbGciOiJFQ0RILUVTK0EyNTZLVyIsImVuYyI6IkEyNTZHQ00ifQ',
+  `${'4'.repeat(20)}_${VISA}-${'A'.repeat(16)}`,
+  '4111111111111111',
+  `a-${VISA}-b`,
+  'AAAAAAAAAAAAAAAAAAAAAA',
+].join('.');
+
+const pathIn = (value: unknown, ...encrypted: readonly string[]): string | undefined =>
+  findClearCardNumber(typeof value === 'string' ? value : JSON.stringify(value), encrypted);
+const isFound = (text: string): boolean => pathIn({ comment: text }) === 'comment';
+
+describe('a card number in clear', () => {
+  it.each([
+    ['Visa', VISA],
+    ['Visa of 13 digits', '4222222222222'],
+    ['Visa of 19 digits', withCheckDigit('411111111111111111')],
+    ['Mastercard', '5555555555554444'],
+    ['Mastercard of the newer range', '2223003122003222'],
+    ['American Express', '378282246310005'],
+    ['Diners Club', '30569309025904'],
+    ['Discover', '6011111111111117'],
+    ['JCB', '3530111333300000'],
+    ['Maestro of 13 digits', withCheckDigit('501800000000')],
+    ['Maestro of 19 digits', '6799990100000000019'],
+    ['UnionPay', '6212345678901232'],
+    ['UnionPay of 19 digits', '6212345678900000003'],
+    ['RuPay', withCheckDigit('820012345678901')],
+    ['Mir', '2201382000000013'],
+    ['Uzcard', withCheckDigit('860012345678901')],
+    ['Troy', '9792030394440796'],
+    ['Prostir', withCheckDigit('980412345678901')],
+    ['Humo', withCheckDigit('986012345678901')],
+  ])('is found: %s', (_scheme, digits) => {
+    expect(pathIn({ comment: digits })).toBe('comment');
+    expect(pathIn(`{"amount": ${digits}}`)).toBe('amount');
+  });
+
+  it.each([
+    ['in groups of four with spaces', '4111 1111 1111 1111'],
+    ['in groups of four with hyphens', '4111-1111-1111-1111'],
+    ['in groups of any size, with either', '41-1111 11111-11111'],
+    ['with spaces that do not break a line', '4111\u00a01111\u202f1111\u20091111'],
+    ['with hyphens of a document', '4111\u20111111\u20131111\u22121111'],
+    ['with what cannot be seen between its digits', '4111\u200b11111111\u00ad1111'],
+    ['inside a longer text', 'Paid with 4111111111111111, thank you'],
+    ['between letters', 'PAN4111111111111111EXP'],
+    ['after another number', 'order 12 4111 1111 1111 1111'],
+    ['before another number', '4111 1111 1111 1111 12-27 123'],
+    ['between numbers that are too long', `${'1'.repeat(20)} ${VISA} ${'1'.repeat(20)}`],
+    ['in full-width digits', '４１１１１１１１１１１１１１１１'],
+    ['in Arabic-Indic digits', '٤١١١١١١١١١١١١١١١'],
+    ['in mathematical digits of two styles', '𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟣𝟣𝟣𝟣𝟣𝟣𝟣𝟣'],
+    ['as JSON within a text', JSON.stringify({ pan: VISA })],
+    ['in what only begins like a JWE', `eyJhbGciOiJub25lIn0.${VISA}`],
+    ['beside a UUID', `3f2504e0-4f89-41d3-9a0c-0305e82c3301 ${VISA}`],
+  ])('is found %s', (_case, text) => {
+    expect(isFound(text)).toBe(true);
+  });
+
+  it.each([
+    ['4111111111111111'],
+    ['-4111111111111111'],
+    ['4111111111111111.0'],
+    ['4111111111111111.5'],
+    ['4.111111111111111e15'],
+    ['4.111111111111111E+15'],
+    ['41111111111111110e-1'],
+    ['0.0004111111111111111e19'],
+    ['6799990100000000019'],
+  ])('is found as a number: %s', (number) => {
+    expect(pathIn(`{"amount":${number}}`)).toBe('amount');
+  });
+
+  it.each([
+    ['with a wrong check digit', '4111111111111112'],
+    ['with a digit more in front', '14111111111111111'],
+    ['with a digit more behind', '41111111111111111'],
+    ['as a part of twenty digits', '41111111111111110000'],
+    ['of a length that its scheme does not have', withCheckDigit('41111111111111')],
+    ['that no scheme issues', withCheckDigit('100000000000000')],
+    ['of zeros', '0000000000000000'],
+    ['that begins like a date', withCheckDigit('202611220815001')],
+    ['that counts microseconds', withCheckDigit('179536212341234')],
+    ['with two spaces between its groups', '4111  1111  1111  1111'],
+    ['with dots between its groups', '4111.1111.1111.1111'],
+    ['that is an account number (IBAN)', 'UA213223130000026007233566001'],
+    ['that is a telephone number', '+380 50 123 45 67'],
+    ['that is a moment', '2022-11-11 11:58:41.56+00:00'],
+    ['that is a masked card', '411111******1111'],
+    ['that is a UUID of digits alone', '41111111-1111-4111-8111-111111111111'],
+    ['that is a UUID in an address', 'https://shop.example/paid/55555555-5555-4444-8222-222222222222/'],
+    ['that is a digest', `4111111111111111${'0123456789abcdef'.repeat(3)}`],
+    ['that is a JWE', JWE],
+  ])('is not seen in a text %s', (_case, text) => {
+    expect(isFound(text)).toBe(false);
+  });
+
+  it.each([
+    ['411111111111111.1'],
+    ['0.4111111111111111'],
+    ['4111111111111111e1'],
+    ['4111111111111111e-4'],
+    ['0e15'],
+    ['1e999999999'],
+  ])('is not seen in a number of another size: %s', (number) => {
+    expect(pathIn(`{"amount":${number}}`)).toBeUndefined();
+  });
+
+  it('is found in every body of a payment where it does not belong', () => {
+    const purchase = {
+      merchantRequestId: '0d3f9a52-7a52-4c6c-9c0b-2d1f3e4a5b6c',
+      encryptedCardNumber: JWE,
+      coinAmount: 12500,
+      customerData: { senderCustomerId: 'customer-1', senderFirstName: 'Lesia' },
+      date: '2022-11-11 11:58:41.56+00:00',
+    };
+    expect(pathIn(purchase, 'encryptedCardNumber')).toBeUndefined();
+    expect(pathIn({ ...purchase, comment: `card ${VISA}` }, 'encryptedCardNumber')).toBe('comment');
+  });
+});
+
+describe('members that are listed as encrypted', () => {
+  it('are not looked at, at any depth, nor the elements of a list in them', () => {
+    expect(pathIn({ a: [{ pan: VISA }], pan: [VISA, [Number(VISA)]] }, 'pan')).toBeUndefined();
+  });
+
+  it('are looked at where they hold an object: its members have names of their own', () => {
+    expect(pathIn({ pan: { number: VISA } }, 'pan')).toBe('pan.number');
+    expect(pathIn({ pan: [{ number: VISA }] }, 'pan')).toBe('pan[0].number');
+  });
+
+  it('are those of exactly that name, however it is escaped', () => {
+    expect(pathIn(`{"p\\u0061n":"${VISA}"}`, 'pan')).toBeUndefined();
+    expect(pathIn({ Pan: VISA }, 'pan')).toBe('Pan');
+  });
+
+  it('hide nothing that stands after them', () => {
+    expect(pathIn({ pan: [VISA], comment: VISA }, 'pan')).toBe('comment');
+    expect(pathIn([{ pan: VISA }, VISA], 'pan')).toBe('[1]');
+  });
+});
+
+describe('where a card number is found', () => {
+  it.each([
+    ['$', VISA],
+    ['[0]', [VISA]],
+    ['a[1].b[0][2]', { a: [1, { b: [[1, 2, VISA]] }] }],
+    ['*', { 'a name': VISA }],
+    ['*', { '': VISA }],
+    ['address2', { address2: VISA }],
+    ['платник', { платник: VISA }],
+    ['a.*', { a: { [VISA]: 1 } }],
+    ['a.*', { a: { '4111 1111 1111 1111': 1 } }],
+    ['*.a', { c41111: { a: VISA } }],
+    ['*.a', { ['x'.repeat(65)]: { a: VISA } }],
+  ])('is said as %s', (path, value) => {
+    expect(findClearCardNumber(JSON.stringify(value), [])).toBe(path);
+  });
+
+  it('is said in sixteen parts at most', () => {
+    const json = `${'{"a":'.repeat(20)}"${VISA}"${'}'.repeat(20)}`;
+    expect(pathIn(json)).toBe(`${Array(16).fill('a').join('.')}…`);
+  });
+
+  it('is the first place of several', () => {
+    expect(pathIn({ a: 1, b: { c: VISA }, d: VISA })).toBe('b.c');
+  });
+});
+
+describe('a body that would hide a card number', () => {
+  it('does not by a second member of the same name', () => {
+    expect(pathIn(`{"comment":"${VISA}","comment":"none"}`)).toBe('comment');
+    expect(pathIn(`{"a":{"comment":${VISA}},"a":null}`)).toBe('a.comment');
+  });
+
+  it('does not by escapes', () => {
+    expect(pathIn(`{"comment":"\\u0034111 1111 1111 111\\u0031"}`)).toBe('comment');
+    expect(pathIn(`{"comment":"\\"\\\\4111111111111111\\n"}`)).toBe('comment');
+  });
+
+  it('does not by a name from which every object inherits', () => {
+    expect(pathIn(`{"__proto__":{"a":"${VISA}"}}`)).toBe('__proto__.a');
+  });
+
+  it('does not by depth', () => {
+    const depth = 30_000;
+    expect(pathIn(`${'['.repeat(depth)}"${VISA}"${']'.repeat(depth)}`)).toMatch(/^(\[0\]){16}…$/);
+  });
+
+  it.each([
+    ['{"comment":"x"'],
+    ["{'comment':1}"],
+    ['{"a":1}{"b":2}'],
+    ['// no\n{}'],
+    [''],
+    ['NaN'],
+    ['['.repeat(65_536)],
+  ])('does not by being no JSON: %p', (text) => {
+    expect(() => pathIn(`${text}`)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+
+  it('is refused without a word of what it holds', () => {
+    const caught = (): unknown => {
+      try {
+        return pathIn(`{"comment":"${VISA}"`);
+      } catch (error) {
+        return error;
+      }
+    };
+    const error = caught() as BrokerError;
+    expect(error).toBeInstanceOf(BrokerError);
+    expect([error.message, error.cause]).toEqual(['The request is not valid: the body is not JSON', undefined]);
   });
 });

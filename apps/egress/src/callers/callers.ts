@@ -47,10 +47,11 @@ export class Callers {
 
   /** @throws BrokerError `unauthenticated` */
   identify(request: IncomingMessage): Caller {
-    const [authorization, second] = request.headersDistinct['authorization'] ?? [];
-    // Node takes the first of two, and somebody else may take the last.
-    if (second !== undefined) throw unauthenticated('there are two credentials');
-    if (authorization !== undefined) return this.#byToken(authorization);
+    const { authorization } = request.headers;
+    if (authorization !== undefined) {
+      if (isRepeated(request, 'authorization')) throw unauthenticated('there are two Authorization headers');
+      return this.#byToken(authorization);
+    }
     if (isOfAliasForm(request)) return this.#byAlias(request);
     return this.#byCertificate(request);
   }
@@ -89,6 +90,16 @@ export class Callers {
 /** Whether the request speaks the gateway's language, so that a refusal is in it as well. */
 export function isOfAliasForm({ headers }: IncomingMessage): boolean {
   return headers.authorization === undefined && headers['x-device_id'] !== undefined;
+}
+
+/** Node keeps the first of some headers: somebody before us may have judged by the second. */
+function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
+  let times = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index];
+    if (raw?.length === name.length && raw.toLowerCase() === name) times += 1;
+  }
+  return times > 1;
 }
 
 /** Node joins what is sent twice, and such a value is nobody's. */

@@ -18,16 +18,17 @@ export async function exchangeClear(admitted: AdmittedRequest, parts: ExchangePa
   const { request, path, gone, trail, route } = admitted;
   const body = await bodyOf(admitted);
   const answer = await sendOnceOrTwice(
-    { session: parts.session, gone, trail },
-    async (session) => {
-      const headers = { ...requestHeaders(request.headers, session), ...body.headers };
+    { session: parts.session, request, gone, trail },
+    async (session, trace) => {
+      const headers = { ...requestHeaders(request.headers, session), ...body.headers, ...trace };
       const outgoing = { method: request.method ?? 'GET', path, headers, body: body.content };
       const answered = await parts.gateway.send(outgoing, { heldBytes, gone });
       return await decodedAnswer(answered, MAX_LOOKED_AT_BYTES);
     },
     { isRepeatable: body.isRepeatable },
   );
-  await passOn(answer, { response: admitted.response, maxBytes: route.maxBytes, isHead: request.method === 'HEAD' });
+  const { response, requestId } = admitted;
+  await passOn(answer, { response, requestId, maxBytes: route.maxBytes, isHead: request.method === 'HEAD' });
 }
 
 interface OutgoingBody {

@@ -2,7 +2,7 @@ import { BrokerError } from '#libs/errors';
 import type { AliasSessions } from '../alias/alias-sessions.js';
 import { readWhole } from './request-body.js';
 import { CREATE_ROUTE, type RequestRecord } from './request-record.js';
-import type { Arrival } from './traffic.js';
+import type { Arrival } from './arrival.js';
 
 /** The create call of the interface description. Here it never reaches the bank. */
 const CREATE_PATH = '/api-gateway/authorize_virtual_device';

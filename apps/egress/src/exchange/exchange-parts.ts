@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EgressClient, EgressRoute } from '#libs/configuration';
+import type { CallSpan } from '#libs/telemetry';
 import type { AliasSessions } from '../alias/alias-sessions.js';
 import type { Form } from '../callers/callers.js';
 import type { GatewayClient } from '../gateway/gateway-client.js';
@@ -28,6 +29,8 @@ export interface ExchangeTrail {
   sent(generation: number): void;
   repeated(): void;
   died(code: string): void;
+  /** One sending begins, as a part of the request's trace; undefined where no trace is recorded. */
+  call(method: string): CallSpan | undefined;
 }
 
 /** What an exchange works with. */

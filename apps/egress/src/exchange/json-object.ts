@@ -1,8 +1,9 @@
-/** @returns undefined for what is no JSON, or no object */
-export function jsonObjectOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
+/** The JSON object that some octets are; undefined for everything else. */
+export function jsonObjectIn(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
   } catch (error) {
     // The parser quotes what it read, and that may be anything.
     if (error instanceof SyntaxError) return undefined;

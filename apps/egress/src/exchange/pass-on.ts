@@ -7,6 +7,7 @@ import { isEncoded } from './answer-body.js';
 
 interface PassOnOptions {
   readonly response: ServerResponse;
+  readonly requestId: string;
   readonly maxBytes: number;
   readonly isHead: boolean;
 }
@@ -19,11 +20,14 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
  * @throws BrokerError `answer_unusable` for a redirect, which would lead the client past the egress, and for an answer
  *   that is too long; what ended a stream in its middle
  */
-export async function passOn(answer: GatewayAnswer, { response, maxBytes, isHead }: PassOnOptions): Promise<void> {
+export async function passOn(
+  answer: GatewayAnswer,
+  { response, requestId, maxBytes, isHead }: PassOnOptions,
+): Promise<void> {
   const { status, headers } = answer;
   if (isRedirect(status)) throw unusable(answer, `it is a redirect (${status})`);
   const isSame = isHead || !isEncoded(headers);
-  const outgoing = answerHeaders(headers, isSame ? 'same' : 'changed');
+  const outgoing = answerHeaders(headers, { requestId, body: isSame ? 'same' : 'changed' });
   if (!isSame && headers['content-type'] !== undefined) outgoing['content-type'] = headers['content-type'];
   if (isHead || BODILESS.has(status)) {
     discard(answer);

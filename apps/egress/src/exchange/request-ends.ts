@@ -1,19 +1,21 @@
-import type { AuditLog, EgressInstruments } from '#libs/telemetry';
-import type { RequestRecord } from './request-record.js';
-import { CREATE_ROUTE } from './request-record.js';
+import type { ServerResponse } from 'node:http';
+import type { EgressInstruments } from '#libs/telemetry';
+import type { EgressAudit } from '../audit/egress-audit.js';
+import { CREATE_ROUTE, type RequestRecord } from './request-record.js';
 
 export interface EndedRequest {
   readonly record: RequestRecord;
+  readonly response: ServerResponse;
   readonly requestId: string;
   readonly seconds: number;
 }
 
 interface RequestEndsParts {
-  readonly auditLog: AuditLog;
+  readonly audit: EgressAudit;
   readonly instruments: EgressInstruments | undefined;
 }
 
-/** What is told of a request at its end: counted, and recorded where it was a payment or an attempt to get in. */
+/** What is told of a request at its end: counted, traced, and recorded where it was a payment or an attempt to get in. */
 export class RequestEnds {
   readonly #parts: RequestEndsParts;
 
@@ -25,26 +27,30 @@ export class RequestEnds {
     this.#parts.instruments?.inFlight(1);
   }
 
-  ended({ record, requestId, seconds }: EndedRequest): void {
-    const { instruments } = this.#parts;
-    const { merchant, client, outcome } = record;
-    instruments?.inFlight(-1);
-    instruments?.request(record, seconds);
-    if (record.isRepeated) instruments?.repeat(merchant);
-    for (const code of record.deaths) instruments?.deadSession(merchant, code);
-    if (record.route === CREATE_ROUTE) instruments?.aliasSession(client, outcome === 'answered' ? 'given' : 'refused');
-    this.#audit(record, requestId);
+  ended({ record, response, requestId, seconds }: EndedRequest): void {
+    const { client, merchant, route, outcome, span } = record;
+    this.#count(record, seconds);
+    span?.end(response.statusCode, { client, merchant, outcome });
+    const { audit } = this.#parts;
+    if (record.generation !== undefined) {
+      const status = outcome === 'client_gone' ? undefined : response.statusCode;
+      audit.sent({ client, merchant, route, generation: record.generation, outcome, status, requestId });
+    } else if (route === CREATE_ROUTE && outcome === 'answered') {
+      audit.aliasSessionGiven({ client, merchant, requestId });
+    } else if (record.isCallerRefused) {
+      const action = route === CREATE_ROUTE ? 'alias_session.create' : 'payment.send';
+      audit.refused({ action, route, reason: 'unauthenticated', requestId });
+    }
   }
 
-  #audit({ client, merchant, route, outcome, generation }: RequestRecord, requestId: string): void {
-    const action = route === CREATE_ROUTE ? 'alias_session.create' : 'payment.send';
-    const isAllowed = route === CREATE_ROUTE ? outcome === 'answered' : generation !== undefined;
-    const names = { caller: client, merchant: merchant === '' ? undefined : merchant, generation, requestId };
-    this.#parts.auditLog.append({
-      action,
-      outcome: isAllowed ? 'allowed' : 'refused',
-      ...names,
-      reason: outcome,
-    });
+  #count(record: RequestRecord, seconds: number): void {
+    const { instruments } = this.#parts;
+    if (instruments === undefined) return;
+    const { merchant, client, route, outcome } = record;
+    instruments.inFlight(-1);
+    instruments.request(record, seconds);
+    if (record.isRepeated) instruments.repeat(merchant);
+    for (const code of record.deaths) instruments.deadSession(merchant, code);
+    if (route === CREATE_ROUTE) instruments.aliasSession(client, outcome === 'answered' ? 'given' : 'refused');
   }
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#libs/errors';
-import type { EgressOutcome } from '#libs/telemetry';
+import type { CallSpan, EgressOutcome, RequestSpan } from '#libs/telemetry';
 import type { Form } from '../callers/callers.js';
 import type { ExchangeTrail } from './exchange-parts.js';
 
@@ -35,6 +35,10 @@ export class RequestRecord implements ExchangeTrail {
   /** Of the last session that it was sent with. */
   generation: number | undefined;
   isRepeated = false;
+  /** Its credential was not accepted. */
+  isCallerRefused = false;
+  /** Where traces are recorded. */
+  span: RequestSpan | undefined;
   readonly deaths: string[] = [];
 
   sent(generation: number): void {
@@ -43,6 +47,10 @@ export class RequestRecord implements ExchangeTrail {
 
   repeated(): void {
     this.isRepeated = true;
+  }
+
+  call(method: string): CallSpan | undefined {
+    return this.span?.call(method);
   }
 
   died(code: string): void {

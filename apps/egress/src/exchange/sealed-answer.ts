@@ -1,6 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import type { GatewayAnswer } from '../gateway/gateway-exchange.js';
-import { jsonObjectOf } from './json-object.js';
+import { jsonObjectIn } from './json-object.js';
 
 const UNAUTHORIZED = 401;
 
@@ -19,7 +19,7 @@ export function sealedAnswerOf(answer: GatewayAnswer): SealedAnswer {
   }
   // Said by the status, with whatever words.
   if (answer.status === UNAUTHORIZED) return { kind: 'error', bytes: answer.bytes };
-  const document = jsonObjectOf(answer.bytes);
+  const document = jsonObjectIn(answer.bytes);
   if (typeof document?.['jwe'] === 'string') return { kind: 'sealed', jwe: document['jwe'] };
   if (typeof document?.['msgCode'] === 'string') return { kind: 'error', bytes: answer.bytes };
   throw unusable(`status ${answer.status}, neither {"jwe"} nor an error`);

@@ -23,10 +23,10 @@ export async function exchangeSealed(admitted: AdmittedRequest, parts: ExchangeP
   demandNoCardNumber(plaintext, route.encrypted);
   const heldBytes = (): number => MAX_ANSWER_BYTES;
   const answer = await sendOnceOrTwice(
-    { session: parts.session, gone, trail },
-    async (session) => {
+    { session: parts.session, request, gone, trail },
+    async (session, trace) => {
       const body = Buffer.from(await parts.session.seal(session, plaintext));
-      const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE };
+      const headers = { ...requestHeaders(request.headers, session), 'content-type': SEALED_TYPE, ...trace };
       const answered = await parts.gateway.send({ method: 'POST', path, headers, body }, { heldBytes, gone });
       return await decodedAnswer(answered, MAX_ANSWER_BYTES);
     },
@@ -66,8 +66,8 @@ interface Giving {
 
 /** Opened for a plain client, and sealed anew for one that opens for itself; errors are in clear for both. */
 async function give(answer: GatewayAnswer, sealed: SealedAnswer, { admitted, parts }: Giving): Promise<void> {
-  const { form, client, response } = admitted;
-  const headers = answerHeaders(answer.headers, 'changed');
+  const { form, client, response, requestId } = admitted;
+  const headers = answerHeaders(answer.headers, { requestId, body: 'changed' });
   let body: Uint8Array | string;
   if (sealed.kind === 'sealed') {
     const opened = await parts.session.open(sealed.jwe);

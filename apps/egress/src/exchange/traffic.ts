@@ -1,13 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#libs/clock';
 import { requestIdOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
-import type { Logger } from '#libs/telemetry';
+import type { Logger, Telemetry } from '#libs/telemetry';
 import { answerFailure } from '../answers/answer-failure.js';
-import { isOfAliasForm } from '../callers/callers.js';
+import { type Caller, isOfAliasForm } from '../callers/callers.js';
 import type { Deployment } from '../deployment/deployment.js';
 import type { DeploymentInForce } from '../deployment/deployment-in-force.js';
 import { type RequestTarget, requestTargetOf } from '../server/request-target.js';
+import type { Arrival } from './arrival.js';
 import { exchangeClear } from './clear-exchange.js';
 import { isCreateCall, answerCreateCall } from './create-call.js';
 import { exchangeSealed } from './sealed-exchange.js';
@@ -19,14 +20,8 @@ export interface TrafficParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ends: RequestEnds;
-}
-
-/** One arrival, as the server hands it over. */
-export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** Asks for the body, where the client waits to be asked. */
-  readonly wantBody: () => void;
+  /** Absent while traces go nowhere. */
+  readonly traces: Telemetry['traces'];
 }
 
 /** More than this would be a queue, and a payment that waits in one is better refused. */
@@ -67,7 +62,7 @@ export class Traffic {
       inForce.leave(deployment);
       this.#inFlight -= 1;
       const seconds = (clock.monotonicMs() - startedMs) / 1_000;
-      ends.ended({ record, requestId, seconds });
+      ends.ended({ record, response, requestId, seconds });
       if (this.#inFlight === 0) for (const tell of this.#idle) tell();
     }
   }
@@ -92,13 +87,18 @@ export class Traffic {
     if (isCreateCall(target.path)) {
       return answerCreateCall({ arrival, query: target.query, alias: deployment.alias, record, requestId });
     }
-    const { client, form } = deployment.callers.identify(request);
+    const { client, form } = identify(deployment, request, record);
     record.client = client.name;
     record.merchant = client.merchant;
     record.form = form;
     const route = deployment.routes.find(target.path);
     if (route === undefined) throw new BrokerError('route_not_found');
     record.route = route.path;
+    record.span = this.#parts.traces?.startRequest({
+      method: request.method ?? '',
+      route: route.path,
+      headers: request.headers,
+    });
     const session = deployment.sessionOf(client.merchant);
     const parts = { session, gateway: deployment.gateway, alias: deployment.alias };
     const path = target.path + target.query;
@@ -134,6 +134,15 @@ interface Failing {
   readonly record: RequestRecord;
   readonly requestId: string;
   readonly isGone: boolean;
+}
+
+function identify({ callers }: Deployment, request: IncomingMessage, record: RequestRecord): Caller {
+  try {
+    return callers.identify(request);
+  } catch (error) {
+    record.isCallerRefused = true;
+    throw error;
+  }
 }
 
 function targetOf({ method, url }: IncomingMessage): RequestTarget {

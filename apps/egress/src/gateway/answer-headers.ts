@@ -19,10 +19,16 @@ const OF_THE_BODY: ReadonlySet<string> = new Set([
   'digest',
 ]);
 
+interface AnswerFacts {
+  /** By which our log knows the request; the gateway's own, where it names one, goes before. */
+  readonly requestId: string;
+  readonly body: 'same' | 'changed';
+}
+
 /** The headers of the gateway's answer that its client gets. */
-export function answerHeaders(given: IncomingHttpHeaders, body: 'same' | 'changed'): OutgoingHttpHeaders {
+export function answerHeaders(given: IncomingHttpHeaders, { requestId, body }: AnswerFacts): OutgoingHttpHeaders {
   const dropped = hopByHopOf(given);
-  const headers: OutgoingHttpHeaders = {};
+  const headers: OutgoingHttpHeaders = { 'x-request-id': requestId };
   for (const [name, value] of Object.entries(given)) {
     const isOfAnotherBody = body === 'changed' && OF_THE_BODY.has(name);
     if (!isOfAnotherBody && !KEPT_BACK.has(name) && !dropped.has(name)) headers[name] = value;

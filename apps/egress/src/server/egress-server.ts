@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { HttpTls } from '#libs/configuration';
 import { answerClientError, isEnding, tlsOptions, watchConnections } from '#libs/edge';
-import type { Arrival } from '../exchange/traffic.js';
+import type { Arrival } from '../exchange/arrival.js';
 
 /** For headers, and for a whole request: a client that sends slower is not waited for. */
 const HEADERS_TIMEOUT_MS = 10_000;

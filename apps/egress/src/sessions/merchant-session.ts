@@ -33,10 +33,13 @@ export class MerchantSession {
   readonly #parts: MerchantSessionParts;
   readonly #broker: SessionBroker;
   #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
-  #first: Promise<void> | undefined;
+  /** A look at the broker that nobody waits for. */
+  #looking: Promise<void> | undefined;
   /** A report that is under way. */
   #reporting: Promise<void> | undefined;
   #isFollowing = false;
+  /** The broker was heard, and is not heard any more. */
+  #isInterrupted = false;
   /** Why there was none when the broker was last asked; cleared by the next session. */
   #trouble: SessionBrokerError | 'silence' | undefined;
 
@@ -58,15 +61,12 @@ export class MerchantSession {
 
   /** Asks for the first session; from then on newer ones come by themselves. */
   start(): void {
-    this.#first ??= this.#broker.session().then(
-      () => undefined,
-      (error: unknown) => this.#troubled(error),
-    );
+    this.#look();
   }
 
   /** Resolves when the first session is there, or it is known why not. */
   async settled(): Promise<void> {
-    await this.#first;
+    await this.#looking;
   }
 
   /**
@@ -76,8 +76,9 @@ export class MerchantSession {
   async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     if (this.#reporting !== undefined) await this.#reporting;
     if (this.#valid() !== undefined) return this.#run(send, gone);
-    if (this.#trouble !== undefined) throw this.#unavailable(this.#trouble);
-    return this.#runSoon(send, gone);
+    if (this.#trouble === undefined && !this.#isInterrupted) return this.#runSoon(send, gone);
+    this.#look();
+    throw this.#unavailable(this.#trouble ?? 'silence');
   }
 
   /**
@@ -149,13 +150,21 @@ export class MerchantSession {
     }
   }
 
+  #look(): void {
+    const done = (): void => void (this.#looking = undefined);
+    this.#looking ??= this.#broker.session().then(done, (error: unknown) => {
+      done();
+      this.#troubled(error);
+    });
+  }
+
   #note(event: ClientEvent): void {
     if (event.type === 'session') {
       this.#held = { generation: event.generation, expiresAtMs: Date.parse(event.expiresAt) };
       this.#trouble = undefined;
       return;
     }
-    if (event.type === 'following') this.#isFollowing = true;
+    if (event.type === 'following') [this.#isFollowing, this.#isInterrupted] = [true, false];
     if (event.type === 'interrupted') this.#interrupted(event.error);
     if (event.type === 'resumed' && event.held > 0) this.#parts.onHeld(event.held);
   }
@@ -166,6 +175,7 @@ export class MerchantSession {
       logger.warn({ merchant, code: error?.code }, 'the broker is away: newer sessions do not come by themselves');
     }
     this.#isFollowing = false;
+    this.#isInterrupted = true;
   }
 
   /** Said once for each state, not for each request that meets it. */

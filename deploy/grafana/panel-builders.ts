@@ -1,0 +1,62 @@
+import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
+import { PanelBuilder as TimeseriesBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
+
+/** Most lines of a panel: with ten thousand merchants the worst are what matters. */
+export const TOP = 10;
+export const HALF = 12;
+export const THIRD = 8;
+export const QUARTER = 6;
+export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+/** On every series of ours; an empty namespace is that of a broker outside Kubernetes. */
+export const MERCHANT = 'namespace=~"$namespace", merchant=~"$merchant"';
+export const REPLICA = 'namespace=~"$namespace"';
+
+export interface Series {
+  readonly expr: string;
+  readonly legend?: string;
+  readonly instant?: boolean;
+  readonly format?: 'heatmap' | 'table' | 'time_series';
+}
+
+export interface Text {
+  readonly title: string;
+  readonly description: string;
+  readonly unit: string;
+}
+
+/** A query of the data source that was chosen, drawn over time unless it is asked for this moment. */
+export function query({ expr, legend = '', instant = false, format }: Series): DataqueryBuilder {
+  const built = new DataqueryBuilder().expr(expr).legendFormat(legend).datasource(DATASOURCE);
+  if (format !== undefined) built.format(format as never);
+  return instant ? built.instant() : built.range();
+}
+
+/** A panel of lines that begin at zero. */
+export function lines(
+  { title, description, unit }: Text,
+  span: number,
+  ...series: readonly Series[]
+): TimeseriesBuilder {
+  const panel = new TimeseriesBuilder().title(title).description(description).unit(unit).span(span).height(8);
+  panel.datasource(DATASOURCE).min(0);
+  for (const each of series) panel.withTarget(query(each));
+  return panel;
+}
+
+/** A panel of one number, as it is now. */
+export function number({ title, description, unit }: Text, ...series: readonly Series[]): StatBuilder {
+  const panel = new StatBuilder().title(title).description(description).unit(unit).span(QUARTER).height(4);
+  panel.datasource(DATASOURCE);
+  for (const each of series) panel.withTarget(query({ instant: true, ...each }));
+  return panel;
+}
+
+/** How often something is counted per second, by labels of it. */
+export function perSecond(metric: string, by: string, selector = MERCHANT): Series {
+  const legend = by
+    .split(', ')
+    .map((label) => `{{${label}}}`)
+    .join(' ');
+  return { expr: `sum by (${by}) (rate(session_broker_${metric}_total{${selector}}[$__rate_interval]))`, legend };
+}

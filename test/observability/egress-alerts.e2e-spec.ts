@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { eventually } from '#libs/testing';
+import { RULES } from '../deploy/monitoring.js';
+import { PlayedEgress } from './played-egress.js';
+import { hastened, PrometheusProcess } from './prometheus-process.js';
+
+describe('a real Prometheus that watches an egress', () => {
+  let egress: PlayedEgress;
+  let prometheus: PrometheusProcess;
+
+  beforeAll(async () => {
+    egress = await PlayedEgress.start();
+    egress.end('answered');
+    const rules = hastened(readFileSync(RULES, 'utf8'));
+    prometheus = await PrometheusProcess.start({ targets: [], egresses: [egress.target], rules });
+  }, 40_000);
+  afterAll(async () => {
+    await prometheus.stop();
+    await egress.stop();
+  }, 20_000);
+
+  const firing = async (): Promise<string[]> =>
+    [...(await prometheus.firing())].filter((name) => name.startsWith('SessionEgress'));
+  const fires = (alert: string): Promise<void> => eventually(async () => (await firing()).includes(alert), 40_000);
+  const isSilent = (alert: string): Promise<void> => eventually(async () => !(await firing()).includes(alert), 40_000);
+
+  it('is silent while payments are answered', async () => {
+    await eventually(async () => (await prometheus.query('session_egress_requests_total')).length > 0, 20_000);
+    expect(await firing()).toEqual([]);
+  }, 30_000);
+
+  it('fires for the first payment whose fate nobody knows', async () => {
+    egress.end('unknown');
+    await fires('SessionEgressOutcomesUnknown:shop');
+  }, 50_000);
+
+  it('fires for a merchant whose session has ended, and for one that never had any', async () => {
+    egress.hold('ended', { expiresAtMs: 1 });
+    egress.hold('new', { generation: undefined, expiresAtMs: undefined });
+    await fires('SessionEgressWithoutSession:ended');
+    await fires('SessionEgressWithoutSession:new');
+    expect(await firing()).not.toContain('SessionEgressWithoutSession:shop');
+    egress.hold('ended');
+    await isSilent('SessionEgressWithoutSession:ended');
+  }, 90_000);
+
+  it('fires when the broker is away, and falls silent when it is back', async () => {
+    egress.hold('shop', { isFollowing: false });
+    await fires('SessionEgressNotFollowing:shop');
+    egress.hold('shop');
+    await isSilent('SessionEgressNotFollowing:shop');
+  }, 90_000);
+
+  it('fires for sessions that die in use again and again', async () => {
+    await eventually(async () => {
+      egress.instruments.repeat('shop');
+      return (await firing()).includes('SessionEgressRepeats:shop');
+    }, 80_000);
+  }, 90_000);
+
+  it('fires for a configuration that was not taken', async () => {
+    egress.instruments.reloadFailed();
+    await fires('SessionEgressConfigReloadFailed');
+  }, 50_000);
+
+  it('fires for an egress that is not scraped', async () => {
+    expect(await firing()).not.toContain('SessionEgressDown');
+    await egress.close();
+    await fires('SessionEgressDown');
+  }, 50_000);
+});

@@ -1,0 +1,82 @@
+import { SystemClock } from '#libs/clock';
+import {
+  createEgressInstruments,
+  createLogger,
+  type EgressInstruments,
+  type EgressOutcome,
+  type EgressSessionGauges,
+  startTelemetry,
+  type Telemetry,
+} from '#libs/telemetry';
+import { type Management, openManagement } from '../../apps/egress/src/management/management-server.js';
+
+const HOUR_MS = 3_600_000;
+const READY = { ready: true, shuttingDown: false, merchants: [] };
+const OUTCOMES: readonly EgressOutcome[] = ['answered', 'refused', 'no_session', 'unreachable', 'client_gone'];
+
+/** The instruments and the management port of an egress, with a test that says what has happened. One in a process. */
+export class PlayedEgress {
+  readonly instruments: EgressInstruments;
+  readonly #telemetry: Telemetry;
+  readonly #management: Management;
+  readonly #sessions = new Map<string, EgressSessionGauges>();
+
+  private constructor(telemetry: Telemetry, management: Management) {
+    this.#telemetry = telemetry;
+    this.#management = management;
+    this.instruments = createEgressInstruments(telemetry.meter);
+    this.instruments.observeSessions(() => this.#sessions.values());
+  }
+
+  /** With a session of `shop` that has an hour to go. */
+  static async start(): Promise<PlayedEgress> {
+    const logger = createLogger({ name: 'egress', level: 'error' });
+    const telemetry = startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
+    const management = await openManagement({
+      address: { host: '127.0.0.1', port: 0 },
+      readiness: () => READY,
+      telemetry,
+      clock: new SystemClock(),
+    });
+    const egress = new PlayedEgress(telemetry, management);
+    egress.hold('shop');
+    return egress;
+  }
+
+  /** host:port of its management port. */
+  get target(): string {
+    return new URL(this.#management.url).host;
+  }
+
+  /** @param session what is to be different from a session that lives and is followed */
+  hold(merchant: string, session: Partial<EgressSessionGauges> = {}): void {
+    const expiresAtMs = new SystemClock().now() + HOUR_MS;
+    this.#sessions.set(merchant, { merchant, generation: 7, expiresAtMs, isFollowing: true, ...session });
+  }
+
+  end(outcome: EgressOutcome): void {
+    const facts = { client: 'till', merchant: 'shop', route: '/ecom/execute_request/**', form: 'plain' } as const;
+    this.instruments.request({ ...facts, outcome }, 0.01);
+  }
+
+  /** One of everything, so that each series is there. */
+  doEverything(): void {
+    for (const outcome of OUTCOMES) this.end(outcome);
+    this.end('unknown');
+    this.instruments.repeat('shop');
+    this.instruments.deadSession('shop', 'b_expired_token');
+    this.instruments.held('shop', 3);
+    this.instruments.aliasSession('plugin', 'given');
+    this.instruments.reloadFailed();
+  }
+
+  /** Nobody answers a scrape any more. */
+  close(): Promise<void> {
+    return this.#management.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
+    await this.#telemetry.shutdown();
+  }
+}
