@@ -20,11 +20,5 @@ export function requestTargetOf(url: string | undefined): RequestTarget | undefi
   const path = at < 0 ? url : url.slice(0, at);
   const query = at < 0 ? '' : url.slice(at);
   if (!PATH.test(path) || !QUERY.test(query)) return undefined;
-  return path.split('/').some(isDots) ? undefined : { path, query };
-}
-
-/** Some servers cut parameters off before they resolve the dots: `..;x` is a way up for them. */
-function isDots(part: string): boolean {
-  const [name] = part.split(';', 1);
-  return name === '.' || name === '..';
+  return path.split('/').some((part) => part === '.' || part === '..') ? undefined : { path, query };
 }
