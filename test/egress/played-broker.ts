@@ -34,6 +34,14 @@ interface Told {
 
 const sessionEvent = (data: object): Told => ({ event: 'session', data });
 const LIFETIME_MS = 900_000;
+/** In seconds: what lasts longer than a caller would wait is not waited for. */
+const RETRY_AFTER = {
+  session_unavailable: '1',
+  overloaded: '60',
+  unauthenticated: undefined,
+  route_not_found: undefined,
+  jwe_not_opened: undefined,
+};
 
 /**
  * A broker that has no gateway and no budget: each report of a dead session makes the next one at once. For tests that
@@ -189,9 +197,9 @@ data: ${JSON.stringify(data)}
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 
-  #problem(response: ServerResponse, status: number, code: string): void {
-    const wait = status === 503 ? { 'retry-after': '7' } : {};
-    response.writeHead(status, { 'content-type': 'application/problem+json', ...wait });
+  #problem(response: ServerResponse, status: number, code: keyof typeof RETRY_AFTER): void {
+    const wait = RETRY_AFTER[code];
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...(wait && { 'retry-after': wait }) });
     response.end(JSON.stringify({ type: `urn:x:${code}`, title: 'A title', status, code }));
   }
 }
