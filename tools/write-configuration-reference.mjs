@@ -1,10 +1,17 @@
-// Writes the table of docs/configuration.md from the settings classes, as compiled; a test keeps the two equal.
+// Writes the tables of docs/configuration.md and docs/egress-configuration.md from the settings classes, as compiled; a test keeps the two equal.
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withSettingsTable } from '../dist/libs/configuration/src/settings-table.js';
 import { BrokerSettings } from '../dist/libs/configuration/src/settings/broker-settings.js';
+import { EgressDocument } from '../dist/libs/configuration/src/settings/egress-settings.js';
 import { writeFormatted } from './write-formatted.mjs';
 
-const target = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs', 'configuration.md');
-await writeFormatted(target, withSettingsTable(await readFile(target, 'utf8'), BrokerSettings));
+const docs = join(dirname(dirname(fileURLToPath(import.meta.url))), 'docs');
+for (const [page, settings] of [
+  ['configuration.md', BrokerSettings],
+  ['egress-configuration.md', EgressDocument],
+]) {
+  const target = join(docs, page);
+  await writeFormatted(target, withSettingsTable(await readFile(target, 'utf8'), settings));
+}

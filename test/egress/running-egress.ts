@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import type { EgressClient, EgressConfiguration, EgressRoute } from '#libs/configuration';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
-import { createLogger } from '#libs/telemetry';
+import { createLogger, type Telemetry } from '#libs/telemetry';
 import { startEgress } from '../../apps/egress/src/egress.js';
 import { generateKeyPair, type KeyPair } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { AliasCaller, type Caller, PlainCaller } from './callers.js';
@@ -46,6 +46,9 @@ export interface EgressSetUp {
   /** A replica of another has the same ones. */
   readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
+  readonly telemetry?: Telemetry;
+  /** Where its audit goes; nowhere unless told. */
+  readonly audit?: string;
 }
 
 /** An egress in this process, on a free port, with one client unless the test wants others. */
@@ -117,7 +120,7 @@ export class RunningEgress {
       aliasKeys: this.aliasKeys,
       clients: await Promise.all(this.clients.map(configured)),
       routes: ROUTES,
-      audit: { destination: 'none' },
+      audit: { destination: given.audit ?? 'none' },
       reload: { watch: false, everyMs: 60_000 },
       log: { level: 'debug' },
       files: [],
@@ -126,7 +129,12 @@ export class RunningEgress {
     const clock = new SystemClock();
     const destination = { write: (line: string) => void this.lines.push(line) };
     const logger = createLogger({ name: 'egress', level: 'debug', clock, destination });
-    const egress = await startEgress({ configuration, clock, logger });
+    const egress = await startEgress({
+      configuration,
+      clock,
+      logger,
+      ...(given.telemetry === undefined ? {} : { telemetry: given.telemetry }),
+    });
     this.url = egress.url;
     this.managementUrl = egress.managementUrl;
     this.#close = () => egress.close();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
-import { LoopbackServer } from '#libs/testing';
+import { LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from './exit-codes.js';
 import { runCli } from './program.js';
 
@@ -64,7 +64,67 @@ merchants:
       expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
       expect(out.join('\n')).toMatch(/is valid[^]*merchants +1 \(shop\)/);
       expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.ok);
-      expect(json()).toMatchObject({ ok: true, merchants: ['shop'], store: 'memory' });
+      expect(json()).toMatchObject({ ok: true, kind: 'broker', merchants: ['shop'], store: 'memory' });
+    });
+
+    it('shows no key of a certificate, to people or to programs', async () => {
+      const { cert, key } = new TestAuthority().issue({ names: ['broker'] });
+      await writeFile(join(folder, 'tls.crt'), cert);
+      await writeFile(join(folder, 'tls.key'), key, { mode: 0o600 });
+      await writeConfig((yaml) =>
+        yaml.replace('port: 8080', 'port: 8080, tls: { certFile: tls.crt, keyFile: tls.key }'),
+      );
+      for (const form of [[], ['--json']]) {
+        expect(await cli('config', 'check', config(), ...form)).toBe(exitCodes.ok);
+        expect(out.join('\n')).toContain('8080');
+        expect(out.join('\n')).not.toContain('PRIVATE KEY');
+      }
+    });
+
+    describe('of an egress', () => {
+      const egress = (): string => join(folder, 'egress.yaml');
+      const writeEgress = (port: string): Promise<void> =>
+        writeFile(
+          egress(),
+          `
+egress:
+  listen: { host: 127.0.0.1, port: ${port}, tls: { certFile: tls.crt, keyFile: tls.key } }
+  broker: { url: "http://127.0.0.1:8080" }
+  gateway: { baseUrl: "https://gateway.example" }
+  aliasKeyFiles: [client.json]
+  clients:
+    - { name: checkout, merchant: shop, token: { sha256: ${'ab'.repeat(32)} } }
+`,
+        );
+
+      beforeEach(async () => {
+        const { cert, key } = new TestAuthority().issue({ names: ['egress'] });
+        await writeFile(join(folder, 'tls.crt'), cert);
+        await writeFile(join(folder, 'tls.key'), key, { mode: 0o600 });
+      });
+
+      it('is known by its root member, and says what it sets up', async () => {
+        await writeEgress('8090');
+        expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
+        expect(out.join('\n')).toMatch(/is valid[^]*listen +127\.0\.0\.1:8090[^]*clients +1 \(checkout\)/);
+        expect(err.join('\n')).toBe('warning: egress.aliasKeyFiles: has no effect: no client has an alias');
+        expect(await cli('config', 'check', egress(), '--json')).toBe(exitCodes.ok);
+        expect(json()).toMatchObject({ ok: true, kind: 'egress', clients: ['checkout'], listen: { tls: true } });
+        expect(out.join('\n')).not.toMatch(/PRIVATE KEY|abab/);
+      });
+
+      it('lists every fault with its path', async () => {
+        await rm(join(folder, 'client.json'));
+        await writeEgress('http');
+        expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
+        expect(err.join('\n')).toMatch(/egress\.listen\.port: [^]*egress\.aliasKeyFiles\[0\]: /);
+      });
+
+      it('is not taken for that of a broker when it is empty', async () => {
+        await writeFile(egress(), 'egress:');
+        expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
+        expect(err).toEqual([expect.any(String), '  egress: has no value; give one or remove the line']);
+      });
     });
 
     it('lists every fault with its path', async () => {

@@ -81,9 +81,12 @@ interface Wiring {
 
 function addConfig(program: Command, { run, context }: Wiring): void {
   const config = program.command('config').description('look at a configuration file');
-  verb(config, 'check <file>', 'read a configuration as the broker does; list every fault with its path').action(
-    (file: string, options: { json?: true }) =>
-      run(options, async () => (await import('./commands/config-check.js')).configCheck({ file }, context)),
+  verb(
+    config,
+    'check <file>',
+    'read the file of a broker or an egress as they do; list every fault with its path',
+  ).action((file: string, options: { json?: true }) =>
+    run(options, async () => (await import('./commands/config-check.js')).configCheck({ file }, context)),
   );
 }
 

@@ -12,7 +12,13 @@ export { ConfigurationSource, EgressConfigurationSource } from './configuration-
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
-export { loadConfiguration, loadEgressConfiguration, readConfiguration } from './load-configuration.js';
+export {
+  type AnyConfiguration,
+  loadAnyConfiguration,
+  loadConfiguration,
+  loadEgressConfiguration,
+  readConfiguration,
+} from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';

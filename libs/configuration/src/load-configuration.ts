@@ -36,6 +36,20 @@ export async function loadEgressConfiguration(file: string, environment: Environ
   return await load(egressKind, file, await readYamlFile(file, environment));
 }
 
+/** A configuration with what it is for. */
+export type AnyConfiguration =
+  | { readonly kind: 'broker'; readonly configuration: BrokerConfiguration }
+  | { readonly kind: 'egress'; readonly configuration: EgressConfiguration };
+
+/** `loadConfiguration` or `loadEgressConfiguration`, as the file itself says by its root member `egress`. */
+export async function loadAnyConfiguration(file: string, environment: Environment): Promise<AnyConfiguration> {
+  const content = await readYamlFile(file, environment);
+  const isEgress = typeof content.tree === 'object' && Object.hasOwn(content.tree, 'egress');
+  return isEgress
+    ? { kind: 'egress', configuration: await load(egressKind, file, content) }
+    : { kind: 'broker', configuration: await load(brokerKind, file, content) };
+}
+
 /** @throws ConfigurationError when the file cannot be read; what is wrong in it is not thrown yet */
 export async function readYamlFile(file: string, environment: Environment): Promise<YamlContent> {
   return readYaml(await textOf(file), environment);

@@ -1,26 +1,36 @@
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigurationError } from './fault.js';
-import { parseConfiguration } from './parse-configuration.js';
+import { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 import type { ParsedConfiguration } from './broker-configuration.js';
 import { type SettingsClass, shapesOf } from './setting.js';
 import { BrokerSettings } from './settings/broker-settings.js';
+import { EgressDocument } from './settings/egress-settings.js';
 
 const CANARY = 'Zk7canaryQ';
 
+const kinds: [string, SettingsClass, typeof parseConfiguration | typeof parseEgressConfiguration][] = [
+  ['broker', BrokerSettings, parseConfiguration],
+  ['egress', EgressDocument, parseEgressConfiguration],
+];
+
 /** The configuration, or undefined when it was refused in the one way in which it may be. */
 function parsedOrRefused(text: string, environment = {}): ParsedConfiguration | undefined {
+  return resultOrRefused(() => parseConfiguration(text, environment));
+}
+
+function resultOrRefused<Result>(parsing: () => Result): Result | undefined {
   try {
-    return parseConfiguration(text, environment);
+    return parsing();
   } catch (error) {
     if (error instanceof ConfigurationError && error.faults.length > 0) return undefined;
     throw error;
   }
 }
 
-function everythingSaid(text: string, environment = {}): string {
+function everythingSaid(parsing: () => unknown): string {
   try {
-    parseConfiguration(text, environment);
+    parsing();
     return '';
   } catch (error) {
     return error instanceof ConfigurationError ? JSON.stringify([error.message, error.detail, error.faults]) : 'other';
@@ -149,20 +159,26 @@ describe('parseConfiguration as a property', () => {
     );
   });
 
-  it('answers the right settings with any values in the same way, and leaves Object.prototype alone', () => {
-    const leaf = fc.oneof(
-      fc.jsonValue({ maxDepth: 2 }),
-      fc.constantFrom('20%', '5s', '${HOME}', 'https://a', 'production', 'test', 'body', true, 8080, 'a'),
-    );
-    const before = Object.getOwnPropertyNames(Object.prototype);
-    fc.assert(
-      fc.property(nearlySettings(BrokerSettings, leaf), (raw) => void parsedOrRefused(JSON.stringify(raw))),
-      { numRuns: 1_000 },
-    );
-    expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
-  });
+  it.each(kinds)(
+    'answers the settings of the %s in the same way, and leaves Object.prototype alone',
+    (_kind, settings, parse) => {
+      const leaf = fc.oneof(
+        fc.jsonValue({ maxDepth: 2 }),
+        fc.constantFrom('20%', '5s', '${HOME}', 'https://a', 'production', 'test', 'body', true, 8080, 'a'),
+      );
+      const before = Object.getOwnPropertyNames(Object.prototype);
+      fc.assert(
+        fc.property(
+          nearlySettings(settings, leaf),
+          (raw) => void resultOrRefused(() => parse(JSON.stringify(raw), {})),
+        ),
+        { numRuns: 1_000 },
+      );
+      expect(Object.getOwnPropertyNames(Object.prototype)).toEqual(before);
+    },
+  );
 
-  it('quotes no value of the file and no variable in what it says', () => {
+  it.each(kinds)('quotes no value of the file of the %s and no variable in what it says', (_kind, settings, parse) => {
     const leaf = fc.constantFrom<unknown>(
       CANARY,
       `${CANARY} x`,
@@ -175,8 +191,8 @@ describe('parseConfiguration as a property', () => {
       5,
     );
     fc.assert(
-      fc.property(nearlySettings(BrokerSettings, leaf), (raw) => {
-        const said = everythingSaid(JSON.stringify(raw), { SECRET: CANARY });
+      fc.property(nearlySettings(settings, leaf), (raw) => {
+        const said = everythingSaid(() => parse(JSON.stringify(raw), { SECRET: CANARY }));
         expect(said).not.toBe('other');
         expect(said).not.toContain(CANARY);
       }),
@@ -189,7 +205,7 @@ describe('parseConfiguration as a property', () => {
     const broken = fc.constantFrom(': ', '"', '[', '{', '\t', '@', '&', '*', '!', '|', '%', '- - ', '? ');
     fc.assert(
       fc.property(fc.array(fc.oneof(broken, fc.constant(canary), fc.constant('\n')), { maxLength: 20 }), (parts) => {
-        expect(everythingSaid(parts.join(''))).not.toContain(canary);
+        expect(everythingSaid(() => parseConfiguration(parts.join(''), {}))).not.toContain(canary);
       }),
       { numRuns: 1_000 },
     );

@@ -16,14 +16,20 @@ import {
 } from './setting.js';
 import { settingsTable, withSettingsTable } from './settings-table.js';
 import { BrokerSettings } from './settings/broker-settings.js';
+import { EgressDocument } from './settings/egress-settings.js';
 import { durationBetween, matching } from './value-rule.js';
 
 const CODE = '137d9304-0368-11ed-b939-0242ac120002';
-const file = fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url));
-const committed = readFileSync(file, 'utf8');
+const pages = {
+  'configuration.md': BrokerSettings,
+  'egress-configuration.md': EgressDocument,
+} as const satisfies Record<string, SettingsClass>;
+const pathOf = (page: string): string => fileURLToPath(new URL(`../../../docs/${page}`, import.meta.url));
+const committed = readFileSync(pathOf('configuration.md'), 'utf8');
 
-async function written(document: string): Promise<string> {
-  return format(withSettingsTable(document, BrokerSettings), { ...(await resolveConfig(file)), filepath: file });
+async function written(document: string, page: keyof typeof pages = 'configuration.md'): Promise<string> {
+  const file = pathOf(page);
+  return format(withSettingsTable(document, pages[page]), { ...(await resolveConfig(file)), filepath: file });
 }
 
 /** The settings without a description, or with one that no row of a table can hold. */
@@ -34,11 +40,18 @@ function unexplained(settings: SettingsClass): string[] {
   });
 }
 
-describe('the settings table of docs/configuration.md', () => {
+describe.each(Object.keys(pages) as (keyof typeof pages)[])('the settings table of docs/%s', (page) => {
   it('is what the settings classes say; `npm run reference` writes it', async () => {
-    expect(committed).toBe(await written(committed));
+    const document = readFileSync(pathOf(page), 'utf8');
+    expect(document).toBe(await written(document, page));
   });
 
+  it('says of every setting, in a sentence, what it means', () => {
+    expect(unexplained(pages[page])).toEqual([]);
+  });
+});
+
+describe('the settings table of docs/configuration.md', () => {
   it.each([
     ['a row is missing', /^\| `log\.level`.*\n/m, ''],
     ['a meaning was changed by hand', 'Port of the API', 'The port of the API'],
@@ -48,10 +61,6 @@ describe('the settings table of docs/configuration.md', () => {
     const wrong = committed.replace(what, instead);
     expect(wrong).not.toBe(committed);
     expect(await written(wrong)).toBe(committed);
-  });
-
-  it('says of every setting, in a sentence, what it means', () => {
-    expect(unexplained(BrokerSettings)).toEqual([]);
   });
 
   it('shows the default of a sequence as it would be written', () => {

@@ -1,4 +1,4 @@
-import { loadConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, type EgressConfiguration, loadAnyConfiguration } from '#libs/configuration';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -6,22 +6,66 @@ interface ConfigCheckOptions {
   readonly file: string;
 }
 
+/** What a valid file sets up, in lines for people and in members for programs. */
+type Summary = Pick<Report, 'lines' | 'json'>;
+
+const MAX_NAMES = 10;
+
 /**
- * Reads a configuration, and every file that it names, with the broker's own reader.
+ * Reads the configuration of a broker or of an egress, and every file that it names, with their own reader.
  * @throws ConfigurationError with every fault, each with its path in the file
  */
 export async function configCheck({ file }: ConfigCheckOptions, { environment }: CommandContext): Promise<Report> {
-  const { http, management, store, merchants, warnings } = await loadConfiguration(file, environment);
+  const loaded = await loadAnyConfiguration(file, environment);
+  const { lines, json } =
+    loaded.kind === 'egress' ? summaryOfEgress(loaded.configuration) : summaryOfBroker(loaded.configuration);
+  return {
+    lines: [`${file} is valid`, ...lines],
+    json: { file, kind: loaded.kind, ...json },
+    warnings: loaded.configuration.warnings.map(({ path, problem }) => `${path}: ${problem}`),
+  };
+}
+
+function summaryOfBroker({ http, management, store, merchants }: BrokerConfiguration): Summary {
   const ids = merchants.map(({ id }) => id);
   return {
     lines: [
-      `${file} is valid`,
       `http         ${http.host}:${http.port}`,
       `management   ${management.host}:${management.port}`,
       `store        ${store.type}`,
-      `merchants    ${ids.length} (${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ', …' : ''})`,
+      `merchants    ${counted(ids)}`,
     ],
-    json: { file, http, management, store: store.type, merchants: ids },
-    warnings: warnings.map(({ path, problem }) => `${path}: ${problem}`),
+    json: { http: withoutKeys(http), management, store: store.type, merchants: ids },
   };
+}
+
+function summaryOfEgress({ listen, management, broker, gateway, clients, routes }: EgressConfiguration): Summary {
+  const names = clients.map(({ name }) => name);
+  return {
+    lines: [
+      `listen       ${listen.host}:${listen.port}`,
+      `management   ${management.host}:${management.port}`,
+      `broker       ${broker.url.href}`,
+      `gateway      ${gateway.baseUrl.href} (${gateway.environment})`,
+      `clients      ${counted(names)}`,
+      `routes       ${counted(routes.map(({ path, body }) => `${path} ${body}`))}`,
+    ],
+    json: {
+      listen: withoutKeys(listen),
+      management,
+      broker: broker.url,
+      gateway: { baseUrl: gateway.baseUrl, environment: gateway.environment },
+      clients: names,
+      routes,
+    },
+  };
+}
+
+function counted(names: readonly string[]): string {
+  return `${names.length} (${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''})`;
+}
+
+/** Whether there is TLS, and nothing of what its files hold: one of them is a private key. */
+function withoutKeys<Server extends { readonly tls?: object }>(server: Server): Omit<Server, 'tls'> & { tls: boolean } {
+  return { ...server, tls: server.tls !== undefined };
 }

@@ -1,10 +1,11 @@
-import { type Instant, instantFromEpochMs, plusMs, toRfc3339 } from '#libs/clock';
+import { type Instant, plusMs, toRfc3339 } from '#libs/clock';
 import type { PublicJwk } from '#libs/jwe';
 import type { AliasCredentials } from './alias-credentials.js';
 
 /** As long as the gateway's own (interface description, "How long a session lives"). */
 const LIFETIME_MS = 86_400_000;
-const SECOND_MS = 1_000;
+/** `2026-03-18T12:34:52` */
+const SECOND_LENGTH = 19;
 
 interface AliasSession extends AliasCredentials {
   readonly serverPublic: PublicJwk;
@@ -33,8 +34,7 @@ export function aliasSessionPlaintext({ createdAt, serverPublic, ...credentials 
  * decimal fraction or padded milliseconds is read both ways, and zeros say the same in either.
  */
 function momentsOf(end: Instant): Readonly<Record<string, string>> {
-  const second = toRfc3339(instantFromEpochMs(Math.floor(end / SECOND_MS) * SECOND_MS));
-  const text = second.slice(0, 19).replace('T', ' ');
+  const text = toRfc3339(end).slice(0, SECOND_LENGTH).replace('T', ' ');
   return {
     tokenExpirationDateTime: `${text}.0000 +0000`,
     tokenExpiration: `${text}.000+00:00`,

@@ -25,6 +25,7 @@ export interface AliasAnswer {
   readonly body: string;
   /** Its name; undefined where nobody has the alias, or none was named. */
   readonly client: string | undefined;
+  readonly merchant?: string;
 }
 
 interface Given extends AliasCredentials {
@@ -97,7 +98,8 @@ export class AliasSessions {
     if (given === undefined) return { ...writeGatewayError(unknownAlias, requestId), client: undefined };
     const createdAt = this.#options.clock.now();
     const plaintext = aliasSessionPlaintext({ ...given, serverPublic: this.#newestKey().publicJwk, createdAt });
-    return { status: 200, body: await this.seal(given.client, plaintext), client: given.client.name };
+    const { name: client, merchant } = given.client;
+    return { status: 200, body: await this.seal(given.client, plaintext), client, merchant };
   }
 
   /**

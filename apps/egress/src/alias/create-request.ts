@@ -53,9 +53,7 @@ function membersOf(body: Uint8Array): { readonly serviceCode: unknown } | { read
   const value = jsonIn(text);
   if (value === undefined) return notJson;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notObject;
-  return {
-    serviceCode: Object.hasOwn(value, MEMBER) ? (value as Readonly<Record<string, unknown>>)[MEMBER] : undefined,
-  };
+  return { serviceCode: (value as Readonly<Record<string, unknown>>)[MEMBER] };
 }
 
 /** Undefined is no value of JSON. */

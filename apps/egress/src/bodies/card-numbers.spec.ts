@@ -58,6 +58,7 @@ describe('a card number in clear', () => {
     ['in mathematical digits of two styles', '𝟒𝟏𝟏𝟏𝟏𝟏𝟏𝟏𝟣𝟣𝟣𝟣𝟣𝟣𝟣𝟣'],
     ['as JSON within a text', JSON.stringify({ pan: VISA })],
     ['in what only begins like a JWE', `eyJhbGciOiJub25lIn0.${VISA}`],
+    ['in a word that only begins like a digest', `${VISA}abcdefabcdefz`],
     ['beside a UUID', `3f2504e0-4f89-41d3-9a0c-0305e82c3301 ${VISA}`],
   ])('is found %s', (_case, text) => {
     expect(isFound(text)).toBe(true);
@@ -110,6 +111,65 @@ describe('a card number in clear', () => {
     ['1e999999999'],
   ])('is not seen in a number of another size: %s', (number) => {
     expect(pathIn(`{"amount":${number}}`)).toBeUndefined();
+  });
+
+  const ofSixteen = (prefix: string): string => withCheckDigit(prefix.padEnd(15, '0'));
+  const edges: readonly (readonly [within: string, beyond: string])[] = [
+    ['2221', '2220'],
+    ['2720', '2721'],
+    ['2200', '2199'],
+    ['2205', '2206'],
+    ['3000', '2999'],
+    ['3059', '3060'],
+    ['3095', '3094'],
+    ['3095', '3096'],
+    ['3528', '3527'],
+    ['3589', '3590'],
+    ['3600', '3599'],
+    ['3699', '3700'],
+    ['3800', '3799'],
+    ['6999', '7000'],
+    ['8100', '8099'],
+    ['8299', '8300'],
+    ['8600', '8599'],
+    ['8600', '8601'],
+    ['9792', '9791'],
+    ['9804', '9803'],
+    ['9804', '9805'],
+    ['9860', '9861'],
+  ];
+
+  it.each(edges)('is one of sixteen digits that begin with %s, and none with %s', (within, beyond) => {
+    expect(isFound(ofSixteen(within))).toBe(true);
+    expect(isFound(ofSixteen(beyond))).toBe(false);
+  });
+
+  it.each([
+    ['American Express', '3400', 15],
+    ['American Express', '3799', 15],
+    ['Diners Club', '3600', 14],
+    ['Maestro', '5600', 13],
+    ['Maestro', '6199', 14],
+    ['Maestro', '6300', 15],
+    ['UnionPay', '8199', 17],
+    ['Mir', '2204', 19],
+    ['Prostir', '9804', 18],
+  ])('is one of %s that begins with %s and has %i digits', (_scheme, prefix, length) => {
+    expect(isFound(withCheckDigit(prefix.padEnd(length - 1, '7')))).toBe(true);
+  });
+
+  it.each([
+    ['3400', 14],
+    ['3400', 16],
+    ['5100', 17],
+    ['4000', 14],
+    ['4000', 18],
+    ['6200', 15],
+    ['8200', 17],
+    ['6300', 12],
+    ['6300', 20],
+  ])('is none that begins with %s and has %i digits', (prefix, length) => {
+    expect(isFound(withCheckDigit(prefix.padEnd(length - 1, '7')))).toBe(false);
   });
 
   it('is found in every body of a payment where it does not belong', () => {

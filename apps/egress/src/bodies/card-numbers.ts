@@ -28,7 +28,7 @@ const ROOT = '$';
 export function findClearCardNumber(json: string, encrypted: readonly string[]): string | undefined {
   const skipped: ReadonlySet<unknown> = new Set(encrypted);
   for (const leaf of leavesOf(json)) {
-    if (leaf.kind !== 'name' && skipped.has(leaf.member)) continue;
+    if (skipped.has(leaf.member)) continue;
     if (holdsCardNumber(leaf)) return written(leaf.kind === 'name' ? [...leaf.path(), UNNAMED] : leaf.path());
   }
   return undefined;

@@ -28,8 +28,13 @@ export async function answerCreateCall({ arrival, query, alias, record, requestI
   if (request.method !== 'POST') throw new BrokerError('method_not_allowed');
   const body = await readWhole(request, { maxBytes: MAX_BODY_BYTES, wantBody });
   const answer = await alias.create({ body, query: new URLSearchParams(query) }, requestId);
-  if (answer.client === undefined) record.outcome = 'refused';
-  else record.client = answer.client;
+  if (answer.client === undefined) {
+    record.outcome = 'refused';
+    record.isCallerRefused = true;
+  } else {
+    record.client = answer.client;
+    record.merchant = answer.merchant ?? record.merchant;
+  }
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   response.writeHead(answer.status, { ...headers, 'content-length': Buffer.byteLength(answer.body) }).end(answer.body);
 }

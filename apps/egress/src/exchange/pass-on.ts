@@ -17,7 +17,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 /**
  * Gives the gateway's answer to its client, as it is.
- * @throws BrokerError `answer_unusable` for a redirect, which would lead the client past the egress, and for an answer
+ * @throws BrokerError `request_timeout` when the client has gone; `answer_unusable` for a redirect, which would lead the client past the egress, and for an answer
  *   that is too long; what ended a stream in its middle
  */
 export async function passOn(
@@ -25,6 +25,7 @@ export async function passOn(
   { response, requestId, maxBytes, isHead }: PassOnOptions,
 ): Promise<void> {
   const { status, headers } = answer;
+  assertWaiting(answer, response);
   if (isRedirect(status)) throw unusable(answer, `it is a redirect (${status})`);
   const isSame = isHead || !isEncoded(headers);
   const outgoing = answerHeaders(headers, { requestId, body: isSame ? 'same' : 'changed' });
@@ -38,6 +39,13 @@ export async function passOn(
   if (length > maxBytes) throw unusable(answer, `it is longer than ${maxBytes} bytes`);
   if (answer.kind === 'whole') response.writeHead(status, { ...outgoing, 'content-length': length }).end(answer.bytes);
   else await stream(answer.stream, response.writeHead(status, outgoing), maxBytes);
+}
+
+/** Whoever has gone before the answer is announced no more: to wait for it would be to wait for ever. */
+function assertWaiting(answer: GatewayAnswer, response: ServerResponse): void {
+  if (!response.destroyed) return;
+  discard(answer);
+  throw clientGone();
 }
 
 function isRedirect(status: number): boolean {
@@ -54,15 +62,21 @@ async function stream(source: Readable, response: ServerResponse, maxBytes: numb
       left -= chunk.byteLength;
       if (left < 0) throw new BrokerError('answer_unusable', { detail: `it is longer than ${maxBytes} bytes` });
       if (!response.write(chunk)) await drained(response);
+      if (response.destroyed) throw clientGone();
     }
+    // What ends because nobody reads it any more ends without a fault.
+    if (response.destroyed) throw clientGone();
     response.end();
   } catch (error) {
+    const isGone = response.destroyed;
     response.destroy();
-    throw error;
+    throw isGone && !(error instanceof BrokerError) ? clientGone() : error;
   }
 }
 
 function drained(response: ServerResponse): Promise<void> {
+  // A client that has gone already is announced no more.
+  if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);
@@ -74,6 +88,10 @@ function drained(response: ServerResponse): Promise<void> {
 
 function discard(answer: GatewayAnswer): void {
   if (answer.kind === 'stream') answer.stream.destroy();
+}
+
+function clientGone(): BrokerError {
+  return new BrokerError('request_timeout', { detail: 'the client went away before the end of its answer' });
 }
 
 function unusable(answer: GatewayAnswer, detail: string): BrokerError {

@@ -30,7 +30,11 @@ export class RequestEnds {
   ended({ record, response, requestId, seconds }: EndedRequest): void {
     const { client, merchant, route, outcome, span } = record;
     this.#count(record, seconds);
-    span?.end(response.statusCode, { client, merchant, outcome });
+    span?.end(response.statusCode, {
+      'session_egress.client': client,
+      'session_egress.merchant': merchant,
+      'session_egress.outcome': outcome,
+    });
     const { audit } = this.#parts;
     if (record.generation !== undefined) {
       const status = outcome === 'client_gone' ? undefined : response.statusCode;

@@ -4,7 +4,7 @@ import type { Form } from '../callers/callers.js';
 import type { ExchangeTrail } from './exchange-parts.js';
 
 /** For labels, where nothing better is known. */
-export const UNKNOWN_CLIENT = '_unknown';
+const UNKNOWN = '_unknown';
 export const NO_ROUTE = '_none';
 export const CREATE_ROUTE = '_create';
 
@@ -27,8 +27,8 @@ export function outcomeOf(code: ErrorCode): EgressOutcome {
 
 /** What one request has come to: for metrics, the audit and the log, which all read it at its end. */
 export class RequestRecord implements ExchangeTrail {
-  client = UNKNOWN_CLIENT;
-  merchant = '';
+  client = UNKNOWN;
+  merchant = UNKNOWN;
   route = NO_ROUTE;
   form: Form = 'plain';
   outcome: EgressOutcome = 'answered';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '#libs/clock';
 import { requestIdOf } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
-import type { Logger, Telemetry } from '#libs/telemetry';
+import type { EgressOutcome, Logger, Telemetry } from '#libs/telemetry';
 import { answerFailure } from '../answers/answer-failure.js';
 import { type Caller, isOfAliasForm } from '../callers/callers.js';
 import type { Deployment } from '../deployment/deployment.js';
@@ -27,6 +27,9 @@ export interface TrafficParts {
 /** More than this would be a queue, and a payment that waits in one is better refused. */
 const MAX_IN_FLIGHT = 1_024;
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
+
+/** Told by metrics, by the audit, and once by whoever has no session: a line for each would drown the log. */
+const NOT_SENT: ReadonlySet<EgressOutcome> = new Set(['refused', 'client_gone', 'no_session']);
 
 /** Every request that arrives: let in, sent on, answered, and told of. */
 export class Traffic {
@@ -56,6 +59,7 @@ export class Traffic {
     const deployment = inForce.enter();
     try {
       await this.#admit({ arrival, deployment, record, requestId, gone: gone.signal });
+      if (gone.signal.aborted && record.outcome === 'answered') record.outcome = 'client_gone';
     } catch (error) {
       this.#fail(error, { arrival, record, requestId, isGone: gone.signal.aborted });
     } finally {
@@ -114,7 +118,7 @@ export class Traffic {
     const { client, merchant, route, outcome } = record;
     const fields = { requestId, client, merchant, route, outcome, code: failure.code, detail: failure.detail };
     if (failure.code === 'internal_error') logger.error({ ...fields, error }, 'a request failed');
-    else if (outcome === 'refused' || outcome === 'client_gone') logger.info(fields, 'a request was not sent on');
+    else if (NOT_SENT.has(outcome)) logger.debug(fields, 'a request was not sent on');
     else logger.warn(fields, 'a request has no answer of the gateway');
     if (response.headersSent) response.destroy();
     else answerFailure(failure, { request, response, requestId, form: record.form });

@@ -10,7 +10,7 @@ const MAX_TARGET_LENGTH = 4_096;
  * The characters that need no encoding in a path (RFC 3986 section 3.3). An encoded one could mean a different path, and
  * some servers take what follows a semicolon for no part of it.
  */
-const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+\/?$/;
+const PATH = /^(?:\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
 const QUERY = /^(?:\?[A-Za-z0-9._~!$&'()*+,;=:@/?%[\]|-]*)?$/;
 
 /** @returns undefined for a target that two programs could understand in two ways */
