@@ -119,7 +119,7 @@ export class RunningEgress {
       },
       aliasKeys: this.aliasKeys,
       clients: await Promise.all(this.clients.map(configured)),
-      routes: ROUTES,
+      routes: given.routes ?? ROUTES,
       audit: { destination: given.audit ?? 'none' },
       reload: { watch: false, everyMs: 60_000 },
       log: { level: 'debug' },
