@@ -124,13 +124,12 @@ describe('a body in clear that is too long to be kept', () => {
     expect([given.status, given.isCut, given.text === LONG]).toEqual([200, false, true]);
   });
 
-  it('is not taken from the gateway faster than its client reads it', async () => {
+  it('reaches a client whole that begins to read late', async () => {
     const octets = Buffer.alloc(MAX_BYTES, 'x');
-    const sent: { isAll?: boolean } = {};
     await gateway.script({
       run: ({ socket }) => {
         socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${octets.length}\r\n\r\n`);
-        socket.write(octets, () => (sent.isAll = true));
+        socket.write(octets);
       },
     });
     const connection = await RawConnection.to(egress.url);
@@ -138,8 +137,8 @@ describe('a body in clear that is too long to be kept', () => {
     connection.write(`${head('content-length: 2')}{}`);
     await eventually(begun);
     connection.socket.resume();
-    await eventually(() => connection.received.endsWith('x'.repeat(100)) && connection.received.length > octets.length);
-    expect(sent.isAll).toBe(true);
+    await eventually(() => connection.received.length > octets.length);
+    expect(connection.received.endsWith('x'.repeat(octets.length))).toBe(true);
     connection.vanish();
   });
 });

@@ -46,6 +46,7 @@ export interface EgressSetUp {
   /** A replica of another has the same ones. */
   readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
+  readonly routes?: readonly EgressRoute[];
   readonly telemetry?: Telemetry;
   /** Where its audit goes; nowhere unless told. */
   readonly audit?: string;

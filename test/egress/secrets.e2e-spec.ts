@@ -68,7 +68,7 @@ describe('what the egress says of payments', () => {
   const everything = async (): Promise<string> =>
     [egress.printed, await egress.metrics(), ...collector.bodies.map((body) => body.toString('utf8'))].join('\n');
 
-  const inClear: readonly (readonly [string, (card: string) => object])[] = [
+  const inClear: readonly (readonly [string, (card: string) => Members])[] = [
     ['as a text', (card) => ({ cardNumber: card })],
     ['as a number', (card) => ({ cardNumber: Number(card) })],
     ['with spaces', (card) => ({ comment: `card ${card.replace(/(.{4})(?=.)/g, '$1 ')} thanks` })],
