@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { nodeFileTrace } from '@vercel/nft';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const programs = ['broker', 'cli', 'sandbox'].map((app) => `dist/apps/${app}/src/main.js`);
+const programs = ['broker', 'cli', 'egress', 'sandbox'].map((app) => `dist/apps/${app}/src/main.js`);
 
 /** What is read as a file and never imported. */
 const assets = [

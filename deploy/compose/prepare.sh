@@ -1,8 +1,14 @@
 #!/bin/sh
-# Makes the demo's client key once, and tells the sandbox of it. Only the user of the programs may read it.
+# Makes the demo's keys once: the merchant's, of which the sandbox is told; the egress's own; and that of an existing
+# client behind the egress. Only the user of the programs may read them.
 set -eu
 cd /run/keys
-[ -f client.jwk.json ] || node /app/dist/apps/cli/src/main.js keys generate --out client.jwk.json --public-out public.jwk.json
+generate() { [ -f "$1" ] || node /app/dist/apps/cli/src/main.js keys generate --out "$1" --public-out "$2"; }
+generate client.jwk.json public.jwk.json
+generate egress-alias.jwk.json egress-alias.pub.jwk.json
+generate shop-client.jwk.json shop-client.pub.jwk.json
+printf %s demo-egress > egress-token
+chmod 600 egress-token
 node -e '
   const { readFileSync, writeFileSync } = require("node:fs");
   const publicJwk = JSON.parse(readFileSync("public.jwk.json", "utf8"));

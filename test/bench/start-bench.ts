@@ -25,11 +25,13 @@ async function medianSeconds(measure: () => Promise<number>): Promise<number> {
 }
 
 async function startToFirstSession(): Promise<number> {
-  const [broker, management, sandbox] = [await freePort(), await freePort(), await freePort()];
+  const management = await freePort();
   const ports = {
-    DEMO_BROKER_PORT: String(broker),
+    DEMO_BROKER_PORT: '0',
     DEMO_MANAGEMENT_PORT: String(management),
-    DEMO_SANDBOX_PORT: String(sandbox),
+    DEMO_SANDBOX_PORT: '0',
+    DEMO_EGRESS_PORT: '0',
+    DEMO_EGRESS_MANAGEMENT_PORT: '0',
   };
   const startedAt = performance.now();
   const demo = spawn('npm', ['start'], { cwd: root, env: { ...process.env, ...ports }, detached: true });

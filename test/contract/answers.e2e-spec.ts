@@ -97,6 +97,8 @@ describe('the answers of a broker', () => {
     'getSession 200': () => ({ headers: { prefer: 'wait=1' } }),
     'getSession 304': () => ({ headers: { 'if-none-match': etag } }),
     'getSession 400': () => ({ query: '?force=true' }),
+    'getSessionHeaders 400': () => ({ query: '?force=true' }),
+    'getSessionHeadersForEnvoy 400': () => ({ query: '?force=true' }),
     'rejectSession 400': () => ({ body: {} }),
     'readyForHandover 400': () => ({ body: {} }),
     'encryptPayload 400': () => ({ body: {} }),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
-import { parseConfiguration } from '#libs/configuration';
+import { parseConfiguration, parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
 
 const root = join(import.meta.dirname, '..', '..');
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -15,6 +15,7 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
 }
 
 interface Compose {
@@ -25,7 +26,12 @@ interface Compose {
 
 const compose = parse(textOf('docker-compose.yml'), { merge: true }) as Compose;
 const services = Object.entries(compose.services);
+const egress = compose.services['egress'];
 const brokers = services.filter(([name]) => name.startsWith('broker-'));
+
+const egressConfiguration = (): ParsedEgressConfiguration =>
+  parseEgressConfiguration(textOf('deploy/compose/egress.yaml'), {});
+const sha256Of = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /** The schema names its dialect and its parts in a way of older drafts, which a strict reader does not know. */
 function composeSchema(): object {
@@ -44,9 +50,20 @@ describe('docker-compose.yml', () => {
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it('starts three replicas, a balancer, Redis, the sandbox, Prometheus and Grafana', () => {
+  it('starts three replicas, a balancer, the egress, Redis, the sandbox, Prometheus and Grafana', () => {
     expect(services.map(([name]) => name).sort()).toEqual(
-      ['balancer', 'broker-1', 'broker-2', 'broker-3', 'grafana', 'keys', 'prometheus', 'redis', 'sandbox'].sort(),
+      [
+        'balancer',
+        'broker-1',
+        'broker-2',
+        'broker-3',
+        'egress',
+        'grafana',
+        'keys',
+        'prometheus',
+        'redis',
+        'sandbox',
+      ].sort(),
     );
   });
 
@@ -79,10 +96,42 @@ describe('docker-compose.yml', () => {
     expect(parsed.warnings).toEqual([]);
   });
 
-  it('names in its heading the token that the configuration knows', () => {
-    const token = /Bearer ([\w-]+)'/.exec(textOf('docker-compose.yml'))?.[1] ?? '';
+  it('gives the egress a configuration that it accepts, in front of the replicas and of the gateway', () => {
+    expect(egress?.environment?.['EGRESS_CONFIG']).toBe(egress?.configs?.[0]?.target);
+    expect(compose.configs[egress?.configs?.[0]?.source ?? '']?.file).toBe('deploy/compose/egress.yaml');
+    const { broker, gateway, warnings } = egressConfiguration();
+    expect([broker.url.href, gateway.baseUrl.href]).toEqual(['http://balancer:8080/', 'http://sandbox:8081/']);
+    // One machine, and no TLS anywhere on it.
+    expect(warnings.map(({ path }) => path)).toEqual(['egress.listen.tls', 'egress.broker.url']);
+  });
+
+  it('asks the egress for its health and its figures where it answers', () => {
+    const { listen, management } = egressConfiguration();
+    expect(egress?.ports).toEqual([`127.0.0.1:${listen.port}:${listen.port}`]);
+    expect(egress?.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${management.port}/readyz`);
+    expect(textOf('deploy/prometheus/prometheus.yml')).toContain(`egress:${management.port}`);
+  });
+
+  it('lets the egress do at the broker what it needs there, by the token that is made for it', () => {
+    const token = /printf %s (\S+) > egress-token/.exec(textOf('deploy/compose/prepare.sh'))?.[1] ?? '';
+    const { auth } = parseConfiguration(textOf('deploy/compose/broker.yaml'), {});
+    expect(auth.tokens).toContainEqual(expect.objectContaining({ caller: 'egress', sha256: sha256Of(token) }));
+    const policy = auth.policies.find(({ caller }) => caller === 'egress');
+    expect(policy?.allow).toEqual(['session:read', 'session:reject', 'payload:decrypt']);
+  });
+
+  it('makes every file that the egress reads', () => {
+    const script = textOf('deploy/compose/prepare.sh');
+    for (const { file } of egressConfiguration().files) expect(script).toContain(file.replace('/run/keys/', ''));
+  });
+
+  it('names in its heading the token that the configurations know', () => {
+    const tokens = [...textOf('docker-compose.yml').matchAll(/Bearer ([\w-]+)'/g)].map(([, token = '']) => token);
     const parsed = parseConfiguration(textOf('deploy/compose/broker.yaml'), {});
-    expect(parsed.auth.tokens[0]?.sha256).toBe(createHash('sha256').update(token).digest('hex'));
+    expect(tokens.map(sha256Of)).toEqual([
+      parsed.auth.tokens[0]?.sha256,
+      egressConfiguration().clients[0]?.token?.sha256,
+    ]);
   });
 
   it('sends the balancer and Prometheus to every replica', () => {

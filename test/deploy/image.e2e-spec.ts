@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,6 +14,18 @@ const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const MAX_BYTES = 60_000_000;
 const USER = 10_001;
 const isRoot = process.getuid?.() === 0;
+
+const anOrder = {
+  merchantRequestId: 'order-1',
+  merchantId: 'terminal-1',
+  hppPayType: 'PURCHASE',
+  coinAmount: 12_500,
+  paymentMethods: ['PAN'],
+  successUrl: 'https://shop.example/thanks',
+  failUrl: 'https://shop.example/sorry',
+  statusPageType: 'STATUS_TIMER_PAGE',
+  customerData: { senderCustomerId: 'customer-1' },
+};
 
 /** What the image sets for its programs. */
 const imageEnvironment = Object.fromEntries(
@@ -102,6 +115,7 @@ describe('the image', () => {
     readonly broker: { child: ChildProcess; out: string };
     readonly url: string;
     readonly managementUrl: string;
+    readonly gatewayUrl: string;
     readonly publicJwk: object;
   }
 
@@ -143,6 +157,7 @@ describe('the image', () => {
       broker,
       url: `http://127.0.0.1:${port}`,
       managementUrl: `http://127.0.0.1:${managementPort}`,
+      gatewayUrl: `http://127.0.0.1:${gatewayPort}`,
       publicJwk: key.publicJwk,
     };
   }
@@ -210,6 +225,38 @@ describe('the image', () => {
     broker.child.kill('SIGTERM');
     expect(await once(broker.child, 'close')).toEqual([0, null]);
     expect((await run([...health, `${managementUrl}/readyz`]))[0]).toBe(4);
+  }, 30_000);
+
+  it('pays through an egress, which is healthy by the same command and ends on SIGTERM', async () => {
+    const { url, gatewayUrl } = await startBroker();
+    const [port, managementPort] = [await freePort(), await freePort()];
+    const token = 'of-the-test-of-the-image';
+    const sha256 = createHash('sha256').update(token).digest('hex');
+    const file = await put('egress.yaml', {
+      egress: {
+        listen: { port },
+        management: { port: managementPort },
+        broker: { url },
+        gateway: { baseUrl: gatewayUrl, environment: 'test' },
+        clients: [{ name: 'shop', merchant: 'shop', token: { sha256 } }],
+      },
+    });
+    const command = instruction('CMD').map((argument) => argument.replace('/broker/', '/egress/'));
+    const egress = start(command, { EGRESS_CONFIG: file });
+    const readyUrl = `http://127.0.0.1:${managementPort}/readyz`;
+    await eventually(async () => {
+      if (egress.child.exitCode !== null) throw new Error(egress.out);
+      return egress.out.includes('"msg":"egress started"') && (await fetch(readyUrl)).ok;
+    });
+    const answer = await fetch(`http://127.0.0.1:${port}/ecom/execute_request/hpp/v1/create-order`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(anOrder),
+    });
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ orderStatus: 'CREATED' })]);
+    expect(await run([...instruction('HEALTHCHECK'), readyUrl])).toEqual([0, `${readyUrl} answers 200`]);
+    egress.child.kill('SIGTERM');
+    expect(await once(egress.child, 'close')).toEqual([0, null]);
   }, 30_000);
 
   it('seals and opens payloads in the thread that it has for that', async () => {

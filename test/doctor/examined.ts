@@ -96,8 +96,13 @@ ${merchants.map(sectionOf).join('')}`,
   }
 
   /** Runs the doctor for programs. */
-  async doctor(...args: readonly string[]): Promise<Examination> {
-    const { code, text } = await this.cli('doctor', '--config', this.config, '--json', ...args);
+  doctor(...args: readonly string[]): Promise<Examination> {
+    return this.examine('--config', this.config, ...args);
+  }
+
+  /** The same for what the arguments name. */
+  async examine(...args: readonly string[]): Promise<Examination> {
+    const { code, text } = await this.cli('doctor', '--json', ...args);
     const { checks = [] } = JSON.parse(text) as { checks?: readonly ExaminedCheck[] };
     const check = (name: string): ExaminedCheck => {
       const found = checks.find((candidate) => candidate.name === name);

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { CliProcess } from './cli-process.js';
 
 const START_LIMIT_MS = 30_000;
@@ -16,6 +18,8 @@ describe('npm start', () => {
       DEMO_BROKER_PORT: '0',
       DEMO_MANAGEMENT_PORT: '0',
       DEMO_SANDBOX_PORT: '0',
+      DEMO_EGRESS_PORT: '0',
+      DEMO_EGRESS_MANAGEMENT_PORT: '0',
       HOME: join(folder, 'home'),
       TMPDIR: join(folder, 'tmp'),
       ...environment,
@@ -67,14 +71,25 @@ describe('npm start', () => {
       expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
       const ports = portsOf(demo);
       const services = demo.children();
-      expect(ports).toHaveLength(3);
-      expect(services).toHaveLength(2);
+      expect(ports).toHaveLength(5);
+      expect(services).toHaveLength(3);
       demo.signal('SIGINT');
       demo.signal('SIGINT');
       expect(await demo.ended).toBe(0);
       expect(demo.err).toBe('');
       expect(services.filter(isAlive)).toEqual([]);
-      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true]);
+      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+    },
+    START_LIMIT_MS,
+  );
+
+  it(
+    'prints a line that orders through the egress',
+    async () => {
+      const demo = startDemo();
+      const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
+      const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+      expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
     },
     START_LIMIT_MS,
   );
@@ -109,7 +124,7 @@ describe('npm start', () => {
     );
   });
 
-  it.each([0, 1])(
+  it.each([0, 1, 2])(
     'ends the rest when one of its services dies (%i), with one line that names it',
     async (index) => {
       const demo = startDemo();
@@ -117,7 +132,7 @@ describe('npm start', () => {
       const services = demo.children();
       process.kill(services[index]!, 'SIGKILL');
       expect(await demo.ended).toBe(1);
-      expect(demo.err).toMatch(/^error: the (sandbox|broker) has ended: signal SIGKILL\n$/);
+      expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
       expect(services.filter(isAlive)).toEqual([]);
     },
     START_LIMIT_MS,

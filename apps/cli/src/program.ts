@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SimulateOptions } from './commands/simulate.js';
+import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
@@ -104,7 +105,8 @@ function addSession(program: Command, { run, context }: Wiring): void {
 
 function addDoctor(program: Command, { run, context }: Wiring): void {
   verb(program, 'doctor', 'check a configuration against the world: files, keys, store, gateway, this machine')
-    .requiredOption('--config <file>', 'configuration of the broker')
+    .option('--config <file>', 'configuration of the broker')
+    .option('--egress <file>', 'configuration of an egress instead: its files, broker, keys and gateway')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
     .option(
       '--echo-url <url>',
@@ -116,9 +118,17 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
     .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
     .option('--recipient-key <file...>', 'with --discover: public keys to try first')
-    .action((options: DoctorOptions & { json?: true }) =>
-      run(options, async () => (await import('./commands/doctor.js')).doctor(options, context)),
-    );
+    .action((options: Partial<DoctorOptions> & { egress?: string; json?: true }, command: Command) => {
+      const { config, egress } = options;
+      if ((config === undefined) === (egress === undefined)) command.error('give --config or --egress, one of the two');
+      const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
+      if (egress !== undefined && beside.length > 0) command.error('beside --egress goes --echo-url alone');
+      return run(options, async () =>
+        egress === undefined
+          ? (await import('./commands/doctor.js')).doctor({ ...options, config: config ?? '' }, context)
+          : (await import('./commands/doctor-egress.js')).doctorEgress({ ...options, egress }, context),
+      );
+    });
 }
 
 function addSimulate(program: Command, { run, context }: Wiring): void {
@@ -163,11 +173,13 @@ interface DemoWiring {
 function addDemo(program: Command, { context, ended }: DemoWiring): void {
   program
     .command('demo')
-    .description('run sandbox and broker on this machine, with a demo key and token')
+    .description('run sandbox, broker and egress on this machine, with demo keys and tokens')
     .option('--broker-port <port>', 'or DEMO_BROKER_PORT (8080)')
     .option('--management-port <port>', 'or DEMO_MANAGEMENT_PORT (9464)')
     .option('--sandbox-port <port>', 'or DEMO_SANDBOX_PORT (8081)')
-    .action(async (options: { brokerPort?: string; managementPort?: string; sandboxPort?: string }) => {
+    .option('--egress-port <port>', 'or DEMO_EGRESS_PORT (8090)')
+    .option('--egress-management-port <port>', 'or DEMO_EGRESS_MANAGEMENT_PORT (9466)')
+    .action(async (options: DemoPortOptions) => {
       const { demo } = await import('./commands/demo.js');
       ended(await demo(options, context));
     });

@@ -3,7 +3,7 @@ import { GatewayFailure } from '#libs/session';
 import { COMMON_HEADERS } from './create-session-request.js';
 import type { GatewayAnswer } from './gateway-answer.js';
 import { callGateway, type CallTools } from './gateway-call.js';
-import type { MerchantGateway } from './merchant-gateway.js';
+import type { GatewayPlace } from './merchant-gateway.js';
 
 /** Our address as a server on the other side saw it. */
 export interface EchoedAddress {
@@ -21,10 +21,10 @@ const MAX_ADDRESS_BYTES = 64;
  */
 export async function echoedAddress(
   tools: CallTools,
-  call: { readonly gateway: MerchantGateway; readonly url: URL; readonly signal: AbortSignal },
+  call: { readonly gateway: GatewayPlace; readonly url: URL; readonly signal: AbortSignal },
 ): Promise<EchoedAddress> {
   const { url, signal } = call;
-  const gateway: MerchantGateway = { ...call.gateway, tls: { pins: [] } };
+  const gateway: GatewayPlace = { ...call.gateway, tls: { pins: [] } };
   const { 'accept-encoding': encoding, 'user-agent': agent } = COMMON_HEADERS;
   const headers = { accept: 'text/plain', 'accept-encoding': encoding, 'user-agent': agent };
   const request = { method: 'GET', origin: url.origin, path: `${url.pathname}${url.search}`, headers } as const;

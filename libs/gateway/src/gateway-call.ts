@@ -3,7 +3,7 @@ import { GatewayFailure } from '#libs/session';
 import type { GatewayAnswer } from './gateway-answer.js';
 import type { GatewayConnections } from './gateway-connections.js';
 import { exchange, type GatewayRequest } from './http-exchange.js';
-import type { MerchantGateway } from './merchant-gateway.js';
+import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
 
 export interface CallTools {
@@ -12,7 +12,7 @@ export interface CallTools {
 }
 
 export interface GatewayCall {
-  readonly gateway: MerchantGateway;
+  readonly gateway: GatewayPlace;
   readonly request: GatewayRequest;
   /** Ends the call early; its own deadline applies besides. */
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ function endedBy(deadline: Deadline, timeoutMs: number): GatewayFailure {
 }
 
 /** The configuration refuses this already; a slip there must still not send anything in clear or unpinned. */
-function assertProtected(gateway: MerchantGateway, request: GatewayRequest): void {
+function assertProtected(gateway: GatewayPlace, request: GatewayRequest): void {
   if (request.origin.startsWith('https:')) return;
   if (gateway.environment === 'production' || gateway.tls.pins.length > 0) {
     throw new GatewayFailure({ kind: 'refused', detail: 'production and pinned gateways are called over https only' });

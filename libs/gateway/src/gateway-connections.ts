@@ -1,10 +1,10 @@
 import type { Clock } from '#libs/clock';
 import { type Dispatcher, OutboundConnections } from '#libs/outbound';
 import { GatewayFailure } from '#libs/session';
-import type { MerchantGateway } from './merchant-gateway.js';
+import type { GatewayPlace } from './merchant-gateway.js';
 
 /** What must be equal for two merchants to share connections. */
-type ConnectionSettings = Pick<MerchantGateway, 'tls' | 'proxy'>;
+type ConnectionSettings = Pick<GatewayPlace, 'tls' | 'proxy'>;
 
 /** The pool: merchants with the same TLS and proxy settings share connections. Owned, and closed, by the app. */
 export class GatewayConnections {

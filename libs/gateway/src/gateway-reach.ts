@@ -6,7 +6,7 @@ import { type ClockSkew, GatewayFailure, measureSkew } from '#libs/session';
 import { dateOf } from './answer-reader.js';
 import { COMMON_HEADERS, target } from './create-session-request.js';
 import { callGateway, type CallTools } from './gateway-call.js';
-import type { MerchantGateway } from './merchant-gateway.js';
+import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
 import { pinOf, trustOptions } from '#libs/outbound';
 
@@ -40,7 +40,7 @@ interface TimedBounds extends Bounds {
 }
 
 /** The place that has to be reached first. Credentials in a proxy's URL are left behind. */
-export function entryPointOf({ baseUrl, proxy }: Pick<MerchantGateway, 'baseUrl' | 'proxy'>): EntryPoint {
+export function entryPointOf({ baseUrl, proxy }: Pick<GatewayPlace, 'baseUrl' | 'proxy'>): EntryPoint {
   const url = proxy ?? baseUrl;
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, via: proxy === undefined ? 'gateway' : 'proxy' };
@@ -65,7 +65,7 @@ export async function reach({ host, port }: EntryPoint, bounds: TimedBounds): Pr
  * call.
  * @throws GatewayFailure `refused` for a certificate that is not trusted
  */
-export async function shakeHands(gateway: MerchantGateway, bounds: Bounds): Promise<Handshake> {
+export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise<Handshake> {
   const { host, port } = entryPointOf(gateway);
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ host, port, ...servername, ...trustOptions(gateway.tls) });
@@ -85,7 +85,7 @@ export interface PlainAnswer {
  */
 export async function askPlainly(
   tools: CallTools,
-  { gateway, signal }: { readonly gateway: MerchantGateway; readonly signal: AbortSignal },
+  { gateway, signal }: { readonly gateway: GatewayPlace; readonly signal: AbortSignal },
 ): Promise<PlainAnswer> {
   const { accept, 'accept-encoding': encoding, 'user-agent': agent } = COMMON_HEADERS;
   const request = {

@@ -1,7 +1,7 @@
 export { CipherHelpers } from './cipher-helpers.js';
 export { echoedAddress, type EchoedAddress } from './echoed-address.js';
 export { GatewayConnections } from './gateway-connections.js';
-export type { MerchantGateway, RequestData } from './merchant-gateway.js';
+export type { GatewayPlace, MerchantGateway, RequestData } from './merchant-gateway.js';
 export {
   askPlainly,
   entryPointOf,

@@ -9,6 +9,9 @@ export type RequestData =
   | { readonly attach: 'none' }
   | { readonly attach: 'body' | 'header'; readonly name: string; readonly recipient: RecipientKey };
 
+/** Where a gateway is and how it is reached, whoever calls it. */
+export type GatewayPlace = Pick<MerchantGateway, 'baseUrl' | 'environment' | 'timeoutMs' | 'tls' | 'proxy'>;
+
 /** One merchant as its gateway calls need it. Plain, checked data: the app fills it from its configuration. */
 export interface MerchantGateway {
   readonly merchant: string;

@@ -1,4 +1,5 @@
 import { brokerFaults, environmentFaults } from './broker-checks.js';
+import { egressFaults } from './egress-checks.js';
 import { hardeningFaults, networkFaults } from './hardening-checks.js';
 import type { Manifest } from './manifests.js';
 import { hasStrictSchemas, modelFaults, strictFaults } from './schema-checks.js';
@@ -15,5 +16,7 @@ export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   hardening: hardeningFaults,
   network: networkFaults,
   broker: brokerFaults,
-  environment: (manifests) => ['broker', 'sandbox'].flatMap((program) => environmentFaults(manifests, program)),
+  egress: egressFaults,
+  environment: (manifests) =>
+    ['broker', 'sandbox', 'egress'].flatMap((program) => environmentFaults(manifests, program)),
 };

@@ -58,7 +58,7 @@ export const brokerDamages: readonly Damage[] = [
   },
   { check: 'broker', says: /still being called/, of: OWN, from: '"seconds":5', to: '"seconds":0' },
   { check: 'broker', says: /before it has another/, of: OWN, from: '"maxUnavailable":0', to: '"maxUnavailable":1' },
-  { check: 'broker', says: /less than three/, of: OWN, from: '"replicas":3', to: '"replicas":2' },
+  { check: 'broker', says: /less than 3/, of: OWN, from: '"replicas":3', to: '"replicas":2' },
   {
     check: 'broker',
     says: /where kubernetes.io\/hostname is the same/,

@@ -2,6 +2,7 @@ import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { brokerDamages } from './broker-damages.js';
 import type { Damage } from './damage.js';
+import { egressDamages } from './egress-damages.js';
 import { generalDamages } from './general-damages.js';
 import type { Manifest } from './manifests.js';
 import { kubectl, renderOverlays } from './rendered-overlays.js';
@@ -23,7 +24,9 @@ describeWith(kubectl, 'a check of the manifests', () => {
     return manifests;
   }
 
-  const held = [...generalDamages, ...brokerDamages].filter(({ check }) => check !== 'schemas' || hasStrictSchemas);
+  const held = [...generalDamages, ...brokerDamages, ...egressDamages].filter(
+    ({ check }) => check !== 'schemas' || hasStrictSchemas,
+  );
 
   it.each(held)('of its $check says $says', (damage) => {
     const faults = allChecks[damage.check]?.(damaged(damage)) ?? [];

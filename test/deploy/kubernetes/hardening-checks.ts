@@ -1,4 +1,4 @@
-import { type Container, type Manifest, ofKind, type PodSpec, selects } from './manifests.js';
+import { type Container, containersOf, type Manifest, ofKind, type PodSpec, selects } from './manifests.js';
 
 /** A rule that holds for everything that is rendered, and what is said of what breaks it. */
 interface Rule<Subject> {
@@ -80,7 +80,9 @@ export function hardeningFaults(manifests: readonly Manifest[]): readonly string
   const pods = ofKind(manifests, 'Deployment').flatMap(({ metadata, spec }) => {
     const pod = spec.template.spec;
     const ofPod = podRules.filter(({ holds }) => !holds(pod));
-    const ofContainers = pod.containers.flatMap((container) => containerRules.filter(({ holds }) => !holds(container)));
+    const ofContainers = containersOf(pod).flatMap((container) =>
+      containerRules.filter(({ holds }) => !holds(container)),
+    );
     return [...ofPod, ...ofContainers].map(({ says }) => `${metadata.name} ${says}`);
   });
   const lax = ofKind(manifests, 'Namespace')

@@ -31,6 +31,7 @@ interface Probe {
 export interface Container {
   readonly name: string;
   readonly image: string;
+  readonly restartPolicy?: string;
   readonly imagePullPolicy?: string;
   readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
   readonly envFrom?: readonly object[];
@@ -70,6 +71,8 @@ export interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Readonly<Record<string, unknown>>;
   readonly topologySpreadConstraints?: readonly { readonly topologyKey: string; readonly labelSelector: Selector }[];
+  /** Those that are always restarted run beside the others. */
+  readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
   readonly volumes?: readonly Volume[];
 }
@@ -136,8 +139,12 @@ export function scalerOf(manifests: readonly Manifest[], { metadata }: Manifest)
   return ofKind(manifests, 'HorizontalPodAutoscaler').find(({ spec }) => spec.scaleTargetRef.name === metadata.name);
 }
 
+export function containersOf({ initContainers = [], containers }: PodSpec): readonly Container[] {
+  return [...initContainers, ...containers];
+}
+
 export function portNames({ spec }: Manifest): readonly string[] {
-  return spec.template.spec.containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name));
+  return containersOf(spec.template.spec).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
 }
 
 /** Objects that an overlay leaves to others, with their keys: what docs/kubernetes.md says has to be made. */

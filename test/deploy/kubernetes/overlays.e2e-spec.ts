@@ -5,7 +5,9 @@ import { createManagementServer } from '../../../apps/broker/src/management/mana
 import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
+import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
 import { folder, type Manifest, named, ofKind, type PodSpec, root } from './manifests.js';
+import { fileFaults, filesNamedBy } from './program-checks.js';
 import { kubectl, OVERLAYS, renderOverlays } from './rendered-overlays.js';
 
 function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
@@ -29,8 +31,9 @@ describe('the manifests', () => {
 });
 
 describeWith(kubectl, 'what the overlays render to', () => {
-  const { overlays, consumer, prepared } = renderOverlays();
+  const { overlays, consumer, sidecar, prepared } = renderOverlays();
   const production = overlays['overlays/production'];
+  const withEgress = overlays['overlays/production-egress'];
 
   describe.each(OVERLAYS)('%s', (name) => {
     it.each(Object.entries(allChecks))('is without a fault of its %s', (_check, faultsOf) => {
@@ -105,6 +108,68 @@ describeWith(kubectl, 'what the overlays render to', () => {
       expect(containers.flatMap(({ volumeMounts = [] }) => volumeMounts)).toMatchObject([
         { mountPath: '/run/session-broker' },
       ]);
+    });
+  });
+
+  describe('the egress as a service', () => {
+    it('lets in the pods with its label, and they need no way to the broker', () => {
+      const [clients] = named(withEgress, 'NetworkPolicy', 'session-egress').spec.ingress ?? [];
+      const pod = { matchLabels: { 'session-egress/client': 'true' } };
+      const space = { matchLabels: { 'session-broker/consumers': 'true' } };
+      expect(clients?.from).toEqual([{ podSelector: pod, namespaceSelector: space }]);
+      expect(clients?.ports).toEqual([{ protocol: 'TCP', port: 'api' }]);
+    });
+
+    it('is let in by the broker, and nobody else is let in with it', () => {
+      const [rule, ...others] = named(withEgress, 'NetworkPolicy', 'session-broker-egress').spec.ingress ?? [];
+      expect(others).toEqual([]);
+      expect(rule?.from).toEqual([{ podSelector: { matchLabels: { 'app.kubernetes.io/name': 'session-egress' } } }]);
+    });
+
+    it('has no key of a merchant, and nothing of Redis', () => {
+      const { volumes = [] } = podOf(withEgress, 'session-egress');
+      expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual(['session-egress-keys']);
+    });
+
+    it('is not in the overlays that have none', () => {
+      expect(production.filter(({ metadata }) => metadata.name.includes('egress'))).toEqual([]);
+    });
+  });
+
+  describe('the example of an egress beside a plug-in', () => {
+    const pod = podOf(sidecar, 'plugin');
+    const [egress] = pod.initContainers ?? [];
+    const [plugin] = pod.containers;
+    const configuration = egressConfigurationOf(named(sidecar, 'ConfigMap', 'plugin-egress'), egress!);
+
+    it('is without a fault', () => {
+      const held = ['models', 'schemas', 'wiring', 'hardening', 'environment'];
+      expect(held.flatMap((name) => allChecks[name]?.(sidecar) ?? [`${name} is no check`])).toEqual([]);
+      expect(fileFaults(sidecar, pod, [...filesNamedBy(configuration), '/etc/session-egress/egress.yaml'])).toEqual([]);
+      expect(memoryFaults(egress!)).toEqual([]);
+    });
+
+    it('runs for as long as the plug-in, which reaches it at the base URL that it is given', () => {
+      expect(egress).toMatchObject({ name: 'egress', restartPolicy: 'Always' });
+      const { host, port } = configuration.listen;
+      expect(plugin?.env).toContainEqual({ name: 'GATEWAY_BASE_URL', value: `http://${host}:${port}` });
+      expect(egress?.startupProbe?.httpGet).toEqual({ path: '/readyz', port: 'management' });
+    });
+
+    it('keeps its keys and its token from the plug-in, and its port from everybody else', () => {
+      expect(plugin?.volumeMounts ?? []).toEqual([]);
+      expect(configuration.listen.host).toBe('127.0.0.1');
+    });
+
+    it('may read sessions, by the labels of its pod and by the account that the broker knows', () => {
+      const labels = { 'session-broker/consumer': 'true' };
+      expect(named(sidecar, 'Deployment', 'plugin').spec.template.metadata.labels).toMatchObject(labels);
+      const { auth } = configurationOf(withEgress, podOf(withEgress, 'session-broker').containers);
+      const caller = `system:serviceaccount:shop:${String(pod.serviceAccountName)}`;
+      const policy = auth.policies.find((one) => one.caller === caller);
+      expect(policy?.allow).toEqual(['session:read', 'session:reject', 'payload:decrypt']);
+      const { metadata } = named(withEgress, 'Service', 'session-broker');
+      expect(configuration.broker.url.href).toBe(`http://${metadata.name}.${String(metadata.namespace)}.svc/`);
     });
   });
 });

@@ -1,4 +1,5 @@
 import {
+  containersOf,
   keysOf,
   type Manifest,
   type NetworkRule,
@@ -81,8 +82,8 @@ function portUses(manifests: readonly Manifest[], manifest: Manifest): readonly 
 
 const portsOf = ({ ports = [] }: NetworkRule): readonly (string | number)[] => ports.map(({ port }) => port);
 
-function probePorts({ containers }: PodSpec): readonly (string | number)[] {
-  return containers.flatMap(({ startupProbe, livenessProbe, readinessProbe }) =>
+function probePorts(pod: PodSpec): readonly (string | number)[] {
+  return containersOf(pod).flatMap(({ startupProbe, livenessProbe, readinessProbe }) =>
     [startupProbe, livenessProbe, readinessProbe].flatMap(
       (probe) => probe?.httpGet?.port ?? probe?.tcpSocket?.port ?? [],
     ),
@@ -92,7 +93,7 @@ function probePorts({ containers }: PodSpec): readonly (string | number)[] {
 function podFaults(manifests: readonly Manifest[], deployment: Manifest): readonly string[] {
   const pod = deployment.spec.template.spec;
   const volumes = pod.volumes ?? [];
-  const mounted = pod.containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name));
+  const mounted = containersOf(pod).flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name));
   const account = pod.serviceAccountName;
   const accounts = ofKind(manifests, 'ServiceAccount').map(({ metadata }) => metadata.name);
   return [

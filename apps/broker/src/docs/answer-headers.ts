@@ -36,6 +36,20 @@ export const HEADER_COMPONENTS = {
   },
   Challenge: { description: 'RFC 9110, section 11.6.1.', required: true, schema: text },
   ScopeChallenge: { description: 'RFC 6750, section 3. Absent where no token was sent.', schema: text },
+  ApiVersion: {
+    description: 'The version of the gateway that later requests name.',
+    required: true,
+    schema: { type: 'string', enum: ['V1'] },
+  },
+  DeviceId: {
+    description: 'The `deviceId` of the session. Secret.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  RefreshToken: {
+    description: 'The `refreshToken` of the session. Secret. Absent where the session has none.',
+    schema: { type: 'string', format: 'uuid' },
+  },
   Unbuffered: {
     description: 'Asks proxies to pass each event on as it comes.',
     required: true,
@@ -55,6 +69,13 @@ export const SESSION_HEADERS: Headers = {
 };
 /** Of a session that was made for a rejection. */
 export const NEWER_SESSION_HEADERS: Headers = { ETag: refer('Generation'), 'Cache-Control': refer('NoStore') };
+/** Of a session that is put on a request as headers. */
+export const FORWARDED_HEADERS: Headers = {
+  ...NEWER_SESSION_HEADERS,
+  'x-api_version': refer('ApiVersion'),
+  'x-device_id': refer('DeviceId'),
+  'x-refresh_token': refer('RefreshToken'),
+};
 export const NO_STORE: Headers = { 'Cache-Control': refer('NoStore') };
 export const STREAM_HEADERS: Headers = { ...NO_STORE, 'X-Accel-Buffering': refer('Unbuffered') };
 export const RETRY_AFTER: Headers = { 'Retry-After': refer('RetryAfter') };

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiParam, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { MERCHANT_ID } from '#libs/configuration';
 import { CHALLENGE, type Headers, NO_STORE, RETRY_AFTER, SCOPE_CHALLENGE } from './answer-headers.js';
 import { ProblemDocument } from './problem-document.js';
@@ -42,5 +42,16 @@ export function MerchantParameter(): MethodDecorator {
     example: 'shop',
     description: "The merchant's id in the configuration.",
     schema,
+  });
+}
+
+/** A read that wants some time to be left. */
+export function MinRemainingQuery(): MethodDecorator {
+  return ApiQuery({
+    name: 'minRemaining',
+    required: false,
+    example: '60s',
+    description: 'Renew first when less is left; at most 1h.',
+    schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{1,6})?(ms|s|m|h|d)$' },
   });
 }

@@ -4,6 +4,12 @@ export const MERCHANTS_PATH = 'v1/merchants';
 /** The current session of a merchant, below the merchants. */
 export const SESSION_PATH = ':merchant/session';
 
+/** The session as the headers of a request, for proxies. */
+export const SESSION_HEADERS_PATH = `${SESSION_PATH}/headers`;
+
+/** The same in the form of Envoy, which takes 200 and nothing else for a yes. */
+export const EXT_AUTHZ_PATH = `${SESSION_HEADERS_PATH}/ext_authz`;
+
 /** A route below one merchant. */
 export interface MerchantRoute {
   readonly Params: { readonly merchant: string };

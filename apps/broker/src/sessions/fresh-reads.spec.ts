@@ -6,7 +6,11 @@ import { freshReads } from './fresh-reads.js';
 import type { SessionReads } from './session-reads.js';
 
 const PATH = '/v1/merchants/shop/session';
-const LIVING = aSession({ merchant: 'shop', generation: 7 });
+const LIVING = aSession({
+  merchant: 'shop',
+  generation: 7,
+  refreshToken: '56587302-e3c6-49eb-a62c-97f2287e3005',
+});
 const ALLOWED: Caller = { name: 'checkout' };
 
 interface Answer {
@@ -113,6 +117,44 @@ describe('a plain read of a fresh session', () => {
   });
 });
 
+describe('a plain read of the headers of a fresh session', () => {
+  const url = `${PATH}/headers`;
+
+  it('is answered with those of one session, of which nothing may be kept', () => {
+    const answer = edge.read({ url });
+    expect(answer).toMatchObject({
+      status: 204,
+      headers: {
+        'x-api_version': 'V1',
+        'x-device_id': LIVING.deviceId,
+        'x-refresh_token': LIVING.refreshToken,
+        etag: '"7"',
+        'cache-control': 'no-store',
+      },
+    });
+    expect(answer?.body).toBeUndefined();
+  });
+
+  it.each([{ 'if-none-match': '"7"' }, { 'if-none-match': '*' }, { prefer: 'wait=30' }])(
+    'is the same whatever the client of the proxy holds or prefers: %j',
+    (headers) => {
+      expect(edge.read({ url, headers })).toMatchObject({ status: 204, headers: { etag: '"7"' } });
+    },
+  );
+
+  it('is 200 with an empty body for Envoy', () => {
+    const answer = edge.read({ url: `${url}/ext_authz`, headers: { prefer: 'wait=30', 'if-none-match': '*' } });
+    expect(answer).toMatchObject({ status: 200, headers: { 'x-device_id': LIVING.deviceId, 'content-length': 0 } });
+    expect(answer?.body).toBeUndefined();
+  });
+
+  it('is counted once, and asks for the right to read sessions', () => {
+    edge.read({ url });
+    expect(edge.counted).toEqual([[{ caller: 'checkout', merchant: 'shop', generation: 7 }, 'fresh']]);
+    expect(edge.asked).toEqual([['checkout', 'shop', 'session:read']]);
+  });
+});
+
 describe('what goes the way of the framework, with nothing written and nothing counted', () => {
   afterEach(() => {
     expect(edge.counted).toEqual([]);
@@ -156,6 +198,9 @@ describe('what goes the way of the framework, with nothing written and nothing c
     '/v1/merchants/shop/session?minRemaining=30',
     '/v1/merchants/shop/session#top',
     '/v1/merchants/shop/session/rejections',
+    '/v1/merchants/shop/session/headers/',
+    '/v1/merchants/shop/session/headers/ext_authz/ecom',
+    '/v1/merchants/shop/session/headers?minRemaining=30s',
     'v1/merchants/shop/session',
     '//v1/merchants/shop/session',
     '/V1/merchants/shop/session',
@@ -168,6 +213,8 @@ describe('what goes the way of the framework, with nothing written and nothing c
   it.each<[url: string, merchant: string]>([
     ['/v1/merchants/session', ''],
     ['/v1/merchants//session', ''],
+    ['/v1/merchants/session/headers', ''],
+    ['/v1/merchants/a/b/session/headers', 'a/b'],
     ['/v1/merchants/a/b/session', 'a/b'],
     ['/v1/merchants/../session', '..'],
     ['/v1/merchants/sho%70/session', 'sho%70'],

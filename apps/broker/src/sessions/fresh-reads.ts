@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import type { SessionReplica } from '#libs/session';
+import type { Session, SessionReplica } from '#libs/session';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import type { Caller } from '../auth/caller.js';
 import type { PolicyTable } from '../auth/policy-table.js';
 import { matchesEtag } from '../http/conditional.js';
 import { edgeHeaders, requestIdOf } from '#libs/edge';
 import type { EarlyAnswer } from '../http/http-server.js';
-import { MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
-import { etagOf, sessionAnswer } from './session-answer.js';
+import { EXT_AUTHZ_PATH, MERCHANTS_PATH, SESSION_HEADERS_PATH, SESSION_PATH } from '../http/routes.js';
+import { etagOf, headersAnswer, type ProxyStatus, type SessionAnswer, sessionAnswer } from './session-answer.js';
 import type { SessionReads } from './session-reads.js';
 
 interface FreshReadParts {
@@ -17,43 +17,59 @@ interface FreshReadParts {
   readonly reads: Pick<SessionReads, 'served'>;
 }
 
-const [BEFORE_MERCHANT = '', AFTER_MERCHANT = ''] = `/${MERCHANTS_PATH}/${SESSION_PATH}`.split(':merchant');
+const [BEFORE_MERCHANT = '', SESSION = ''] = `/${MERCHANTS_PATH}/${SESSION_PATH}`.split(':merchant');
+const [, SESSION_HEADERS = ''] = SESSION_HEADERS_PATH.split(':merchant');
+const [, EXT_AUTHZ = ''] = EXT_AUTHZ_PATH.split(':merchant');
+
+interface PlainRead {
+  readonly merchant: string;
+  /** For a proxy, which wants the headers alone, with this status; absent for a consumer. */
+  readonly proxyStatus?: ProxyStatus;
+}
 
 /**
- * Answers the one request that consumers make all day, a plain read of a fresh session, before the framework is
- * entered. It decides nothing of its own: it asks the same authenticator and policies and gives the same answer.
+ * Answers the requests that are made all day, plain reads of a fresh session by consumers and by proxies, before the
+ * framework is entered. It decides nothing of its own: it asks the same authenticator and policies and gives the same answer.
  * Whatever is not plainly allowed and fresh goes through the framework, where its answer or its refusal is made,
  * counted and logged.
  */
 export function freshReads({ authenticator, policies, replica, reads }: FreshReadParts): EarlyAnswer {
   return (request, response) => {
-    const merchant = merchantOf(request);
-    const caller = merchant === undefined ? undefined : authenticator.known(request);
-    if (merchant === undefined || !mayRead(policies, caller, merchant)) return false;
+    const read = plainReadOf(request);
+    if (read === undefined) return false;
+    const { merchant, proxyStatus } = read;
+    const caller = authenticator.known(request);
+    if (!mayRead(policies, caller, merchant)) return false;
     const served = replica.reader.peek(merchant);
     if (served?.verdict.result !== 'fresh') return false;
     const { session } = served;
     const { generation } = session;
     reads.served({ caller: caller.name, merchant, generation }, 'fresh');
-    const isUnchanged = matchesEtag(request.headers['if-none-match'], etagOf(generation));
-    const untilRenewalMs = replica.held.untilRenewalMs(merchant);
-    const { status, headers, body } = sessionAnswer(
-      { kind: isUnchanged ? 'unchanged' : 'session', session },
-      untilRenewalMs,
-    );
+    const { status, headers, body } =
+      proxyStatus === undefined ? answerTo(request, session) : headersAnswer(session, proxyStatus);
     response.writeHead(status, { ...edgeHeaders(requestIdOf(request)), ...headers }).end(body);
     return true;
   };
+
+  function answerTo(request: IncomingMessage, session: Session): SessionAnswer {
+    const isUnchanged = matchesEtag(request.headers['if-none-match'], etagOf(session.generation));
+    const untilRenewalMs = replica.held.untilRenewalMs(session.merchant);
+    return sessionAnswer({ kind: isUnchanged ? 'unchanged' : 'session', session }, untilRenewalMs);
+  }
 }
 
 /**
- * The merchant of a plain read. What is not a merchant's id is not a configured merchant either: the policies find that
+ * A plain read, of whichever form. What is not a merchant's id is not a configured merchant either: the policies find that
  * out.
  */
-function merchantOf({ method, url = '', headers }: IncomingMessage): string | undefined {
-  if (method !== 'GET' || headers['prefer'] !== undefined) return undefined;
-  if (!url.startsWith(BEFORE_MERCHANT) || !url.endsWith(AFTER_MERCHANT)) return undefined;
-  return url.slice(BEFORE_MERCHANT.length, -AFTER_MERCHANT.length);
+function plainReadOf({ method, url = '', headers }: IncomingMessage): PlainRead | undefined {
+  if (method !== 'GET' || !url.startsWith(BEFORE_MERCHANT)) return undefined;
+  const merchantBefore = (end: string): string => url.slice(BEFORE_MERCHANT.length, url.length - end.length);
+  // What the client of a proxy prefers is none of the broker's.
+  if (url.endsWith(SESSION_HEADERS)) return { merchant: merchantBefore(SESSION_HEADERS), proxyStatus: 204 };
+  if (url.endsWith(EXT_AUTHZ)) return { merchant: merchantBefore(EXT_AUTHZ), proxyStatus: 200 };
+  if (headers['prefer'] !== undefined || !url.endsWith(SESSION)) return undefined;
+  return { merchant: merchantBefore(SESSION) };
 }
 
 /** Also "no" for a caller that is not known yet: finding out takes time, and is done elsewhere. */

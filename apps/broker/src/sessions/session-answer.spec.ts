@@ -1,5 +1,5 @@
 import { aSession } from '#libs/testing';
-import { etagOf, type FoundSession, sessionAnswer } from './session-answer.js';
+import { etagOf, type FoundSession, headersAnswer, sessionAnswer } from './session-answer.js';
 import { sessionDocument } from './session-document.js';
 
 const found = (overrides: Partial<FoundSession> = {}): FoundSession => ({
@@ -58,6 +58,31 @@ describe('the answer with a session', () => {
     expect(sessionAnswer(found({ kind, waitedFor: 30 }), 0).headers['preference-applied']).toBe('wait=30');
     expect(sessionAnswer(found({ kind, waitedFor: 0 }), 0).headers['preference-applied']).toBe('wait=0');
     expect(sessionAnswer(found({ kind }), 0).headers).not.toHaveProperty('preference-applied');
+  });
+});
+
+describe('the answer with the headers of a session', () => {
+  it('has those of the gateway, and is not kept by anybody', () => {
+    const session = aSession({ generation: 7, refreshToken: '56587302-e3c6-49eb-a62c-97f2287e3005' });
+    expect(headersAnswer(session, 204)).toEqual({
+      status: 204,
+      headers: {
+        'x-api_version': 'V1',
+        'x-device_id': session.deviceId,
+        'x-refresh_token': session.refreshToken,
+        etag: '"7"',
+        'cache-control': 'no-store',
+      },
+    });
+  });
+
+  it('has the same with 200 and an empty body', () => {
+    const [usual, ofEnvoy] = [headersAnswer(aSession(), 204), headersAnswer(aSession(), 200)];
+    expect(ofEnvoy).toEqual({ status: 200, headers: { ...usual.headers, 'content-length': 0 } });
+  });
+
+  it('leaves the refresh token out where the session has none, rather than name it empty', () => {
+    expect(Object.keys(headersAnswer(aSession(), 204).headers)).not.toContain('x-refresh_token');
   });
 });
 

@@ -9,12 +9,18 @@ export interface FoundSession {
   readonly waitedFor?: number;
 }
 
-interface SessionAnswer {
-  readonly status: 200 | 304;
+/** Most proxies take any 2xx, of which 204 says that there is no body. Envoy takes 200 alone. */
+export type ProxyStatus = 200 | 204;
+
+export interface SessionAnswer {
+  readonly status: ProxyStatus | 304;
   readonly headers: Readonly<Record<string, string | number>>;
-  /** Absent when the caller holds it. */
+  /** Absent when the caller holds it, and where the headers are the answer. */
   readonly body?: string;
 }
+
+/** As later requests to the gateway have it; its create call has another form. */
+const GATEWAY_API_VERSION = 'V1';
 
 export const SESSION_CONTENT_TYPE = 'application/json; charset=utf-8';
 
@@ -39,4 +45,20 @@ export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilR
   headers['content-type'] = SESSION_CONTENT_TYPE;
   headers['content-length'] = Buffer.byteLength(body);
   return { status: 200, headers, body };
+}
+
+/**
+ * The session as the headers that the gateway wants, for a proxy that puts them on the request it passes on. All are of
+ * one generation; a proxy that kept them would go on with a session that has ended.
+ */
+export function headersAnswer({ generation, deviceId, refreshToken }: Session, status: ProxyStatus): SessionAnswer {
+  const headers = {
+    'x-api_version': GATEWAY_API_VERSION,
+    'x-device_id': deviceId,
+    ...(refreshToken === undefined ? {} : { 'x-refresh_token': refreshToken }),
+    etag: etagOf(generation),
+    'cache-control': 'no-store',
+    ...(status === 200 ? { 'content-length': 0 } : {}),
+  };
+  return { status, headers };
 }

@@ -30,9 +30,25 @@ export class SessionLookup {
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
   async find(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
+    return this.#noted(request, () => this.#find(request, reply));
+  }
+
+  /**
+   * For a proxy, which copies headers of its own client: what they prefer, or hold already, is not meant for the broker.
+   * @throws BrokerError `invalid_request` or `session_unavailable`
+   */
+  async findForProxy(request: FastifyRequest<MerchantRoute>, reply: FastifyReply): Promise<FoundSession> {
+    return this.#noted(request, async () => {
+      const { minRemainingMs } = parseSessionQuery(request.query);
+      const wish = { merchant: request.params.merchant, minRemainingMs, waitSeconds: undefined };
+      return { kind: 'session', session: await this.#current(wish, reply) };
+    });
+  }
+
+  async #noted(request: FastifyRequest<MerchantRoute>, find: () => Promise<FoundSession>): Promise<FoundSession> {
     const { merchant } = request.params;
     try {
-      const found = await this.#find(request, reply);
+      const found = await find();
       const read = { caller: callerOf(request)?.name ?? '', merchant, generation: found.session.generation };
       this.reads.served(read, this.replica.reader.verdict(merchant).result);
       return found;

@@ -1,10 +1,10 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiHeader, ApiOperation, ApiQuery, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { SESSION_HEADERS } from '../docs/answer-headers.js';
-import { MerchantParameter, Problems } from '../docs/route-documents.js';
+import { MerchantParameter, MinRemainingQuery, Problems } from '../docs/route-documents.js';
 import { type MerchantRoute, MERCHANTS_PATH, SESSION_PATH } from '../http/routes.js';
 import { SessionDocument } from './session-document.js';
 import { sessionAnswer } from './session-answer.js';
@@ -28,13 +28,7 @@ export class SessionController {
     operationId: 'getSession',
   })
   @MerchantParameter()
-  @ApiQuery({
-    name: 'minRemaining',
-    required: false,
-    example: '60s',
-    description: 'Renew first when less is left; at most 1h.',
-    schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{1,6})?(ms|s|m|h|d)$' },
-  })
+  @MinRemainingQuery()
   @ApiHeader({ name: 'If-None-Match', required: false, description: 'The ETag of the session that you hold.' })
   @ApiHeader({
     name: 'Prefer',

@@ -14,15 +14,17 @@ import { RenewalModule } from '../renewal/renewal.module.js';
 import { freshReads } from './fresh-reads.js';
 import { MerchantsController } from './merchants.controller.js';
 import { RenewalWait } from './renewal-wait.js';
+import { asReads } from './requests-of-proxies.js';
 import { ReadCounts } from './read-counts.js';
 import { SessionController } from './session.controller.js';
+import { SessionHeadersController } from './session-headers.controller.js';
 import { SessionReads } from './session-reads.js';
 import { SessionLookup } from './session-lookup.service.js';
 
 /** Reads of sessions: plain ones before the framework, all others through it. */
 @Module({
   imports: [RenewalModule, AuthModule, AuditModule, HttpModule],
-  controllers: [MerchantsController, SessionController],
+  controllers: [MerchantsController, SessionController, SessionHeadersController],
   providers: [RenewalWait, ReadCounts, SessionReads, SessionLookup],
   exports: [RenewalWait, ReadCounts],
 })
@@ -35,6 +37,7 @@ export class SessionsModule {
     @Inject(HTTP_SERVER) server: Server,
     @Inject(TELEMETRY) telemetry?: Telemetry,
   ) {
-    answerFirst(server, untracedReads(telemetry, freshReads({ authenticator, policies, replica, reads })));
+    const early = untracedReads(telemetry, freshReads({ authenticator, policies, replica, reads }));
+    answerFirst(server, asReads(early));
   }
 }

@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
 
 /**
- * Runs sandbox and broker until it is asked to end. All its files are in `.demo/` of the checkout.
+ * Runs sandbox, broker and egress until it is asked to end. All its files are in `.demo/` of the checkout.
  * @returns the exit code: 0 when it was ended on request, 1 when something could not start or died
  */
 export async function demo(options: DemoPortOptions, context: CommandContext): Promise<number> {

@@ -1,9 +1,9 @@
 import type { BrokerConfiguration, MerchantConfiguration } from '#libs/configuration';
-import { BrokerError } from '#libs/errors';
 import { GatewayConnections } from '#libs/gateway';
 import { importPaymentKey } from '#libs/jwe';
 import { chosenMerchant } from '../chosen-merchant.js';
 import { doctorReport } from '../doctor/doctor-report.js';
+import { echoUrlOf } from '../doctor/echo-url.js';
 import { loadAsFarAsPossible } from '../doctor/loaded-configuration.js';
 import { machineFacts } from '../doctor/machine.js';
 import { type Plan, planChecks } from '../doctor/plan-checks.js';
@@ -50,12 +50,6 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
   } finally {
     await Promise.all([connections.close(), store?.close()]);
   }
-}
-
-function echoUrlOf(text: string): URL {
-  const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null;
-  if (url !== null) return url;
-  throw new BrokerError('invalid_request', { detail: '--echo-url is an http or https URL without user and fragment' });
 }
 
 function merchantsFor(options: DoctorOptions, configuration: BrokerConfiguration): readonly MerchantConfiguration[] {

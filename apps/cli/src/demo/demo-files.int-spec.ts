@@ -1,10 +1,12 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadEgressConfiguration } from '#libs/configuration';
 import { importClientKey } from '#libs/jwe';
+import { readKeyFile } from '../key-file.js';
 import { type DemoFiles, prepareDemoFiles } from './demo-files.js';
 
-const ports = { broker: 18080, management: 19464, sandbox: 18081 };
+const ports = { broker: 18080, management: 19464, sandbox: 18081, egress: 18090, egressManagement: 19466 };
 
 describe('the files of the demo', () => {
   let parent: string;
@@ -25,23 +27,44 @@ describe('the files of the demo', () => {
     expect((await readdir(folder)).sort()).toEqual([
       'broker-18080.yaml',
       'client.jwk.json',
+      'egress-18090.yaml',
+      'egress-alias.jwk.json',
+      'egress-token',
       'sandbox-18081.json',
+      'shop-alias',
+      'shop-client.jwk.json',
+      'shop-client.pub.jwk.json',
+      'shop-token',
       'token',
     ]);
   });
 
-  it('keep key and token from one start to the next', async () => {
-    const { token } = await prepare();
-    const before = await readFile(key(), 'utf8');
-    expect((await prepare()).token).toBe(token);
-    expect(await readFile(key(), 'utf8')).toBe(before);
+  it('keep keys, tokens and the alias from one start to the next', async () => {
+    await prepare();
+    const names = await readdir(folder);
+    const contents = (): Promise<string[]> => Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')));
+    const before = await contents();
+    await prepare();
+    expect(await contents()).toEqual(before);
   });
 
-  it('name the token by its hash only, in the configuration', async () => {
-    const { token, brokerConfig } = await prepare();
-    const yaml = await readFile(brokerConfig, 'utf8');
-    expect(yaml).not.toContain(token);
-    expect(yaml).toMatch(/sha256: "[0-9a-f]{64}"/);
+  it('name the tokens by their hashes only, in the configurations', async () => {
+    const { token, brokerConfig, egress } = await prepare();
+    const yaml = `${await readFile(brokerConfig, 'utf8')}${await readFile(egress.config, 'utf8')}`;
+    for (const secret of [token, egress.clientToken, (await readFile(join(folder, 'egress-token'), 'utf8')).trim()])
+      expect(yaml).not.toContain(secret);
+    expect(yaml.match(/sha256: "[0-9a-f]{64}"/g)).toHaveLength(3);
+  });
+
+  it('give the egress a configuration that it takes, without the key or the service code of the merchant', async () => {
+    const { egress } = await prepare();
+    const { clients, aliasKeys, warnings } = await loadEgressConfiguration(egress.config, {});
+    expect(clients).toMatchObject([
+      { name: 'shop', merchant: 'shop', alias: { serviceCode: egress.serviceCodeAlias } },
+    ]);
+    const used = [aliasKeys[0]?.thumbprint, (await readKeyFile(egress.clientKey)).thumbprint];
+    expect(new Set([...used, (await readKeyFile(key())).thumbprint]).size).toBe(3);
+    expect(warnings).toEqual([]);
   });
 
   it('give the sandbox the public half of the key, and only that', async () => {

@@ -1,21 +1,19 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BrokerError } from '#libs/errors';
-import { generateClientKey } from '#libs/jwe';
-import { bankForm, readKeyFile } from '../key-file.js';
+import { type DemoEgressFiles, keepEgressSecrets, writeEgressFiles } from './demo-egress-files.js';
 import { demoHost, type DemoPorts } from './demo-ports.js';
-import { systemCodeOf } from '../system-error.js';
+import { keepKey, keepToken, replaceFile, sha256Of } from './kept-files.js';
 
 /** The service code of the interface description's own example. */
 const DEMO_SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const SESSION_LIFETIME_MS = 60_000;
-const TOKEN_FORM = /^demo-[\w-]{32}$/;
 
 export interface DemoFiles {
   readonly token: string;
   readonly brokerConfig: string;
   readonly sandboxMerchants: string;
+  readonly egress: DemoEgressFiles;
 }
 
 /**
@@ -27,17 +25,19 @@ export async function prepareDemoFiles(folder: string, ports: DemoPorts): Promis
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
-    const [publicJwk, token] = await Promise.all([
+    const [publicJwk, token, secrets] = await Promise.all([
       keepKey(join(folder, 'client.jwk.json')),
       keepToken(join(folder, 'token')),
+      keepEgressSecrets(folder),
     ]);
     const brokerConfig = join(folder, `broker-${ports.broker}.yaml`);
     const sandboxMerchants = join(folder, `sandbox-${ports.sandbox}.json`);
-    await Promise.all([
-      replaceFile(brokerConfig, brokerYaml(ports, token)),
+    const [egress] = await Promise.all([
+      writeEgressFiles({ folder, ports, secrets }),
+      replaceFile(brokerConfig, brokerYaml(ports, { demo: token, egress: secrets.brokerToken })),
       replaceFile(sandboxMerchants, merchantsJson(publicJwk)),
     ]);
-    return { token, brokerConfig, sandboxMerchants };
+    return { token, brokerConfig, sandboxMerchants, egress };
   } catch (error) {
     throw new BrokerError('key_file_invalid', {
       detail: `${folder} cannot be used for the demo's files; remove it and start again`,
@@ -46,43 +46,7 @@ export async function prepareDemoFiles(folder: string, ports: DemoPorts): Promis
   }
 }
 
-async function keepKey(path: string): Promise<Record<string, string>> {
-  try {
-    return bankForm((await readKeyFile(path)).publicJwk);
-  } catch (error) {
-    if (!(error instanceof BrokerError)) throw error;
-    const { privateJwk, publicJwk } = await generateClientKey();
-    await replaceFile(path, `${JSON.stringify(privateJwk, null, 2)}\n`);
-    return publicJwk;
-  }
-}
-
-async function keepToken(path: string): Promise<string> {
-  const kept = await readKept(path);
-  if (TOKEN_FORM.test(kept)) return kept;
-  const token = `demo-${randomBytes(24).toString('base64url')}`;
-  await replaceFile(path, `${token}\n`);
-  return token;
-}
-
-async function readKept(path: string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).trim();
-  } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return '';
-    throw error;
-  }
-}
-
-/** Whole or not at all: a start that is killed half-way leaves the file that was there. */
-async function replaceFile(path: string, content: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
-  await rm(draft, { force: true });
-  await writeFile(draft, content, { mode: 0o600, flag: 'wx' });
-  await rename(draft, path);
-}
-
-function brokerYaml(ports: DemoPorts, token: string): string {
+function brokerYaml(ports: DemoPorts, tokens: { readonly demo: string; readonly egress: string }): string {
   return `# Written by npm start, anew each time: a copy of it is a start for a configuration of your own.
 http: { host: ${demoHost}, port: ${ports.broker} }
 management: { host: ${demoHost}, port: ${ports.management} }
@@ -90,9 +54,11 @@ store: { type: memory }
 audit: { destination: none }
 auth:
   tokens:
-    - { caller: demo, sha256: "${createHash('sha256').update(token).digest('hex')}" }
+    - { caller: demo, sha256: "${sha256Of(tokens.demo)}" }
+    - { caller: egress, sha256: "${sha256Of(tokens.egress)}" }
   policies:
     - { caller: demo, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
+    - { caller: egress, merchants: [shop], allow: [session:read, session:reject, payload:decrypt] }
 merchants:
   - id: shop
     serviceCode: ${DEMO_SERVICE_CODE}

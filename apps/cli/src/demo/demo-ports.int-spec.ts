@@ -1,7 +1,13 @@
 import { createServer, type Server } from 'node:net';
 import { chooseDemoPorts } from './demo-ports.js';
 
-const anyPorts = { DEMO_BROKER_PORT: '0', DEMO_MANAGEMENT_PORT: '0', DEMO_SANDBOX_PORT: '0' };
+const anyPorts = {
+  DEMO_BROKER_PORT: '0',
+  DEMO_MANAGEMENT_PORT: '0',
+  DEMO_SANDBOX_PORT: '0',
+  DEMO_EGRESS_PORT: '0',
+  DEMO_EGRESS_MANAGEMENT_PORT: '0',
+};
 
 describe('the ports of the demo', () => {
   let taken: Server | undefined;
@@ -13,9 +19,9 @@ describe('the ports of the demo', () => {
     });
   afterEach(() => new Promise<void>((resolve) => (taken === undefined ? resolve() : taken.close(() => resolve()))));
 
-  it('are three free ones on request', async () => {
+  it('are five free ones on request', async () => {
     const ports = await chooseDemoPorts({}, anyPorts);
-    expect(new Set(Object.values(ports)).size).toBe(3);
+    expect(new Set(Object.values(ports)).size).toBe(5);
     expect(Object.values(ports).every((port) => port > 0)).toBe(true);
   });
 
@@ -30,6 +36,8 @@ describe('the ports of the demo', () => {
     ['broker', 'DEMO_BROKER_PORT'],
     ['management', 'DEMO_MANAGEMENT_PORT'],
     ['sandbox', 'DEMO_SANDBOX_PORT'],
+    ['egress', 'DEMO_EGRESS_PORT'],
+    ["egress's management", 'DEMO_EGRESS_MANAGEMENT_PORT'],
   ])('say in one line that the one for the %s is taken, and how to choose another', async (role, variable) => {
     const port = await takePort();
     const choosing = chooseDemoPorts({}, { ...anyPorts, [variable]: String(port) });
@@ -48,6 +56,6 @@ describe('the ports of the demo', () => {
   it('must differ', async () => {
     const { broker } = await chooseDemoPorts({}, anyPorts);
     const same = { brokerPort: String(broker), managementPort: String(broker), sandboxPort: '0' };
-    await expect(chooseDemoPorts(same, {})).rejects.toMatchObject({ code: 'configuration_invalid' });
+    await expect(chooseDemoPorts(same, anyPorts)).rejects.toMatchObject({ code: 'configuration_invalid' });
   });
 });

@@ -9,44 +9,66 @@ export interface DemoPorts {
   readonly broker: number;
   readonly management: number;
   readonly sandbox: number;
+  readonly egress: number;
+  readonly egressManagement: number;
 }
 
 export interface DemoPortOptions {
   readonly brokerPort?: string;
   readonly managementPort?: string;
   readonly sandboxPort?: string;
+  readonly egressPort?: string;
+  readonly egressManagementPort?: string;
 }
 
+/** What is said of them, and what they are when nobody says anything. */
+const ROLES: Readonly<Record<keyof DemoPorts, Omit<PortWish, 'text'> & { readonly standard: string }>> = {
+  broker: { title: 'broker', variable: 'DEMO_BROKER_PORT', standard: '8080' },
+  management: { title: 'management', variable: 'DEMO_MANAGEMENT_PORT', standard: '9464' },
+  sandbox: { title: 'sandbox', variable: 'DEMO_SANDBOX_PORT', standard: '8081' },
+  egress: { title: 'egress', variable: 'DEMO_EGRESS_PORT', standard: '8090' },
+  egressManagement: {
+    title: "egress's management",
+    variable: 'DEMO_EGRESS_MANAGEMENT_PORT',
+    standard: '9466',
+  },
+};
+
 interface PortWish {
-  readonly role: keyof DemoPorts;
+  readonly title: string;
   readonly variable: string;
   readonly text: string;
 }
 
 /**
- * The three ports: from the command line, otherwise the environment, otherwise the defaults; 0 takes any free one. Each
- * is tried here, so that a taken one is one clear line before anything starts.
+ * The ports: from the command line, otherwise the environment, otherwise the defaults; 0 takes any free one. Each is
+ * tried here, so that a taken one is one clear line before anything starts.
  * @throws BrokerError `address_in_use` or `configuration_invalid`, naming the port and how to choose another
  */
 export async function chooseDemoPorts(
   options: DemoPortOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<DemoPorts> {
-  const wish = (role: keyof DemoPorts, variable: string, standard: string): PortWish => ({
-    role,
-    variable,
-    text: options[`${role}Port`] ?? environment[variable] ?? standard,
-  });
-  const broker = await freePort(wish('broker', 'DEMO_BROKER_PORT', '8080'));
-  const management = await freePort(wish('management', 'DEMO_MANAGEMENT_PORT', '9464'));
-  const sandbox = await freePort(wish('sandbox', 'DEMO_SANDBOX_PORT', '8081'));
-  if (new Set([broker, management, sandbox]).size < 3) {
-    throw new BrokerError('configuration_invalid', { detail: 'broker, management and sandbox need three ports' });
+  const choose = (role: keyof DemoPorts): Promise<number> => {
+    const { title, variable, standard } = ROLES[role];
+    return freePort({ title, variable, text: options[`${role}Port`] ?? environment[variable] ?? standard });
+  };
+  // One after the other: two at once could be given the same free one.
+  const ports: DemoPorts = {
+    broker: await choose('broker'),
+    management: await choose('management'),
+    sandbox: await choose('sandbox'),
+    egress: await choose('egress'),
+    egressManagement: await choose('egressManagement'),
+  };
+  const chosen = Object.values(ports);
+  if (new Set(chosen).size < chosen.length) {
+    throw new BrokerError('configuration_invalid', { detail: `each of ${chosen.length} ports must be another one` });
   }
-  return { broker, management, sandbox };
+  return ports;
 }
 
-async function freePort({ role, variable, text }: PortWish): Promise<number> {
+async function freePort({ title, variable, text }: PortWish): Promise<number> {
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > 65_535) {
     throw new BrokerError('configuration_invalid', { detail: `${variable} must be a port number, 0 for any free one` });
@@ -61,7 +83,7 @@ async function freePort({ role, variable, text }: PortWish): Promise<number> {
     const reason = systemCodeOf(error) === 'EADDRINUSE' ? 'is taken' : 'is not usable';
     const another = `choose another with ${variable}=<port> npm start (0: any free one)`;
     throw new BrokerError('address_in_use', {
-      detail: `port ${port} for the ${role} ${reason}; ${another}`,
+      detail: `port ${port} for the ${title} ${reason}; ${another}`,
       cause: error,
     });
   } finally {

@@ -6,7 +6,7 @@ import { demoHost, type DemoPorts } from './demo-ports.js';
 import { waitUntilReady } from './readiness.js';
 import { ServiceLog } from './service-log.js';
 import { type ServiceEnd, ServiceProcess } from './service-process.js';
-import { readyUrl, welcome } from './welcome.js';
+import { egressReadyUrl, readyUrl, welcome } from './welcome.js';
 
 const START_LIMIT_MS = 60_000;
 
@@ -28,12 +28,12 @@ export async function runDemo(setup: DemoSetup, context: CommandContext): Promis
   try {
     const failure = await untilReady(setup, { clock: context.clock, over });
     if (failure === undefined && !context.signal.aborted) {
-      context.terminal.out(welcome(setup.ports, setup.files.token));
+      context.terminal.out(welcome(setup.ports, setup.files));
       log.open();
     }
     return failure ?? (await over.reason);
   } finally {
-    // The broker first: it may still need the gateway to end a call in order.
+    // Whoever calls another one ends before it: the egress may still need the broker, and the broker the gateway.
     for (const service of services) await service.stop();
   }
 }
@@ -60,7 +60,8 @@ function startServices(
     SANDBOX_MERCHANTS: files.sandboxMerchants,
   });
   const broker = start('broker', { BROKER_CONFIG: files.brokerConfig });
-  return [broker, sandbox];
+  const egress = start('egress', { EGRESS_CONFIG: files.egress.config });
+  return [egress, broker, sandbox];
 }
 
 /** The end of the demo: a service that ended by itself, or (without a reason) the person's wish. */
@@ -84,10 +85,18 @@ async function untilReady(
   { clock, over }: { readonly clock: Clock; readonly over: Over },
 ): Promise<ServiceEnd | undefined> {
   const deadline = new Deadline(clock, START_LIMIT_MS, over.signal);
+  const awaited = [
+    ['broker', readyUrl(ports)],
+    ['egress', egressReadyUrl(ports)],
+  ] as const;
   try {
-    if (await waitUntilReady({ url: readyUrl(ports), clock, signal: deadline.signal })) return undefined;
-    if (deadline.expired) return { name: 'broker', reason: `it is not ready after ${START_LIMIT_MS / 1000} s` };
-    return await over.reason;
+    for (const [name, url] of awaited) {
+      if (await waitUntilReady({ url, clock, signal: deadline.signal })) continue;
+      return deadline.expired
+        ? { name, reason: `it is not ready after ${START_LIMIT_MS / 1000} s` }
+        : await over.reason;
+    }
+    return undefined;
   } finally {
     deadline.close();
   }

@@ -1,23 +1,52 @@
+import type { DemoFiles } from './demo-files.js';
 import { demoHost, type DemoPorts } from './demo-ports.js';
 
 const statusUrl = ({ management }: DemoPorts): string => `http://${demoHost}:${management}/`;
 
 export const readyUrl = ({ management }: DemoPorts): string => `http://${demoHost}:${management}/readyz`;
+export const egressReadyUrl = ({ egressManagement }: DemoPorts): string =>
+  `http://${demoHost}:${egressManagement}/readyz`;
 
 /** What to try, each line to be copied as it is. */
-export function welcome(ports: DemoPorts, token: string): string {
+export function welcome(ports: DemoPorts, { token, egress }: DemoFiles): string {
   const broker = `http://${demoHost}:${ports.broker}`;
   return `
-Session broker and gateway sandbox are running on this machine.
+Session broker, egress and gateway sandbox are running on this machine.
 
   read the session   curl -s -H 'Authorization: Bearer ${token}' ${broker}/v1/merchants/shop/session
   broker             ${broker}
   documentation      ${broker}/docs
   status page        ${statusUrl(ports)}
   readiness          ${readyUrl(ports)}
+  egress             http://${demoHost}:${ports.egress}
+  its readiness      ${egressReadyUrl(ports)}
   gateway sandbox    http://${demoHost}:${ports.sandbox}
   demo token         ${token}
 
+An order on the hosted page, through the egress, which puts the session in:
+
+  ${orderLine(`http://${demoHost}:${ports.egress}`, egress.clientToken)}
+
+An existing client of the bank's interface needs no change: its base URL is http://${demoHost}:${ports.egress}, its
+serviceCode ${egress.serviceCodeAlias}, its key ${egress.clientKey}
+
 A session lasts about a minute here and is renewed before it ends. Ctrl-C ends everything.
 `;
+}
+
+function orderLine(egress: string, token: string): string {
+  const order = {
+    merchantId: 'demo',
+    hppPayType: 'PURCHASE',
+    coinAmount: 12_500,
+    paymentMethods: ['PAN'],
+    successUrl: 'https://shop.example/thanks',
+    failUrl: 'https://shop.example/sorry',
+    statusPageType: 'STATUS_TIMER_PAGE',
+    customerData: { senderCustomerId: 'customer-1' },
+  };
+  // The gateway takes a merchantRequestId once: the line is good for more than one order.
+  const json = `'{"merchantRequestId":"order-'$(date +%s)'",${JSON.stringify(order).slice(1)}'`;
+  const url = `${egress}/ecom/execute_request/hpp/v1/create-order`;
+  return `curl -s --json ${json} ${url} -H 'authorization: Bearer ${token}'`;
 }

@@ -1,12 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { MerchantConfiguration } from '#libs/configuration';
-import {
-  askPlainly,
-  type EntryPoint,
-  entryPointOf,
-  type GatewayConnections,
-  type MerchantGateway,
-} from '#libs/gateway';
+import { askPlainly, type EntryPoint, entryPointOf, type GatewayConnections, type GatewayPlace } from '#libs/gateway';
 import type { PlainAnswer } from '#libs/gateway';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
 
@@ -15,16 +9,16 @@ export interface VisitTools {
   readonly connections: GatewayConnections;
 }
 
-/** One look at a gateway, on behalf of all merchants that reach it in the same way. */
+/** One look at a gateway, on behalf of all that reach it in the same way. */
 export class GatewayVisit {
-  readonly gateway: MerchantGateway;
+  readonly gateway: GatewayPlace;
   readonly entry: EntryPoint;
   /** Names it in the report: where connections go, and for whom when several differ only in their settings. */
   readonly subject: string;
   readonly tools: VisitTools;
   #answer: Promise<PlainAnswer> | undefined;
 
-  constructor(gateway: MerchantGateway, subject: string, tools: VisitTools) {
+  constructor(gateway: GatewayPlace, subject: string, tools: VisitTools) {
     this.gateway = gateway;
     this.entry = entryPointOf(gateway);
     this.subject = subject;
@@ -40,7 +34,7 @@ export class GatewayVisit {
 
 /** One visit for each way of reaching a gateway that the merchants have. */
 export function visitsOf(merchants: readonly MerchantConfiguration[], tools: VisitTools): readonly GatewayVisit[] {
-  const ways = new Map<string, MerchantGateway>();
+  const ways = new Map<string, ReturnType<typeof gatewaySettingsOf>>();
   for (const merchant of merchants) {
     const { baseUrl, tls, proxy, timeoutMs } = merchant.gateway;
     const way = JSON.stringify([baseUrl.href, proxy?.href, tls.ca, tls.pins, timeoutMs]);

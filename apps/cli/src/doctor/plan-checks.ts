@@ -21,7 +21,7 @@ import { storeClockCheck } from './checks/store-clock-check.js';
 import { storeConnectionCheck } from './checks/store-connection-check.js';
 import { storeRightsCheck } from './checks/store-rights-check.js';
 import { storeServerCheck } from './checks/store-server-check.js';
-import { visitsOf, type VisitTools } from './gateway-visit.js';
+import { type GatewayVisit, visitsOf, type VisitTools } from './gateway-visit.js';
 import type { LoadedConfiguration } from './loaded-configuration.js';
 import type { ProbeWishes } from './probes.js';
 import type { RecipientCandidate } from './request-data-search.js';
@@ -89,14 +89,19 @@ function storeChecks({ store, merchants, tools }: Plan): readonly Check[] {
 
 function gatewayChecks({ merchants, tools, echo }: Plan): readonly Check[] {
   return visitsOf(merchants, tools).flatMap((visit) => [
-    gatewayDnsCheck(visit),
-    gatewayTcpCheck(visit),
-    gatewayTlsCheck(visit),
-    gatewayHttpCheck(visit),
-    gatewayClockCheck(visit),
+    ...visitChecks(visit),
     ...(echo === undefined ? [] : [gatewayAddressCheck(visit, echo)]),
   ]);
 }
+
+/** What is looked at of any gateway, from near to far. */
+export const visitChecks = (visit: GatewayVisit): readonly Check[] => [
+  gatewayDnsCheck(visit),
+  gatewayTcpCheck(visit),
+  gatewayTlsCheck(visit),
+  gatewayHttpCheck(visit),
+  gatewayClockCheck(visit),
+];
 
 function probes({ wishes, merchants: [merchant], tools, loaded, names, recipients }: Plan): readonly Check[] {
   if (merchant === undefined || loaded.kind !== 'usable') return [];
@@ -113,7 +118,7 @@ function probes({ wishes, merchants: [merchant], tools, loaded, names, recipient
 function namesOf({ echo, wishes: { crossCheck: cross, discover, createSession } }: Plan): readonly string[] {
   return [
     ...['keys', 'certificates', 'store.connection', 'store.server', 'store.clock', 'store.rights'],
-    ...['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'],
+    ...VISIT_NAMES,
     ...(echo === undefined ? [] : ['gateway.address']),
     ...(cross === true ? ['cipher.cross_check'] : []),
     ...(discover === true ? ['session.request_data'] : []),
@@ -121,8 +126,10 @@ function namesOf({ echo, wishes: { crossCheck: cross, discover, createSession } 
   ];
 }
 
+export const VISIT_NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'];
+
 /** Without a configuration they have nothing to look at; that they did not run must still be said. */
-function unknown(names: readonly string[]): readonly Check[] {
+export function unknown(names: readonly string[]): readonly Check[] {
   return names.map((name) => ({
     name,
     needs: ['configuration'],

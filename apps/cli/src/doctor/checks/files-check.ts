@@ -30,7 +30,8 @@ export function filesCheck(files: FilesToCheck): Check {
     limitMs: 10_000,
     run: async () => {
       const folder = dirname(resolve(files.file));
-      const all = [{ path: 'the configuration', file: files.file, content: 'public' } as const, ...files.named];
+      const own = { path: 'the configuration', file: resolve(files.file), content: 'public' } as const;
+      const all = [own, ...files.named];
       const findings: Finding[] = [];
       const folders = new Map<string, string>();
       for (const named of all) findings.push(...(await lookAt(named, { folder, folders, uid: files.uid })));

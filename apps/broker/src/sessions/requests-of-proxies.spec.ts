@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asReads } from './requests-of-proxies.js';
+
+const PATH = '/v1/merchants/shop/session/headers/ext_authz';
+
+interface Seen {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly isKept: boolean;
+}
+
+/** What is handed on of a request, and whether its connection is kept. */
+function handedOn(method: string, url: string, headers: Record<string, string> = {}): Seen {
+  let seen: Seen | undefined;
+  const asked = asReads((request, { shouldKeepAlive }) => {
+    seen = { method: request.method, url: request.url, isKept: shouldKeepAlive };
+    return false;
+  });
+  asked({ method, url, headers } as unknown as IncomingMessage, { shouldKeepAlive: true } as ServerResponse);
+  if (seen === undefined) throw new Error('nothing was handed on');
+  return seen;
+}
+
+describe('a request of Envoy for the headers of a session', () => {
+  it.each([
+    ['GET', PATH],
+    ['POST', PATH],
+    ['POST', `${PATH}/`],
+    ['POST', `${PATH}/ecom/execute_request/hpp/v1/create-order`],
+    ['POST', `${PATH}/ecom?minRemaining=1h&force=true`],
+    ['GET', `${PATH}/../../../hidden/session/headers/ext_authz`],
+    ['POST', `${PATH}/%zz/%00`],
+  ])('is a plain read, whatever the proxy adds: %s %s', (method, url) => {
+    expect(handedOn(method, url)).toEqual({ method: 'GET', url: PATH, isKept: true });
+  });
+
+  it('keeps a query of its own', () => {
+    const url = `${PATH}?minRemaining=60s`;
+    expect(handedOn('POST', url)).toEqual({ method: 'GET', url, isKept: true });
+  });
+
+  it.each(['HEAD', 'PUT', 'DELETE', 'OPTIONS', 'post'])('is left to be refused with the method %s', (method) => {
+    expect(handedOn(method, `${PATH}/ecom`)).toMatchObject({ method, url: PATH });
+  });
+
+  it.each([{ 'content-length': '5' }, { 'transfer-encoding': 'chunked' }])(
+    'does not keep a connection on which a body is to come: %j',
+    (headers) => {
+      expect(handedOn('POST', PATH, headers).isKept).toBe(false);
+      expect(handedOn('GET', PATH, headers).isKept).toBe(false);
+    },
+  );
+
+  it('keeps the connection where the body is said to be empty', () => {
+    expect(handedOn('POST', PATH, { 'content-length': '0' }).isKept).toBe(true);
+  });
+});
+
+describe('any other request', () => {
+  it.each([
+    '/v1/merchants/shop/session',
+    '/v1/merchants/shop/session/headers',
+    '/v1/merchants/shop/session/headers/ecom',
+    '/v1/merchants/shop/session/headers/ext_authzome',
+    '/v1/merchants/shop/session/rejections',
+    '/v1/merchants/shop/payloads/decrypt/session/headers/ext_authz',
+    '/v1/merchants/session/headers/ext_authz/x',
+    '/v1/merchants//x/session/headers/ext_authz',
+    '/v1/merchants',
+    '/x/v1/merchants/shop/session/headers/ext_authz',
+    '',
+  ])('is handed on as it came: %s', (url) => {
+    expect(handedOn('POST', url, { 'content-length': '5' })).toEqual({ method: 'POST', url, isKept: true });
+  });
+});

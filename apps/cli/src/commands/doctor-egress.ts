@@ -1,0 +1,46 @@
+import { GatewayConnections } from '#libs/gateway';
+import { OutboundConnections } from '#libs/outbound';
+import { doctorReport } from '../doctor/doctor-report.js';
+import { echoUrlOf } from '../doctor/echo-url.js';
+import { BrokerVisit } from '../doctor/egress/broker-visit.js';
+import { planEgressChecks } from '../doctor/egress/plan-egress-checks.js';
+import { loadEgressAsFarAsPossible } from '../doctor/loaded-configuration.js';
+import { machineFacts } from '../doctor/machine.js';
+import { runChecks } from '../doctor/run-checks.js';
+import type { Report } from '../report.js';
+import type { CommandContext } from '../terminal.js';
+
+interface EgressDoctorOptions {
+  readonly egress: string;
+  /** A server that answers with the address of its caller: which one does the world see? */
+  readonly echoUrl?: string;
+}
+
+/**
+ * Checks the configuration of an egress against the world: files, broker, keys, gateway.
+ * @throws BrokerError `invalid_request` for an `echoUrl` that is none
+ */
+export async function doctorEgress(
+  { egress: file, echoUrl }: EgressDoctorOptions,
+  { clock, environment, signal }: CommandContext,
+): Promise<Report> {
+  const echo = echoUrl === undefined ? undefined : echoUrlOf(echoUrl);
+  const loaded = await loadEgressAsFarAsPossible(file, environment);
+  const connections = new GatewayConnections(clock);
+  const toBroker = new OutboundConnections({ clock });
+  const broker =
+    loaded.kind === 'usable'
+      ? new BrokerVisit(loaded.configuration.broker, { clock, connections: toBroker })
+      : undefined;
+  const machine = await machineFacts(environment);
+  const checks = planEgressChecks({
+    ...{ file, loaded, machine, uid: process.getuid?.(), tools: { clock, connections } },
+    ...(broker === undefined ? {} : { broker }),
+    ...(echo === undefined ? {} : { echo }),
+  });
+  try {
+    return doctorReport(file, await runChecks(checks, { clock, signal }));
+  } finally {
+    await Promise.all([connections.close(), toBroker.close()]);
+  }
+}

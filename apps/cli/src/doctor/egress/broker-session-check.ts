@@ -1,0 +1,54 @@
+import { type Check, fact, fault, type Finding, looked } from '../check.js';
+import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit, unwished } from './broker-visit.js';
+
+interface Merchant {
+  readonly merchant: string;
+  /** Whether any route is sealed, so that answers have to be opened. */
+  readonly opens: boolean;
+}
+
+/** Whether the broker gives a session of the merchant, and lets the egress do with it what a payment can need. */
+export function brokerSessionCheck(visit: BrokerVisit, { merchant, opens }: Merchant): Check {
+  return {
+    name: 'broker.session',
+    subject: merchant,
+    needs: ['broker.access'],
+    limitMs: 3 * BROKER_LIMIT_MS,
+    run: (signal) =>
+      asBrokerFault(async () => {
+        const session = await visit.ask({ path: `/v1/merchants/${merchant}/session`, signal });
+        if (session.status === 403) return looked([missing('session:read', merchant)]);
+        const { generation, expiresAt } = session.body;
+        const facts = { generation, expiresAt };
+        const found =
+          session.status === 200
+            ? fact(`generation ${String(generation)} is served, until ${String(expiresAt)}`)
+            : unwished(session, 'there is no session to pay with');
+        return looked([found, ...(await missingRights(visit, { merchant, opens }, signal))], facts);
+      }),
+  };
+}
+
+/**
+ * The rights beside reading, asked for with requests that hold nothing: the broker judges rights before it reads a body,
+ * and so nothing is reported or opened.
+ */
+async function missingRights(
+  visit: BrokerVisit,
+  { merchant, opens }: Merchant,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const rights = [
+    ['session:reject', 'session/rejections'],
+    ...(opens ? ([['payload:decrypt', 'payloads/decrypt']] as const) : []),
+  ] as const;
+  const findings: Finding[] = [];
+  for (const [right, path] of rights) {
+    const { status } = await visit.ask({ path: `/v1/merchants/${merchant}/${path}`, signal, body: {} });
+    if (status === 403) findings.push(missing(right, merchant));
+  }
+  return findings;
+}
+
+const missing = (right: string, merchant: string): Finding =>
+  fault('refused', `the egress may not ${right} for ${merchant}`, `allow it in the broker's auth.policies`);

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises';
+import { type Clock, Deadline } from '#libs/clock';
+import type { EgressConfiguration } from '#libs/configuration';
+import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
+import { fault, type Finding, looked, type Verdict } from '../check.js';
+
+/** One answer of the broker, as far as it is looked at. */
+export interface BrokerAnswer {
+  readonly status: number;
+  /** The JSON of the answer; an empty object when it is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Question {
+  readonly path: string;
+  readonly signal: AbortSignal;
+  /** Makes it a POST. */
+  readonly body?: object;
+}
+
+export interface BrokerTools {
+  readonly clock: Clock;
+  readonly connections: OutboundConnections;
+}
+
+/** For one answer; longer than the broker makes a caller wait for a session. */
+export const BROKER_LIMIT_MS = 15_000;
+
+/** The broker, asked as the egress asks it: with its token or certificate, and the authorities that it trusts. */
+export class BrokerVisit {
+  readonly #broker: EgressConfiguration['broker'];
+  readonly #tools: BrokerTools;
+
+  constructor(broker: EgressConfiguration['broker'], tools: BrokerTools) {
+    this.#broker = broker;
+    this.#tools = tools;
+  }
+
+  get host(): string {
+    return this.#broker.url.host;
+  }
+
+  /** @throws Error of the network, for `asBrokerFault` to name */
+  async ask({ path, signal, body }: Question): Promise<BrokerAnswer> {
+    const { tls, url } = this.#broker;
+    const { ca, cert, key } = tls;
+    const settings = {
+      tls: { pins: [], ...(ca === undefined ? {} : { ca }) },
+      ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
+    };
+    const deadline = new Deadline(this.#tools.clock, BROKER_LIMIT_MS, signal);
+    const base = url.href.replace(/\/$/, '');
+    try {
+      const answer = await fetchThrough(this.#tools.connections, settings)(`${base}${path}`, {
+        headers: { accept: 'application/json', ...(await this.#credential()), ...jsonType(body) },
+        redirect: 'manual',
+        signal: deadline.signal,
+        ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+      });
+      return { status: answer.status, body: membersOf(await answer.text()) };
+    } finally {
+      deadline.close();
+    }
+  }
+
+  async #credential(): Promise<Readonly<Record<string, string>>> {
+    const { tokenFile } = this.#broker;
+    if (tokenFile === undefined) return {};
+    return { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
+  }
+}
+
+const jsonType = (body: object | undefined): Readonly<Record<string, string>> =>
+  body === undefined ? {} : { 'content-type': 'application/json' };
+
+function membersOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+/** The verdict of `look`; a broker that cannot be reached is a fault by what is in the way. */
+export async function asBrokerFault(look: () => Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await look();
+  } catch (error) {
+    // What fetch throws says nothing by itself: the cause does.
+    const { kind, mark } = exchangeEndOf(error instanceof TypeError ? error.cause : error);
+    return looked([
+      kind === 'untrusted'
+        ? fault(
+            'refused',
+            `the broker's certificate is not trusted (${mark})`,
+            'compare broker.url and broker.tls.caFile',
+          )
+        : fault('tryLater', `the broker cannot be reached (${mark})`, 'see whether broker.url leads to it from here'),
+    ]);
+  }
+}
+
+/** What an answer that is not the wished one says, with the broker's own code. */
+export function unwished({ status, body }: BrokerAnswer, what: string): Finding {
+  const { code, reason } = body;
+  const marks = [`HTTP ${status}`, ...[code, reason].filter((mark) => typeof mark === 'string')].join(', ');
+  const remedy = 'docs/errors.md says what to do';
+  return fault(status >= 500 || status === 429 ? 'tryLater' : 'refused', `${what} [${marks}]`, remedy);
+}

@@ -1,0 +1,68 @@
+import type { EgressConfiguration } from '#libs/configuration';
+import type { Check } from '../check.js';
+import { certificatesCheck } from '../checks/certificates-check.js';
+import { egressConfigurationCheck } from '../checks/configuration-check.js';
+import { environmentCheck, type MachineFacts } from '../checks/environment-check.js';
+import { filesCheck } from '../checks/files-check.js';
+import { gatewayAddressCheck } from '../checks/gateway-address-check.js';
+import { GatewayVisit, type VisitTools } from '../gateway-visit.js';
+import type { LoadedEgress } from '../loaded-configuration.js';
+import { unknown, VISIT_NAMES, visitChecks } from '../plan-checks.js';
+import { brokerAccessCheck } from './broker-access-check.js';
+import { brokerSessionCheck } from './broker-session-check.js';
+import type { BrokerVisit } from './broker-visit.js';
+import { egressHealthCheck } from './egress-health-check.js';
+import { egressKeysCheck } from './egress-keys-check.js';
+
+export interface EgressPlan {
+  readonly file: string;
+  readonly loaded: LoadedEgress;
+  readonly machine: MachineFacts;
+  readonly uid: number | undefined;
+  readonly tools: VisitTools;
+  /** Absent: where it is, is not known. */
+  readonly broker?: BrokerVisit;
+  /** A server that answers with the address of its caller; absent: nobody is asked. */
+  readonly echo?: URL;
+}
+
+/** Connections of clients and to the gateway, under load. */
+const USUAL_CONNECTIONS = 1_000;
+
+/** The checks of an egress in their order, from near to far. None of them creates a session or sends a payment. */
+export function planEgressChecks(plan: EgressPlan): readonly Check[] {
+  const { loaded, machine, file, uid, broker, tools } = plan;
+  const first = [environmentCheck(machine, USUAL_CONNECTIONS), egressConfigurationCheck(loaded)];
+  if (loaded.kind !== 'usable' || broker === undefined) return [...first, ...unknown(namesOf(plan))];
+  const { configuration } = loaded;
+  const named = { file, named: loaded.files };
+  return [
+    ...first,
+    filesCheck({ ...named, uid }),
+    certificatesCheck({ ...named, now: () => tools.clock.now() }),
+    brokerAccessCheck(broker),
+    ...sessionChecks(configuration, broker),
+    egressKeysCheck(configuration, broker),
+    ...gatewayChecks(plan, configuration),
+    egressHealthCheck(configuration),
+  ];
+}
+
+function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerVisit): readonly Check[] {
+  const opens = routes.some(({ body }) => body === 'sealed');
+  const merchants = [...new Set(clients.map(({ merchant }) => merchant))];
+  return merchants.map((merchant) => brokerSessionCheck(broker, { merchant, opens }));
+}
+
+function gatewayChecks({ tools, echo }: EgressPlan, { gateway }: EgressConfiguration): readonly Check[] {
+  const visit = new GatewayVisit(gateway, gateway.baseUrl.host, tools);
+  return [...visitChecks(visit), ...(echo === undefined ? [] : [gatewayAddressCheck(visit, echo)])];
+}
+
+function namesOf({ echo }: EgressPlan): readonly string[] {
+  return [
+    ...['files', 'certificates', 'broker.access', 'broker.session', 'keys', ...VISIT_NAMES],
+    ...(echo === undefined ? [] : ['gateway.address']),
+    'management',
+  ];
+}

@@ -1,0 +1,71 @@
+import { parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
+import { configurationOf, graceMs } from './broker-checks.js';
+import { type Container, type Manifest, named, ofKind } from './manifests.js';
+import { fileFaults, filesNamedBy, portFaults, probeFaults, reachFaults, rolloutFaults } from './program-checks.js';
+
+const NAME = 'session-egress';
+const FILE = '/etc/session-egress/egress.yaml';
+/** What a request through it needs of the broker. */
+const NEEDED = ['session:read', 'session:reject', 'payload:decrypt'] as const;
+
+/** Whether what is rendered is what the egress reads, opens, answers and needs; nothing for an overlay without one. */
+export function egressFaults(manifests: readonly Manifest[]): readonly string[] {
+  if (ofKind(manifests, 'Deployment').every(({ metadata }) => metadata.name !== NAME)) return [];
+  const deployment = named(manifests, 'Deployment', NAME);
+  const pod = deployment.spec.template.spec;
+  const [container] = pod.containers;
+  if (container === undefined) return ['there is no container'];
+  const configuration = egressConfigurationOf(named(manifests, 'ConfigMap', NAME), container);
+  const { broker, gateway } = configuration;
+  return [
+    ...portFaults(container, configuration.listen, configuration.management),
+    ...fileFaults(manifests, pod, [...filesNamedBy(configuration), FILE]),
+    ...memoryFaults(container),
+    ...probeFaults(container),
+    ...rolloutFaults(manifests, deployment, {
+      replicas: 2,
+      stopsWithinMs: gateway.timeoutMs + graceMs('apps/egress/src/egress.ts'),
+    }),
+    ...reachFaults(manifests, NAME, [broker.url, gateway.baseUrl]),
+    ...permissionFaults(manifests, configuration),
+  ];
+}
+
+/** @throws ConfigurationError when the egress would not take what is mounted for it */
+export function egressConfigurationOf({ data = {} }: Manifest, container: Container): ParsedEgressConfiguration {
+  const file = container.env?.find(({ name }) => name === 'EGRESS_CONFIG')?.value;
+  if (file !== FILE) throw new Error(`EGRESS_CONFIG is ${String(file)}, and the file is ${FILE}`);
+  return parseEgressConfiguration(data['egress.yaml'] ?? '', {});
+}
+
+/** At rest, under load, with payloads: the figures of docs/operating.md, and a tenth on top. */
+export function memoryFaults({ resources }: Container): readonly string[] {
+  const limitMib = Number(/^(\d+)Mi$/.exec(resources?.limits?.['memory'] ?? '')?.[1]);
+  const neededMib = 1.1 * (90 + 64 + 40);
+  return limitMib >= neededMib ? [] : [`its memory does not suffice: ${neededMib.toFixed()} MiB`];
+}
+
+/** What the broker does not let the egress's account do for a merchant of one of its clients. */
+function permissionFaults(manifests: readonly Manifest[], { clients }: ParsedEgressConfiguration): readonly string[] {
+  const { containers, serviceAccountName } = named(manifests, 'Deployment', NAME).spec.template.spec;
+  const caller = `system:serviceaccount:session-broker:${String(serviceAccountName)}`;
+  const broker = named(manifests, 'Deployment', 'session-broker').spec.template.spec;
+  const { auth } = configurationOf(manifests, broker.containers);
+  const audiences = (named(manifests, 'Deployment', NAME).spec.template.spec.volumes ?? []).flatMap(
+    ({ projected }) => projected?.sources.flatMap((one) => one.serviceAccountToken?.audience ?? []) ?? [],
+  );
+  const refused = clients.flatMap(({ merchant }) =>
+    NEEDED.filter(
+      (permission) =>
+        !auth.policies.some(
+          (policy) =>
+            policy.caller === caller && policy.merchants.includes(merchant) && policy.allow.includes(permission),
+        ),
+    ).map((permission) => `the broker does not let it ${permission} for ${merchant}`),
+  );
+  return [
+    ...(containers.length === 1 ? [] : ['there is something beside it in its pod']),
+    ...(audiences.join() === auth.jwt?.audience ? [] : ['its token is for somebody else than the broker']),
+    ...refused,
+  ];
+}

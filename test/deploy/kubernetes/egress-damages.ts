@@ -1,0 +1,32 @@
+import type { Damage } from './damage.js';
+
+const OVERLAY = 'overlays/production-egress';
+const EGRESS: readonly [string, string] = ['Deployment', 'session-egress'];
+const CONFIGURATION: readonly [string, string] = ['ConfigMap', 'session-egress'];
+
+/** What the egress would not start with, listen on, reach or answer. */
+export const egressDamages: readonly Damage[] = (
+  [
+    [/the pod opens/, CONFIGURATION, 'port: 8090', 'port: 8091'],
+    [/nobody outside the pod/, CONFIGURATION, 'listen: { host: 0.0.0.0', 'listen: { host: 127.0.0.1'],
+    [/alias.jwk.json is in no volume/, EGRESS, '/run/secrets/egress', '/run/secrets/keys'],
+    [/token is in no volume/, EGRESS, '/run/session-broker', '/run/token'],
+    [/plugin-next is in no volume/, CONFIGURATION, 'egress/plugin-alias', 'egress/plugin-next'],
+    [/its memory does not suffice/, EGRESS, /"memory":"224Mi"/g, '"memory":"128Mi"'],
+    [/whether it is ready/, EGRESS, '"/readyz"', '"/health"'],
+    [/whether it lives/, EGRESS, /("livenessProbe":\{[^}]*)"\/livez"/, '$1"/readyz"'],
+    [/needs 51 s/, EGRESS, '"terminationGracePeriodSeconds":60', '"terminationGracePeriodSeconds":40'],
+    [/still being called/, EGRESS, '"seconds":5', '"seconds":0'],
+    [/less than 2/, EGRESS, '"replicas":2', '"replicas":1'],
+    [
+      /out to session-broker/,
+      ['NetworkPolicy', 'session-egress'],
+      /"port":"api"(?=.*"protocol":"TCP"\}\],"to")/,
+      '"port":80',
+    ],
+    [/out to gateway.example/, ['NetworkPolicy', 'session-egress-gateway'], '"port":443', '"port":8443'],
+    [/not let it payload:decrypt for shop/, ['ConfigMap', 'session-broker'], "'payload:decrypt'", "'payload:encrypt'"],
+    [/not let it session:read for other/, CONFIGURATION, 'merchant: shop', 'merchant: other'],
+    [/for somebody else/, EGRESS, '"audience":"session-broker"', '"audience":"vault"'],
+  ] as const
+).map(([says, of, from, to]) => ({ check: 'egress', says, of, from, to, overlay: OVERLAY }));

@@ -1,0 +1,168 @@
+import { dirname, join } from 'node:path';
+import {
+  type Container,
+  containersOf,
+  filesOf,
+  type Manifest,
+  named,
+  ofKind,
+  type Peer,
+  type PodSpec,
+  replicasOf,
+  selected,
+} from './manifests.js';
+
+/** What closing takes after the time that a program gives to what is under way: connections are closed. */
+const CLOSING_SECONDS = 6;
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What the pod opens and the program does not, or the other way round. */
+export function portFaults({ ports = [] }: Container, api: Address, management: Address): readonly string[] {
+  const expected = JSON.stringify({ api: api.port, management: management.port });
+  const open = JSON.stringify(Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])));
+  const inside = [api.host, management.host].filter((host) => host !== '0.0.0.0');
+  return [
+    ...(open === expected ? [] : [`the pod opens ${open}, and the program ${expected}`]),
+    ...inside.map((host) => `the program listens on ${host}, which nobody outside the pod reaches`),
+  ];
+}
+
+export const filesNamedBy = ({ files }: { readonly files: readonly { readonly file: string }[] }): readonly string[] =>
+  files.map(({ file }) => file);
+
+/** Every file that is read has to be in a volume, under the name that it has there. */
+export function fileFaults(
+  manifests: readonly Manifest[],
+  pod: PodSpec,
+  configured: readonly string[],
+): readonly string[] {
+  const mounts = containersOf(pod).flatMap(({ volumeMounts = [] }) => volumeMounts);
+  const present = new Set(
+    mounts.flatMap(({ name, mountPath }) => {
+      const volume = (pod.volumes ?? []).find((one) => one.name === name);
+      return volume === undefined ? [] : filesOf(manifests, volume).map((file) => join(mountPath, file));
+    }),
+  );
+  const missing = configured.filter((file) => !present.has(file)).map((file) => `${file} is in no volume`);
+  const used = new Set(configured.map((file) => dirname(file)));
+  const idle = mounts
+    .map(({ mountPath }) => mountPath)
+    .filter((path) => path !== '/tmp' && !used.has(path))
+    .map((path) => `nothing in ${path} is read`);
+  return [...missing, ...idle];
+}
+
+/** Whether the platform asks where the program answers. */
+export function probeFaults({ startupProbe, livenessProbe, readinessProbe }: Container): readonly string[] {
+  const expected = [
+    ['starts', startupProbe, '/livez'],
+    ['lives', livenessProbe, '/livez'],
+    ['is ready', readinessProbe, '/readyz'],
+  ] as const;
+  return expected
+    .filter(([, probe, path]) => probe?.httpGet?.path !== path || probe.httpGet.port !== 'management')
+    .map(([what]) => `whether it ${what} is asked elsewhere than it is answered`);
+}
+
+interface Rollout {
+  /** So many at the least. */
+  readonly replicas: number;
+  /** What the program gives to what is under way when it is told to end. */
+  readonly stopsWithinMs: number;
+}
+
+export function rolloutFaults(
+  manifests: readonly Manifest[],
+  deployment: Manifest,
+  { replicas, stopsWithinMs }: Rollout,
+): readonly string[] {
+  const { spec, metadata } = deployment;
+  const { topologySpreadConstraints = [] } = spec.template.spec;
+  const spread = topologySpreadConstraints.map(({ topologyKey }) => topologyKey);
+  const budgets = ofKind(manifests, 'PodDisruptionBudget').filter((budget) =>
+    selected(manifests, budget.spec.selector).some((one) => one.metadata.name === metadata.name),
+  );
+  return [
+    ...stopFaults(spec.template.spec, stopsWithinMs),
+    ...(spec.strategy?.rollingUpdate?.maxUnavailable === 0 ? [] : ['an update takes a replica before it has another']),
+    ...(replicasOf(manifests, deployment) >= replicas ? [] : [`there are less than ${replicas} replicas`]),
+    ...['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
+      .filter((key) => !spread.includes(key))
+      .map((key) => `all replicas may be where ${key} is the same`),
+    ...(budgets.length === 1 ? [] : ['no disruption budget is its own']),
+  ];
+}
+
+/** Endpoints forget the pod while it still listens; then it has the time that it gives itself. */
+function stopFaults(
+  { containers, terminationGracePeriodSeconds = 30 }: PodSpec,
+  stopsWithinMs: number,
+): readonly string[] {
+  const listens = containers[0]?.lifecycle?.preStop.sleep.seconds ?? 0;
+  const needed = listens + stopsWithinMs / 1_000 + CLOSING_SECONDS;
+  return [
+    ...(listens > 0 ? [] : ['it ends while it is still being called']),
+    ...(terminationGracePeriodSeconds >= needed ? [] : [`it is killed before it has ended: it needs ${needed} s`]),
+  ];
+}
+
+/** What a program wants to connect to, and no policy lets it out. */
+export function reachFaults(
+  manifests: readonly Manifest[],
+  deployment: string,
+  wanted: readonly URL[],
+): readonly string[] {
+  return wanted
+    .filter((url) => !isLetOut(manifests, deployment, url))
+    .map(({ host }) => `no network policy lets it out to ${host}`);
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80, 'redis:': 6379, 'rediss:': 6379 };
+
+function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL): boolean {
+  const port = targetOf(manifests, url);
+  const own = named(manifests, 'Deployment', deployment).spec.template.metadata.labels;
+  // A name of one label is a service in the namespace; what has more is reached by address.
+  const isHere = !url.hostname.includes('.');
+  const reaches = ({ podSelector, ipBlock }: Peer): boolean =>
+    isHere ? podSelector?.matchLabels?.['app.kubernetes.io/name'] === url.hostname : ipBlock !== undefined;
+  return ofKind(manifests, 'NetworkPolicy')
+    .filter(({ spec }) => spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === own['app.kubernetes.io/name'])
+    .flatMap(({ spec }) => spec.egress ?? [])
+    .some(
+      ({ to = [], ports = [] }) =>
+        to.some(reaches) && ports.some((rule) => numberOf(manifests, url.hostname, rule.port) === port),
+    );
+}
+
+/** The port of the pods behind a service: policies know no other. */
+function targetOf(manifests: readonly Manifest[], url: URL): number | undefined {
+  const port = url.port === '' ? defaultPorts[url.protocol] : Number(url.port);
+  const service = ofKind(manifests, 'Service').find(({ metadata }) => metadata.name === url.hostname);
+  const target = service?.spec.ports.find((one) => one.port === port)?.targetPort;
+  return target === undefined ? port : numberOf(manifests, url.hostname, target);
+}
+
+function numberOf(manifests: readonly Manifest[], service: string, port: string | number): number | undefined {
+  if (typeof port === 'number') return port;
+  const pods = selected(manifests, { matchLabels: { 'app.kubernetes.io/name': service } });
+  return pods
+    .flatMap(({ spec }) => spec.template.spec.containers.flatMap(({ ports = [] }) => ports))
+    .find(({ name }) => name === port)?.containerPort;
+}
+
+/** Dashboard and alerts know a job by its name, and the Prometheus operator takes it from a label. */
+export function monitoringFaults(manifests: readonly Manifest[]): readonly string[] {
+  return ofKind(manifests, 'PodMonitor').flatMap((monitor) => [
+    ...selected(manifests, monitor.spec.selector)
+      .filter(({ metadata, spec }) => spec.template.metadata.labels[monitor.spec.jobLabel] !== metadata.name)
+      .map(() => 'the job has another name in the alerts'),
+    ...monitor.spec.podMetricsEndpoints
+      .filter(({ port, path }) => port !== 'management' || path !== '/metrics')
+      .map(({ port, path }) => `there are no metrics on ${port}${path}`),
+  ]);
+}

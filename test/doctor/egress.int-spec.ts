@@ -1,0 +1,215 @@
+import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { type GeneratedClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import { freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { RunningSandbox } from '../sandbox/running-sandbox.js';
+import { type Examination, Examined, messagesOf } from './examined.js';
+
+const TOKEN = 'token-of-the-egress';
+const ALIAS = 'c0ffee00-0368-41ed-b939-0242ac120009';
+
+let examined: Examined;
+let aliasKey: GeneratedClientKey;
+let clientKey: GeneratedClientKey;
+let gateway: RunningSandbox;
+let broker: PlayedBroker;
+const closers: (() => Promise<unknown>)[] = [];
+
+/** What a broker answers, as far as the doctor looks: rights, the session, and the merchant's client key. */
+class PlayedBroker {
+  readonly allowed = new Set(['session:read', 'session:reject', 'payload:decrypt']);
+  readonly asked: string[] = [];
+  session: readonly [number, object] = [200, { generation: 7, expiresAt: '2026-11-22T12:00:00.000Z' }];
+  thumbprint = 'that-of-the-merchant';
+  url = '';
+
+  async start(): Promise<() => Promise<void>> {
+    const server = await LoopbackServer.http(({ method = '', url = '', headers }, response) => {
+      this.asked.push(`${method} ${url}`);
+      const [status, body] =
+        headers.authorization === `Bearer ${TOKEN}` ? this.#answer(url) : [401, { code: 'unauthenticated' }];
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    this.url = `http://127.0.0.1:${server.port}`;
+    return () => server.close();
+  }
+
+  #answer(url: string): readonly [number, object] {
+    const refused = [403, { code: 'forbidden' }] as const;
+    const invalid = [400, { code: 'invalid_request' }] as const;
+    if (url === '/v1/merchants') return [200, { merchants: [] }];
+    if (url.endsWith('/rejections')) return this.allowed.has('session:reject') ? invalid : refused;
+    if (url.endsWith('/decrypt')) return this.allowed.has('payload:decrypt') ? invalid : refused;
+    if (!this.allowed.has('session:read')) return refused;
+    return url.endsWith('/client-key') ? [200, { thumbprint: this.thumbprint }] : this.session;
+  }
+}
+
+interface Differences {
+  readonly gatewayUrl?: string;
+  readonly brokerUrl?: string;
+  readonly managementPort?: number;
+  readonly broker?: string;
+  readonly routes?: string;
+}
+
+async function configure({ gatewayUrl, brokerUrl, managementPort, ...more }: Differences = {}): Promise<void> {
+  await examined.write(
+    'egress.yaml',
+    `egress:
+  management: { port: ${managementPort ?? (await freePort())} }
+  broker: { url: "${brokerUrl ?? broker.url}", tokenFile: token${more.broker ?? ''} }
+  gateway: { baseUrl: "${gatewayUrl ?? gateway.url}", environment: test, timeout: 2s }
+  aliasKeyFiles: [alias.json]
+${more.routes ?? ''}
+  clients:
+    - { name: orders, merchant: shop, token: { sha256: ${createHash('sha256').update('orders').digest('hex')} } }
+    - { name: plugin, merchant: shop, serviceCodeAlias: ${ALIAS}, publicKeyFile: plugin.json }
+`,
+  );
+}
+
+const doctor = (): Promise<Examination> => examined.examine('--egress', examined.path('egress.yaml'));
+
+beforeAll(async () => {
+  [aliasKey, clientKey] = await Promise.all([generateClientKey(), generateClientKey()]);
+  gateway = await RunningSandbox.start(new SystemClock());
+});
+afterAll(() => gateway.close());
+beforeEach(async () => {
+  examined = await Examined.create();
+  broker = new PlayedBroker();
+  closers.push(await broker.start());
+  await examined.write('token', TOKEN);
+  await examined.write('alias.json', JSON.stringify(aliasKey.privateJwk));
+  await examined.write('plugin.json', JSON.stringify(clientKey.publicJwk));
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  await examined.remove();
+});
+
+describe('doctor: an egress', () => {
+  it('passes when broker, keys and gateway are as it needs them, and nothing is created', async () => {
+    await configure();
+    const { code, text, check, checks } = await doctor();
+    expect(checks.filter(({ status }) => status === 'failed' || status === 'not_run')).toEqual([]);
+    expect(code).toBe(0);
+    expect(check('configuration').findings).toMatchObject([{ message: 'clients: 2, routes: 2' }]);
+    expect(check('broker.session')).toMatchObject({ subject: 'shop', facts: { generation: 7 } });
+    expect(check('gateway.http')).toMatchObject({ status: 'passed', subject: new URL(gateway.url).host });
+    expect(check('management').status).toBe('not_applicable');
+    expect(text).not.toContain(TOKEN);
+    expect(text).not.toContain(ALIAS);
+    expect((await gateway.calls()).calls.filter(({ operation }) => operation === 'authorize')).toEqual([]);
+  });
+
+  it('is told which setting the egress would not start with, and that the rest was not looked at', async () => {
+    await configure();
+    await examined.write('plugin.json', '{}');
+    const { code, check } = await doctor();
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain('egress.clients[1].publicKeyFile');
+    expect(check('broker.session').status).toBe('not_run');
+    expect(code).toBe(2);
+  });
+
+  it('needs a broker that is there', async () => {
+    await configure({ brokerUrl: `http://127.0.0.1:${await freePort()}` });
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.access'), 'fault').join()).toContain('ECONNREFUSED');
+    expect(check('broker.session').reason).toBe('it needs broker.access, which failed');
+    expect(check('gateway.http').status).toBe('passed');
+    expect(code).toBe(4);
+  });
+
+  it('needs a broker whose certificate it trusts', async () => {
+    const authority = new TestAuthority();
+    const server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), (_request, response) => {
+      response.end('{}');
+    });
+    closers.push(() => server.close());
+    await configure({ brokerUrl: `https://127.0.0.1:${server.port}` });
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.access'), 'fault').join()).toContain('not trusted');
+    expect(code).toBe(3);
+    await examined.write('ca.pem', authority.cert);
+    await configure({ brokerUrl: `https://127.0.0.1:${server.port}`, broker: ', tls: { caFile: ca.pem }' });
+    expect((await doctor()).check('broker.access').status).toBe('passed');
+  });
+
+  it('needs a token that the broker knows', async () => {
+    await configure();
+    await examined.write('token', 'another');
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.access'), 'fault')).toEqual(['the broker does not know who the egress is']);
+    expect(code).toBe(3);
+  });
+
+  it.each(['session:read', 'session:reject', 'payload:decrypt'])('needs to be allowed %s', async (right) => {
+    await configure();
+    broker.allowed.delete(right);
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.session'), 'fault')).toEqual([`the egress may not ${right} for shop`]);
+    expect(code).toBe(3);
+  });
+
+  it('needs no right to open answers where nothing is sealed', async () => {
+    await configure({ routes: '  routes: [{ path: /ecom/execute_request/hpp/**, body: clear }]' });
+    broker.allowed.delete('payload:decrypt');
+    expect((await doctor()).check('broker.session').status).toBe('passed');
+    expect(broker.asked.filter((line) => line.includes('decrypt'))).toEqual([]);
+  });
+
+  it('needs a session, and is told why there is none', async () => {
+    await configure();
+    broker.session = [503, { code: 'session_unavailable', reason: 'budget_exhausted' }];
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.session'), 'fault')).toEqual([
+      'there is no session to pay with [HTTP 503, session_unavailable, budget_exhausted]',
+    ]);
+    expect(code).toBe(4);
+  });
+
+  it('must not have the key that the bank knows, nor may its client', async () => {
+    await configure();
+    broker.thumbprint = (await importClientKey(aliasKey.privateJwk)).thumbprint;
+    const own = await doctor();
+    expect(messagesOf(own.check('keys'), 'fault')).toEqual(['aliasKeyFiles[0] is the client key of shop']);
+    expect(own.code).toBe(2);
+    broker.thumbprint = (await importClientKey(clientKey.privateJwk)).thumbprint;
+    expect(messagesOf((await doctor()).check('keys'), 'fault')).toEqual([
+      'publicKeyFile of plugin is the client key of shop',
+    ]);
+  });
+
+  it('is told of a gateway that is down', async () => {
+    await configure({ gatewayUrl: `http://127.0.0.1:${await freePort()}` });
+    const { code, check } = await doctor();
+    expect(check('gateway.tcp').status).toBe('failed');
+    expect(code).toBe(4);
+  });
+
+  it.each([
+    [200, 'passed'],
+    [503, 'warned'],
+  ])('that runs and answers %i has %s', async (status, verdict) => {
+    const management = await LoopbackServer.http((_request, response) => void response.writeHead(status).end());
+    closers.push(() => management.close());
+    await configure({ managementPort: management.port });
+    expect((await doctor()).check('management').status).toBe(verdict);
+  });
+
+  it('is looked at wherever its file is named from', async () => {
+    await configure();
+    const file = relative(process.cwd(), examined.path('egress.yaml'));
+    expect((await examined.examine('--egress', file)).check('files').status).toBe('passed');
+  });
+
+  it('is not looked at together with a broker, or with what is for a broker', async () => {
+    const file = examined.path('egress.yaml');
+    expect((await examined.cli('doctor')).code).toBe(64);
+    expect((await examined.cli('doctor', '--egress', file, '--config', file)).code).toBe(64);
+    expect((await examined.cli('doctor', '--egress', file, '--create-session')).code).toBe(64);
+  });
+});

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually, freePort } from '#libs/testing';
+
+export const PROXIES = ['nginx', 'caddy', 'haproxy'] as const;
+export type ProxyName = (typeof PROXIES)[number];
+
+/** What stands in the place of the names that the examples have. */
+export interface Surroundings {
+  readonly brokerUrl: string;
+  readonly brokerToken: string;
+  readonly gatewayPort: number;
+  /** PEM. */
+  readonly gatewayAuthority: string;
+}
+
+interface Example {
+  readonly program: string;
+  /** The files of the example; the first is the program's own configuration. */
+  readonly files: readonly string[];
+  readonly args: (folder: string) => readonly string[];
+}
+
+const EXAMPLES: Readonly<Record<ProxyName, Example>> = {
+  nginx: {
+    program: 'nginx',
+    files: ['nginx.conf'],
+    args: (folder) => ['-e', 'stderr', '-c', join(folder, 'main.conf')],
+  },
+  caddy: {
+    program: 'caddy',
+    files: ['Caddyfile'],
+    args: (folder) => ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')],
+  },
+  haproxy: {
+    program: 'haproxy',
+    files: ['haproxy.cfg', 'session-headers.lua'],
+    args: (folder) => ['-db', '-f', join(folder, 'haproxy.cfg')],
+  },
+};
+
+/** A test run that is cut short must not leave proxies behind. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGTERM');
+});
+
+/** One of the real proxies, set up by the example of the documentation. */
+export class ProxyProgram {
+  readonly url: string;
+  #said = '';
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+
+  private constructor(folder: string, port: number, child: ChildProcess) {
+    this.#folder = folder;
+    this.url = `http://127.0.0.1:${port}`;
+    this.#child = child;
+    this.#ended = once(child, 'close');
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
+    }
+    running.add(child);
+  }
+
+  static async start(name: ProxyName, around: Surroundings): Promise<ProxyProgram> {
+    const { program, files, args } = EXAMPLES[name];
+    const folder = await mkdtemp(join(tmpdir(), `forward-auth-${name}-`));
+    const port = await freePort();
+    const names = namesIn(folder, { ...around, port });
+    await writeFile(join(folder, 'authority.pem'), around.gatewayAuthority);
+    for (const file of files) await writeFile(join(folder, file), fitted(await example(file), names));
+    if (name === 'nginx') await writeNginxFiles(folder, around.brokerToken);
+    // Where Debian has proxies, and users who are not root have no path to.
+    const path = `${process.env['PATH']}:/usr/sbin`;
+    const env = { ...process.env, PATH: path, BROKER_TOKEN: around.brokerToken, HOME: folder, XDG_DATA_HOME: folder };
+    const child = spawn(program, args(folder), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const proxy = new ProxyProgram(folder, port, child);
+    await proxy.#ready();
+    return proxy;
+  }
+
+  /** Everything that it has printed. */
+  get said(): string {
+    return this.#said;
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    await this.#ended;
+    running.delete(this.#child);
+    await rm(this.#folder, { recursive: true });
+  }
+
+  async #ready(): Promise<void> {
+    await eventually(async () => {
+      if (this.#child.exitCode !== null) throw new Error(`it ended: ${this.#said}`);
+      return fetch(`${this.url}/not-a-payment`).then(
+        ({ status }) => status === 404,
+        () => false,
+      );
+    });
+  }
+}
+
+function example(file: string): Promise<string> {
+  return readFile(fileURLToPath(new URL(`../../docs/examples/forward-auth/${file}`, import.meta.url)), 'utf8');
+}
+
+/** What the examples name, and what it is here. */
+function namesIn(folder: string, around: Surroundings & { readonly port: number }): readonly [string, string][] {
+  return [
+    ['127.0.0.1:8089', `127.0.0.1:${around.port}`],
+    ['session-broker:8080', new URL(around.brokerUrl).host],
+    ['gateway.bank.example:443', `localhost:${around.gatewayPort}`],
+    ['gateway.bank.example', 'localhost'],
+    ['/etc/ssl/certs/ca-certificates.crt', join(folder, 'authority.pem')],
+    ['/etc/nginx/session-broker-token.conf', join(folder, 'token.conf')],
+    ['/etc/haproxy/session-headers.lua', join(folder, 'session-headers.lua')],
+  ];
+}
+
+function fitted(text: string, names: readonly [string, string][]): string {
+  return names.reduce((fitting, [named, here]) => fitting.replaceAll(named, here), text);
+}
+
+/** The example of nginx is one of the files that its main configuration includes. */
+async function writeNginxFiles(folder: string, token: string): Promise<void> {
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  const places = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ');
+  // The strictest setting for the example: nginx drops forged headers with an underscore by itself otherwise.
+  const http = `access_log off; underscores_in_headers on; ${places} include ${join(folder, 'nginx.conf')};`;
+  const user = process.getuid?.() === 0 ? 'user root;' : '';
+  const main = `daemon off; error_log stderr; pid ${join(folder, 'pid')}; ${user} events {} http { ${http} }`;
+  await writeFile(join(folder, 'main.conf'), main);
+  await writeFile(join(folder, 'token.conf'), `proxy_set_header Authorization "Bearer ${token}";`, { mode: 0o600 });
+}
