@@ -22,7 +22,7 @@ export interface HeldFacts {
   readonly isFollowing: boolean;
 }
 
-/** How long a request waits for the first answer of a broker of which nothing bad is known yet. */
+/** How long a request waits for the broker's first answer, or for one of a broker that is away. */
 const FIRST_LOOK_MS = 2_000;
 /** For a dead session to be replaced, and for an answer to be opened: longer than a create call takes at most. */
 const BROKER_TIMEOUT_MS = 10_000;
@@ -48,6 +48,7 @@ export class MerchantSession {
     this.#broker = new SessionBroker({
       ...parts.access,
       merchant: parts.merchant,
+      time: parts.clock,
       timeoutMs: BROKER_TIMEOUT_MS,
       onEvent: (event) => this.#note(event),
     });
@@ -75,23 +76,32 @@ export class MerchantSession {
    */
   async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     if (this.#reporting !== undefined) await this.#reporting;
-    if (this.#valid() !== undefined) return this.#run(send, gone);
+    // With the broker away, the client may know of an end that our wall clock has not seen, and would wait for the next.
+    if (this.#valid() !== undefined) return this.#isInterrupted ? this.#runSoon(send, gone) : this.#run(send, gone);
     if (this.#trouble === undefined && !this.#isInterrupted) return this.#runSoon(send, gone);
     this.#look();
     throw this.#unavailable(this.#trouble ?? 'silence');
   }
 
   /**
-   * Has a session replaced that the gateway does not accept any more. Nobody waits for it but the next request, which has a
-   * newer one then, or the one that there is: what goes wrong is told by whoever finds none.
+   * Has a session replaced that the gateway does not accept any more. Nobody waits for it but the next requests, which
+   * have a newer one then, or the one that there is: what goes wrong is told by whoever finds none.
    */
   report(generation: number, reason: string): void {
+    const { clock } = this.#parts;
+    const given = new AbortController();
+    // A broker that is away cannot replace anything, and the session may still be taken: a bare 401 says little.
+    const timer = clock.schedule(FIRST_LOOK_MS, () => (this.#isInterrupted ? given.abort(unreported()) : undefined));
     const replaced = this.#run((session) => {
       if (session.generation === generation) throw new SessionRejected(reason);
       return Promise.resolve();
-    });
-    const done = (): void => void (this.#reporting = undefined);
-    this.#reporting = replaced.then(done, done);
+    }, given.signal);
+    const done = (): void => {
+      timer.cancel();
+      if (this.#reporting === reporting) this.#reporting = undefined;
+    };
+    const reporting = replaced.then(done, done);
+    this.#reporting = reporting;
   }
 
   /** @returns a compact JWE to the key of this very session */
@@ -143,6 +153,7 @@ export class MerchantSession {
       return await this.#run(first, AbortSignal.any([gone, silence.signal]));
     } catch (error) {
       if (error !== silence.signal.reason) throw error;
+      this.#held = undefined;
       this.#troubled('silence');
       throw this.#unavailable('silence');
     } finally {
@@ -152,18 +163,24 @@ export class MerchantSession {
 
   #look(): void {
     const done = (): void => void (this.#looking = undefined);
-    this.#looking ??= this.#broker.session().then(done, (error: unknown) => {
+    const found = (session: Session): void => {
+      done();
+      // No news for the client, which had it all the time, where it was only out of reach.
+      this.#hold(session);
+    };
+    this.#looking ??= this.#broker.session().then(found, (error: unknown) => {
       done();
       this.#troubled(error);
     });
   }
 
+  #hold({ generation, expiresAt }: Pick<Session, 'generation' | 'expiresAt'>): void {
+    this.#held = { generation, expiresAtMs: Date.parse(expiresAt) };
+    this.#trouble = undefined;
+  }
+
   #note(event: ClientEvent): void {
-    if (event.type === 'session') {
-      this.#held = { generation: event.generation, expiresAtMs: Date.parse(event.expiresAt) };
-      this.#trouble = undefined;
-      return;
-    }
+    if (event.type === 'session') this.#hold(event);
     if (event.type === 'following') [this.#isFollowing, this.#isInterrupted] = [true, false];
     if (event.type === 'interrupted') this.#interrupted(event.error);
     if (event.type === 'resumed' && event.held > 0) this.#parts.onHeld(event.held);
@@ -194,6 +211,10 @@ export class MerchantSession {
     const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
     return new BrokerError('session_unavailable', { detail, retryAfterMs });
   }
+}
+
+function unreported(): BrokerError {
+  return new BrokerError('session_unavailable', { detail: 'the broker was not told in time' });
 }
 
 function codeOf(trouble: SessionBrokerError | 'silence'): string {

@@ -1,0 +1,225 @@
+import type { Session } from '#libs/client';
+import type { Logger } from '#libs/telemetry';
+import { FakeClock } from '#libs/testing';
+import {
+  aDocument,
+  type EventFeed,
+  json,
+  problem,
+  ScriptedBroker,
+} from '../../libs/client/fixtures/scripted-broker.js';
+import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
+
+const LIFETIME_MS = 900_000;
+const FIRST_LOOK_MS = 2_000;
+const nobodyLeaves = new AbortController().signal;
+const generationOf = ({ generation }: Session): Promise<number> => Promise.resolve(generation);
+
+describe('the session of a merchant', () => {
+  let clock: FakeClock;
+  let broker: ScriptedBroker;
+  let feeds: EventFeed[];
+  let lines: string[];
+  let held: number[];
+  let session: MerchantSession;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    broker = new ScriptedBroker();
+    feeds = broker.streaming();
+    lines = [];
+    held = [];
+    const write = (_fields: object, message: string): void => void lines.push(message);
+    const logger = { warn: write, error: write } as Partial<Logger> as Logger;
+    const access = { url: 'http://broker.test/', auth: () => 'token', fetch: broker.fetch };
+    const onHeld = (requests: number): void => void held.push(requests);
+    session = new MerchantSession({ merchant: 'shop', access, clock, logger, onHeld });
+  });
+  afterEach(() => session.close());
+
+  /** What becomes of a request, as far as it is known without time passing. */
+  const ask = (gone: AbortSignal = nobodyLeaves): { result: string } => {
+    const asked = { result: 'waits' };
+    session.use(generationOf, gone).then(
+      (generation) => (asked.result = `generation ${generation}`),
+      (error: { readonly code?: string }) => (asked.result = error.code ?? 'another error'),
+    );
+    return asked;
+  };
+  const outcome = async (): Promise<string> => {
+    const asked = ask();
+    await clock.settle();
+    return asked.result;
+  };
+  const begin = async (): Promise<void> => {
+    broker.on('read', () => json(aDocument({ createdAtMs: clock.now() })));
+    session.start();
+    await session.settled();
+    await clock.settle();
+  };
+  const brokerGoesAway = async (): Promise<void> => {
+    for (const route of ['read', 'poll', 'events', 'rejections'] as const) {
+      broker.on(route, () => Promise.reject(new TypeError('fetch failed')));
+    }
+    for (const feed of feeds) feed.cut();
+    await clock.settle();
+  };
+
+  it('is there at once when it is held', async () => {
+    await begin();
+    expect(await outcome()).toBe('generation 1');
+    expect(session.facts).toMatchObject({ merchant: 'shop', generation: 1, expiresAtMs: clock.now() + LIFETIME_MS });
+  });
+
+  it('is waited for by a request that is earlier than it', async () => {
+    broker.on('read', () => new Promise((resolve) => clock.schedule(1_500, () => resolve(json(aDocument())))));
+    session.start();
+    const asked = ask();
+    await clock.advance(1_499);
+    expect(asked.result).toBe('waits');
+    await clock.advance(1);
+    await clock.settle();
+    expect(asked.result).toBe('generation 1');
+  });
+
+  it('is waited for two seconds at most, and then for no request any more', async () => {
+    session.start();
+    const asked = ask();
+    await clock.advance(FIRST_LOOK_MS - 1);
+    expect(asked.result).toBe('waits');
+    await clock.advance(1);
+    expect(asked.result).toBe('session_unavailable');
+    expect(await outcome()).toBe('session_unavailable');
+    await expect(session.use(generationOf, nobodyLeaves)).rejects.toMatchObject({ retryAfterMs: 1_000 });
+    expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+  });
+
+  it('is refused at once when the broker is known to be away', async () => {
+    await begin();
+    await brokerGoesAway();
+    await clock.advance(LIFETIME_MS + 1);
+    expect(await outcome()).toBe('session_unavailable');
+  });
+
+  it('is refused soon, and then at once, when the wall clock alone says that it is still valid', async () => {
+    await begin();
+    await brokerGoesAway();
+    clock.jumpWall(-LIFETIME_MS);
+    await clock.advance(LIFETIME_MS + 1);
+    const asked = ask();
+    await clock.advance(FIRST_LOOK_MS);
+    expect(asked.result).toBe('session_unavailable');
+    expect(await outcome()).toBe('session_unavailable');
+    expect(session.facts.expiresAtMs).toBeUndefined();
+  });
+
+  it('goes on to its end while the broker is away, and not beyond', async () => {
+    await begin();
+    await brokerGoesAway();
+    expect(session.facts.isFollowing).toBe(false);
+    await clock.advance(LIFETIME_MS - 1);
+    expect(await outcome()).toBe('generation 1');
+    await clock.advance(2);
+    expect(await outcome()).toBe('session_unavailable');
+  });
+
+  it('is there again when the broker is', async () => {
+    session.start();
+    ask();
+    await clock.advance(FIRST_LOOK_MS);
+    expect(await outcome()).toBe('session_unavailable');
+    broker.on('read', () => json(aDocument({ generation: 7, createdAtMs: clock.now() })));
+    ask();
+    await clock.advance(30_000);
+    expect(await outcome()).toBe('generation 7');
+  });
+
+  it('is replaced by what the broker tells of', async () => {
+    await begin();
+    feeds.at(-1)?.session(aDocument({ generation: 2, createdAtMs: clock.now() }));
+    await clock.settle();
+    expect(await outcome()).toBe('generation 2');
+    expect(session.facts).toMatchObject({ generation: 2, isFollowing: true });
+  });
+
+  it('is held back during a hand-over, which is counted', async () => {
+    await begin();
+    broker.on('handovers', () => new Response(null, { status: 204 }));
+    feeds.at(-1)?.handover({ generation: 2, holdForMs: 1_000, participant: 'p-1' });
+    await clock.settle();
+    const asked = ask();
+    await clock.settle();
+    expect(asked.result).toBe('waits');
+    feeds.at(-1)?.session(aDocument({ generation: 2, createdAtMs: clock.now() }));
+    await clock.settle();
+    expect(asked.result).toBe('generation 2');
+    expect(held).toEqual([1]);
+  });
+
+  describe('that was reported', () => {
+    it('is a newer one for the next request', async () => {
+      await begin();
+      broker.on('rejections', () => json(aDocument({ generation: 2, createdAtMs: clock.now() })));
+      session.report(1, 'http_401');
+      expect(await outcome()).toBe('generation 2');
+      const [report] = broker.seen('rejections');
+      expect(JSON.parse(String(report?.body))).toMatchObject({ generation: 1, reason: 'http_401' });
+    });
+
+    it('is not reported when a newer one is there already', async () => {
+      await begin();
+      feeds.at(-1)?.session(aDocument({ generation: 2, createdAtMs: clock.now() }));
+      await clock.settle();
+      session.report(1, 'http_401');
+      expect(await outcome()).toBe('generation 2');
+      expect(broker.seen('rejections')).toEqual([]);
+    });
+
+    it('goes on after two seconds at most when the broker is away', async () => {
+      await begin();
+      await brokerGoesAway();
+      session.report(1, 'http_401');
+      const asked = ask();
+      await clock.advance(FIRST_LOOK_MS);
+      await clock.settle();
+      expect(asked.result).toBe('generation 1');
+      expect(await outcome()).toBe('generation 1');
+    });
+
+    it('is waited for while the broker makes the next one', async () => {
+      await begin();
+      const next = (): Response => json(aDocument({ generation: 2, createdAtMs: clock.now() }));
+      broker.on('rejections', () => new Promise((resolve) => clock.schedule(3_000, () => resolve(next()))));
+      session.report(1, 'http_401');
+      const asked = ask();
+      await clock.advance(2_999);
+      expect(asked.result).toBe('waits');
+      await clock.advance(1);
+      await clock.settle();
+      expect(asked.result).toBe('generation 2');
+    });
+  });
+
+  it('is not used for a client that has gone', async () => {
+    const gone = new AbortController();
+    const asked = ask(gone.signal);
+    gone.abort(Object.assign(new Error('gone'), { code: 'request_timeout' }));
+    await clock.settle();
+    expect(asked.result).toBe('request_timeout');
+  });
+
+  it.each([
+    ['the broker cannot open it', () => problem(422, 'jwe_not_opened')],
+    ['the egress may not have it opened', () => problem(403, 'forbidden')],
+  ])('opens no answer when %s', async (_why, answer) => {
+    broker.on('decrypt', answer);
+    await expect(session.open('a.b.c.d.e')).rejects.toMatchObject({ code: 'answer_unopened' });
+  });
+
+  it('leaves nothing behind when it is closed', async () => {
+    await begin();
+    await session.close();
+    await clock.settle();
+    expect(clock.pendingTasks).toBe(0);
+  });
+});
