@@ -16,6 +16,7 @@ export const libLayers = {
   store: ['session', 'jwe', 'errors', 'clock'],
   telemetry: ['errors', 'clock'],
   configuration: ['session', 'jwe', 'errors', 'clock'],
+  program: ['errors'],
   edge: ['configuration', 'errors', 'clock'],
   'status-page': ['session', 'errors', 'clock'],
   testing: ['session', 'errors', 'clock'],
@@ -24,9 +25,9 @@ export const libLayers = {
 
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
-  broker: [...everyLib, 'edge', 'status-page'],
+  broker: [...everyLib, 'program', 'edge', 'status-page'],
   cli: everyLib,
-  egress: ['client', 'jwe', 'outbound', 'edge', 'configuration', 'telemetry', 'errors', 'clock'],
+  egress: ['client', 'jwe', 'outbound', 'program', 'edge', 'configuration', 'telemetry', 'errors', 'clock'],
   sandbox: ['telemetry', 'errors', 'clock'],
 };
 

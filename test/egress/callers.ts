@@ -83,7 +83,7 @@ export class AliasCaller implements Caller {
   async create(): Promise<Answer> {
     const headers = ['x-api_version', 'v1', 'content-type', 'application/json'];
     const body = JSON.stringify({ serviceCode: this.own.serviceCode });
-    return this.#read(await exchange(this.url, { path: CREATE, headers, body }));
+    return this.#read(await exchange(this.url, { path: CREATE, headers, body }), 'sealed');
   }
 
   async session(): Promise<AliasSession> {
@@ -107,16 +107,16 @@ export class AliasCaller implements Caller {
     const plaintext = typeof members === 'string' ? members : JSON.stringify(members);
     const body = route === 'sealed' ? await this.seal(plaintext) : plaintext;
     const own = [...(await this.presented()), ...type];
-    return this.#read(await exchange(this.url, { path, headers: [...own, ...headers], body, ...rest }));
+    return this.#read(await exchange(this.url, { path, headers: [...own, ...headers], body, ...rest }), route);
   }
 
   async seal(plaintext: string): Promise<string> {
     return sealCompact(plaintext, readPublicKey((await this.session()).serverPublic));
   }
 
-  #read(raw: RawAnswer): Answer {
+  #read(raw: RawAnswer, route: Route): Answer {
     const text = raw.body.toString('utf8');
-    const { jwe } = membersOf(text);
+    const { jwe } = route === 'sealed' ? membersOf(text) : {};
     const opened = typeof jwe === 'string' ? openCompact(jwe, this.own.key).toString('utf8') : text;
     return { ...raw, text: opened, code: codeOf(opened) };
   }

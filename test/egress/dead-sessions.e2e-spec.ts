@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { eventually } from '#libs/testing';
 import type { Caller, Route } from './callers.js';
 import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
@@ -94,6 +95,8 @@ describe('a session that the gateway calls dead', () => {
         const given = await caller.pay(route, PAYMENT);
         expect(outcomeOf(given, { ...GOOD, sent: { status: 401, body } })).toBe('as sent');
         expect(gateway.seen).toHaveLength(1);
+        if (!body.includes('msgCode')) await eventually(() => broker.rejections.length > 0);
+        broker.rejections.length = 0;
       }
   });
 

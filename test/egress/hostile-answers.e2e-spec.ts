@@ -34,19 +34,18 @@ describe('what a gateway may answer', () => {
 
   it.each(cases)('$name, $route: said as it is, in bounded time, and asked once', async (hostile) => {
     const { route, plays, outcome, sent } = hostile;
-    for (const caller of callers) {
-      await gateway.script(...plays);
+    // Both forms at once: most of these cases are a matter of waiting.
+    await gateway.script(...callers.flatMap(() => plays));
+    const told = callers.map(async (caller) => {
       const answer = await caller.pay(route, { merchantRequestId: 'payment-1' });
-      const told = outcomeOf(answer, { good: JSON.stringify(PAID), ...(sent && { sent }) });
-      expect({ form: caller.form, told: [outcome[route]].flat().includes(told) || told }).toEqual({
-        form: caller.form,
-        told: true,
-      });
       expect(answer.tookMs).toBeLessThan(BOUND_MS);
-      expect(gateway.connections).toBeLessThanOrEqual(1);
-      expect(gateway.seen.length).toBeLessThanOrEqual(1);
-      expect(broker.rejections).toEqual([]);
-    }
+      return outcomeOf(answer, { good: JSON.stringify(PAID), ...(sent && { sent }) });
+    });
+    const expected = [outcome[route]].flat();
+    expect((await Promise.all(told)).filter((each) => !expected.includes(each))).toEqual([]);
+    expect(gateway.connections).toBeLessThanOrEqual(callers.length);
+    expect(gateway.seen.length).toBeLessThanOrEqual(callers.length);
+    expect(broker.rejections).toEqual([]);
   });
 
   it('goes on afterwards as if nothing had been', async () => {

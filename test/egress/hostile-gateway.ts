@@ -46,6 +46,7 @@ export class HostileGateway {
   #plays: readonly Play[] = [];
   #connectionsAtScript = 0;
   #server: LoopbackServer | undefined;
+  readonly #sockets = new Set<Socket>();
 
   private constructor(broker: PlayedBroker) {
     this.#broker = broker;
@@ -72,7 +73,7 @@ export class HostileGateway {
 
   /** What to do with the next requests; forgets those that were seen, and closes what they have left open. */
   async script(...plays: readonly Play[]): Promise<void> {
-    await this.#server?.dropConnections();
+    await this.dropConnections();
     this.seen = [];
     this.#plays = plays;
     this.#connectionsAtScript = this.#server?.connections ?? 0;
@@ -80,6 +81,8 @@ export class HostileGateway {
 
   /** Closes every connection, as a gateway does with idle ones. */
   async dropConnections(): Promise<void> {
+    // A play that reads nothing would not see the end of its connection either.
+    for (const socket of this.#sockets) socket.resume();
     await this.#server?.dropConnections();
   }
 
@@ -104,6 +107,8 @@ export class HostileGateway {
 
   #welcome(socket: Socket): void {
     const requests = new IncomingRequests();
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
     const play = this.#playOf(this.seen.length);
     if (play.on === 'connection') play.run(this.#part(socket, requests.none));
     socket.on('data', (octets: Buffer) => {

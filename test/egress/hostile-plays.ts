@@ -6,7 +6,7 @@ import { answer, good, type Part, type Play } from './hostile-gateway.js';
 import type { SentAnswer } from './outcome.js';
 
 /** How long the egress of these tests waits for an answer. */
-export const TIMEOUT_MS = 700;
+export const TIMEOUT_MS = 800;
 
 /** One thing that a gateway may do, and what a caller may be told of it on each kind of route. */
 export interface HostileCase {
@@ -81,7 +81,7 @@ const strangers = generateKeyPair();
 const slow: readonly HostileCase[] = [
   {
     name: 'slow headers, within the time',
-    plays: [dripped(({ good }) => answer(200, good), 300)],
+    plays: [dripped(({ good }) => answer(200, good), 100)],
     outcome: both('good'),
   },
   {

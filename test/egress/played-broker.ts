@@ -34,6 +34,14 @@ interface Told {
 
 const sessionEvent = (data: object): Told => ({ event: 'session', data });
 const LIFETIME_MS = 900_000;
+/** In seconds: what lasts longer than a caller would wait is not waited for. */
+const RETRY_AFTER = {
+  session_unavailable: '1',
+  overloaded: '60',
+  unauthenticated: undefined,
+  route_not_found: undefined,
+  jwe_not_opened: undefined,
+};
 
 /**
  * A broker that has no gateway and no budget: each report of a dead session makes the next one at once. For tests that
@@ -46,6 +54,8 @@ export class PlayedBroker {
   readonly rejections: Rejection[] = [];
   /** Answers that were opened. */
   opened = 0;
+  /** Word that no call is running, so that a session may be replaced. */
+  readyReports = 0;
   /** `none`: there is no session to give; `silent`: the connection is dropped. */
   serves: 'sessions' | 'none' | 'silent' = 'sessions';
   /** When false, opening fails as it does while the broker cannot be asked. */
@@ -116,12 +126,17 @@ export class PlayedBroker {
 
   #session(response: ServerResponse, { path, merchant, body }: Played): void {
     if (path === '/session') return this.#json(response, this.#document(this.#current(merchant)));
-    if (path === '/session/handovers') return void response.writeHead(204).end();
+    if (path === '/session/handovers') return this.#ready(response);
     if (path !== '/session/rejections') return this.#problem(response, 404, 'route_not_found');
     const { generation, reason } = JSON.parse(body) as { generation: number; reason: string };
     this.rejections.push({ merchant, generation, reason });
     const current = this.#current(merchant);
     this.#json(response, this.#document(current.generation > generation ? current : this.renew(merchant)));
+  }
+
+  #ready(response: ServerResponse): void {
+    this.readyReports += 1;
+    response.writeHead(204).end();
   }
 
   #stream(request: IncomingMessage, stream: { readonly merchant: string; readonly response: ServerResponse }): void {
@@ -182,9 +197,9 @@ data: ${JSON.stringify(data)}
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }
 
-  #problem(response: ServerResponse, status: number, code: string): void {
-    const wait = status === 503 ? { 'retry-after': '7' } : {};
-    response.writeHead(status, { 'content-type': 'application/problem+json', ...wait });
+  #problem(response: ServerResponse, status: number, code: keyof typeof RETRY_AFTER): void {
+    const wait = RETRY_AFTER[code];
+    response.writeHead(status, { 'content-type': 'application/problem+json', ...(wait && { 'retry-after': wait }) });
     response.end(JSON.stringify({ type: `urn:x:${code}`, title: 'A title', status, code }));
   }
 }

@@ -46,6 +46,7 @@ export interface EgressSetUp {
   /** A replica of another has the same ones. */
   readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
+  readonly routes?: readonly EgressRoute[];
   readonly telemetry?: Telemetry;
   /** Where its audit goes; nowhere unless told. */
   readonly audit?: string;
@@ -119,7 +120,7 @@ export class RunningEgress {
       },
       aliasKeys: this.aliasKeys,
       clients: await Promise.all(this.clients.map(configured)),
-      routes: ROUTES,
+      routes: given.routes ?? ROUTES,
       audit: { destination: given.audit ?? 'none' },
       reload: { watch: false, everyMs: 60_000 },
       log: { level: 'debug' },

@@ -4,7 +4,7 @@ import { SessionReplica } from '#libs/session';
 import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnection } from '#libs/status-page';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { SessionWatchers } from '../events/session-watchers.js';
-import { VERSION } from '../platform/version.js';
+import { VERSION } from '#libs/program';
 import { StoreState } from '../renewal/store-state.js';
 import { ReadinessProbe } from './readiness.service.js';
 

@@ -1,4 +1,0 @@
-/**
- * The version of package.json, which a build without that file beside it must know as well. A test keeps the two equal.
- */
-export const VERSION = '0.1.0';

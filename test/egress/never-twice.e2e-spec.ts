@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { CREATE_PURCHASE, DATE, orderRequest } from '../sandbox/payment-desk.js';
+import type { Answer, Caller, Members, Route } from './callers.js';
+import { EgressStage } from './egress-stage.js';
+import type { RunningEgress } from './running-egress.js';
+
+const TIMEOUT_MS = 600;
+const BOUND_MS = TIMEOUT_MS + 3_000;
+const ROUTES: readonly Route[] = ['clear', 'sealed'];
+const OPERATIONS = { clear: 'create-order', sealed: 'create-purchase' };
+
+/** Every fault of the sandbox that a payment can meet. */
+const FAULTS: readonly Members[] = [
+  { kind: 'latency', delayMs: 200 },
+  { kind: 'latency', delayMs: 200, at: 'answer' },
+  { kind: 'latency', delayMs: TIMEOUT_MS * 2 },
+  { kind: 'latency', delayMs: TIMEOUT_MS * 2, at: 'answer' },
+  ...['arrival', 'answer', 'body'].flatMap((at) => [
+    { kind: 'hang', at },
+    { kind: 'drop', at },
+  ]),
+  { kind: 'clock_skew', skewMs: 3_600_000 },
+  { kind: 'slow', part: 'headers' },
+  { kind: 'slow', part: 'body' },
+  { kind: 'slow', part: 'body', bytes: 4_096, everyMs: 1 },
+  { kind: 'error' },
+  { kind: 'error', status: 200, msgCode: 'b_unknown_error' },
+  { kind: 'error', status: 401, msgCode: 'b_auth_token_expired' },
+  { kind: 'error', status: 429, msgCode: 'b_overload_error', retryAfter: '1' },
+  ...[301, 302, 307, 308].map((status) => ({ kind: 'redirect', status })),
+  { kind: 'empty' },
+  { kind: 'empty', status: 200 },
+  { kind: 'garbage_body' },
+  { kind: 'garbage_body', status: 500, text: '{"jwe":' },
+  { kind: 'firewall_page' },
+  { kind: 'firewall_page', status: 200 },
+  { kind: 'address_refused' },
+  { kind: 'address_refused', as: 'reset' },
+  { kind: 'address_refused', as: 'silence' },
+  ...['random', 'truncated', 'four_parts', 'tampered', 'other_alg', 'zip', 'crit', 'bad_epk'].map((shape) => ({
+    kind: 'garbage_jwe',
+    shape,
+  })),
+  { kind: 'wrong_key' },
+  { kind: 'oversized' },
+  { kind: 'oversized', part: 'headers', bytes: 100_000 },
+  { kind: 'missing_fields', fields: ['jwe'] },
+];
+
+/** What a caller may conclude from an answer about the payment. */
+function conclusionOf({ isCut, status, code, text }: Answer): 'done' | 'not done' | 'not known' {
+  if (isCut) return 'not known';
+  if (/"(hppOrderId|operationId)"/.test(text) && status === 200) return 'done';
+  const ours = ['answer_late', 'answer_lost', 'answer_unusable', 'answer_unopened'];
+  if (code === undefined || ours.includes(code)) return 'not known';
+  return 'not done';
+}
+
+describe('a payment through the egress', () => {
+  let stage: EgressStage;
+  let egress: RunningEgress;
+  let encryptedCardNumber: string;
+
+  beforeAll(async () => {
+    // A doubled payment shows in the ledger as what it is, and not as a refusal of the second.
+    stage = await EgressStage.start({ settings: { duplicates: 'accepted' } });
+    egress = await stage.egress({ timeoutMs: TIMEOUT_MS });
+    encryptedCardNumber = await stage.sealedCard();
+    for (const caller of egress.callers()) await caller.pay('clear', orderRequest());
+  });
+  afterAll(() => stage.close());
+
+  const pay = (caller: Caller, route: Route, merchantRequestId: string): Promise<Answer> =>
+    route === 'clear'
+      ? caller.pay('clear', orderRequest({ merchantRequestId }))
+      : caller.pay('sealed', aPurchase(merchantRequestId), { path: CREATE_PURCHASE });
+  const aPurchase = (merchantRequestId: string): Members => ({
+    merchantRequestId,
+    merchantId: 'terminal-1',
+    encryptedCardNumber,
+    coinAmount: 12_500,
+    desiredThreeDSMode: 'MUST_NOT',
+    date: DATE,
+    customerData: { senderCustomerId: 'customer-1' },
+  });
+  const entryOf = async (merchantRequestId: string): Promise<Members> => {
+    const { payments } = await stage.ledger(`?merchantRequestId=${merchantRequestId}`);
+    return payments[0] ?? { requests: 0, accepted: 0 };
+  };
+
+  const toldTruly = async (caller: Caller, route: Route): Promise<void> => {
+    const merchantRequestId = randomUUID();
+    const answer = await pay(caller, route, merchantRequestId);
+    expect(answer.tookMs).toBeLessThan(BOUND_MS);
+    const { requests, accepted } = await entryOf(merchantRequestId);
+    expect(requests).toBeLessThanOrEqual(1);
+    const conclusion = conclusionOf(answer);
+    expect({ conclusion, accepted, answer: answer.text.slice(0, 300) }).toMatchObject({
+      accepted: conclusion === 'done' ? 1 : conclusion === 'not done' ? 0 : accepted,
+    });
+  };
+
+  it.each(FAULTS.map((fault) => ({ fault, said: JSON.stringify(fault) })))(
+    'is sent once, and what its caller is told is true: $said',
+    async ({ fault }) => {
+      const callers = egress.callers();
+      for (const route of ROUTES)
+        await stage.control('POST', '/faults', { ...fault, operation: OPERATIONS[route], times: callers.length });
+      // All at once: most of these cases are a matter of waiting.
+      const payments = callers.flatMap((caller) => ROUTES.map((route) => toldTruly(caller, route)));
+      await Promise.allSettled(payments);
+      await stage.control('DELETE', '/faults');
+      await Promise.all(payments);
+    },
+  );
+
+  it('is not one of two after all of them', async () => {
+    const { totals } = await stage.ledger();
+    expect(totals).toMatchObject({ doubled: 0, repeated: 0 });
+    expect(await stage.createCalls()).toBe(1);
+  });
+
+  it('is repeated after a dead session, with the same merchantRequestId, and is carried out once', async () => {
+    await stage.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exists');
+    const ids = Array.from({ length: 40 }, () => randomUUID());
+    const callers = egress.callers();
+    const payments = ids.map((id, index) =>
+      pay(callers[index % 2] ?? egress.plain(), ROUTES[(index >> 1) % 2] ?? 'clear', id),
+    );
+    const answers = await Promise.all(payments);
+    expect(new Set(answers.map(conclusionOf))).toEqual(new Set(['done']));
+    const entries = await Promise.all(ids.map(entryOf));
+    expect(entries.map(({ accepted }) => accepted)).toEqual(ids.map(() => 1));
+    expect(Math.max(...entries.map(({ requests }) => Number(requests)))).toBeLessThanOrEqual(2);
+    expect(await stage.createCalls()).toBe(2);
+  });
+});
