@@ -20,6 +20,14 @@ const ALIAS = '9d7a2c51-6f0e-4f2b-9b7e-3c1d5a8e4f60';
 const OPERATIONS = '/ecom/execute_request/hpp/v1/operations';
 const CREATE = '/api-gateway/authorize_virtual_device';
 
+const ORDER = { hppOrderId: 'order-of-nobody' };
+
+interface Sending {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
 interface Answer {
   readonly status: number | undefined;
   readonly body: Record<string, unknown>;
@@ -82,7 +90,7 @@ describe('an egress among certificates', () => {
 
   const send = (
     client: TestCertificate | undefined,
-    { path = OPERATIONS, headers = {}, body = { hppOrderId: 'order-of-nobody' } } = {},
+    { path = OPERATIONS, headers = {}, body = ORDER }: Sending = {},
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const identity = client === undefined ? {} : { cert: client.cert, key: client.key };
