@@ -8,7 +8,7 @@ import { Callers } from '../callers/callers.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { RouteTable } from '../routes/route-table.js';
 import type { HeldFacts, MerchantSession } from '../sessions/merchant-session.js';
-import { SharedSessions } from '../sessions/shared-sessions.js';
+import { BrokerSessions } from '../sessions/broker-sessions.js';
 
 export interface DeploymentParts {
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface DeploymentParts {
 
 interface Foundation {
   readonly clock: Clock;
-  readonly shared: SharedSessions;
+  readonly brokerSessions: BrokerSessions;
 }
 
 /** As many payments at once as a busy shop has; each waits for its own connection, and for no other payment. */
@@ -32,11 +32,11 @@ export class Deployment {
   readonly gateway: GatewayClient;
   readonly alias: AliasSessions;
   readonly configuration: EgressConfiguration;
-  readonly #shared: SharedSessions;
+  readonly #brokerSessions: BrokerSessions;
   readonly #sessions: ReadonlyMap<string, MerchantSession>;
   readonly #connections: OutboundConnections;
 
-  private constructor(configuration: EgressConfiguration, alias: AliasSessions, { clock, shared }: Foundation) {
+  private constructor(configuration: EgressConfiguration, alias: AliasSessions, { clock, brokerSessions }: Foundation) {
     const { clients, routes, gateway } = configuration;
     this.configuration = configuration;
     this.alias = alias;
@@ -44,9 +44,9 @@ export class Deployment {
     this.callers = new Callers({ clients, certificates: new CertificateCallers(clock), alias });
     this.routes = new RouteTable(routes);
     this.gateway = new GatewayClient({ connections: this.#connections, settings: gateway, clock });
-    this.#shared = shared;
+    this.#brokerSessions = brokerSessions;
     const merchants = new Set(clients.map(({ merchant }) => merchant));
-    this.#sessions = new Map([...merchants].map((merchant) => [merchant, shared.take(merchant)]));
+    this.#sessions = new Map([...merchants].map((merchant) => [merchant, brokerSessions.take(merchant)]));
   }
 
   /** @param before the one that it replaces: where the broker is the same, the sessions are */
@@ -58,9 +58,11 @@ export class Deployment {
     const { clients, aliasKeys: keys, broker } = configuration;
     const { clock } = parts;
     const alias = await AliasSessions.create({ clients, keys, clock });
-    const shared =
-      before !== undefined && before.#shared.areOf(broker) ? before.#shared : new SharedSessions({ ...parts, broker });
-    return new Deployment(configuration, alias, { clock, shared });
+    const brokerSessions =
+      before !== undefined && before.#brokerSessions.areOf(broker)
+        ? before.#brokerSessions
+        : new BrokerSessions({ ...parts, broker });
+    return new Deployment(configuration, alias, { clock, brokerSessions });
   }
 
   /** Asks for the first session of every merchant. */
@@ -85,7 +87,7 @@ export class Deployment {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.keys()].map((merchant) => this.#shared.giveBack(merchant)));
+    await Promise.all([...this.#sessions.keys()].map((merchant) => this.#brokerSessions.giveBack(merchant)));
     await this.#connections.close();
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from '#libs/telemetry';
 import { type BrokerAccess, brokerAccess } from './broker-access.js';
 import { MerchantSession } from './merchant-session.js';
 
-interface SharedSessionsParts {
+interface BrokerSessionsParts {
   readonly broker: EgressConfiguration['broker'];
   readonly clock: Clock;
   readonly logger: Logger;
@@ -13,7 +13,7 @@ interface SharedSessionsParts {
   readonly onHeld: (merchant: string, requests: number) => void;
 }
 
-interface Shared {
+interface Held {
   readonly session: MerchantSession;
   users: number;
 }
@@ -22,13 +22,13 @@ interface Shared {
  * The sessions that one broker gives. They outlive a configuration that is replaced: whoever takes the next one has them at
  * once, also while the broker is away. A session ends when nobody has it any more, and the connections with the last one.
  */
-export class SharedSessions {
-  readonly #parts: SharedSessionsParts;
+export class BrokerSessions {
+  readonly #parts: BrokerSessionsParts;
   readonly #connections: OutboundConnections;
   readonly #access: BrokerAccess;
-  readonly #byMerchant = new Map<string, Shared>();
+  readonly #byMerchant = new Map<string, Held>();
 
-  constructor(parts: SharedSessionsParts) {
+  constructor(parts: BrokerSessionsParts) {
     this.#parts = parts;
     this.#connections = new OutboundConnections({ clock: parts.clock });
     this.#access = brokerAccess(parts.broker, this.#connections);
@@ -42,28 +42,28 @@ export class SharedSessions {
 
   /** @returns the session of a merchant, to be given back */
   take(merchant: string): MerchantSession {
-    const shared = this.#byMerchant.get(merchant) ?? this.#open(merchant);
-    shared.users += 1;
-    return shared.session;
+    const held = this.#byMerchant.get(merchant) ?? this.#open(merchant);
+    held.users += 1;
+    return held.session;
   }
 
   async giveBack(merchant: string): Promise<void> {
-    const shared = this.#byMerchant.get(merchant);
-    if (shared === undefined) return;
-    shared.users -= 1;
-    if (shared.users > 0) return;
+    const held = this.#byMerchant.get(merchant);
+    if (held === undefined) return;
+    held.users -= 1;
+    if (held.users > 0) return;
     this.#byMerchant.delete(merchant);
     const isLast = this.#byMerchant.size === 0;
-    await shared.session.close();
+    await held.session.close();
     if (isLast) await this.#connections.close();
   }
 
-  #open(merchant: string): Shared {
+  #open(merchant: string): Held {
     const { clock, logger, onHeld } = this.#parts;
-    const held = (requests: number): void => onHeld(merchant, requests);
-    const session = new MerchantSession({ merchant, access: this.#access, clock, logger, onHeld: held });
-    const shared = { session, users: 0 };
-    this.#byMerchant.set(merchant, shared);
-    return shared;
+    const tell = (requests: number): void => onHeld(merchant, requests);
+    const session = new MerchantSession({ merchant, access: this.#access, clock, logger, onHeld: tell });
+    const held = { session, users: 0 };
+    this.#byMerchant.set(merchant, held);
+    return held;
   }
 }
