@@ -21,7 +21,10 @@ export class ProgramProcess {
   readonly #ended: Promise<number | null>;
   readonly #wakes = new Set<() => void>();
 
-  constructor(app: 'broker' | 'cli' | 'egress' | 'sandbox', { args = [], environment = {}, built = BUILT }: ProgramOptions = {}) {
+  constructor(
+    app: 'broker' | 'cli' | 'egress' | 'sandbox',
+    { args = [], environment = {}, built = BUILT }: ProgramOptions = {},
+  ) {
     const main = fileURLToPath(new URL(`apps/${app}/src/main.js`, built));
     this.#child = spawn(process.execPath, [main, ...args], {
       env: { ...process.env, ...environment },
