@@ -108,6 +108,11 @@ export class PlayedBroker {
         this.#send(response, { event: 'handover', data: { generation, holdForMs, participant: 'p-1' } });
   }
 
+  /** The merchants that are followed, each as often as it is. */
+  get followed(): readonly string[] {
+    return [...this.#streams].map(({ merchant }) => merchant);
+  }
+
   get followers(): number {
     return this.#streams.size;
   }

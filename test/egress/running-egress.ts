@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
-import type { EgressClient, EgressConfiguration, EgressRoute } from '#libs/configuration';
+import type { EgressClient, EgressConfiguration, EgressRoute, HttpTls } from '#libs/configuration';
 import { type ClientKey, generateClientKey, importClientKey, importPaymentKey } from '#libs/jwe';
 import { createLogger, type Telemetry } from '#libs/telemetry';
 import { startEgress } from '../../apps/egress/src/egress.js';
@@ -46,6 +46,7 @@ export interface EgressSetUp {
   /** A replica of another has the same ones. */
   readonly aliasKeys?: readonly ClientKey[];
   readonly gatewayCa?: string;
+  readonly listenTls?: HttpTls;
   readonly routes?: readonly EgressRoute[];
   readonly telemetry?: Telemetry;
   /** Where its audit goes; nowhere unless told. */
@@ -61,6 +62,9 @@ export class RunningEgress {
   readonly clients: readonly ClientWish[];
   readonly #folder: string;
   #close: () => Promise<void> = () => Promise.resolve();
+  #reload: () => Promise<void> = () => Promise.resolve();
+  /** What its files say. */
+  #written: EgressConfiguration | Error | undefined;
 
   private constructor(folder: string, clients: readonly ClientWish[]) {
     this.#folder = folder;
@@ -99,6 +103,15 @@ export class RunningEgress {
     return [this.plain(), this.alias()];
   }
 
+  /** Writes another configuration and has it read; an error stands for one with a fault. */
+  async reconfigure(change: (written: EgressConfiguration) => EgressConfiguration | Error): Promise<void> {
+    if (this.#written === undefined || this.#written instanceof Error) throw new Error('there is nothing to change');
+    const before = this.#written;
+    this.#written = change(before);
+    await this.#reload();
+    if (this.#written instanceof Error) this.#written = before;
+  }
+
   async metrics(): Promise<string> {
     return (await fetch(`${this.managementUrl}/metrics`)).text();
   }
@@ -109,7 +122,7 @@ export class RunningEgress {
     this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];
     const free = { host: '127.0.0.1', port: 0 };
     const configuration: EgressConfiguration = {
-      listen: free,
+      listen: given.listenTls === undefined ? free : { ...free, tls: given.listenTls },
       management: free,
       broker: { url: new URL(broker.url), tokenFile, tls: {} },
       gateway: {
@@ -130,8 +143,12 @@ export class RunningEgress {
     const clock = new SystemClock();
     const destination = { write: (line: string) => void this.lines.push(line) };
     const logger = createLogger({ name: 'egress', level: 'debug', clock, destination });
+    this.#written = configuration;
+    const load = (): Promise<EgressConfiguration> =>
+      this.#written instanceof Error ? Promise.reject(this.#written) : Promise.resolve(this.#written ?? configuration);
     const egress = await startEgress({
       configuration,
+      source: { load, stamp: () => Promise.resolve('same'), loadedStamp: 'same' },
       clock,
       logger,
       ...(given.telemetry === undefined ? {} : { telemetry: given.telemetry }),
@@ -139,6 +156,7 @@ export class RunningEgress {
     this.url = egress.url;
     this.managementUrl = egress.managementUrl;
     this.#close = () => egress.close();
+    this.#reload = () => egress.reload();
   }
 }
 
@@ -146,7 +164,8 @@ export async function anAliasKey(): Promise<ClientKey> {
   return importClientKey((await generateClientKey()).privateJwk);
 }
 
-async function configured({ name, merchant, token, serviceCode, key }: ClientWish): Promise<EgressClient> {
+/** A client as the configuration of the egress has it. */
+export async function configured({ name, merchant, token, serviceCode, key }: ClientWish): Promise<EgressClient> {
   return {
     name,
     merchant,

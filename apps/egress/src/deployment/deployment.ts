@@ -7,14 +7,19 @@ import { AliasSessions } from '../alias/alias-sessions.js';
 import { Callers } from '../callers/callers.js';
 import { GatewayClient } from '../gateway/gateway-client.js';
 import { RouteTable } from '../routes/route-table.js';
-import { brokerAccess } from '../sessions/broker-access.js';
-import { type HeldFacts, MerchantSession } from '../sessions/merchant-session.js';
+import type { HeldFacts, MerchantSession } from '../sessions/merchant-session.js';
+import { BrokerSessions } from '../sessions/broker-sessions.js';
 
 export interface DeploymentParts {
   readonly clock: Clock;
   readonly logger: Logger;
   /** So many requests waited for a hand-over. */
   readonly onHeld: (merchant: string, requests: number) => void;
+}
+
+interface Foundation {
+  readonly clock: Clock;
+  readonly brokerSessions: BrokerSessions;
 }
 
 /** As many payments at once as a busy shop has; each waits for its own connection, and for no other payment. */
@@ -27,30 +32,37 @@ export class Deployment {
   readonly gateway: GatewayClient;
   readonly alias: AliasSessions;
   readonly configuration: EgressConfiguration;
+  readonly #brokerSessions: BrokerSessions;
   readonly #sessions: ReadonlyMap<string, MerchantSession>;
   readonly #connections: OutboundConnections;
 
-  private constructor(configuration: EgressConfiguration, alias: AliasSessions, parts: DeploymentParts) {
-    const { clients, routes, gateway, broker } = configuration;
-    const { clock, logger } = parts;
+  private constructor(configuration: EgressConfiguration, alias: AliasSessions, { clock, brokerSessions }: Foundation) {
+    const { clients, routes, gateway } = configuration;
     this.configuration = configuration;
     this.alias = alias;
     this.#connections = new OutboundConnections({ clock, connectionsPerOrigin: GATEWAY_CONNECTIONS });
     this.callers = new Callers({ clients, certificates: new CertificateCallers(clock), alias });
     this.routes = new RouteTable(routes);
     this.gateway = new GatewayClient({ connections: this.#connections, settings: gateway, clock });
-    const access = brokerAccess(broker, this.#connections);
-    const open = (merchant: string): MerchantSession => {
-      const onHeld = (requests: number): void => parts.onHeld(merchant, requests);
-      return new MerchantSession({ merchant, access, clock, logger, onHeld });
-    };
+    this.#brokerSessions = brokerSessions;
     const merchants = new Set(clients.map(({ merchant }) => merchant));
-    this.#sessions = new Map([...merchants].map((merchant) => [merchant, open(merchant)]));
+    this.#sessions = new Map([...merchants].map((merchant) => [merchant, brokerSessions.take(merchant)]));
   }
 
-  static async create(configuration: EgressConfiguration, parts: DeploymentParts): Promise<Deployment> {
-    const { clients, aliasKeys: keys } = configuration;
-    return new Deployment(configuration, await AliasSessions.create({ clients, keys, clock: parts.clock }), parts);
+  /** @param before the one that it replaces: where the broker is the same, the sessions are */
+  static async create(
+    configuration: EgressConfiguration,
+    parts: DeploymentParts,
+    before?: Deployment,
+  ): Promise<Deployment> {
+    const { clients, aliasKeys: keys, broker } = configuration;
+    const { clock } = parts;
+    const alias = await AliasSessions.create({ clients, keys, clock });
+    const brokerSessions =
+      before !== undefined && before.#brokerSessions.areOf(broker)
+        ? before.#brokerSessions
+        : new BrokerSessions({ ...parts, broker });
+    return new Deployment(configuration, alias, { clock, brokerSessions });
   }
 
   /** Asks for the first session of every merchant. */
@@ -75,7 +87,7 @@ export class Deployment {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+    await Promise.all([...this.#sessions.keys()].map((merchant) => this.#brokerSessions.giveBack(merchant)));
     await this.#connections.close();
   }
 }

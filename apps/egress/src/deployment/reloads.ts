@@ -65,7 +65,7 @@ export class Reloads {
         logger.debug({}, 'the configuration was read again and says the same');
         return onReload(true);
       }
-      const next = await Deployment.create(withFixedSettings(before, loaded), parts);
+      const next = await Deployment.create(withFixedSettings(before, loaded), parts, inForce.current);
       if (this.#watch?.isClosed === true) return await next.close();
       await this.#changeOver(next);
       for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');

@@ -1,0 +1,69 @@
+import type { Clock } from '#libs/clock';
+import type { EgressConfiguration } from '#libs/configuration';
+import { OutboundConnections } from '#libs/outbound';
+import type { Logger } from '#libs/telemetry';
+import { type BrokerAccess, brokerAccess } from './broker-access.js';
+import { MerchantSession } from './merchant-session.js';
+
+interface BrokerSessionsParts {
+  readonly broker: EgressConfiguration['broker'];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** So many requests waited for a hand-over. */
+  readonly onHeld: (merchant: string, requests: number) => void;
+}
+
+interface Held {
+  readonly session: MerchantSession;
+  users: number;
+}
+
+/**
+ * The sessions that one broker gives. They outlive a configuration that is replaced: whoever takes the next one has them at
+ * once, also while the broker is away. A session ends when nobody has it any more, and the connections with the last one.
+ */
+export class BrokerSessions {
+  readonly #parts: BrokerSessionsParts;
+  readonly #connections: OutboundConnections;
+  readonly #access: BrokerAccess;
+  readonly #byMerchant = new Map<string, Held>();
+
+  constructor(parts: BrokerSessionsParts) {
+    this.#parts = parts;
+    this.#connections = new OutboundConnections({ clock: parts.clock });
+    this.#access = brokerAccess(parts.broker, this.#connections);
+  }
+
+  /** Whether the sessions that these settings lead to are these. */
+  areOf(broker: EgressConfiguration['broker']): boolean {
+    // As text: it is the address of a URL that counts.
+    return JSON.stringify(broker) === JSON.stringify(this.#parts.broker);
+  }
+
+  /** @returns the session of a merchant, to be given back */
+  take(merchant: string): MerchantSession {
+    const held = this.#byMerchant.get(merchant) ?? this.#open(merchant);
+    held.users += 1;
+    return held.session;
+  }
+
+  async giveBack(merchant: string): Promise<void> {
+    const held = this.#byMerchant.get(merchant);
+    if (held === undefined) return;
+    held.users -= 1;
+    if (held.users > 0) return;
+    this.#byMerchant.delete(merchant);
+    const isLast = this.#byMerchant.size === 0;
+    await held.session.close();
+    if (isLast) await this.#connections.close();
+  }
+
+  #open(merchant: string): Held {
+    const { clock, logger, onHeld } = this.#parts;
+    const tell = (requests: number): void => onHeld(merchant, requests);
+    const session = new MerchantSession({ merchant, access: this.#access, clock, logger, onHeld: tell });
+    const held = { session, users: 0 };
+    this.#byMerchant.set(merchant, held);
+    return held;
+  }
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { connect } from 'node:tls';
+import type { EgressConfiguration } from '#libs/configuration';
+import { ConfigurationError } from '#libs/configuration';
+import { eventually, TestAuthority } from '#libs/testing';
+import { PlainCaller } from './callers.js';
+import { answer, HostileGateway, type Part, PAID } from './hostile-gateway.js';
+import { PlayedBroker } from './played-broker.js';
+import { aClient, type ClientWish, configured, RunningEgress } from './running-egress.js';
+
+const shop = aClient();
+const desk = aClient('desk');
+const ORDER = { merchantRequestId: 'order-1' };
+
+describe('a changed configuration', () => {
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+
+  beforeEach(async () => {
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clients: [shop] });
+  });
+  afterEach(async () => {
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  const of = ({ token }: ClientWish): PlainCaller => new PlainCaller(egress.url, token);
+  const withClients = async (...clients: readonly ClientWish[]): Promise<void> => {
+    const next = await Promise.all(clients.map(configured));
+    await egress.reconfigure((before) => ({ ...before, clients: next }));
+  };
+  const pay = async (client: ClientWish): Promise<string> => {
+    const { status, code } = await of(client).pay('clear', ORDER);
+    return code ?? String(status);
+  };
+
+  it('lets in whom it names, and nobody else any more', async () => {
+    expect([await pay(shop), await pay(desk)]).toEqual(['200', 'unauthenticated']);
+    await withClients(desk);
+    expect([await pay(shop), await pay(desk)]).toEqual(['unauthenticated', '200']);
+  });
+
+  it('takes another token of a client', async () => {
+    const renewed = { ...shop, token: 'another-token-of-the-same-client-of-32' };
+    await withClients(renewed);
+    expect([await pay(shop), await pay(renewed)]).toEqual(['unauthenticated', '200']);
+  });
+
+  it('ends an alias session with the alias', async () => {
+    const alias = egress.alias();
+    expect((await alias.pay('sealed', ORDER)).status).toBe(200);
+    await withClients({ ...shop, serviceCode: desk.serviceCode });
+    expect(await alias.pay('sealed', ORDER)).toMatchObject({ status: 401, code: 'b_session_doesnt_exist' });
+  });
+
+  it('opens and closes routes', async () => {
+    await egress.reconfigure((before) => ({ ...before, routes: before.routes.slice(1) }));
+    await egress.reconfigure((before) => ({ ...before, routes: [{ ...before.routes[0]!, path: '/elsewhere/*' }] }));
+    expect(await pay(shop)).toBe('route_not_found');
+    const { status } = await of(shop).pay('sealed', ORDER, { path: '/elsewhere/payments' });
+    expect([status, gateway.seen.length]).toEqual([502, 1]);
+  });
+
+  it('does not concern a payment that is under way', async () => {
+    const parts: Part[] = [];
+    await gateway.script({ run: (part) => void parts.push(part) });
+    const underWay = of(shop).pay('clear', ORDER);
+    await eventually(() => parts.length === 1);
+    await withClients(desk);
+    expect(await pay(shop)).toBe('unauthenticated');
+    parts[0]?.socket.write(answer(200, parts[0].good));
+    const { status, text } = await underWay;
+    expect([status, JSON.parse(text)]).toEqual([200, PAID]);
+  });
+
+  it('with a fault changes nothing, and is told of', async () => {
+    await egress.reconfigure(() => new ConfigurationError([{ path: 'egress.clients', problem: 'is missing' }]));
+    expect(await pay(shop)).toBe('200');
+    expect(egress.lines.join('')).toContain('the changed configuration is not taken');
+  });
+
+  it('keeps the sessions, so that payments go on while the broker is away', async () => {
+    expect(await pay(shop)).toBe('200');
+    broker.serves = 'silent';
+    await withClients(shop, desk);
+    expect([await pay(shop), await pay(desk)]).toEqual(['200', '200']);
+  });
+
+  it('follows each merchant once, and none that it does not name any more', async () => {
+    await eventually(() => broker.followers === 1);
+    await withClients(shop, desk);
+    await withClients(aClient('other', 'another-merchant'));
+    await eventually(() => broker.followed.join() === 'another-merchant');
+  });
+
+  it('gets its sessions from the broker that it names', async () => {
+    const another = await PlayedBroker.start();
+    Object.defineProperty(another, 'token', { value: broker.token });
+    const url = new URL(another.url);
+    await egress.reconfigure((before) => ({ ...before, broker: { ...before.broker, url } }));
+    await gateway.script();
+    await of(shop).pay('clear', ORDER);
+    const [device] = gateway.seen[0]?.valuesOf('x-device_id') ?? [];
+    expect(another.sessions.map(({ deviceId }) => deviceId)).toContain(device);
+    await eventually(() => broker.followers === 0);
+    await egress.reconfigure((before) => ({ ...before, broker: { ...before.broker, url: new URL(broker.url) } }));
+    await another.close();
+  });
+
+  it('waits for the next start with another address, and says so', async () => {
+    const listen = { host: '127.0.0.1', port: 1 };
+    await egress.reconfigure((before): EgressConfiguration => ({ ...before, listen }));
+    expect(await pay(shop)).toBe('200');
+    expect(egress.lines.find((line) => line.includes('take effect with the next start'))).toContain('["listen"]');
+  });
+});
+
+describe('another certificate of the egress', () => {
+  it('is shown to new connections, without a restart', async () => {
+    const authority = new TestAuthority();
+    const issue = (commonName: string) => authority.issue({ names: ['127.0.0.1'], commonName });
+    const broker = await PlayedBroker.start();
+    const gateway = await HostileGateway.before(broker);
+    const set = { broker, gatewayUrl: gateway.url, clients: [shop], listenTls: issue('first') };
+    const egress = await RunningEgress.start(set);
+    const shown = async (): Promise<unknown> => {
+      const socket = connect({ port: Number(new URL(egress.url).port), host: '127.0.0.1', ca: authority.cert });
+      await once(socket, 'secureConnect');
+      const { subject } = socket.getPeerCertificate();
+      socket.destroy();
+      return subject.CN;
+    };
+    try {
+      expect(await shown()).toBe('first');
+      const tls = issue('second');
+      await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, tls } }));
+      expect(await shown()).toBe('second');
+    } finally {
+      await egress.close();
+      await gateway.close();
+      await broker.close();
+    }
+  });
+});
