@@ -6,7 +6,7 @@ import { answer, good, type Part, type Play } from './hostile-gateway.js';
 import type { SentAnswer } from './outcome.js';
 
 /** How long the egress of these tests waits for an answer. */
-export const TIMEOUT_MS = 800;
+export const TIMEOUT_MS = 1_200;
 
 /** One thing that a gateway may do, and what a caller may be told of it on each kind of route. */
 export interface HostileCase {

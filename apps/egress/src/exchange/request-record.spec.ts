@@ -1,0 +1,40 @@
+import { errorCodes } from '#libs/errors';
+import { outcomeOf, RequestRecord } from './request-record.js';
+
+describe('what a request has come to', () => {
+  it.each([
+    ['gateway_unreachable', 'unreachable'],
+    ['answer_late', 'unknown'],
+    ['answer_lost', 'unknown'],
+    ['answer_unusable', 'unknown'],
+    ['answer_unopened', 'unopened'],
+    ['session_unavailable', 'no_session'],
+    ['internal_error', 'failed'],
+    ['unauthenticated', 'refused'],
+    ['card_number_in_clear', 'refused'],
+  ] as const)('%s is %s', (code, outcome) => {
+    expect(outcomeOf(code)).toBe(outcome);
+  });
+
+  it('is said to be refused for no failure that can come after something was sent', () => {
+    const afterwards = (Object.keys(errorCodes) as (keyof typeof errorCodes)[]).filter((code) =>
+      code.startsWith('answer_'),
+    );
+    expect(afterwards).toHaveLength(4);
+    expect(afterwards.map(outcomeOf)).not.toContain('refused');
+  });
+
+  it('is of nobody and of no route until more is known', () => {
+    const { client, route, generation } = new RequestRecord();
+    expect([client, route, generation]).toEqual(['_unknown', '_none', undefined]);
+  });
+
+  it('has the session of the last sending, and each death', () => {
+    const record = new RequestRecord();
+    record.sent(1);
+    record.died('b_expired_token');
+    record.repeated();
+    record.sent(2);
+    expect(record).toMatchObject({ generation: 2, isRepeated: true, deaths: ['b_expired_token'] });
+  });
+});
