@@ -5,6 +5,8 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const TICKS_PER_SECOND = 100;
+/** A busy machine may start a program slowly; it is not what is measured here. */
+const MAX_START_MS = 60_000;
 
 /** A program, on a processor of its own where one is chosen and the system lets us. */
 export class BenchProcess {
@@ -47,9 +49,9 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Asks until the answer is 200. @throws Error after ten seconds */
+/** Asks until the answer is 200. @throws Error after a minute */
 export async function untilOk(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  const endsAt = performance.now() + 10_000;
+  const endsAt = performance.now() + MAX_START_MS;
   for (;;) {
     try {
       const response = await fetch(url, { headers });
@@ -57,7 +59,7 @@ export async function untilOk(url: string, headers: Readonly<Record<string, stri
     } catch (error) {
       if (performance.now() > endsAt) throw error;
     }
-    if (performance.now() > endsAt) throw new Error(`${url} was not ready within ten seconds`);
+    if (performance.now() > endsAt) throw new Error(`${url} was not ready within a minute`);
     await pause(5);
   }
 }

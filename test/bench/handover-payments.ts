@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ClientEvent, type Session, SessionBroker, SessionRejected } from '#libs/client';
 import type { HandoverFleet } from './handover-fleet.js';
 
-const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
+export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
 
 export interface PaymentPlan {
   readonly perSecond: number;
@@ -103,7 +103,8 @@ class PayingClient {
   }
 }
 
-function orderOf(merchantRequestId: string): object {
+/** A payment as the gateway wants it. */
+export function orderOf(merchantRequestId: string): object {
   return {
     merchantRequestId,
     merchantId: 'terminal-1',
@@ -149,7 +150,8 @@ export async function payThroughRenewals(fleet: HandoverFleet, plan: PaymentPlan
   };
 }
 
-async function ledgerOf(fleet: HandoverFleet, payments: number): Promise<HandoverReport['ledger']> {
+/** What the gateway has counted of so many payments. */
+export async function ledgerOf(fleet: HandoverFleet, payments: number): Promise<HandoverReport['ledger']> {
   const { totals } = (await fleet.control('GET', '/ledger?limit=0')) as {
     readonly totals: {
       readonly accepted: number;

@@ -1,5 +1,6 @@
 import { type BenchLine, formatLines } from './bench-line.js';
 import { benchClient } from './client-bench.js';
+import { benchEgress } from './egress-bench.js';
 import { benchHandover } from './handover-bench.js';
 import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   watchers: benchWatchers,
   payments: benchPayments,
   handover: benchHandover,
+  egress: benchEgress,
   start: benchStart,
   restart: benchRestart,
   renewals: benchRenewals,

@@ -19,7 +19,7 @@ const GOAL_MB = 10;
 export async function benchScrape(): Promise<readonly BenchLine[]> {
   const clock = new SystemClock();
   const logger = createLogger({ name: 'bench', level: 'error' });
-  const telemetry = startTelemetry({ serviceName: 'bench', serviceVersion: '0', logger });
+  const telemetry = await startTelemetry({ serviceName: 'bench', serviceVersion: '0', logger });
   const ids = Array.from({ length: MERCHANTS }, (_merchant, index) => `merchant-${index}`);
   const held = new HeldSessions(clock);
   const labels = new MerchantLabels(ids, SERIES);

@@ -30,7 +30,7 @@ describe('an egress that is watched', () => {
     process.env = { ...environment, ...collector.environment };
     folder = await mkdtemp(join(tmpdir(), 'egress-watched-'));
     const logger = createLogger({ name: 'egress', level: 'error' });
-    const telemetry = startTelemetry({
+    const telemetry = await startTelemetry({
       serviceName: 'session-egress',
       serviceVersion: '1',
       logger,

@@ -31,7 +31,7 @@ export class PlayedEgress {
   /** With a session of `shop` that has an hour to go. */
   static async start(): Promise<PlayedEgress> {
     const logger = createLogger({ name: 'egress', level: 'error' });
-    const telemetry = startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
+    const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const management = await openManagement({
       address: { host: '127.0.0.1', port: 0 },
       readiness: () => READY,

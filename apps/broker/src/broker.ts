@@ -5,7 +5,7 @@ import type { LogLevel } from '#libs/telemetry';
 import { BrokerModule } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { drain, listen } from '#libs/edge';
+import { drain, listen, returnStartMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -13,7 +13,6 @@ import type { Platform } from './platform/platform.module.js';
 import { Reloader } from './reload/reloader.js';
 import { RenewalScheduler } from './renewal/renewal-scheduler.js';
 import { ReplicaConnections } from './renewal/replica-connections.js';
-import { returnStartMemory } from './start-memory.js';
 
 interface BrokerOptions extends Platform {
   readonly configuration: BrokerConfiguration;

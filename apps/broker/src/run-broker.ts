@@ -39,7 +39,7 @@ async function started({ environment, signals }: RunOptions, jweWork: JweThread)
   const configuration = await source.load();
   const logger = createLogger({ name: 'broker', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');
-  const telemetry = startTelemetry({
+  const telemetry = await startTelemetry({
     serviceName: 'session-broker',
     serviceVersion: VERSION,
     logger,

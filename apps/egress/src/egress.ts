@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { drain, endConnections, listen } from '#libs/edge';
+import { drain, endConnections, listen, returnStartMemory } from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -44,6 +44,8 @@ const CLOSE_GRACE_MS = 10_000;
 export async function startEgress(options: EgressOptions): Promise<RunningEgress> {
   const egress = await assemble(options);
   const { configuration, logger } = options;
+  // Everything is loaded by now, and nobody is waiting yet.
+  returnStartMemory();
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await egress.openManagement();

@@ -28,7 +28,7 @@ async function started({ environment, signals }: RunOptions): Promise<RunningPro
   const configuration = await source.load();
   const logger = createLogger({ name: 'egress', level: configuration.log.level });
   for (const warning of configuration.warnings) logger.warn(warning, 'configuration warning');
-  const telemetry = startTelemetry({
+  const telemetry = await startTelemetry({
     serviceName: 'session-egress',
     serviceVersion: VERSION,
     logger,

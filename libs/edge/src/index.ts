@@ -6,4 +6,5 @@ export { edgeHeaders, requestIdOf } from './edge-headers.js';
 export { type Address, listen } from './listen.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { RateLimiter } from './rate-limiter.js';
+export { returnStartMemory } from './start-memory.js';
 export { tlsOptions } from './tls-options.js';

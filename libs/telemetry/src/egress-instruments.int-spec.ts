@@ -23,7 +23,7 @@ describe('the metrics of the egress', () => {
 
   beforeAll(async () => {
     const logger = createLogger({ name: 'egress', level: 'error' });
-    telemetry = startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
+    telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     instruments = createEgressInstruments(telemetry.meter);
     server = await LoopbackServer.http((request, response) => telemetry.scrape(request, response));
   });

@@ -2,8 +2,7 @@ import { diag, DiagLogLevel, type Meter, metrics, trace, type Tracer } from '@op
 import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
-import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { NodeSDK } from '@opentelemetry/sdk-node';
+import { MeterProvider, type MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { type Clock, Deadline, SystemClock } from '#libs/clock';
 import { Complaints } from './complaints.js';
 import { CurrentOtlpExporter, CurrentPrometheusExporter } from './current-gauges.js';
@@ -43,6 +42,11 @@ interface TelemetryOptions {
 const SCOPE = 'session-broker';
 /** Of one metric: the most merchants that may have series of their own, with a few labels each. */
 const MAX_SERIES = 1_000_000;
+// The library's own bound is 2 000 for each metric: five hundred merchants with some outcomes each are more.
+const views = ['session_broker_*', 'session_egress_*'].map((instrumentName) => ({
+  instrumentName,
+  aggregationCardinalityLimit: MAX_SERIES,
+}));
 const MAX_FLUSH_MS = 3_000;
 /** As the standard has them. */
 const DEFAULT_PUSH_INTERVAL_MS = 60_000;
@@ -52,7 +56,7 @@ const DEFAULT_PUSH_TIMEOUT_MS = 30_000;
  * Starts OpenTelemetry: metrics for a scrape, and what the standard OTEL_* variables ask for besides. To be called
  * before anything that it observes is loaded. Nothing leaves the process by default but the answer to a scrape.
  */
-export function startTelemetry(options: TelemetryOptions): Telemetry {
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { serviceVersion, logger, environment = {}, clock = new SystemClock() } = options;
   const exports = exportsOf(environment);
   // Without a server of its own: the management port serves it. The resource would show pid, owner and command line.
@@ -61,22 +65,9 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     withoutTargetInfo: true,
     withoutScopeInfo: true,
   });
-  const sdk = new NodeSDK({
-    serviceName: environment['OTEL_SERVICE_NAME'] ?? options.serviceName,
-    resourceDetectors: [envDetector, serviceInstanceIdDetector],
-    metricReaders: [prometheus, ...(exports.metrics ? [pushingReader(environment)] : [])],
-    ...(exports.traces ? {} : { spanProcessors: [] }),
-    logRecordProcessors: [],
-    // The library's own bound is 2 000 for each metric: five hundred merchants with some outcomes each are more.
-    views: ['session_broker_*', 'session_egress_*'].map((instrumentName) => ({
-      instrumentName,
-      aggregationCardinalityLimit: MAX_SERIES,
-    })),
-    instrumentations: [new RuntimeNodeInstrumentation()],
-  });
   const complaints = new Complaints(logger, clock);
   diag.setLogger(diagnosticsTo(complaints), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  sdk.start();
+  const sdk = await startSdk(options, [prometheus, ...(exports.metrics ? [pushingReader(environment)] : [])]);
   const meter = metrics.getMeter(SCOPE, serviceVersion);
   tellBuild(meter, serviceVersion);
   return {
@@ -86,6 +77,36 @@ export function startTelemetry(options: TelemetryOptions): Telemetry {
     scrape: (...exchange) => prometheus.getMetricsRequestHandler(...exchange),
     shutdown: () => within(clock, sdk.shutdown(), complaints),
   };
+}
+
+/**
+ * The library's whole SDK knows every exporter that there is, for 5 MiB. It is loaded where something is exported, or
+ * where its own variable may switch it off.
+ */
+async function startSdk(
+  { serviceName, environment = {} }: TelemetryOptions,
+  metricReaders: MetricReader[],
+): Promise<{ shutdown(): Promise<void> }> {
+  const exports = exportsOf(environment);
+  const instrumentation = new RuntimeNodeInstrumentation();
+  if (!exports.traces && !exports.metrics && environment['OTEL_SDK_DISABLED'] === undefined) {
+    const provider = new MeterProvider({ readers: metricReaders, views });
+    metrics.setGlobalMeterProvider(provider);
+    instrumentation.setMeterProvider(provider);
+    return provider;
+  }
+  const { NodeSDK } = await import('@opentelemetry/sdk-node');
+  const sdk = new NodeSDK({
+    serviceName: environment['OTEL_SERVICE_NAME'] ?? serviceName,
+    resourceDetectors: [envDetector, serviceInstanceIdDetector],
+    metricReaders,
+    ...(exports.traces ? {} : { spanProcessors: [] }),
+    logRecordProcessors: [],
+    views,
+    instrumentations: [instrumentation],
+  });
+  sdk.start();
+  return sdk;
 }
 
 /** What runs: constantly one, with the information in its labels. */

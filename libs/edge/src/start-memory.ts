@@ -1,6 +1,6 @@
 /**
- * Gives back what the start took and the broker does not need: two thousand modules are loaded and compiled, for which
- * the heap grows to a size that it would keep: a third of the process. Blocks for about a tenth of a second, so it
+ * Gives back what the start took and a running server does not need: a thousand modules and more are loaded and compiled,
+ * for which the heap grows to a size that it would keep: a third of the process. Blocks for about a tenth of a second, so it
  * belongs before the ports are open. Node.js started without `--expose-gc` keeps the memory.
  */
 export function returnStartMemory(): void {
