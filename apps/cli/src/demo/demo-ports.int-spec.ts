@@ -53,6 +53,13 @@ describe('the ports of the demo', () => {
     });
   });
 
+  it('are different ones however often any will do: none is let go while the others are chosen', async () => {
+    for (let time = 0; time < 500; time += 1) {
+      const ports = Object.values(await chooseDemoPorts({}, anyPorts));
+      expect(new Set(ports).size).toBe(ports.length);
+    }
+  });
+
   it('must differ', async () => {
     const { broker } = await chooseDemoPorts({}, anyPorts);
     const same = { brokerPort: String(broker), managementPort: String(broker), sandboxPort: '0' };

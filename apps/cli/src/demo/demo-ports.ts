@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 
@@ -49,35 +49,58 @@ export async function chooseDemoPorts(
   options: DemoPortOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<DemoPorts> {
-  const choose = (role: keyof DemoPorts): Promise<number> => {
+  const wish = (role: keyof DemoPorts): PortWish => {
     const { title, variable, standard } = ROLES[role];
-    return freePort({ title, variable, text: options[`${role}Port`] ?? environment[variable] ?? standard });
+    return { title, variable, text: options[`${role}Port`] ?? environment[variable] ?? standard };
   };
-  // One after the other: two at once could be given the same free one.
-  const ports: DemoPorts = {
-    broker: await choose('broker'),
-    management: await choose('management'),
-    sandbox: await choose('sandbox'),
-    egress: await choose('egress'),
-    egressManagement: await choose('egressManagement'),
+  const wishes: Readonly<Record<keyof DemoPorts, PortWish>> = {
+    broker: wish('broker'),
+    management: wish('management'),
+    sandbox: wish('sandbox'),
+    egress: wish('egress'),
+    egressManagement: wish('egressManagement'),
   };
-  const chosen = Object.values(ports);
-  if (new Set(chosen).size < chosen.length) {
-    throw new BrokerError('configuration_invalid', { detail: `each of ${chosen.length} ports must be another one` });
+  demandDifferent(Object.values(wishes).map(portOf));
+  const held: Server[] = [];
+  try {
+    const choose = (role: keyof DemoPorts): Promise<number> => hold(wishes[role], held);
+    return {
+      broker: await choose('broker'),
+      management: await choose('management'),
+      sandbox: await choose('sandbox'),
+      egress: await choose('egress'),
+      egressManagement: await choose('egressManagement'),
+    };
+  } finally {
+    await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
   }
-  return ports;
 }
 
-async function freePort({ title, variable, text }: PortWish): Promise<number> {
+/** 0: any free one. */
+function portOf({ variable, text }: PortWish): number {
   const port = Number(text);
-  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
-    throw new BrokerError('configuration_invalid', { detail: `${variable} must be a port number, 0 for any free one` });
-  }
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new BrokerError('configuration_invalid', { detail: `${variable} must be a port number, 0 for any free one` });
+}
+
+function demandDifferent(ports: readonly number[]): void {
+  const named = ports.filter((port) => port !== 0);
+  if (new Set(named).size === named.length) return;
+  throw new BrokerError('configuration_invalid', { detail: `each of ${ports.length} ports must be another one` });
+}
+
+/** Held until all are chosen: one that is let go could be given again, as the next free one. */
+async function hold(wish: PortWish, held: Server[]): Promise<number> {
+  const { title, variable } = wish;
+  const port = portOf(wish);
   const server = createServer();
   try {
     return await new Promise<number>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, demoHost, () => resolve((server.address() as { port: number }).port));
+      server.listen(port, demoHost, () => {
+        held.push(server);
+        resolve((server.address() as { port: number }).port);
+      });
     });
   } catch (error) {
     const reason = systemCodeOf(error) === 'EADDRINUSE' ? 'is taken' : 'is not usable';
@@ -86,7 +109,5 @@ async function freePort({ title, variable, text }: PortWish): Promise<number> {
       detail: `port ${port} for the ${title} ${reason}; ${another}`,
       cause: error,
     });
-  } finally {
-    await new Promise<void>((resolve) => void server.close(() => resolve()));
   }
 }
