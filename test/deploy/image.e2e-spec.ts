@@ -6,7 +6,7 @@ import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, eventually, freePort, RedisProcess } from '#libs/testing';
 
 const root = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
@@ -50,7 +50,7 @@ function filesIn(folder: string): string[] {
 }
 
 /** The folder that the image has, made by the image's own step and read-only, and a node beside it as the image has. */
-describe('the image', () => {
+describeWith(['linux', 'redis-server'], 'the image', () => {
   let folder: string;
   let app: string;
   let node: string;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '#libs/testing';
+import { describeWith, eventually } from '#libs/testing';
 import { GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
@@ -11,7 +11,7 @@ interface Operation {
   readonly ecomOperationId: string;
 }
 
-describe('the programs of the guides, at the sandbox', () => {
+describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', () => {
   let programs: GuidePrograms;
   let broker: RunningBroker;
   let env: Readonly<Record<string, string>>;

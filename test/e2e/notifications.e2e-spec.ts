@@ -4,7 +4,7 @@ import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { RedisProcess } from '#libs/testing';
+import { describeWith, RedisProcess } from '#libs/testing';
 import { startBroker } from '../../apps/broker/src/broker.js';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
@@ -131,7 +131,7 @@ describe('notifications', () => {
   });
 });
 
-describe('notifications that replicas share', () => {
+describeWith('redis-server', 'notifications that replicas share', () => {
   let redis: RedisProcess;
   let broker: RunningBroker;
   let other: Awaited<ReturnType<typeof startBroker>>;

@@ -1,10 +1,10 @@
 import request, { type Test } from 'supertest';
-import { eventually, RedisProcess } from '#libs/testing';
+import { describeWith, eventually, RedisProcess } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 
-describe('a store that refuses', () => {
+describeWith('redis-server', 'a store that refuses', () => {
   let redis: RedisProcess;
   let broker: RunningBroker;
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { eventually } from '#libs/testing';
+import { describeWith, eventually } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 
-describe('a real Prometheus that watches an egress', () => {
+describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
   let egress: PlayedEgress;
   let prometheus: PrometheusProcess;
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, freePort } from '#libs/testing';
+import { eventually, freePort, toolPath } from '#libs/testing';
 
 export interface PrometheusOptions {
   /** host:port of each management port of a broker. */
@@ -39,7 +39,7 @@ export class PrometheusProcess {
       `--web.listen-address=127.0.0.1:${port}`,
       '--log.level=error',
     ];
-    this.#child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.#child = spawn(toolPath('prometheus'), args, { stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
   static async start({ targets, egresses = [], rules }: PrometheusOptions): Promise<PrometheusProcess> {

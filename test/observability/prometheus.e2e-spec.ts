@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventually } from '#libs/testing';
+import { describeWith, eventually } from '#libs/testing';
 import { metricsIn, panels, queryOf, rules, RULES } from '../deploy/monitoring.js';
 import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
@@ -20,7 +20,7 @@ const FAULTS = [
   { kind: 'clock_skew', operation: 'authorize', merchant: 'doubtful', skewMs: 3_600_000 },
 ];
 
-describe('a real Prometheus that watches two replicas', () => {
+describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two replicas', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
   let egress: PlayedEgress;

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { eventually, TcpProxy } from '#libs/testing';
+import { describeWith, eventually, TcpProxy } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { WatchedReplicas } from './watched-replicas.js';
@@ -17,7 +17,7 @@ const FAULTS = [
 ];
 
 /** Faults that are played at once, each on a merchant or a replica of its own. */
-describe('a real Prometheus, in trouble that is rare', () => {
+describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that is rare', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
   let proxy: TcpProxy;

@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import { RedisSessionStore } from '#libs/store';
-import { RedisProcess } from '#libs/testing';
+import { describeWith, RedisProcess } from '#libs/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { type Durations, SequenceRun, sessionStoreSteps } from './store-sequences.js';
@@ -40,7 +40,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-describe('RedisSessionStore held to the specification', () => {
+describeWith('redis-server', 'RedisSessionStore held to the specification', () => {
   it('agrees with it after any sequence of operations', async () => {
     await fc.assert(
       fc.asyncProperty(sessionStoreSteps(durations), async (steps) => {

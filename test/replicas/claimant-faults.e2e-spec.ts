@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, eventually, freePort, RedisProcess } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -18,7 +18,7 @@ interface Replica {
   readonly url: string;
 }
 
-describe('a replica that is lost while it creates a session', () => {
+describeWith('redis-server', 'a replica that is lost while it creates a session', () => {
   let folder: string;
   let redis: RedisProcess;
   let sandbox: { url: string; close(): Promise<void> };

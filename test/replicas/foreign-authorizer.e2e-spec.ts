@@ -1,4 +1,4 @@
-import { eventually } from '#libs/testing';
+import { describeWith, eventually } from '#libs/testing';
 import { TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 const PAUSE_MS = 15_000;
@@ -18,7 +18,7 @@ interface Shown {
  * Three replicas as processes, a real Redis, a gateway that supersedes at once, and somebody else with our service
  * code.
  */
-describe('somebody else who creates sessions, before three replicas', () => {
+describeWith('redis-server', 'somebody else who creates sessions, before three replicas', () => {
   let watched: WatchedReplicas;
   let rivalCalls = 0;
 

@@ -1,10 +1,10 @@
-import { eventually, RedisProcess } from '#libs/testing';
+import { describeWith, eventually, RedisProcess } from '#libs/testing';
 import { faultsOf, spreadsOf } from './history-checker.js';
 import { ReplicaGroup } from './replica-group.js';
 
 const single = (redis: RedisProcess) => () => ({ kind: 'single', address: redis.address, database: 0 }) as const;
 
-describe('many replicas on one Redis', () => {
+describeWith('redis-server', 'many replicas on one Redis', () => {
   let redis: RedisProcess;
 
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { eventually, TcpProxy } from '#libs/testing';
+import { describeWith, eventually, TcpProxy } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /**
@@ -7,7 +7,7 @@ import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-r
 const MAX_STOP_MS = 10_000 + 6_000;
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
 
-describe('a replica that is asked to end', () => {
+describeWith('redis-server', 'a replica that is asked to end', () => {
   let watched: WatchedReplicas;
 
   beforeEach(async () => {

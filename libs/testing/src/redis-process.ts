@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toolPath } from './needed-tools.js';
 
 const READY_WITHIN_MS = 15_000;
 
@@ -62,7 +63,7 @@ export class RedisProcess {
   /** Starts it (again) on the same port; empty, since nothing was kept. */
   async start(): Promise<void> {
     const args = this.#options.sentinel === undefined ? this.#serverArgs() : this.#sentinelArgs(this.#options.sentinel);
-    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(toolPath('redis-server'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     running.add(child);
     child.once('exit', () => running.delete(child));
@@ -90,7 +91,11 @@ export class RedisProcess {
 
   /** One command by redis-cli, on the plain port; its output. */
   cli(...command: readonly string[]): string {
-    return execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(this.port), ...command], { encoding: 'utf8' });
+    return execFileSync(
+      toolPath('redis-server', 'redis-cli'),
+      ['-h', '127.0.0.1', '-p', String(this.port), ...command],
+      { encoding: 'utf8' },
+    );
   }
 
   #serverArgs(): string[] {

@@ -1,7 +1,16 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease } from '#libs/session';
-import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess, stateOf } from '#libs/testing';
+import {
+  aBudget,
+  aClaim,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  describeWith,
+  RedisProcess,
+  stateOf,
+} from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -147,7 +156,7 @@ function checkBudget(tenures: readonly Tenure[]): void {
   }
 }
 
-describe('many replicas at once', () => {
+describeWith('redis-server', 'many replicas at once', () => {
   it('never hold a lease together, never publish out of order, and never spend more than the budget', async () => {
     let runs = 0;
     await fc.assert(

@@ -1,6 +1,12 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
-import { describeSessionStoreContract, RedisProcess, startRedisCluster, type StoreUnderTest } from '#libs/testing';
+import {
+  describeSessionStoreContract,
+  describeWith,
+  RedisProcess,
+  startRedisCluster,
+  type StoreUnderTest,
+} from '#libs/testing';
 import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
@@ -61,7 +67,7 @@ async function underTest(connection: RedisConnection, nodes: readonly Address[])
   };
 }
 
-describe('on a single server', () => {
+describeWith('redis-server', 'on a single server', () => {
   let redis: RedisProcess;
   beforeAll(async () => {
     redis = await RedisProcess.start();
@@ -73,7 +79,7 @@ describe('on a single server', () => {
   );
 });
 
-describe('on a cluster', () => {
+describeWith('redis-server', 'on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   beforeAll(async () => {
     cluster = await startRedisCluster();

@@ -1,4 +1,10 @@
-import { describeSightingsContract, RedisProcess, type SightingsUnderTest, startRedisCluster } from '#libs/testing';
+import {
+  describeSightingsContract,
+  describeWith,
+  RedisProcess,
+  type SightingsUnderTest,
+  startRedisCluster,
+} from '#libs/testing';
 import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { openedByTests } from './redis-store-fixture.js';
@@ -26,7 +32,7 @@ async function underTest(connection: RedisConnection): Promise<SightingsUnderTes
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
 
-describe('on a single server', () => {
+describeWith('redis-server', 'on a single server', () => {
   let redis: RedisProcess;
   beforeAll(async () => {
     redis = await RedisProcess.start();
@@ -58,7 +64,7 @@ describe('on a single server', () => {
   });
 });
 
-describe('on a cluster', () => {
+describeWith('redis-server', 'on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
   beforeAll(async () => {
     cluster = await startRedisCluster();
@@ -70,7 +76,7 @@ describe('on a cluster', () => {
   );
 });
 
-describe('a server that is gone', () => {
+describeWith('redis-server', 'a server that is gone', () => {
   it('is silent about sightings, and no caller waits for it', async () => {
     const redis = await started(RedisProcess.start());
     const { store } = await open({ connection: single(redis) });
