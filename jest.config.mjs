@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { findTestTools } from './tools/test-tools.mjs';
 
 const swc = {
@@ -13,7 +14,7 @@ const swc = {
 
 export const base = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
+  testEnvironment: join(import.meta.dirname, 'tools/test-environment.mjs'),
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },

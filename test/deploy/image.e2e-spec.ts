@@ -6,7 +6,7 @@ import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { describeWith, eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually, freePort, RedisProcess } from '#libs/testing';
 
 const root = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
@@ -57,15 +57,17 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
   let redis: RedisProcess;
   const running: { child: ChildProcess; out: string }[] = [];
 
+  const ofAll = endedAfterAll();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
+    folder = ofAll.add(await mkdtemp(join(tmpdir(), 'session-broker-image-')), (it) => rm(it, { recursive: true }));
     await chmod(folder, 0o755);
     app = join(folder, 'app');
     node = join(folder, 'node');
     await copyFile(process.execPath, node);
+    ofAll.add(folder, (it) => execFileSync('chmod', ['-R', 'u+w', it]));
     execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), app], { cwd: root });
     execFileSync('chmod', ['-R', 'a-w,a+rX', app]);
-    redis = await RedisProcess.start();
+    redis = ofAll.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
   afterEach(async () => {
     for (const { child } of running.splice(0)) {
@@ -74,11 +76,6 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
         await once(child, 'close');
       }
     }
-  });
-  afterAll(async () => {
-    await redis.stop();
-    execFileSync('chmod', ['-R', 'u+w', app]);
-    await rm(folder, { recursive: true });
   });
 
   /** As the user of the image, with nothing in the environment but what is given. */

@@ -39,12 +39,6 @@ const EXAMPLES: Readonly<Record<ProxyName, Example>> = {
   },
 };
 
-/** A test run that is cut short must not leave proxies behind. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGTERM');
-});
-
 /** One of the real proxies, set up by the example of the documentation. */
 export class ProxyProgram {
   readonly url: string;
@@ -61,7 +55,6 @@ export class ProxyProgram {
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
     }
-    running.add(child);
   }
 
   static async start(name: ProxyName, around: Surroundings): Promise<ProxyProgram> {
@@ -87,7 +80,6 @@ export class ProxyProgram {
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.#ended;
-    running.delete(this.#child);
     await rm(this.#folder, { recursive: true });
   }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, freePort, toolPath } from '#libs/testing';
+import { eventually, freePort, startedWhole, toolPath } from '#libs/testing';
 
 export interface PrometheusOptions {
   /** host:port of each management port of a broker. */
@@ -50,13 +50,12 @@ export class PrometheusProcess {
       configuration({ 'session-broker': targets, 'session-egress': egresses }),
     );
     const prometheus = new PrometheusProcess(folder, await freePort());
-    await eventually(() =>
+    const isThere = (): Promise<boolean> =>
       prometheus.query('vector(1)').then(
         () => true,
         () => false,
-      ),
-    );
-    return prometheus;
+      );
+    return startedWhole(prometheus, { start: () => eventually(isThere), end: () => prometheus.stop() });
   }
 
   /** @throws Error with what Prometheus says of the expression */
@@ -77,9 +76,12 @@ export class PrometheusProcess {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGTERM');
-    await ended;
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) {
+      const ended = once(this.#child, 'exit');
+      this.#child.kill('SIGTERM');
+      await ended;
+    }
     await rm(this.#folder, { recursive: true });
   }
 

@@ -1,7 +1,7 @@
 import { msBetween } from '#libs/clock';
 import type { Session } from '#libs/session';
 import type { RedisConnection } from '#libs/store';
-import { describeWith, eventually, RedisProcess, startRedisSentinel, TcpProxy } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, RedisProcess, startRedisSentinel, TcpProxy } from '#libs/testing';
 import { faultsOf } from './history-checker.js';
 import { ReplicaGroup } from './replica-group.js';
 
@@ -33,15 +33,15 @@ describeWith('redis-server', 'a Redis', () => {
   let redis: RedisProcess;
   let group: ReplicaGroup;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    redis = await RedisProcess.start();
-    group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => to(redis.address) });
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
+    group = started.add(
+      await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => to(redis.address) }),
+      (it) => it.close(),
+    );
     await eventually(() => group.agrees());
     group.startReading();
-  });
-  afterEach(async () => {
-    await group.close();
-    await redis.stop();
   });
 
   it('that is killed and comes back empty costs no call, and no read', async () => {

@@ -24,3 +24,4 @@ export { TestIssuer, type SigningAlgorithm } from './test-issuer.js';
 export { freePort, RedisProcess } from './redis-process.js';
 export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';
 export { describeWith, toolPath, type Requirement } from './needed-tools.js';
+export { endedAfterAll, endedAfterEach, Started, startedWhole } from './started.js';

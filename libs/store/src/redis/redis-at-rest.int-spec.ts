@@ -1,7 +1,15 @@
 import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Session, StoredSession } from '#libs/session';
-import { aClaim, aPublication, aRecordedFailure, aSession, describeWith, RedisProcess } from '#libs/testing';
+import {
+  aClaim,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  describeWith,
+  endedAfterAll,
+  RedisProcess,
+} from '#libs/testing';
 import { Redis } from 'ioredis';
 import { inspect } from 'node:util';
 import { RedisSessionStore } from './redis-session-store.js';
@@ -16,10 +24,10 @@ let redis: RedisProcess;
 let prefixes = 0;
 const closers: (() => Promise<unknown>)[] = [];
 
+const started = endedAfterAll();
 beforeAll(async () => {
-  redis = await RedisProcess.start();
+  redis = started.add(await RedisProcess.start(), (it) => it.stop());
 }, 60_000);
-afterAll(() => redis.stop());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });

@@ -3,6 +3,7 @@ import { generateClientKey, importClientKey } from '#libs/jwe';
 import {
   describeSessionStoreContract,
   describeWith,
+  endedAfterAll,
   RedisProcess,
   startRedisCluster,
   type StoreUnderTest,
@@ -69,10 +70,10 @@ async function underTest(connection: RedisConnection, nodes: readonly Address[])
 
 describeWith('redis-server', 'on a single server', () => {
   let redis: RedisProcess;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    redis = await RedisProcess.start();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => redis.stop());
 
   describeSessionStoreContract('RedisSessionStore', () =>
     underTest({ kind: 'single', address: redis.address, database: 0 }, [redis.address]),
@@ -81,10 +82,10 @@ describeWith('redis-server', 'on a single server', () => {
 
 describeWith('redis-server', 'on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    cluster = await startRedisCluster();
+    cluster = started.add(await startRedisCluster(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => cluster.stop());
 
   describeSessionStoreContract('RedisSessionStore', () => {
     const nodes = cluster.nodes.map(({ address }) => address);

@@ -1,6 +1,7 @@
 import {
   describeSightingsContract,
   describeWith,
+  endedAfterAll,
   RedisProcess,
   type SightingsUnderTest,
   startRedisCluster,
@@ -34,10 +35,10 @@ const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single'
 
 describeWith('redis-server', 'on a single server', () => {
   let redis: RedisProcess;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    redis = await RedisProcess.start();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => redis.stop());
 
   describeSightingsContract('RedisSessionStore', () => underTest(single(redis)));
 
@@ -66,10 +67,10 @@ describeWith('redis-server', 'on a single server', () => {
 
 describeWith('redis-server', 'on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    cluster = await startRedisCluster();
+    cluster = started.add(await startRedisCluster(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => cluster.stop());
 
   describeSightingsContract('RedisSessionStore', () =>
     underTest({ kind: 'cluster', nodes: cluster.nodes.map(({ address }) => address) }),
