@@ -212,3 +212,31 @@ describe('a merchant whose configuration was changed', () => {
     ]);
   });
 });
+
+describe('a stored session whose text was damaged', () => {
+  it('costs no call when a replica starts that needs it: a replica that holds it writes it again', async () => {
+    let isDamaged = false;
+    const damaged = altered('read', (store) => async (wanted) => {
+      const { states, now } = await store.read(wanted);
+      const unopenable = states.map((state) =>
+        isDamaged && state.stored.kind === 'session'
+          ? { ...state, stored: { kind: 'unopenable' as const, generation: state.stored.session.generation } }
+          : state,
+      );
+      return { states: unopenable, now };
+    });
+    const mended = altered('offer', (store) => async (offer) => {
+      const result = await store.offer(offer);
+      isDamaged &&= result.kind !== 'taken';
+      return result;
+    });
+    const cluster = new Cluster({ wrapStore: (store) => mended(damaged(store)), graceMs: 1_500 });
+    await cluster.clock.advance(MINUTE);
+    isDamaged = true;
+    cluster.addReplica();
+    await cluster.clock.advance(1_500);
+    expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.at(1).events.of('record_unopenable')).toHaveLength(1);
+  });
+});
