@@ -1,4 +1,5 @@
 import type { SessionStore } from '#libs/session';
+import { altered } from './altered-store.js';
 import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -8,17 +9,6 @@ const HOUR = 60 * MINUTE;
 const bug = new TypeError('not a function');
 const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 const refused = { kind: 'refused', detail: 'no such merchant' } as const;
-
-/** A store, one operation of which does what the test says. */
-function altered<Name extends keyof SessionStore>(name: Name, make: (store: SessionStore) => SessionStore[Name]) {
-  return (store: SessionStore): SessionStore =>
-    new Proxy(store, {
-      get: (target, asked) => {
-        const member: unknown = asked === name ? make(target) : Reflect.get(target, asked);
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-      },
-    });
-}
 
 describe('a replica that comes to its store', () => {
   it('creates nothing before others have had the time to tell the store what they hold', async () => {
