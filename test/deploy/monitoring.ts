@@ -76,7 +76,7 @@ export function queryOf(expr: string): string {
 
 /** The metrics of ours that an expression names, recorded ones aside. */
 export function metricsIn(expr: string): string[] {
-  return [...expr.matchAll(/\b(session_broker_\w+|session_egress_\w+|http_server_\w+|nodejs_\w+|v8js_\w+)\b/g)].map(
+  return [...expr.matchAll(/\b(session_broker_\w+|session_egress_\w+|http_server_\w+|nodejs_\w+|process_\w+)\b/g)].map(
     ([name]) => name,
   );
 }

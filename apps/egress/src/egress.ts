@@ -102,7 +102,10 @@ class Egress {
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
     const scraped: Pick<Telemetry, 'scrape'> = telemetry ?? {
-      scrape: (_request, response) => void response.writeHead(404).end(),
+      scrape: (_request, response) => {
+        response.writeHead(404, {});
+        response.end();
+      },
     };
     this.#management = await openManagement({
       address: configuration.management,
