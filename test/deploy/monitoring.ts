@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 const root = join(import.meta.dirname, '..', '..');
 export const RULES = join(root, 'deploy/prometheus/rules/session-broker.yml');
 export const RULE_TESTS = join(root, 'deploy/prometheus/tests/session-broker.yml');
+/** The rules again, for sessions as short as those of the demo. */
+export const SHORT_RULE_TESTS = join(root, 'deploy/prometheus/tests/short-sessions.yml');
 export const DASHBOARD = join(root, 'deploy/grafana/dashboards/session-broker.json');
 const RUNBOOKS = join(root, 'docs/runbooks');
 
