@@ -1,7 +1,8 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
 import type { Exemplars } from './exemplars.js';
 
-type Count = (attributes: Attributes) => void;
+/** @param events one unless told; none makes the series begin */
+type Count = (attributes: Attributes, events?: number) => void;
 type Record = (value: number, attributes: Attributes) => void;
 
 /** What one merchant looks like at the moment of a scrape. Moments in seconds since the epoch; absent: not known. */
@@ -84,7 +85,7 @@ const HANDOVER_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 export function createInstruments(meter: Meter, exemplars?: Exemplars): Instruments {
   const counter = (name: string, description: string): Count => {
     const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });
-    return (attributes) => instrument.add(1, attributes);
+    return (attributes, events = 1) => instrument.add(events, attributes);
   };
   const histogram = (name: string, description: string, boundaries: number[]): Record => {
     const advice = { explicitBucketBoundaries: boundaries };
