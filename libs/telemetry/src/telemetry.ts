@@ -28,7 +28,7 @@ export interface Telemetry {
   /** Notes how long a request took, in seconds. */
   readonly requestSeconds: (seconds: number, request: ServedRequest) => void;
   /** Answers a scrape with everything that has been counted, in the text that it asks for. */
-  scrape(request: ScrapeRequest, response: ScrapeResponse): void;
+  readonly scrape: (request: ScrapeRequest, response: ScrapeResponse) => void;
   /** Flushes and ends exporters, in a bounded time: a collector that does not answer holds nobody up. */
   shutdown(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { VirtualClock, instantFromEpochMs } from '#libs/clock';
-import { HeldSessions, type SessionReplica } from '#libs/session';
+import { HeldSessions } from '#libs/session';
 import { createInstruments, createLogger, startTelemetry, type Telemetry } from '#libs/telemetry';
 import { MerchantLabels } from './merchant-labels.js';
 import { SessionMetrics } from './session-metrics.js';
@@ -27,7 +27,7 @@ describe('the counters of a replica that has done nothing yet', () => {
         held: new HeldSessions(clock),
         retryInMs: () => undefined,
         hasForeignAuthorizer: () => false,
-      } as unknown as SessionReplica,
+      },
       clock,
       labels: () => new MerchantLabels(merchants, 2),
       merchants: () => merchants,
