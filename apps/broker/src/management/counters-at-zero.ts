@@ -33,6 +33,7 @@ const LEASES = every<Claim['reason'] | 'claimed'>({
   backing_off: true,
   cooled_down: true,
   budget_exhausted: true,
+  share_spent: true,
   already_newer: true,
 });
 const KINDS_OF_TIME = every<ImplausibleTime['kind']>({ lifetime: true, skew: true });
@@ -62,8 +63,8 @@ export function beginMerchant(instruments: Instruments, merchant: string): void 
   for (const result of REJECTIONS) instruments.rejections({ merchant, result }, 0);
   for (const kind of CODELESS_FAILURES) instruments.gatewayFailures({ merchant, kind, code: 'none' }, 0);
   for (const kind of KINDS_OF_TIME) instruments.implausibleTimes({ merchant, kind }, 0);
-  const { lateResults, fencedPublishes, unopenableRecords, serverKeyChanges, budgetExhausted } = instruments;
-  for (const count of [lateResults, fencedPublishes, unopenableRecords, serverKeyChanges, budgetExhausted]) {
-    count({ merchant }, 0);
-  }
+  const { lateResults, fencedPublishes, unopenableRecords, serverKeyChanges } = instruments;
+  const { budgetExhausted, earlyShareSpent } = instruments;
+  for (const count of [lateResults, fencedPublishes, unopenableRecords, serverKeyChanges]) count({ merchant }, 0);
+  for (const count of [budgetExhausted, earlyShareSpent]) count({ merchant }, 0);
 }
