@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeWith, toolPath } from '#libs/testing';
-import { alerts, RULE_TESTS, runbookIndex, runbooks, RULES, ruleTests } from './monitoring.js';
+import { alerts, RULE_TESTS, runbookIndex, runbooks, RULES, ruleTests, SHORT_RULE_TESTS } from './monitoring.js';
 
 describe('the alerts', () => {
   describeWith('prometheus', 'by promtool', () => {
@@ -17,6 +17,12 @@ describe('the alerts', () => {
     it('fire and are silent as their tests say', () => {
       expect(
         execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', RULE_TESTS], { encoding: 'utf8' }),
+      ).toContain('SUCCESS');
+    });
+
+    it('are not even pending for sessions of a minute that are all renewed in time', () => {
+      expect(
+        execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', SHORT_RULE_TESTS], { encoding: 'utf8' }),
       ).toContain('SUCCESS');
     });
   });
