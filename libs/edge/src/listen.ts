@@ -1,3 +1,4 @@
+import { writtenAddress } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 
 export interface Address {
@@ -15,7 +16,7 @@ export async function listen(
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new BrokerError('address_in_use', {
-      detail: `${host}:${port} is taken; stop what listens there, or choose another port`,
+      detail: `${writtenAddress({ host, port })} is taken; stop what listens there, or choose another port`,
       cause: error,
     });
   }

@@ -13,6 +13,7 @@ import {
   requestIdOf,
   watchConnections,
 } from '#libs/edge';
+import { writtenAddress } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
 import type { EgressReadiness } from './egress-readiness.js';
@@ -114,7 +115,7 @@ async function open(server: Server, { host, port }: Address): Promise<string> {
   server.listen({ host, port });
   await once(server, 'listening');
   const { port: opened } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${opened}`;
+  return `http://${writtenAddress({ host, port: opened })}`;
 }
 
 function closed(server: Server): Promise<void> {
