@@ -3,6 +3,8 @@
 # client behind the egress. Only the user of the programs may read them. The configurations lie beside them as copies that
 # this user can read, since the files of a checkout may be readable by their owner alone.
 set -eu
+# The files of an earlier start belong to that user, and their rights are no longer ours to change: they are made right.
+umask 077
 cd /run/keys
 generate() { [ -f "$1" ] || node /app/dist/apps/cli/src/main.js keys generate --out "$1" --public-out "$2"; }
 generate client.jwk.json public.jwk.json
@@ -10,7 +12,6 @@ generate egress-alias.jwk.json egress-alias.pub.jwk.json
 generate shop-client.jwk.json shop-client.pub.jwk.json
 cp /settings/broker.yaml /settings/egress.yaml .
 printf %s demo-egress > egress-token
-chmod 600 egress-token broker.yaml egress.yaml
 node -e '
   const { readFileSync, writeFileSync } = require("node:fs");
   const publicJwk = JSON.parse(readFileSync("public.jwk.json", "utf8"));

@@ -73,6 +73,8 @@ async function startEngine(): Promise<{ readonly engine: Engine; readonly folder
 }
 
 async function lookAt(proof: Proof, demo: Demo): Promise<Finding & { readonly what: string }> {
+  // It is being ended: what ends it ends this program.
+  if (closing !== undefined) await closing.then(() => new Promise(() => undefined));
   const finding = await proof.look(demo).catch((error: unknown): Finding => ({
     seen: 'it could not be looked at',
     wrong: [describeError(error)],

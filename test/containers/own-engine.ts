@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '#libs/testing';
@@ -70,7 +70,8 @@ export class OwnEngine implements Engine {
     if (this.#pid > 0) await eventually(() => !existsSync(`/proc/${this.#pid}`), STARTS_WITHIN_MS);
     if (this.#network !== undefined) await end(this.#network, 'SIGKILL');
     await eventually(() => this.#removeControlGroups(), STARTS_WITHIN_MS);
-    rmSync(this.#root, { recursive: true, force: true });
+    // Some hundred thousand files: the program that is made for it is many times as fast.
+    await must(['rm', '-rf', this.#root]);
   }
 
   #entering(...kinds: readonly string[]): readonly string[] {
