@@ -14,6 +14,7 @@ command -v nginx >/dev/null || missing+=(nginx)
 command -v caddy >/dev/null || missing+=(caddy)
 command -v haproxy >/dev/null || missing+=(haproxy)
 command -v openssl >/dev/null || missing+=(openssl)
+command -v systemd-analyze >/dev/null || missing+=(systemd)
 command -v curl >/dev/null || missing+=(curl)
 command -v jq >/dev/null || missing+=(jq)
 [ ${#missing[@]} -eq 0 ] && exit 0

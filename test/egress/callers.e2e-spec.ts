@@ -1,31 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { AliasCaller, CREATE, PATHS, PlainCaller, type Route } from './callers.js';
-import { HostileGateway, PAID } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
+import type { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { exchange, type RawAnswer } from './raw-exchange.js';
-import { aClient, RunningEgress } from './running-egress.js';
+import type { RunningEgress } from './running-egress.js';
+import { aClient } from './running-egress.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
 
 describe('who may use the egress', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
     const clients = [aClient('shop', 'shop'), aClient('till', 'shop'), aClient('kiosk', 'other')];
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clients });
+    stage = await PlayedStage.start({ clients });
+    ({ broker, gateway, egress } = stage);
   });
   beforeEach(() => gateway.script());
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   const send = (headers: readonly string[], route: Route = 'clear'): Promise<RawAnswer> =>
     exchange(egress.url, { path: PATHS[route], headers: ['content-type', 'application/json', ...headers], body: '{}' });

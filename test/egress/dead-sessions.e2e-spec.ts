@@ -1,10 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { eventually } from '#libs/testing';
 import type { Caller, Route } from './callers.js';
-import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { answer, good, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
-import { RunningEgress } from './running-egress.js';
+import type { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
+import type { RunningEgress } from './running-egress.js';
 import type { SeenRequest } from './seen-request.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
@@ -29,23 +31,19 @@ const deviceIds = (requests: readonly SeenRequest[]): readonly string[] =>
   requests.flatMap((request) => request.valuesOf('x-device_id'));
 
 describe('a session that the gateway calls dead', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let callers: readonly Caller[];
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    stage = await PlayedStage.start();
+    ({ broker, gateway, egress } = stage);
     callers = egress.callers();
   });
   beforeEach(() => void broker.rejections.splice(0));
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   const whole = (requests: readonly SeenRequest[]): boolean =>
     requests.every((request) => request.isWhole && gateway.sessionOf(request) !== undefined);

@@ -1,8 +1,10 @@
 import { eventually, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
 import type { Route } from './callers.js';
-import { answer, good, HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { answer, good, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
+import type { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { type EgressSetUp, RunningEgress } from './running-egress.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
@@ -11,20 +13,16 @@ const GOOD = { good: JSON.stringify(PAID) };
 const BOUND_MS = 20_000;
 
 describe('connections to the gateway', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    stage = await PlayedStage.start();
+    ({ broker, gateway, egress } = stage);
   });
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   /** What each caller is told by an egress before another gateway. */
   const toldBy = async (setUp: Omit<EgressSetUp, 'broker'>): Promise<readonly string[]> => {

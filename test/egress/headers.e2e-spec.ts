@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Caller, PATHS, type Route } from './callers.js';
-import { answer, HostileGateway, PAID } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { answer, PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
-import { RunningEgress } from './running-egress.js';
+import type { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
+import type { RunningEgress } from './running-egress.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
@@ -44,22 +46,18 @@ const NOT_FOR_THE_CLIENT = [
 ];
 
 describe('the headers of a payment', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let callers: readonly Caller[];
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    stage = await PlayedStage.start();
+    ({ broker, gateway, egress } = stage);
     callers = egress.callers();
   });
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   it.each(ROUTES)(
     'reach the gateway without what is for the egress, for one connection or of the network: %s',

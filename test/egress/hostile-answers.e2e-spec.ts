@@ -1,32 +1,30 @@
 import type { Caller, Route } from './callers.js';
-import { HostileGateway, PAID } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { PAID } from './hostile-gateway.js';
 import { HOSTILE_CASES, TIMEOUT_MS } from './hostile-plays.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
-import { RunningEgress } from './running-egress.js';
+import type { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
+import type { RunningEgress } from './running-egress.js';
 
 /** Generous, for a busy machine: what matters is that there is a bound. */
 const BOUND_MS = 20_000;
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 
 describe('what a gateway may answer', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let callers: readonly Caller[];
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: TIMEOUT_MS });
+    stage = await PlayedStage.start({ timeoutMs: TIMEOUT_MS });
+    ({ broker, gateway, egress } = stage);
     callers = egress.callers();
     for (const caller of callers) await caller.pay('clear', {});
   });
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   const cases = HOSTILE_CASES.flatMap((each) =>
     ROUTES.filter((route) => each.outcome[route].length > 0).map((route) => ({ ...each, route })),

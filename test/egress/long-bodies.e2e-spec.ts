@@ -2,6 +2,7 @@ import { eventually } from '#libs/testing';
 import { PATHS, type PlainCaller } from './callers.js';
 import { answer, HostileGateway, type Part, type Play } from './hostile-gateway.js';
 import { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { RawConnection } from './raw-exchange.js';
 import { RunningEgress } from './running-egress.js';
 
@@ -16,26 +17,22 @@ const saying = (text: (part: Part) => string, on: 'head' | 'request' = 'request'
 const received: Play = saying(({ request }) => answer(200, JSON.stringify({ length: request.body.length })));
 
 describe('a body in clear that is too long to be kept', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let plain: PlainCaller;
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
     const routes = [
       { path: '/ecom/execute_request/hpp/**', body: 'clear', encrypted: [], maxBytes: MAX_BYTES } as const,
     ];
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 2_000, routes });
+    stage = await PlayedStage.start({ timeoutMs: 2_000, routes });
+    ({ broker, gateway, egress } = stage);
     plain = egress.plain();
     await plain.pay('clear', {});
   });
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   const head = (...lines: readonly string[]): string => {
     const own = [`POST ${PATHS.clear} HTTP/1.1`, 'host: egress', `authorization: Bearer ${egress.client().token}`];

@@ -6,6 +6,7 @@ import { eventually, TestAuthority } from '#libs/testing';
 import { PlainCaller } from './callers.js';
 import { answer, HostileGateway, type Part, PAID } from './hostile-gateway.js';
 import { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { aClient, type ClientWish, configured, RunningEgress } from './running-egress.js';
 
 const shop = aClient();
@@ -13,20 +14,16 @@ const desk = aClient('desk');
 const ORDER = { merchantRequestId: 'order-1' };
 
 describe('a changed configuration', () => {
+  let stage: PlayedStage;
   let broker: PlayedBroker;
   let gateway: HostileGateway;
   let egress: RunningEgress;
 
   beforeEach(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, clients: [shop] });
+    stage = await PlayedStage.start({ clients: [shop] });
+    ({ broker, gateway, egress } = stage);
   });
-  afterEach(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterEach(() => stage.close());
 
   const of = ({ token }: ClientWish): PlainCaller => new PlainCaller(egress.url, token);
   const withClients = async (...clients: readonly ClientWish[]): Promise<void> => {

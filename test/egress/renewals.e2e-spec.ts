@@ -6,6 +6,7 @@ import { EgressStage } from './egress-stage.js';
 import { answer as whole, HostileGateway, PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
 import { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { RunningEgress } from './running-egress.js';
 
 const GOOD = { good: JSON.stringify(PAID) };
@@ -41,12 +42,10 @@ describe('payments over renewals', () => {
     for (const each of closing.splice(0).reverse()) await each.close();
   });
 
-  const playedStage = async (): Promise<{ broker: PlayedBroker; gateway: HostileGateway; egress: RunningEgress }> => {
-    const broker = await PlayedBroker.start();
-    const gateway = await HostileGateway.before(broker);
-    const egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
-    closing.push(broker, gateway, egress);
-    return { broker, gateway, egress };
+  const playedStage = async (): Promise<PlayedStage> => {
+    const stage = await PlayedStage.start();
+    closing.push(stage);
+    return stage;
   };
 
   it('are each of one generation through a hundred of them: headers, key of the body and answer', async () => {

@@ -1,36 +1,33 @@
 import { eventually } from '#libs/testing';
 import { type Caller, PATHS, type PlainCaller, type Route } from './callers.js';
-import { HostileGateway, PAID, type Play } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { PAID, type Play } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { exchange, RawConnection } from './raw-exchange.js';
-import { MAX_BODY_BYTES, RunningEgress } from './running-egress.js';
+import type { RunningEgress } from './running-egress.js';
+import { MAX_BODY_BYTES } from './running-egress.js';
 
 const ROUTES: readonly Route[] = ['clear', 'sealed'];
 const GOOD = { good: JSON.stringify(PAID) };
 const silent: Play = { run: () => undefined };
 
 describe('the request of a client', () => {
-  let broker: PlayedBroker;
+  let stage: PlayedStage;
   let gateway: HostileGateway;
   let egress: RunningEgress;
   let plain: PlainCaller;
   let token: string;
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, timeoutMs: 1_500 });
+    stage = await PlayedStage.start({ timeoutMs: 1_500 });
+    ({ gateway, egress } = stage);
     plain = egress.plain();
     ({ token } = egress.client());
     await plain.pay('clear', {});
   });
   beforeEach(() => gateway.script());
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   const head = (route: Route, ...lines: readonly string[]): string => headTo(PATHS[route], lines);
   const headTo = (path: string, lines: readonly string[]): string => {

@@ -1,27 +1,23 @@
 import { eventually } from '#libs/testing';
 import { PATHS } from './callers.js';
-import { HostileGateway, PAID } from './hostile-gateway.js';
+import type { HostileGateway } from './hostile-gateway.js';
+import { PAID } from './hostile-gateway.js';
 import { outcomeOf } from './outcome.js';
-import { PlayedBroker } from './played-broker.js';
+import { PlayedStage } from './played-stage.js';
 import { RawConnection } from './raw-exchange.js';
-import { RunningEgress } from './running-egress.js';
+import type { RunningEgress } from './running-egress.js';
 
 describe('the path of a request', () => {
-  let broker: PlayedBroker;
+  let stage: PlayedStage;
   let gateway: HostileGateway;
   let egress: RunningEgress;
 
   beforeAll(async () => {
-    broker = await PlayedBroker.start();
-    gateway = await HostileGateway.before(broker);
-    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url });
+    stage = await PlayedStage.start();
+    ({ gateway, egress } = stage);
   });
   beforeEach(() => gateway.script());
-  afterAll(async () => {
-    await egress.close();
-    await gateway.close();
-    await broker.close();
-  });
+  afterAll(() => stage.close());
 
   /** As it is written, octet by octet: no client library would send most of these. */
   const statusOf = async (target: string, method = 'POST'): Promise<number | undefined> => {

@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { drain, endConnections, listen, returnStartMemory } from '#libs/edge';
+import { drain, endConnections, openServer, returnStartMemory } from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -101,26 +100,14 @@ class Egress {
       const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
-    const scraped: Pick<Telemetry, 'scrape'> = telemetry ?? {
-      scrape: (_request, response) => void response.writeHead(404).end(),
-    };
-    this.#management = await openManagement({
-      address: configuration.management,
-      readiness,
-      telemetry: scraped,
-      clock,
-    });
+    this.#management = await openManagement({ address: configuration.management, readiness, telemetry, clock });
     return this.#management.url;
   }
 
   open(): Promise<string> {
     const { server, options } = this.#parts;
-    return listen(options.configuration.listen, async (address) => {
-      await listening(server, address);
-      const { port, address: host, family } = server.address() as AddressInfo;
-      const scheme = options.configuration.listen.tls === undefined ? 'http' : 'https';
-      return `${scheme}://${family === 'IPv6' ? `[${host}]` : host}:${port}`;
-    });
+    const { listen } = options.configuration;
+    return openServer(server, listen, listen.tls === undefined ? 'http' : 'https');
   }
 
   /** The first sessions are asked for once the ports are open; requests that are earlier wait for them. */
@@ -165,14 +152,4 @@ class Egress {
       });
     });
   }
-}
-
-function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

@@ -12,6 +12,7 @@ export { ConfigurationSource, EgressConfigurationSource } from './configuration-
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
+export { isSame } from './is-same.js';
 export {
   type AnyConfiguration,
   loadAnyConfiguration,

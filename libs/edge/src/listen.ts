@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { Server } from 'node:net';
 import { writtenAddress } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 
@@ -20,6 +22,26 @@ export async function listen(
       cause: error,
     });
   }
+}
+
+/**
+ * Opens a bare server.
+ * @returns where it can be reached, an IPv6 address in brackets
+ * @throws BrokerError `address_in_use` naming the address and what to do
+ */
+export function openServer(server: Server, address: Address, scheme: 'http' | 'https' = 'http'): Promise<string> {
+  return listen(address, async (free) => {
+    server.listen(free);
+    // Rejects with what the server emits as an error.
+    await once(server, 'listening');
+    return urlOf(server, scheme);
+  });
+}
+
+function urlOf(server: Server, scheme: string): string {
+  const opened = server.address();
+  if (opened === null || typeof opened === 'string') throw new Error('the server listens on no port');
+  return `${scheme}://${writtenAddress({ host: opened.address, port: opened.port })}`;
 }
 
 /** Of an error of the system, from whichever realm it comes. */

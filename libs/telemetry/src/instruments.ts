@@ -68,6 +68,7 @@ export interface Instruments {
   readonly unopenableRecords: Count;
   readonly serverKeyChanges: Count;
   readonly budgetExhausted: Count;
+  readonly earlyShareSpent: Count;
   readonly implausibleTimes: Count;
   readonly configReloadFailures: Count;
   observe(source: GaugeSource): void;
@@ -108,6 +109,10 @@ export function createInstruments(meter: Meter): Instruments {
     unopenableRecords: counter('unopenable_records', 'Stored sessions that no configured key opens'),
     serverKeyChanges: counter('server_key_changes', 'Renewals that brought another server key'),
     budgetExhausted: counter('budget_exhausted', 'Claims refused because the create-call budget is spent'),
+    earlyShareSpent: counter(
+      'early_share_spent',
+      'Wishes and rejections refused because their share of the budget is spent',
+    ),
     implausibleTimes: counter('implausible_times', 'Answers whose time was not believed: a lifetime, or a clock'),
     configReloadFailures: counter('config_reload_failures', 'Changed configurations that were not taken'),
     observe: (source) => observe(meter, source),

@@ -1,8 +1,7 @@
 import type { Clock } from '#libs/clock';
-import type { BrokerConfiguration, JwtConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, type JwtConfiguration, isSame } from '#libs/configuration';
 import type { Logger } from '#libs/telemetry';
 import { type Before } from '../configuration/configuration-in-force.js';
-import { isSame } from '../configuration/is-same.js';
 import { CertificateCallers } from '#libs/edge';
 import { fetchKeySet } from './fetch-key-set.js';
 import { JwtVerifier } from './jwt-verifier.js';

@@ -1,6 +1,5 @@
-import type { BrokerConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, isSame } from '#libs/configuration';
 import { Grants } from './grants.js';
-import { isSame } from '../configuration/is-same.js';
 
 /** Whether a caller that was let in for a merchant would not be let in the same way any more. */
 export type AccessTest = (caller: string, merchant: string) => boolean;

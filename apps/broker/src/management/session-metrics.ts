@@ -135,6 +135,7 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   #claimRefused({ merchant, reason }: Named<'claim_refused'>): void {
     this.#instruments.leases({ result: reason });
     if (reason === 'budget_exhausted') this.#instruments.budgetExhausted({ merchant });
+    if (reason === 'share_spent') this.#instruments.earlyShareSpent({ merchant });
   }
 
   #sessionAdopted({ merchant, serverKeyChanged }: Named<'session_adopted'>): void {

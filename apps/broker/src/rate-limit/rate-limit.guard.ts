@@ -2,11 +2,11 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import type { Clock } from '#libs/clock';
+import { isSame } from '#libs/configuration';
 import { RateLimiter } from '#libs/edge';
 import { BrokerError } from '#libs/errors';
 import { ACCESS, type Access } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
-import { isSame } from '../configuration/is-same.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
 

@@ -1,6 +1,5 @@
-import type { BrokerConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, isSame } from '#libs/configuration';
 import type { MerchantsChange } from '#libs/session';
-import { isSame } from '../configuration/is-same.js';
 
 export interface ConfigurationChange {
   /** By id. `changed`: any setting or key of theirs. */

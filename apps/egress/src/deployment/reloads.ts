@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '#libs/clock';
-import { ConfigurationError, ConfigurationWatch, type EgressConfiguration } from '#libs/configuration';
+import { ConfigurationError, ConfigurationWatch, type EgressConfiguration, isSame } from '#libs/configuration';
 import { tlsOptions } from '#libs/edge';
 import type { Logger, LogLevel } from '#libs/telemetry';
 import { Deployment, type DeploymentParts } from './deployment.js';
@@ -111,13 +110,4 @@ function withFixedSettings(before: EgressConfiguration, loaded: EgressConfigurat
   const tls = before.listen.tls === undefined ? undefined : (loaded.listen.tls ?? before.listen.tls);
   const listen = { host, port, ...(tls === undefined ? {} : { tls }) };
   return { ...loaded, listen, management: before.management, audit: before.audit };
-}
-
-/** Keys are equal when their thumbprints are: what else they hold cannot be looked at. */
-function isSame(one: object, other: object): boolean {
-  return isDeepStrictEqual(structuredText(one), structuredText(other));
-}
-
-function structuredText(value: object): string {
-  return JSON.stringify(value);
 }

@@ -1,19 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import type { Clock } from '#libs/clock';
 import {
   type Address,
   answerClientError,
   drain,
   edgeHeaders,
-  listen,
+  openServer,
   PROBLEM_CONTENT_TYPE,
   problemOf,
   requestIdOf,
   watchConnections,
 } from '#libs/edge';
-import { writtenAddress } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
 import type { EgressReadiness } from './egress-readiness.js';
@@ -21,7 +18,8 @@ import type { EgressReadiness } from './egress-readiness.js';
 interface ManagementOptions {
   readonly address: Address;
   readonly readiness: () => EgressReadiness;
-  readonly telemetry: Pick<Telemetry, 'scrape'>;
+  /** Without it there is no `/metrics`. */
+  readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
   readonly clock: Clock;
 }
 
@@ -53,7 +51,7 @@ export async function openManagement({ address, readiness, telemetry, clock }: M
       const state = readiness();
       sendJson(response, state.ready ? 200 : 503, state);
     },
-    '/metrics': (request, response) => telemetry.scrape(request, response),
+    ...(telemetry && { '/metrics': (request, response) => telemetry.scrape(request, response) }),
   };
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -66,7 +64,7 @@ export async function openManagement({ address, readiness, telemetry, clock }: M
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
   watchConnections(server);
-  const url = await listen(address, (free) => open(server, free));
+  const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }
 
@@ -109,13 +107,6 @@ function sendProblem(response: ServerResponse, error: BrokerError, requestId: st
     connection: 'close',
   });
   response.end(JSON.stringify(problem));
-}
-
-async function open(server: Server, { host, port }: Address): Promise<string> {
-  server.listen({ host, port });
-  await once(server, 'listening');
-  const { port: opened } = server.address() as AddressInfo;
-  return `http://${writtenAddress({ host, port: opened })}`;
 }
 
 function closed(server: Server): Promise<void> {

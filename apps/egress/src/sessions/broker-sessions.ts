@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import type { EgressConfiguration } from '#libs/configuration';
+import { type EgressConfiguration, isSame } from '#libs/configuration';
 import { OutboundConnections } from '#libs/outbound';
 import type { Logger } from '#libs/telemetry';
 import { type BrokerAccess, brokerAccess } from './broker-access.js';
@@ -36,8 +36,7 @@ export class BrokerSessions {
 
   /** Whether the sessions that these settings lead to are these. */
   areOf(broker: EgressConfiguration['broker']): boolean {
-    // As text: it is the address of a URL that counts.
-    return JSON.stringify(broker) === JSON.stringify(this.#parts.broker);
+    return isSame(broker, this.#parts.broker);
   }
 
   /** @returns the session of a merchant, to be given back */
