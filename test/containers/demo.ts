@@ -58,6 +58,11 @@ export class Demo {
     return inspected;
   }
 
+  /** Everything that its program has written, as it wrote it. */
+  log(service: string): Promise<string> {
+    return docker(this.engine, 'logs', this.nameOf(service));
+  }
+
   healthy(service: string): Promise<void> {
     const isHealthy = async (): Promise<boolean> => (await this.inspect(service)).State.Health?.Status === 'healthy';
     return eventually(isHealthy, READY_WITHIN_MS);

@@ -115,8 +115,8 @@ async function payment(demo: Demo): Promise<Finding> {
 }
 
 async function logs(demo: Demo): Promise<Finding> {
-  const text = await demo.compose('logs', '--no-log-prefix', '--no-color', ...REPLICAS, 'egress');
-  const lines = text.split('\n').filter((line) => line !== '');
+  const texts = await Promise.all([...REPLICAS, 'egress'].map((name) => demo.log(name)));
+  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line !== '');
   const raw = lines.filter((line) => !line.startsWith('{') || !isJson(line));
   return finding(`${lines.length} lines, ${raw.length} of them no JSON`, {
     [`raw: ${raw[0]?.slice(0, 160)}`]: raw.length > 0,
