@@ -37,6 +37,7 @@ export async function benchScrape(): Promise<readonly BenchLine[]> {
     store: () => 'answers',
     watchers: () => 0,
     authenticationFailures: () => [],
+    endedConnections: () => [],
   });
   for (const merchant of ids) {
     held.adopt(aSession({ merchant }), 0);

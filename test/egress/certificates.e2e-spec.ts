@@ -73,7 +73,12 @@ describe('an egress among certificates', () => {
       { name: 'kiosk', merchant: 'shop', tokenDigests: [], certificate: KIOSK },
     ];
     return {
-      listen: { host: '127.0.0.1', port: 0, tls: { cert: server.cert, key: server.key, clientCa: authority.cert } },
+      listen: {
+        host: '127.0.0.1',
+        port: 0,
+        connections: { max: 100, perAddress: 100 },
+        tls: { cert: server.cert, key: server.key, clientCa: authority.cert },
+      },
       management: { host: '127.0.0.1', port: 0 },
       broker: { url: new URL(broker.url), tls: { ca: authority.cert, cert: own.cert, key: own.key } },
       gateway: { baseUrl: new URL(broker.sandboxUrl), environment: 'test', timeoutMs: 5_000, tls: { pins: [] } },

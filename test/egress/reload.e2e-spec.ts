@@ -109,8 +109,7 @@ describe('a changed configuration', () => {
   });
 
   it('waits for the next start with another address, and says so', async () => {
-    const listen = { host: '127.0.0.1', port: 1 };
-    await egress.reconfigure((before): EgressConfiguration => ({ ...before, listen }));
+    await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, port: 1 } }));
     expect(await pay(shop)).toBe('200');
     expect(egress.lines.find((line) => line.includes('take effect with the next start'))).toContain('["listen"]');
   });

@@ -48,6 +48,7 @@ export interface EgressSetUp {
   readonly gatewayCa?: string;
   readonly listenTls?: HttpTls;
   readonly routes?: readonly EgressRoute[];
+  readonly connections?: { readonly max: number; readonly perAddress: number };
   readonly telemetry?: Telemetry;
   /** Where its audit goes; nowhere unless told. */
   readonly audit?: string;
@@ -122,7 +123,11 @@ export class RunningEgress {
     this.aliasKeys = given.aliasKeys ?? [await anAliasKey()];
     const free = { host: '127.0.0.1', port: 0 };
     const configuration: EgressConfiguration = {
-      listen: given.listenTls === undefined ? free : { ...free, tls: given.listenTls },
+      listen: {
+        ...free,
+        connections: given.connections ?? { max: 4_096, perAddress: 3_072 },
+        ...(given.listenTls === undefined ? {} : { tls: given.listenTls }),
+      },
       management: free,
       broker: { url: new URL(broker.url), tokenFile, tls: {} },
       gateway: {

@@ -1,4 +1,5 @@
 import { SystemClock } from '#libs/clock';
+import { EndsOfPorts } from '#libs/edge';
 import {
   createEgressInstruments,
   createLogger,
@@ -37,6 +38,7 @@ export class PlayedEgress {
       readiness: () => READY,
       telemetry,
       clock: new SystemClock(),
+      ended: new EndsOfPorts(new SystemClock(), () => undefined).management,
     });
     const egress = new PlayedEgress(telemetry, management);
     egress.hold('shop');

@@ -4,8 +4,9 @@ import type { BrokerConfiguration, ConfigurationSource } from '#libs/configurati
 import type { LogLevel } from '#libs/telemetry';
 import { BrokerModule } from './broker.module.js';
 import { serveOpenApi } from './docs/open-api.js';
+import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { drain, listen, returnStartMemory } from '#libs/edge';
+import { boundConnections, drain, listen, returnStartMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -46,7 +47,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await app.get(ManagementPort).open();
-    const url = await openHttp(app, configuration.http);
+    const url = await openHttp(app, options);
     reloader?.start();
     logger.info({ url, managementUrl, merchants: configuration.merchants.length }, 'broker started');
     // Not before the ports are open: a start that fails costs no create call.
@@ -75,8 +76,11 @@ async function createApp({
   return await app.init();
 }
 
-function openHttp(app: NestFastifyApplication, address: BrokerConfiguration['http']): Promise<string> {
-  return listen(address, async (free) => {
+function openHttp(app: NestFastifyApplication, { configuration, clock }: BrokerOptions): Promise<string> {
+  const { http } = configuration;
+  const { api: ended } = app.get(ConnectionEnds);
+  boundConnections(app.getHttpServer(), { bounds: http.connections, clock, ended });
+  return listen(http, async (free) => {
     await app.listen(free);
     return await app.getUrl();
   });

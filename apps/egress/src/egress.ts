@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { drain, endConnections, openServer, returnStartMemory } from '#libs/edge';
+import { boundConnections, drain, endConnections, EndsOfPorts, openServer, returnStartMemory } from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -78,9 +78,12 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const ends = new RequestEnds({ audit, instruments });
   const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
+  const connectionEnds = new EndsOfPorts(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
+  instruments?.observeConnectionEnds(() => connectionEnds.all());
+  boundConnections(server, { bounds: configuration.listen.connections, clock, ended: connectionEnds.api });
   const onReload = (isTaken: boolean): void => (isTaken ? begin() : instruments?.reloadFailed());
   const reloads = new Reloads({ ...options, setLogLevel: options.setLogLevel, inForce, parts, server, onReload });
-  return new Egress({ options, inForce, traffic, server, reloads, audit });
+  return new Egress({ options, inForce, traffic, server, reloads, audit, connectionEnds });
 }
 
 interface EgressParts {
@@ -90,6 +93,7 @@ interface EgressParts {
   readonly server: Server;
   readonly reloads: Reloads;
   readonly audit: EgressAudit;
+  readonly connectionEnds: EndsOfPorts;
 }
 
 /** What runs, and the order in which it begins and ends. */
@@ -103,14 +107,15 @@ class Egress {
   }
 
   async openManagement(): Promise<string> {
-    const { options, inForce, traffic } = this.#parts;
+    const { options, inForce, traffic, connectionEnds } = this.#parts;
     const { configuration, clock, telemetry } = options;
     const readiness = (): EgressReadiness => {
       const held = new Map(inForce.current.held().map((facts) => [facts.merchant, facts]));
       const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
-    this.#management = await openManagement({ address: configuration.management, readiness, telemetry, clock });
+    const { management: ended } = connectionEnds;
+    this.#management = await openManagement({ address: configuration.management, readiness, telemetry, clock, ended });
     return this.#management.url;
   }
 

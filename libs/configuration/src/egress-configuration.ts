@@ -28,7 +28,12 @@ export interface EgressRoute {
 
 /** Everything that the egress needs to know before it starts; every file has been read. Frozen. */
 export interface EgressConfiguration {
-  readonly listen: { readonly host: string; readonly port: number; readonly tls?: HttpTls };
+  readonly listen: {
+    readonly host: string;
+    readonly port: number;
+    readonly connections: { readonly max: number; readonly perAddress: number };
+    readonly tls?: HttpTls;
+  };
   readonly management: { readonly host: string; readonly port: number };
   readonly broker: {
     readonly url: URL;

@@ -1,7 +1,9 @@
+export { boundConnections, MANAGEMENT_BOUNDS } from './bounded-connections.js';
 export { bearerTokenOf, digestOf } from './bearer-token.js';
 export { CertificateCallers, type CertifiedCaller } from './certificate-callers.js';
 export { answerClientError } from './client-error.js';
 export { drain, endConnections, isEnding, watchConnections } from './drain.js';
+export { type CountedEnd, type EndedConnections, EndsOfPorts } from './ended-connections.js';
 export { edgeHeaders, requestIdOf } from './edge-headers.js';
 export { type Address, listen, openServer } from './listen.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';

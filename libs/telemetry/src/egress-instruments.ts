@@ -1,4 +1,5 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
+import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
 
 /**
  * What became of a request: `answered` by the gateway, whatever it says; `refused` for what the caller sent; `unknown`
@@ -54,6 +55,8 @@ export interface EgressInstruments {
   begin(clients: readonly EgressClientNames[], routes: readonly string[]): void;
   /** Asked at each scrape, so that a merchant that is gone leaves no series behind. To be called once. */
   observeSessions(read: () => Iterable<EgressSessionGauges>): void;
+  /** Asked at each scrape. To be called once. */
+  observeConnectionEnds(read: () => Iterable<CountedConnectionEnd>): void;
 }
 
 type Add = (attributes: Attributes, value?: number) => void;
@@ -107,6 +110,7 @@ export function createEgressInstruments(meter: Meter): EgressInstruments {
       }
     },
     observeSessions: (read) => observeSessions(meter, read),
+    observeConnectionEnds: (read) => observeConnectionEnds(meter, { prefix: PREFIX, read }),
   };
 }
 

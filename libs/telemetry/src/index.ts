@@ -8,6 +8,7 @@ export {
   type EgressRequestFacts,
   type EgressSessionGauges,
 } from './egress-instruments.js';
+export { type CountedConnectionEnd } from './connection-ends.js';
 export {
   createInstruments,
   type CountedRead,

@@ -1,4 +1,5 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
+import { type CountedConnectionEnd, observeConnectionEnds } from './connection-ends.js';
 import type { Exemplars } from './exemplars.js';
 
 /** @param events one unless told; none makes the series begin */
@@ -53,6 +54,7 @@ export interface GaugeSource {
   configuration(): ConfigurationGauges;
   /** Refused credentials so far, by reason. */
   authenticationFailures(): Iterable<readonly [reason: string, count: number]>;
+  endedConnections(): Iterable<CountedConnectionEnd>;
 }
 
 /** The product's own metrics, by the names of the design. Counters get `_total` from the exporter. */
@@ -225,4 +227,5 @@ function observeReplica(meter: Meter, source: GaugeSource): void {
     .addCallback((result) => {
       for (const [reason, count] of source.authenticationFailures()) result.observe(count, { reason });
     });
+  observeConnectionEnds(meter, { prefix: PREFIX, read: () => source.endedConnections() });
 }

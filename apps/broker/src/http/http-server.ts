@@ -17,6 +17,8 @@ const DOCS_CONTENT_SECURITY =
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Longer than the idle time of common clients and balancers, so that they close first and never hit a closing socket. */
 const KEEP_ALIVE_MS = 75_000;
+/** How often the time of requests is looked at: the timeouts act at most this much late. */
+const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 16_384;
 /** A payload of 64 KiB as text whose every character has to be escaped, and the JSON around it. */
 const MAX_BODY_BYTES = 135_168;
@@ -48,6 +50,7 @@ function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
   };
   const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
   watchConnections(server);

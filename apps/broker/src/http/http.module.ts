@@ -9,6 +9,7 @@ import { Authenticator } from '../auth/authenticator.service.js';
 import { PolicyGuard } from '../auth/policy.guard.js';
 import { TELEMETRY } from '../platform/tokens.js';
 import { RateLimitGuard } from '../rate-limit/rate-limit.guard.js';
+import { ConnectionEnds } from './connection-ends.js';
 import { guardEdge, HTTP_SERVER } from './http-server.js';
 import { observeRequests } from './observed-requests.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -31,11 +32,12 @@ const serverOf = (host: HttpAdapterHost): FastifyInstance => host.httpAdapter.ge
     // In this order, so that only callers that may do a thing are counted.
     { provide: APP_GUARD, useClass: PolicyGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
+    ConnectionEnds,
     RequestLife,
     RouteMethods,
     ServerCertificate,
   ],
-  exports: [HTTP_SERVER, RequestLife, ServerCertificate],
+  exports: [HTTP_SERVER, ConnectionEnds, RequestLife, ServerCertificate],
 })
 export class HttpModule {
   /** Before there is any route: hooks apply to the routes that come after them. */

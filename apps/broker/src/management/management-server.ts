@@ -1,16 +1,32 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
-import { PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
+import { answerClientError, PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
 import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.service.js';
+
+const REQUEST_TIMEOUT_MS = 5_000;
+/** How often the time of requests is looked at: the timeouts act at most this much late. */
+const CHECK_EVERY_MS = 1_000;
+const MAX_HEADER_BYTES = 8_192;
 
 /**
  * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness probe that looked at store or
  * gateway would have every replica restarted at once when one of them is down.
  */
 export function createManagementServer(checkReadiness: () => Readiness, telemetry?: Telemetry): FastifyInstance {
-  const server = fastify({ logger: false, bodyLimit: 1_024, requestTimeout: 5_000, forceCloseConnections: true });
+  const server = fastify({
+    logger: false,
+    bodyLimit: 1_024,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_EVERY_MS,
+    },
+    forceCloseConnections: true,
+    clientErrorHandler: answerClientError,
+  });
   server.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ alive: true }));
   server.get('/readyz', (_request, reply) => {
     const readiness = checkReadiness();

@@ -1,5 +1,6 @@
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
+import { boundConnections, MANAGEMENT_BOUNDS } from '#libs/edge';
 import { SessionReplica } from '#libs/session';
 import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
@@ -7,6 +8,7 @@ import { AuthenticationFailures } from '../auth/authentication-failures.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { SessionWatchers } from '../events/session-watchers.js';
 import { CLOCK, TELEMETRY } from '../platform/tokens.js';
+import { ConnectionEnds } from '../http/connection-ends.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { EventFanOut } from '../renewal/event-fan-out.js';
 import { StoreState } from '../renewal/store-state.js';
@@ -21,6 +23,8 @@ import { serveStatus } from './status-routes.js';
 import { UnconfirmedRejections } from './unconfirmed-rejections.js';
 
 const WATCHED = Symbol('watched');
+const REFUSED = Symbol('refused');
+type Refused = Pick<WatchedParts, 'authenticationFailures' | 'endedConnections'>;
 type Counts = Omit<WatchedParts, 'replica' | 'clock' | 'labels'>;
 
 const unconfirmedRejections: FactoryProvider<UnconfirmedRejections> = {
@@ -34,23 +38,32 @@ const unconfirmedRejections: FactoryProvider<UnconfirmedRejections> = {
   },
 };
 
+const refused: FactoryProvider<Refused> = {
+  provide: REFUSED,
+  inject: [AuthenticationFailures, ConnectionEnds],
+  useFactory: (failures: AuthenticationFailures, ends: ConnectionEnds) => ({
+    authenticationFailures: () => failures.all(),
+    endedConnections: () => ends.all(),
+  }),
+};
+
 const watched: FactoryProvider<Counts> = {
   provide: WATCHED,
-  inject: [ConfiguredMerchants, ReadCounts, UnconfirmedRejections, StoreState, SessionWatchers, AuthenticationFailures],
+  inject: [ConfiguredMerchants, ReadCounts, UnconfirmedRejections, StoreState, SessionWatchers, REFUSED],
   useFactory: (
     merchants: ConfiguredMerchants,
     reads: ReadCounts,
     rejections: UnconfirmedRejections,
     store: StoreState,
     watchers: SessionWatchers,
-    failures: AuthenticationFailures,
+    counted: Refused,
   ) => ({
     merchants: () => merchants.ids(),
     reads: () => reads.all(),
     unconfirmedRejections: () => rejections.all(),
     store: () => store.current?.condition,
     watchers: () => watchers.count,
-    authenticationFailures: () => failures.all(),
+    ...counted,
   }),
 };
 
@@ -101,15 +114,18 @@ const statusPage: FactoryProvider<StatusPage | undefined> = {
 
 const port: FactoryProvider<ManagementPort> = {
   provide: ManagementPort,
-  inject: [ConfigurationInForce, ReadinessProbe, StatusPage, TELEMETRY],
+  inject: [ConfigurationInForce, ReadinessProbe, CLOCK, ConnectionEnds, StatusPage, TELEMETRY],
   useFactory: (
     configuration: ConfigurationInForce,
     readiness: ReadinessProbe,
+    clock: Clock,
+    { management: ended }: ConnectionEnds,
     status?: StatusPage,
     telemetry?: Telemetry,
   ) => {
     const server = createManagementServer(() => readiness.check(), telemetry);
     if (status !== undefined) serveStatus(server, status);
+    boundConnections(server.server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
     return new ManagementPort({ server, status, address: configuration.current.management });
   },
 };
@@ -118,6 +134,7 @@ export const managementProviders: Provider[] = [
   ReadinessProbe,
   ReplicaStatus,
   unconfirmedRejections,
+  refused,
   watched,
   metrics,
   statusPage,

@@ -36,6 +36,7 @@ describe('the counters of a replica that has done nothing yet', () => {
       store: () => 'answers',
       watchers: () => 0,
       authenticationFailures: () => [['missing', 0]],
+      endedConnections: () => [{ port: 'api', reason: 'unread', count: 0 }],
     });
   });
   afterAll(() => telemetry.shutdown());

@@ -2,6 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents, SessionReplica } from '#libs/session';
 import type {
   ConfigurationGauges,
+  CountedConnectionEnd,
   CountedRead,
   CountedRejection,
   GaugeSource,
@@ -28,6 +29,7 @@ export interface WatchedParts {
   readonly store: () => StoreCondition | undefined;
   readonly watchers: () => number;
   readonly authenticationFailures: () => Iterable<readonly [reason: string, count: number]>;
+  readonly endedConnections: () => Iterable<CountedConnectionEnd>;
 }
 
 /** Counts what happens in the domain, and reports what the replica holds when it is scraped. */
@@ -89,6 +91,10 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
 
   authenticationFailures(): Iterable<readonly [reason: string, count: number]> {
     return this.#watched.authenticationFailures();
+  }
+
+  endedConnections(): Iterable<CountedConnectionEnd> {
+    return this.#watched.endedConnections();
   }
 
   #beginMerchants(): void {

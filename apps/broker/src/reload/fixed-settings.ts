@@ -28,6 +28,7 @@ export function withFixedSettings(current: BrokerConfiguration, next: BrokerConf
     host: fixed('http.host', current.http.host, next.http.host),
     port: fixed('http.port', current.http.port, next.http.port),
     docs: fixed('http.docs', current.http.docs, next.http.docs),
+    connections: fixed('http.connections', current.http.connections, next.http.connections),
   };
   const auth = {
     ...next.auth,

@@ -102,12 +102,14 @@ const fixedSettings = ['listen', 'management', 'audit'] as const;
 function addressOf(configuration: EgressConfiguration, name: (typeof fixedSettings)[number]): object {
   if (name === 'audit') return configuration.audit;
   const { host, port } = configuration[name];
-  return { host, port, hasTls: name === 'listen' && configuration.listen.tls !== undefined };
+  if (name === 'management') return { host, port };
+  const { connections, tls } = configuration.listen;
+  return { host, port, connections, hasTls: tls !== undefined };
 }
 
 function withFixedSettings(before: EgressConfiguration, loaded: EgressConfiguration): EgressConfiguration {
-  const { host, port } = before.listen;
+  const { host, port, connections } = before.listen;
   const tls = before.listen.tls === undefined ? undefined : (loaded.listen.tls ?? before.listen.tls);
-  const listen = { host, port, ...(tls === undefined ? {} : { tls }) };
+  const listen = { host, port, connections, ...(tls === undefined ? {} : { tls }) };
   return { ...loaded, listen, management: before.management, audit: before.audit };
 }

@@ -3,8 +3,11 @@ import type { Clock } from '#libs/clock';
 import {
   type Address,
   answerClientError,
+  boundConnections,
   drain,
+  type EndedConnections,
   edgeHeaders,
+  MANAGEMENT_BOUNDS,
   openServer,
   PROBLEM_CONTENT_TYPE,
   problemOf,
@@ -21,6 +24,8 @@ interface ManagementOptions {
   /** Without it there is no `/metrics`. */
   readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
   readonly clock: Clock;
+  /** Where connections are counted that a bound has ended. */
+  readonly ended: EndedConnections;
 }
 
 /** The port for those who run the egress, while it is open. */
@@ -35,8 +40,6 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 const REQUEST_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 8_192;
-/** Probes and scrapers are a handful. */
-const MAX_CONNECTIONS = 64;
 const ALLOWED = 'GET, HEAD';
 
 /**
@@ -44,7 +47,13 @@ const ALLOWED = 'GET, HEAD';
  * broker would have every egress restarted at once when the broker is down.
  * @throws BrokerError `address_in_use`
  */
-export async function openManagement({ address, readiness, telemetry, clock }: ManagementOptions): Promise<Management> {
+export async function openManagement({
+  address,
+  readiness,
+  telemetry,
+  clock,
+  ended,
+}: ManagementOptions): Promise<Management> {
   const answers: Readonly<Record<string, Answer>> = {
     '/livez': (_request, response) => sendJson(response, 200, { alive: true }),
     '/readyz': (_request, response) => {
@@ -60,10 +69,10 @@ export async function openManagement({ address, readiness, telemetry, clock }: M
     keepAliveTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
   });
-  server.maxConnections = MAX_CONNECTIONS;
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
   watchConnections(server);
+  boundConnections(server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }

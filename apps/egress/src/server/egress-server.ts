@@ -9,8 +9,9 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Longer than the idle time of common clients, so that they close first and never hit a closing socket. */
 const KEEP_ALIVE_MS = 75_000;
+/** How often the time of requests is looked at: the timeouts act at most this much late. */
+const CHECK_EVERY_MS = 1_000;
 const MAX_HEADER_BYTES = 16_384;
-const MAX_CONNECTIONS = 4_096;
 
 /** The server of the egress, not listening yet. */
 export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
@@ -19,9 +20,9 @@ export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Ar
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
   };
   const server = tls === undefined ? createServer(limits) : createTlsServer({ ...limits, ...tlsOptions(tls) });
-  server.maxConnections = MAX_CONNECTIONS;
   watchConnections(server);
   const arrive = (request: IncomingMessage, response: ServerResponse, wantBody: () => void): void => {
     if (isEnding(request.socket)) response.shouldKeepAlive = false;

@@ -14,6 +14,15 @@ class RateLimitSettings {
   readonly burst: number = 2_000;
 }
 
+/** Everybody who connects is counted, known or not: followers, waiting readers, and whoever says nothing. */
+class HttpConnectionSettings {
+  @wholeNumber('Most connections to the API of one replica; more are closed at once.', 1, 1_000_000)
+  readonly max: number = 12_000;
+
+  @wholeNumber('The same of one address. Behind a proxy or a balancer all callers have one address.', 1, 1_000_000)
+  readonly perAddress: number = 11_000;
+}
+
 /** Where the API is served. Loopback unless said otherwise: a broker must not be open to a network by accident. */
 class HttpSettings {
   @text('Address of the API. Anything but a loopback address needs a token, `auth.jwt` or `auth.mtls`.', hostName)
@@ -28,6 +37,7 @@ class HttpSettings {
   @wholeNumber('Most consumers that follow sessions by events on one replica; more are answered 503.', 1, 100_000)
   readonly maxWatchers: number = 10_000;
 
+  @section(HttpConnectionSettings) readonly connections: HttpConnectionSettings = new HttpConnectionSettings();
   @section(RateLimitSettings) readonly rateLimit: RateLimitSettings = new RateLimitSettings();
   @section(HttpTlsSettings, { optional: true }) readonly tls?: HttpTlsSettings;
 }

@@ -36,6 +36,15 @@ const MAX_CLEAR_BYTES = 67_108_864;
 /** Of sealed and clear bodies, where a route does not say it. */
 export const DEFAULT_MAX_BYTES = { sealed: MAX_SEALED_BYTES, clear: 1_048_576 } as const;
 
+/** Everybody who connects is counted, known or not. */
+class ListenConnectionSettings {
+  @wholeNumber('Most connections of clients to one egress; more are closed at once.', 1, 1_000_000)
+  readonly max: number = 4_096;
+
+  @wholeNumber('The same of one address. Behind a proxy or a balancer all clients have one address.', 1, 1_000_000)
+  readonly perAddress: number = 3_072;
+}
+
 /** Where clients call. Loopback unless said otherwise: whoever may use it can make payments. */
 class ListenSettings {
   @text('Address for the clients.', hostName)
@@ -44,6 +53,7 @@ class ListenSettings {
   @wholeNumber('Port for the clients, 0 for any free one.', 0, 65_535)
   readonly port: number = 8090;
 
+  @section(ListenConnectionSettings) readonly connections: ListenConnectionSettings = new ListenConnectionSettings();
   @section(HttpTlsSettings, { optional: true }) readonly tls?: HttpTlsSettings;
 }
 

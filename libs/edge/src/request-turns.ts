@@ -1,0 +1,148 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '#libs/clock';
+import type { EndedConnections } from './ended-connections.js';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/**
+ * The parser takes in all requests of what it is given, and each costs some kilobytes: it is given no more than this at
+ * a time, where a read from the network brings 64 KiB.
+ */
+const MAX_PARSED_BYTES = 2_048;
+/** Requests sent in advance, on all connections: those that are parsed, and those that still are octets. */
+const MAX_WAITING_REQUESTS = 4_096;
+const MAX_HELD_BYTES = 16_777_216;
+/** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
+const TURN_MS = 1;
+const MAX_PER_TURN = 4;
+
+/** The requests that wait on all connections of a server for the answer before them, in turn. */
+export class RequestTurns {
+  waitingRequests = 0;
+  heldBytes = 0;
+  readonly ended: EndedConnections;
+  readonly #clock: Clock;
+  #queue: RequestSequence[] = [];
+
+  constructor(clock: Clock, ended: EndedConnections) {
+    this.#clock = clock;
+    this.ended = ended;
+  }
+
+  get isFull(): boolean {
+    return this.waitingRequests >= MAX_WAITING_REQUESTS || this.heldBytes > MAX_HELD_BYTES;
+  }
+
+  /** To be called once for each turn that is wanted. A turn comes to a connection that is gone, too. */
+  enter(sequence: RequestSequence): void {
+    this.#queue.push(sequence);
+    if (this.#queue.length === 1) this.#schedule();
+  }
+
+  #take(): void {
+    const waiting = this.#queue;
+    this.#queue = waiting.slice(MAX_PER_TURN);
+    if (this.#queue.length > 0) this.#schedule();
+    for (const sequence of waiting.slice(0, MAX_PER_TURN)) sequence.takeTurn();
+  }
+
+  #schedule(): void {
+    this.#clock.schedule(TURN_MS, () => this.#take());
+  }
+}
+
+/**
+ * One connection: its next request is handled when the one before it has been answered, and no more is read meanwhile.
+ * HTTP allows requests in advance, and answers have to be sent in order: to work on several at once would only fill
+ * the memory with answers that cannot go yet.
+ */
+export class RequestSequence {
+  readonly #socket: Socket;
+  readonly #turns: RequestTurns;
+  readonly #parse: (chunk: Buffer) => void;
+  readonly #waiting: (() => void)[] = [];
+  /** The request that was parsed last: while its body comes, it has to be read on. */
+  #last: IncomingMessage | undefined;
+  #isAnswering = false;
+  #heldBytes = 0;
+  readonly #answered = (): void => {
+    this.#isAnswering = false;
+    if (this.#waiting.length > 0 || this.#heldBytes > 0) this.#turns.enter(this);
+  };
+
+  /** @param parse what the server does with octets of the connection */
+  constructor(socket: Socket, turns: RequestTurns, parse: (chunk: Buffer) => void) {
+    this.#socket = socket;
+    this.#turns = turns;
+    this.#parse = parse;
+    socket.once('close', () => this.#forget());
+  }
+
+  /** Handles the request now, or after the one before it. */
+  add(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
+    this.#last = request;
+    if (!this.#isAnswering && this.#waiting.length === 0) return this.#handle(request, response, handle);
+    if (this.#socket.destroyed) return;
+    if (this.#turns.isFull) return this.#end();
+    this.#turns.waitingRequests += 1;
+    this.#waiting.push(() => this.#handle(request, response, handle));
+  }
+
+  /** Octets have come. */
+  read(chunk: Buffer): void {
+    this.#setHeld(0);
+    for (let at = 0; at < chunk.length; at += MAX_PARSED_BYTES) {
+      const socket = this.#socket;
+      // An answer that ends the connection has been written, to this or to what is no HTTP: nothing after it counts.
+      if (socket.destroyed || socket.writableEnded) return;
+      if (this.#mustWait) return this.#hold(at === 0 ? chunk : chunk.subarray(at));
+      // The server itself reads no more for now; it goes on when it likes.
+      if (socket.isPaused()) return void socket.unshift(chunk.subarray(at));
+      this.#parse(chunk.length <= MAX_PARSED_BYTES ? chunk : chunk.subarray(at, at + MAX_PARSED_BYTES));
+    }
+  }
+
+  takeTurn(): void {
+    if (this.#socket.destroyed) return;
+    const handle = this.#waiting.shift();
+    if (handle !== undefined) {
+      this.#turns.waitingRequests -= 1;
+      handle();
+    }
+    if (this.#heldBytes > 0 && !this.#mustWait) this.#socket.resume();
+  }
+
+  get #mustWait(): boolean {
+    return this.#waiting.length > 0 || (this.#isAnswering && this.#last?.complete === true);
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
+    this.#isAnswering = true;
+    response.on('close', this.#answered);
+    handle(request, response);
+  }
+
+  #hold(rest: Buffer): void {
+    this.#setHeld(rest.length);
+    if (this.#turns.isFull) return this.#end();
+    this.#socket.pause();
+    this.#socket.unshift(rest);
+  }
+
+  #setHeld(bytes: number): void {
+    this.#turns.heldBytes += bytes - this.#heldBytes;
+    this.#heldBytes = bytes;
+  }
+
+  #end(): void {
+    this.#turns.ended.count('pipelined');
+    this.#socket.destroy();
+  }
+
+  #forget(): void {
+    this.#setHeld(0);
+    this.#turns.waitingRequests -= this.#waiting.length;
+    this.#waiting.length = 0;
+  }
+}
