@@ -11,6 +11,7 @@ import { benchRestart } from './restart-bench.js';
 import { benchScale } from './scale-bench.js';
 import { benchScrape } from './scrape-bench.js';
 import { benchStart } from './start-bench.js';
+import { benchStarvation } from './starvation-bench.js';
 import { benchTelemetry } from './telemetry-bench.js';
 import { benchWatchers } from './watcher-bench.js';
 
@@ -29,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
   overhead: benchOverhead,
   scale: benchScale,
   scrape: benchScrape,
+  starvation: benchStarvation,
   telemetry: benchTelemetry,
 };
 

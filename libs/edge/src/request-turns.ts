@@ -104,7 +104,8 @@ export class RequestSequence {
   }
 
   takeTurn(): void {
-    if (this.#socket.destroyed) return;
+    // What was read in between is being answered already; the turn after that answer comes by itself.
+    if (this.#socket.destroyed || this.#isAnswering) return;
     const handle = this.#waiting.shift();
     if (handle !== undefined) {
       this.#turns.waitingRequests -= 1;

@@ -1,0 +1,65 @@
+import { createLogger, startTelemetry, type Telemetry } from '#libs/telemetry';
+import { eventually } from '#libs/testing';
+import { HostileGateway } from './hostile-gateway.js';
+import { PlayedBroker } from './played-broker.js';
+import { RawConnection } from './raw-exchange.js';
+import { RunningEgress } from './running-egress.js';
+
+const FLOOD_BYTES = 2_000_000;
+const ORDER = { merchantRequestId: 'order-1', coinAmount: 100 };
+
+describe('an egress before callers that send requests in advance and read no answer', () => {
+  let telemetry: Telemetry;
+  let broker: PlayedBroker;
+  let gateway: HostileGateway;
+  let egress: RunningEgress;
+  const greedy: RawConnection[] = [];
+
+  beforeAll(async () => {
+    const logger = createLogger({ name: 'egress', level: 'error' });
+    telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
+    broker = await PlayedBroker.start();
+    gateway = await HostileGateway.before(broker);
+    const connections = { max: 40, perAddress: 30 };
+    egress = await RunningEgress.start({ broker, gatewayUrl: gateway.url, telemetry, connections });
+  });
+  afterAll(async () => {
+    for (const connection of greedy) connection.vanish();
+    await egress.close();
+    await gateway.close();
+    await broker.close();
+  });
+
+  async function flood(url: string, path: string): Promise<void> {
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    for (let count = 0; count < 20; count += 1) {
+      const connection = await RawConnection.to(url);
+      connection.socket.pause();
+      connection.write(request.repeat(FLOOD_BYTES / request.length));
+      greedy.push(connection);
+    }
+  }
+
+  it('makes the payments of everybody else, and answers probes', async () => {
+    await flood(egress.url, '/ecom/execute_request/hpp/v1/create-order');
+    await flood(egress.managementUrl, '/livez');
+    for (let count = 0; count < 10; count += 1) {
+      await gateway.script();
+      expect((await egress.plain().pay('clear', ORDER)).status).toBe(200);
+      expect((await fetch(`${egress.managementUrl}/livez`)).status).toBe(200);
+    }
+  });
+
+  it('counts the connections that it refuses', async () => {
+    const opened: RawConnection[] = [];
+    for (let count = 0; count < 15; count += 1) opened.push(await RawConnection.to(egress.url));
+    await eventually(() => opened.some(({ isClosed }) => isClosed));
+    for (const connection of opened) connection.vanish();
+    expect(await egress.metrics()).toMatch(
+      /^session_egress_ended_connections_total\{port="api",reason="address"\} [1-9]/m,
+    );
+    expect(await egress.metrics()).toContain(
+      'session_egress_ended_connections_total{port="management",reason="unread"} 0',
+    );
+  });
+});
