@@ -50,6 +50,7 @@ describe('parseConfiguration', () => {
         port: 8080,
         docs: true,
         maxWatchers: 10_000,
+        connections: { max: 12_000, perAddress: 11_000 },
         rateLimit: { perSecond: 500, burst: 2_000 },
       },
       management: { host: '127.0.0.1', port: 9464, merchantSeries: 500, statusPage: true },

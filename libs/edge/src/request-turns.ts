@@ -9,13 +9,15 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
  * The parser takes in all requests of what it is given, and each costs some kilobytes: it is given no more than this at
  * a time, where a read from the network brings 64 KiB.
  */
-const MAX_PARSED_BYTES = 2_048;
+const MAX_PARSED_BYTES = 512;
 /** Requests sent in advance, on all connections: those that are parsed, and those that still are octets. */
-const MAX_WAITING_REQUESTS = 4_096;
+const MAX_WAITING_REQUESTS = 2_048;
 const MAX_HELD_BYTES = 16_777_216;
+/** This little is the next request of a client that was quicker than the end of an answer, and need not wait for a turn. */
+const MAX_PROMPT_BYTES = 4_096;
 /** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
 const TURN_MS = 1;
-const MAX_PER_TURN = 4;
+const MAX_PER_TURN = 2;
 
 /** The requests that wait on all connections of a server for the answer before them, in turn. */
 export class RequestTurns {
@@ -66,9 +68,13 @@ export class RequestSequence {
   #last: IncomingMessage | undefined;
   #isAnswering = false;
   #heldBytes = 0;
+  /** Octets that are the body of the last request for sure, and may be parsed at once. */
+  #bodyBytes = 0;
   readonly #answered = (): void => {
     this.#isAnswering = false;
-    if (this.#waiting.length > 0 || this.#heldBytes > 0) this.#turns.enter(this);
+    const isPrompt = this.#waiting.length === 0 && this.#heldBytes <= MAX_PROMPT_BYTES;
+    if (!isPrompt) this.#turns.enter(this);
+    else if (this.#heldBytes > 0) this.#socket.resume();
   };
 
   /** @param parse what the server does with octets of the connection */
@@ -82,6 +88,7 @@ export class RequestSequence {
   /** Handles the request now, or after the one before it. */
   add(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
     this.#last = request;
+    this.#bodyBytes = Number(request.headers['content-length'] ?? 0);
     if (!this.#isAnswering && this.#waiting.length === 0) return this.#handle(request, response, handle);
     if (this.#socket.destroyed) return;
     if (this.#turns.isFull) return this.#end();
@@ -92,14 +99,18 @@ export class RequestSequence {
   /** Octets have come. */
   read(chunk: Buffer): void {
     this.#setHeld(0);
-    for (let at = 0; at < chunk.length; at += MAX_PARSED_BYTES) {
-      const socket = this.#socket;
+    const socket = this.#socket;
+    for (let at = 0; at < chunk.length;) {
       // An answer that ends the connection has been written, to this or to what is no HTTP: nothing after it counts.
       if (socket.destroyed || socket.writableEnded) return;
       if (this.#mustWait) return this.#hold(at === 0 ? chunk : chunk.subarray(at));
       // The server itself reads no more for now; it goes on when it likes.
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(at));
-      this.#parse(chunk.length <= MAX_PARSED_BYTES ? chunk : chunk.subarray(at, at + MAX_PARSED_BYTES));
+      const end = Math.min(chunk.length, at + Math.max(MAX_PARSED_BYTES, this.#bodyBytes));
+      this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+      // The head of the request is among them: what is left is less than the body, never more.
+      this.#bodyBytes = Math.max(0, this.#bodyBytes - (end - at));
+      at = end;
     }
   }
 
