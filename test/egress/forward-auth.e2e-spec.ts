@@ -214,7 +214,7 @@ describe('a session that the gateway calls dead', () => {
 });
 
 describe('payments while sessions are renewed', () => {
-  const RENEWALS = 20;
+  const RENEWALS = 8;
   /** At each proxy. */
   const PAYERS = 2;
 
