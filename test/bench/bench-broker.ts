@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
+import { programRuntime } from '#libs/program';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
-import { imageEnvironment, imageNodeArguments } from './image-start.js';
 
 export const TOKEN = 'token-of-the-bench';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -86,7 +86,7 @@ export class BenchBroker {
     const sandbox = new BenchProcess(program('sandbox', options), { env: sandboxEnv, ...cpu(options.sandboxCpu) });
     const startBroker = (): BenchProcess =>
       new BenchProcess(program('broker', options), {
-        env: { BROKER_CONFIG: yaml, ...imageEnvironment, ...options.environment },
+        env: { BROKER_CONFIG: yaml, ...programRuntime.environment, ...options.environment },
         ...cpu(options.brokerCpu),
       });
     const broker = startBroker();
@@ -122,7 +122,7 @@ export class BenchBroker {
 }
 
 function program(app: string, { root = ROOT }: BenchBrokerOptions): readonly string[] {
-  return [process.execPath, ...imageNodeArguments, join(root, 'dist', 'apps', app, 'src', 'main.js')];
+  return [process.execPath, ...programRuntime.nodeArguments, join(root, 'dist', 'apps', app, 'src', 'main.js')];
 }
 
 function cpu(number: number | undefined): { cpu?: number } {

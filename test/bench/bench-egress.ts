@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programRuntime } from '#libs/program';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
-import { imageEnvironment, imageNodeArguments } from './image-start.js';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'apps', 'egress', 'src', 'main.js');
 const TOKEN = 'token-of-a-shop';
@@ -39,8 +39,8 @@ export class BenchEgress {
     const yaml = join(folder, 'egress.yaml');
     await writeFile(join(folder, 'token'), options.brokerToken, { mode: 0o600 });
     await writeFile(yaml, configuration({ port, managementPort }, options));
-    const process_ = new BenchProcess([process.execPath, ...imageNodeArguments, PROGRAM], {
-      env: { EGRESS_CONFIG: yaml, ...imageEnvironment },
+    const process_ = new BenchProcess([process.execPath, ...programRuntime.nodeArguments, PROGRAM], {
+      env: { EGRESS_CONFIG: yaml, ...programRuntime.environment },
       ...(options.cpu === undefined ? {} : { cpu: options.cpu }),
     });
     const started = new BenchEgress({ process: process_, url: `http://127.0.0.1:${port}`, folder });

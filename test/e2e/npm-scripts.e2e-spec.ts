@@ -28,9 +28,10 @@ describe('a program that npm has started', () => {
 
   it('is the broker just as well', async () => {
     const { scripts } = (await import('../../package.json', { with: { type: 'json' } })).default;
-    expect([scripts.start, scripts['start:broker'], scripts['start:sandbox']]).toEqual(
-      ['cli', 'broker', 'sandbox'].map(
-        (app) => expect.stringMatching(new RegExp(`^exec node .*/${app}/src/main\\.js`)) as string,
+    expect([scripts.start, scripts['start:broker'], scripts['start:egress'], scripts['start:sandbox']]).toEqual(
+      ['cli', 'broker', 'egress', 'sandbox'].map(
+        (app) =>
+          expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}/src/main\\.js`)) as string,
       ),
     );
   });

@@ -1,4 +1,5 @@
 import type { SessionStore } from '#libs/session';
+import { altered } from './altered-store.js';
 import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -8,17 +9,6 @@ const HOUR = 60 * MINUTE;
 const bug = new TypeError('not a function');
 const read = { merchant: 'shop', minRemainingMs: 0, waitMs: 1_000, waitsThroughFailure: false, signal: neverAborted };
 const refused = { kind: 'refused', detail: 'no such merchant' } as const;
-
-/** A store, one operation of which does what the test says. */
-function altered<Name extends keyof SessionStore>(name: Name, make: (store: SessionStore) => SessionStore[Name]) {
-  return (store: SessionStore): SessionStore =>
-    new Proxy(store, {
-      get: (target, asked) => {
-        const member: unknown = asked === name ? make(target) : Reflect.get(target, asked);
-        return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-      },
-    });
-}
 
 describe('a replica that comes to its store', () => {
   it('creates nothing before others have had the time to tell the store what they hold', async () => {
@@ -210,5 +200,33 @@ describe('a merchant whose configuration was changed', () => {
     expect(cluster.first.events.of('broken')).toEqual([
       { event: 'broken', activity: 'change of merchants', error: bug },
     ]);
+  });
+});
+
+describe('a stored session whose text was damaged', () => {
+  it('costs no call when a replica starts that needs it: a replica that holds it writes it again', async () => {
+    let isDamaged = false;
+    const damaged = altered('read', (store) => async (wanted) => {
+      const { states, now } = await store.read(wanted);
+      const unopenable = states.map((state) =>
+        isDamaged && state.stored.kind === 'session'
+          ? { ...state, stored: { kind: 'unopenable' as const, generation: state.stored.session.generation } }
+          : state,
+      );
+      return { states: unopenable, now };
+    });
+    const mended = altered('offer', (store) => async (offer) => {
+      const result = await store.offer(offer);
+      isDamaged &&= result.kind !== 'taken';
+      return result;
+    });
+    const cluster = new Cluster({ wrapStore: (store) => mended(damaged(store)), graceMs: 1_500 });
+    await cluster.clock.advance(MINUTE);
+    isDamaged = true;
+    cluster.addReplica();
+    await cluster.clock.advance(1_500);
+    expect(cluster.session(1).generation).toBe(cluster.session(0).generation);
+    expect(cluster.gateway.calls).toHaveLength(1);
+    expect(cluster.at(1).events.of('record_unopenable')).toHaveLength(1);
   });
 });

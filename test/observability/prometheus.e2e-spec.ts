@@ -10,11 +10,13 @@ const MERCHANTS = [
   { id: 'failing', lifetimeMs: 12_000 },
   { id: 'refused', lifetimeMs: 60_000 },
   { id: 'spent', lifetimeMs: 600_000, budget: 2 },
+  { id: 'exhausted', lifetimeMs: 60_000, budget: 2 },
   { id: 'skewed', lifetimeMs: 60_000 },
   { id: 'doubtful', lifetimeMs: 60_000 },
 ];
 
 const FAULTS = [
+  { kind: 'error', operation: 'authorize', merchant: 'exhausted' },
   { kind: 'error', operation: 'authorize', merchant: 'refused', status: 200, msgCode: 'b_merchant_not_found' },
   { kind: 'clock_skew', operation: 'authorize', merchant: 'skewed', skewMs: 30_000 },
   { kind: 'clock_skew', operation: 'authorize', merchant: 'doubtful', skewMs: 3_600_000 },
@@ -73,13 +75,16 @@ describe('a real Prometheus that watches two replicas', () => {
     await fires('SessionBrokerRenewalsFailing:failing');
   }, 90_000);
 
-  it('fires when the budget of create calls is spent', async () => {
+  it('fires when the budget of create calls is spent', () => fires('SessionBrokerBudgetExhausted:exhausted'), 50_000);
+
+  it('fires, less urgently, when wishes and rejections have spent their share of it', async () => {
     await watched.control('POST', '/faults', { kind: 'error', operation: 'authorize', merchant: 'spent' });
     const generation = await watched.generationOf('spent');
     await eventually(async () => {
       await watched.reject('spent', generation);
-      return (await prometheus.firing()).has('SessionBrokerBudgetExhausted:spent');
+      return (await prometheus.firing()).has('SessionBrokerEarlyShareSpent:spent');
     }, 40_000);
+    expect(await prometheus.firing()).not.toContain('SessionBrokerBudgetExhausted:spent');
   }, 50_000);
 
   it('fires when reads find no session more often than was promised', async () => {

@@ -160,10 +160,14 @@ export class CallCheck {
 }
 
 /**
- * A store that forgets a claim under which somebody calls cannot keep the next one from calling; nobody can tell then
+ * A store that forgets a claim under which somebody calls, or whose clock runs past its end, cannot keep the next one from calling; nobody can tell then
  * which of the two sessions was made last, and one more renewal settles it.
  */
 function allowanceOf(fault: Fault, wasLeased: boolean): number {
-  if (fault.kind === 'store_emptied' || fault.kind === 'store_failover') return wasLeased ? 2 : 0;
+  const forgetsLeases =
+    fault.kind === 'store_emptied' ||
+    fault.kind === 'store_failover' ||
+    (fault.kind === 'store_clock' && fault.byMs > 0);
+  if (forgetsLeases) return wasLeased ? 2 : 0;
   return isOfStoreAlone(fault) ? 0 : 1;
 }

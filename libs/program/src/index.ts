@@ -1,3 +1,4 @@
 export { liveProgram, type RunningProgram } from './live-program.js';
+export { programRuntime } from './program-runtime.js';
 export { hearSignals, type ProgramSignals } from './program-signals.js';
 export { VERSION } from './version.js';

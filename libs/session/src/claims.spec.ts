@@ -174,6 +174,18 @@ describe('the answer to a claim', () => {
     },
   );
 
+  it('of a budget is told apart where it was a share that is spent, which holds off nobody who needs a session', async () => {
+    const claimant = new Claimant();
+    claimant.answer = { kind: 'budget_exhausted', retryInMs: 1_000 };
+    expect(await claimant.claim(aRequest({ trigger: 'rejection', coolDownMs: 10_000 }))).toEqual(claimant.answer);
+    expect(claimant.events.all).toEqual([
+      { event: 'claim_refused', merchant: 'shop', trigger: 'rejection', reason: 'share_spent' },
+    ]);
+    expect(claimant.holdOffs.find('shop', true)).toEqual(claimant.answer);
+    expect(claimant.holdOffs.find('shop', false)).toBeUndefined();
+    expect(claimant.holdOffs.isBudgetSpent('shop')).toBe(true);
+  });
+
   it('has its moment watched, so that a claim names it once it is over', async () => {
     const claimant = new Claimant();
     claimant.answer = { kind: 'held', retryInMs: 1_000, mark: 'the lease' };

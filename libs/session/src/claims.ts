@@ -40,9 +40,18 @@ export type ClaimAnswer =
 /** Early renewals may spend this share of each window of the budget; the rest is kept for the schedule. */
 const SHARE_OF_WISHES = 0.75;
 
+function replacesLivingSession({ coolDownMs }: RenewalRequest): boolean {
+  return coolDownMs > 0;
+}
+
+/** How a refusal of the budget is told: what is spent for wishes need not be spent for the schedule. */
+export function budgetRefusal(request: RenewalRequest): 'budget_exhausted' | 'share_spent' {
+  return replacesLivingSession(request) ? 'share_spent' : 'budget_exhausted';
+}
+
 /** What a renewal that replaces a living session early may spend: the rest is the schedule's. */
 export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): CreateCallBudget {
-  if (request.coolDownMs === 0) return budget;
+  if (!replacesLivingSession(request)) return budget;
   return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
 }
 
@@ -76,10 +85,11 @@ export class Claims {
       events.emit({ event: 'lease_granted', merchant, trigger });
       return { kind: 'claimed', lease: { lease: answer.lease, endsAtMs: askedAtMs + answer.lease.remainingMs } };
     }
-    events.emit({ event: 'claim_refused', merchant, trigger, reason: answer.kind });
+    const reason = answer.kind === 'budget_exhausted' ? budgetRefusal(request) : answer.kind;
+    events.emit({ event: 'claim_refused', merchant, trigger, reason });
     if (answer.kind === 'already_newer') return { kind: 'already_newer' };
     watches.seeRefusal(merchant, answer);
-    holdOffs.note(merchant, answer);
+    holdOffs.note(merchant, answer, replacesLivingSession(request));
     return answer;
   }
 

@@ -155,7 +155,7 @@ export class Handovers {
     const { clock, events, store } = this.#context;
     const { merchant, generation, holdForMs } = handover.terms;
     const startedAtMs = clock.monotonicMs();
-    const announced = store.announce({ step: 'begins', merchant, generation, holdForMs }).then(
+    const announced = store.announce({ kind: 'handover', step: 'begins', merchant, generation, holdForMs }).then(
       (replicas) => handover.told(replicas),
       (error: unknown) => {
         handover.end('unheard');
@@ -194,7 +194,7 @@ export class Handovers {
   /** Nothing depends on its being heard: whoever waits for it waits for a bounded time. */
   async #tell(signal: HandoverSignal): Promise<void> {
     try {
-      await this.#context.store.announce(signal);
+      await this.#context.store.announce({ kind: 'handover', ...signal });
     } catch (error) {
       this.#expectOutage(error);
     }

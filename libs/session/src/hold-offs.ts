@@ -8,7 +8,7 @@ interface HoldOff {
 
 /**
  * What the store refused lately, remembered until it can change: a thousand readers without a session cost one claim,
- * not a thousand. A cool-down only concerns those who would replace a living session; `not_due` concerns only the
+ * not a thousand. A cool-down, and a share of the budget that is spent, only concern those who would replace a living session; `not_due` concerns only the
  * schedule, which asks the store anyway.
  */
 export class HoldOffs {
@@ -22,9 +22,11 @@ export class HoldOffs {
     this.#clock = clock;
   }
 
-  note(merchant: string, refusal: ClaimRefusal): void {
+  /** @param wasEarly the refused claim would have replaced a living session: its budget is a share of everybody's */
+  note(merchant: string, refusal: ClaimRefusal, wasEarly = false): void {
     if (refusal.kind === 'not_due') return;
-    const kept = refusal.kind === 'cooled_down' ? this.#coolDowns : this.#general;
+    const isOfWishes = refusal.kind === 'cooled_down' || (refusal.kind === 'budget_exhausted' && wasEarly);
+    const kept = isOfWishes ? this.#coolDowns : this.#general;
     const holdOff = { refusal, endsAtMs: this.#clock.monotonicMs() + refusal.retryInMs };
     kept.set(merchant, holdOff);
     if (refusal.kind === 'budget_exhausted') this.#budgets.set(merchant, holdOff);

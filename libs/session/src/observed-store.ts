@@ -5,12 +5,12 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
-  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
   OfferResult,
   Publication,
+  ReplicaSignal,
   SessionStore,
   StoredStates,
   WantedState,
@@ -107,7 +107,7 @@ export class ObservedStore implements SessionStore {
     return this.#watch('read', () => this.#store.read(wanted));
   }
 
-  announce(signal: HandoverSignal): Promise<number | undefined> {
+  announce(signal: ReplicaSignal): Promise<number | undefined> {
     return this.#watch('announce', () => this.#store.announce(signal));
   }
 

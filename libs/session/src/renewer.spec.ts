@@ -288,6 +288,8 @@ describe('the ceiling of this process', () => {
       trigger: 'schedule',
       reason: 'budget_exhausted',
     });
+    await renewing.renew({ newerThan: FENCE, trigger: 'rejection', coolDownMs: 10_000 }, 0);
+    expect(renewing.events.all.at(-1)).toMatchObject({ trigger: 'rejection', reason: 'share_spent' });
     expect(renewing.store.claimed).toBe(1);
     renewing.clock.freeze(599_950);
     await renewing.renew({ newerThan: FENCE });

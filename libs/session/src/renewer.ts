@@ -1,5 +1,5 @@
 import { adopt } from './adoption.js';
-import { budgetOf, isScheduled, type RenewalRequest } from './claims.js';
+import { budgetOf, budgetRefusal, isScheduled, type RenewalRequest } from './claims.js';
 import { HoldOffs } from './hold-offs.js';
 import { LeasedRenewals } from './leased-renewals.js';
 import { OutageRenewals } from './outage-renewals.js';
@@ -201,7 +201,7 @@ export class Renewer {
     const { merchant, trigger } = request;
     const retryInMs = this.#context.ceiling.waitMs(merchant, budgetOf(request, settings));
     if (retryInMs <= 0) return undefined;
-    this.#context.events.emit({ event: 'claim_refused', merchant, trigger, reason: 'budget_exhausted' });
+    this.#context.events.emit({ event: 'claim_refused', merchant, trigger, reason: budgetRefusal(request) });
     return { kind: 'budget_exhausted', retryInMs };
   }
 

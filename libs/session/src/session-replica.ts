@@ -22,7 +22,6 @@ import { SessionReader } from './session-reader.js';
 import { SessionRejections } from './session-rejections.js';
 import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
-import { isStoreOutage } from './store-outage.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
 import { whyUnavailable } from './why-unavailable.js';
 
@@ -220,7 +219,7 @@ export class SessionReplica {
     try {
       await this.#unpublished.offerAll();
     } catch (error) {
-      if (!isStoreOutage(error)) throw error;
+      this.#sync.reportBroken('last offer', error);
     }
   }
 }

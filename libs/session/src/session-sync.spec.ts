@@ -5,7 +5,7 @@ import type { RenewalRequest } from './claims.js';
 import { FailureBoard } from './failure-board.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
-import type { Announcement, SessionStore, StoredState, WantedState } from './ports/session-store.js';
+import type { Announcement, ReplicaSignal, SessionStore, StoredState, WantedState } from './ports/session-store.js';
 import type { RenewalResult } from './renewal-result.js';
 import { SessionSync, type SessionSyncContext } from './session-sync.js';
 import type { UnpublishedSession } from './unpublished-sessions.js';
@@ -113,6 +113,10 @@ class Syncing {
     const store = {
       seat: async () => 7,
       enrol: async (merchants: readonly string[]) => void this.done.push(`enrol ${merchants.length}: ${merchants[0]}`),
+      announce: async ({ kind, merchant, generation }: ReplicaSignal) => {
+        this.done.push(`${kind} ${merchant} ${generation}`);
+        return undefined;
+      },
       read: async (wanted: readonly WantedState[]) => {
         this.reads.push({ atMs: this.clock.monotonicMs(), wanted });
         await this.whileReading();
@@ -258,6 +262,45 @@ describe('a session that is read', () => {
     await syncing.sync.refresh('shop');
     expect(syncing.events.all).toEqual([{ event: 'record_unopenable', merchant: 'shop', generation: 14 }]);
     expect(syncing.held.known('shop')).toBe(14);
+  });
+});
+
+describe('a stored session that does not open', () => {
+  const unopenable: State = { stored: { kind: 'unopenable', generation: 12 } };
+
+  it('is told to the others once, and read in full when it is looked at again, a second later', async () => {
+    const syncing = new Syncing().stored(unopenable);
+    await syncing.sync.refresh('shop');
+    await syncing.clock.advance(1_250);
+    expect(syncing.done).toEqual(['unopenable shop 12']);
+    expect(syncing.reads.map(({ wanted }) => wanted[0]?.known)).toEqual([0, 0]);
+    await syncing.sync.refresh('shop');
+    expect(syncing.reads.at(-1)?.wanted[0]?.known).toBe(12);
+    expect(syncing.done).toEqual(['unopenable shop 12']);
+  });
+
+  it('is read in full by a replica that hears of it and holds it, and is written again if it does not open there', async () => {
+    const syncing = new Syncing().holding(12).stored(unopenable);
+    await syncing.hear({ kind: 'unopenable', merchant: 'shop', generation: 12 });
+    expect(await syncing.readsWithin(1_000)).toEqual([250]);
+    expect(syncing.reads[0]?.wanted).toEqual([{ merchant: 'shop', known: 0 }]);
+    expect(syncing.kept.map(({ session: { generation }, known }) => [generation, known])).toEqual([[12, 12]]);
+    await syncing.stored({ stored: { kind: 'unchanged', ageMs: 0 } }).sync.refresh('shop');
+    expect(syncing.reads.at(-1)?.wanted[0]?.known).toBe(12);
+  });
+
+  it('is left alone where it opens, where it is not held, and once the merchant is not looked after', async () => {
+    const opens = new Syncing().holding(12).stored(session(12));
+    await opens.hear({ kind: 'unopenable', merchant: 'shop', generation: 12 });
+    await opens.readsWithin(1_000);
+    const other = new Syncing().holding(13).stored(unopenable);
+    await other.hear({ kind: 'unopenable', merchant: 'shop', generation: 12 });
+    expect([opens.kept, other.kept, await other.readsWithin(1_000)]).toEqual([[], [], []]);
+    const forgotten = new Syncing().holding(12).stored(unopenable);
+    await forgotten.hear({ kind: 'unopenable', merchant: 'shop', generation: 12 });
+    forgotten.sync.forget('shop');
+    await forgotten.sync.refresh('shop');
+    expect(forgotten.reads[0]?.wanted[0]?.known).toBe(12);
   });
 });
 

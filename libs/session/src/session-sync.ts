@@ -9,6 +9,7 @@ import type { ReplicaContext } from './replica-context.js';
 import { MAX_BACK_OFF_MS } from './retry-policy.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
+import { UnopenedRecords } from './unopened-records.js';
 
 /** A merchant without a session, or long overdue, is looked up this often, should its announcement be lost. */
 const MAX_RECHECK_MS = 15_000;
@@ -18,6 +19,8 @@ const MIN_RECHECK_MS = 250;
 const RECHECK_JITTER = 0.2;
 /** A replica that starts without its store looks after its merchants from here on. */
 const FIRST_RECHECK_IN_OUTAGE_MS = 1_000;
+/** By then those that hold what does not open here have written it again; nothing has been created by then for want of it. */
+const MENDED_WITHIN_MS = 1_000;
 
 export interface SessionSyncContext extends Omit<
   ReplicaContext,
@@ -34,6 +37,7 @@ export class SessionSync {
   readonly #context: SessionSyncContext;
   readonly #following: Following;
   readonly #rechecks: RecheckPlan;
+  readonly #unopened: UnopenedRecords;
   /** Looked at because their moment had come: they are renewed if nobody else has. */
   readonly #rechecked = new Set<string>();
   /** Looks since renewAt that found nothing new. */
@@ -54,6 +58,7 @@ export class SessionSync {
       read: (merchants) => this.#read(merchants),
       onFailure: (merchants, error) => this.#unread(merchants, error),
     });
+    this.#unopened = new UnopenedRecords({ ...context, onUntold: (error) => this.reportBroken('announcement', error) });
     this.#rechecks = new RecheckPlan(context.clock, (merchants) => this.#recheck(merchants));
     this.#endSubscriptions = [
       context.held.onAnyNewer((session) => this.#sessionAdopted(session)),
@@ -120,6 +125,7 @@ export class SessionSync {
   forget(merchant: string): void {
     this.#rechecks.forget(merchant);
     this.#following.forget(merchant);
+    this.#unopened.forget(merchant);
     this.#looks.delete(merchant);
   }
 
@@ -150,9 +156,11 @@ export class SessionSync {
 
   async #read(merchants: readonly string[]): Promise<void> {
     const { held, store, clock, failures } = this.#context;
+    const wanted = this.#unopened.wanted(merchants);
     const askedAtMs = clock.monotonicMs();
     const failedBefore = new Map(merchants.map((merchant) => [merchant, failures.get(merchant)]));
-    const { states, now } = await store.read(merchants.map((merchant) => ({ merchant, known: held.known(merchant) })));
+    const { states, now } = await store.read(wanted);
+    this.#unopened.answered(wanted);
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {
       // A failure that was noted while the answer was on its way is younger than the answer.
@@ -173,8 +181,8 @@ export class SessionSync {
     if (dueInMs !== undefined && dueMark !== undefined) {
       this.#context.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });
     }
-    if (stored.kind === 'unopenable' && this.#context.held.noteUnusable(merchant, stored.generation)) {
-      this.#context.events.emit({ event: 'record_unopenable', merchant, generation: stored.generation });
+    if (stored.kind === 'unopenable' && this.#unopened.found(merchant, stored.generation)) {
+      this.#rechecks.planIn(merchant, MENDED_WITHIN_MS);
     }
     this.#offerIfNewer(state);
     if (this.#rechecked.delete(merchant)) this.#renewIfDue(merchant);
@@ -207,7 +215,8 @@ export class SessionSync {
     if (session === undefined || stored.kind === 'unchanged' || held.facts(merchant).leftMs <= 0) return;
     const storedGeneration =
       stored.kind === 'session' ? stored.session.generation : stored.kind === 'unopenable' ? stored.generation : 0;
-    if (storedGeneration >= session.generation) return;
+    if (storedGeneration > session.generation) return;
+    if (storedGeneration === session.generation && stored.kind !== 'unopenable') return;
     // A replica that is renewing holds what it is about to publish.
     if (renewer.isRenewing(merchant)) return;
     if (stored.kind === 'absent' && this.#complete) this.invalidate();
@@ -228,15 +237,18 @@ export class SessionSync {
   #hear(announcement: Announcement): void {
     if (announcement.kind === 'handover') return this.#context.handovers.hear(announcement);
     if (announcement.kind === 'gap') return this.#following.want(this.#context.merchants.ids());
-    const { merchant, generation } = announcement;
+    const { kind, merchant, generation } = announcement;
     if (!this.#isConfigured(merchant)) return;
-    if (generation === undefined) this.#following.wantSoon(merchant);
+    if (kind === 'unopenable') {
+      if (this.#unopened.heard(merchant, generation)) this.#following.wantSoon(merchant);
+    } else if (generation === undefined) this.#following.wantSoon(merchant);
     else if (generation > this.#context.held.generationOf(merchant)) this.#following.want([merchant]);
   }
 
   #recheck(merchants: readonly string[]): void {
     for (const merchant of merchants) {
       this.#rechecked.add(merchant);
+      this.#unopened.looksAgain(merchant);
       this.#looks.set(merchant, (this.#looks.get(merchant) ?? 0) + 1);
     }
     this.#following.want(merchants);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Clock } from '#libs/clock';
+import { programRuntime } from '#libs/program';
 
 /** Beyond this a process that was asked to end is ended by force. */
 const GRACE_MS = 10_000;
@@ -33,8 +34,8 @@ export class ServiceProcess {
     this.name = name;
     this.#clock = clock;
     // A group of its own: Ctrl-C reaches the launcher alone, which then ends the services in order.
-    this.#child = spawn(process.execPath, [script], {
-      env: { ...environment },
+    this.#child = spawn(process.execPath, [...programRuntime.nodeArguments, script], {
+      env: { ...programRuntime.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

@@ -41,7 +41,8 @@ export type SessionEvent =
       readonly event: 'claim_refused';
       readonly merchant: string;
       readonly trigger: RenewalTrigger;
-      readonly reason: ClaimRefusal['kind'] | 'already_newer';
+      /** `share_spent`: the budget refuses what would replace a living session early; the schedule may have calls left. */
+      readonly reason: ClaimRefusal['kind'] | 'already_newer' | 'share_spent';
     }
   | {
       readonly event: 'session_rejected';

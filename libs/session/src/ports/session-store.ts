@@ -185,6 +185,14 @@ export type HandoverSignal = { readonly merchant: string; readonly generation: n
 );
 
 /**
+ * What replicas tell each other through the store. `unopenable`: the stored session of this generation cannot be opened by
+ * the replica that says so; whoever holds it looks whether it has to be written again.
+ */
+export type ReplicaSignal =
+  | ({ readonly kind: 'handover' } & HandoverSignal)
+  | { readonly kind: 'unopenable'; readonly merchant: string; readonly generation: number };
+
+/**
  * What the store tells every replica, at most once and without promise: a hint that causes a read and sets nothing,
  * since anybody who can write to the channel can say anything. `gap`: hints may have been lost, for any merchant. `handover`
  * delays calls for a bounded time, and decides nothing either.
@@ -193,7 +201,7 @@ export type Announcement =
   /** `generation` when a session was published, absent when an attempt failed, or a session was condemned. */
   | { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number }
   | { readonly kind: 'gap' }
-  | ({ readonly kind: 'handover' } & HandoverSignal);
+  | ReplicaSignal;
 
 /**
  * Sessions, leases and due moments, shared by all replicas. Every operation is atomic, and all time is the store's
@@ -226,7 +234,7 @@ export interface SessionStore {
   publish(lease: Lease, publication: Publication): Promise<'published' | 'fenced'>;
   /**
    * Writes a session without a lease, if it is newer than the stored one and than every granted fence; announces it.
-   * A live lease of somebody else stays. Offering the same again answers `taken` again.
+   * A live lease of somebody else stays. Offering the same again answers `taken` again, and mends a record that was damaged.
    */
   offer(offer: Offer): Promise<OfferResult>;
   /** Frees the lease without a session; false when the lease was no longer this owner's. */
@@ -243,7 +251,7 @@ export interface SessionStore {
    * Tells every replica, this one included, what it need not keep.
    * @returns how many replicas were told, undefined when the store cannot say
    */
-  announce(signal: HandoverSignal): Promise<number | undefined>;
+  announce(signal: ReplicaSignal): Promise<number | undefined>;
   /** @returns a function that ends the subscription */
   onAnnouncement(listener: (announcement: Announcement) => void): () => void;
   close(): Promise<void>;

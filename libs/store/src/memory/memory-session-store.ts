@@ -5,12 +5,12 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
-  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
   OfferResult,
   Publication,
+  ReplicaSignal,
   SessionStore,
   Sighting,
   Sightings,
@@ -107,9 +107,9 @@ export class MemorySessionStore implements SessionStore, Sightings {
     }));
   }
 
-  announce(signal: HandoverSignal): Promise<number> {
+  announce(signal: ReplicaSignal): Promise<number> {
     return this.#atomically(() => {
-      this.#announcer.announce({ kind: 'handover', ...signal });
+      this.#announcer.announce(signal);
       return this.#announcer.listeners;
     });
   }

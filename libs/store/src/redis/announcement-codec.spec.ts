@@ -5,7 +5,7 @@ import {
   decodeFailure,
   encodeFailed,
   encodeFailure,
-  encodeHandover,
+  encodeSignal,
   encodePublished,
 } from './announcement-codec.js';
 
@@ -67,7 +67,7 @@ describe('announcements on the wire', () => {
     { merchant: 'shop', generation: 8, step: 'ready', participant: '5f6a0c0e-7a5c-4c6c-9c0b-2d1f3e4a5b6c' },
     { merchant: 'shop', generation: 8, step: 'ended' },
   ] as const)('of a hand-over are read as they were written: %j', (signal) => {
-    expect(decodeAnnouncement(encodeHandover(signal))).toEqual({ kind: 'handover', ...signal });
+    expect(decodeAnnouncement(encodeSignal({ kind: 'handover', ...signal }))).toEqual({ kind: 'handover', ...signal });
   });
 
   it.each([
@@ -88,6 +88,12 @@ describe('announcements on the wire', () => {
   ])('of a hand-over are ignored when this version cannot have written them: %j', (signal) => {
     const text = JSON.stringify({ kind: 'handover', merchant: 'shop', generation: 8, ...signal });
     expect(decodeAnnouncement(text)).toBeUndefined();
+  });
+
+  it('of a record that does not open are read as they were written, and ignored without its generation', () => {
+    const signal = { kind: 'unopenable', merchant: 'shop', generation: 8 } as const;
+    expect(decodeAnnouncement(encodeSignal(signal))).toEqual(signal);
+    expect(decodeAnnouncement(JSON.stringify({ kind: 'unopenable', merchant: 'shop' }))).toBeUndefined();
   });
 
   it('never make the receiver fail, whatever is sent', () => {

@@ -1,5 +1,11 @@
 import { instantFromEpochMs } from '#libs/clock';
-import { type Announcement, gatewayFailureKinds, type HandoverSignal, type RecordedFailure } from '#libs/session';
+import {
+  type Announcement,
+  gatewayFailureKinds,
+  type HandoverSignal,
+  type RecordedFailure,
+  type ReplicaSignal,
+} from '#libs/session';
 
 /** Replicas of this version listen to a part of what earlier versions need: the messages keep their shape for those. */
 export function encodePublished(merchant: string, generation: number): string {
@@ -10,9 +16,9 @@ export function encodeFailed(merchant: string, failure: RecordedFailure, retryIn
   return JSON.stringify({ kind: 'failed', merchant, failure, retryInMs });
 }
 
-/** Replicas of versions that know no hand-over pass over it. */
-export function encodeHandover(signal: HandoverSignal): string {
-  return JSON.stringify({ kind: 'handover', ...signal });
+/** Replicas of versions that do not know the signal pass over it. */
+export function encodeSignal(signal: ReplicaSignal): string {
+  return JSON.stringify(signal);
 }
 
 /** Those before this version pass it over. */
@@ -22,7 +28,7 @@ export function encodeCondemned(merchant: string): string {
 
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
-const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'condemned', 'handover']);
+const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'condemned', 'handover', 'unopenable']);
 
 /**
  * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant
@@ -35,6 +41,7 @@ export function decodeAnnouncement(text: string): Announcement | undefined {
   const { kind, merchant, generation } = message;
   if (!KINDS.has(kind) || !isMerchant(merchant)) return undefined;
   if (kind === 'handover') return isGeneration(generation) ? handoverOf(message, { merchant, generation }) : undefined;
+  if (kind === 'unopenable') return isGeneration(generation) ? { kind, merchant, generation } : undefined;
   if (kind !== 'published' || !isGeneration(generation)) return { kind: 'changed', merchant };
   return { kind: 'changed', merchant, generation };
 }

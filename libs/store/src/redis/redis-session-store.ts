@@ -4,12 +4,12 @@ import type {
   ClaimRequest,
   ClaimResult,
   DueMerchants,
-  HandoverSignal,
   Lease,
   LeaseRelease,
   Offer,
   OfferResult,
   Publication,
+  ReplicaSignal,
   SessionStore,
   Sighting,
   Sightings,
@@ -24,7 +24,7 @@ import {
   encodeCondemned,
   encodeFailed,
   encodeFailure,
-  encodeHandover,
+  encodeSignal,
   encodePublished,
 } from './announcement-codec.js';
 import { batchesBy, inTurn } from './batch.js';
@@ -206,8 +206,8 @@ export class RedisSessionStore implements SessionStore, Sightings {
     return { states: wanted.map((one) => states.get(one) ?? absent(one)), now: await this.#instant(nowMs) };
   }
 
-  announce(signal: HandoverSignal): Promise<number | undefined> {
-    return this.#scripts.publish(this.#keys.channel, encodeHandover(signal));
+  announce(signal: ReplicaSignal): Promise<number | undefined> {
+    return this.#scripts.publish(this.#keys.channel, encodeSignal(signal));
   }
 
   async firstSeen({ merchant, names, forMs }: Sighting): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Announcement, SessionStore } from '#libs/session';
+import type { Announcement, ReplicaSignal, SessionStore } from '#libs/session';
 import { anOffer, aRecordedFailure, aSession } from '../builders.js';
 import { type Bench, failOnce, giveUp, lease, LONG_MS, publicationOf, publishOnce } from './store-under-test.js';
 
@@ -16,11 +16,11 @@ export function nextOf(store: SessionStore, merchant: string): Promise<Announcem
   });
 }
 
-/** The next thing that is said about a hand-over. */
+/** The next thing that a replica says to the others. */
 function nextSignal(store: SessionStore): Promise<Announcement> {
   return new Promise((resolve) => {
     const end = store.onAnnouncement((announcement) => {
-      if (announcement.kind !== 'handover') return;
+      if (announcement.kind !== 'handover' && announcement.kind !== 'unopenable') return;
       end();
       resolve(announcement);
     });
@@ -65,16 +65,15 @@ export function describeAnnouncements(bench: Bench): void {
       expect(await heard).toEqual({ kind: 'changed', merchant: 'shop' });
     });
 
-    it('of a hand-over reach every replica as they were said, and tell how many there are', async () => {
+    it.each<ReplicaSignal>([
+      { kind: 'handover', step: 'begins', merchant: 'shop', generation: 4_712, holdForMs: 3_000 },
+      { kind: 'unopenable', merchant: 'shop', generation: 4_712 },
+    ])('of one replica reach every replica as they were said, and tell how many there are: $kind', async (signal) => {
       const [store, other] = bench().replicas;
       const heard = [nextSignal(store), nextSignal(other)];
-      const signal = { step: 'begins', merchant: 'shop', generation: 4_712, holdForMs: 3_000 } as const;
       const replicas = await store.announce(signal);
       expect([undefined, 2]).toContain(replicas);
-      expect(await Promise.all(heard)).toEqual([
-        { kind: 'handover', ...signal },
-        { kind: 'handover', ...signal },
-      ]);
+      expect(await Promise.all(heard)).toEqual([signal, signal]);
     });
 
     it('come after the operation that they report, never in the middle of it', async () => {

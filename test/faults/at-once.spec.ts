@@ -1,0 +1,131 @@
+import type { OfferResult, Session } from '#libs/session';
+import { aSession } from '#libs/testing';
+import { altered } from './altered-store.js';
+import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** What is done here is done without waiting for a tick. */
+async function untouched(options: ClusterOptions = {}): Promise<Cluster> {
+  const cluster = new Cluster({ tickMs: 24 * HOUR, merchants: ['shop', 'tickets'], ...options });
+  await cluster.clock.advance(MINUTE);
+  for (const store of cluster.stores) store.asked.length = 0;
+  return cluster;
+}
+
+const noChange = { added: [], removed: [], changed: [] };
+
+/** Lets a promise of the replica settle in virtual time. */
+async function told(cluster: Cluster, telling: Promise<void>): Promise<void> {
+  await cluster.clock.advance(0);
+  await telling;
+}
+
+/** The reads of a merchant that the first replica has asked for. */
+function readsOf(cluster: Cluster, merchant: string): number {
+  const reads = cluster.stores[0]?.asked.filter(({ operation }) => operation === 'read') ?? [];
+  return reads.filter((question) => JSON.stringify(question.arguments).includes(merchant)).length;
+}
+
+describe('a store that is back', () => {
+  it('is enrolled with and read as a whole', async () => {
+    const cluster = await untouched();
+    await told(cluster, cluster.first.replica.resync());
+    const [store] = cluster.stores;
+    expect([store?.asksFor('seat'), store?.asksFor('enrol')]).toEqual([1, 1]);
+    expect([readsOf(cluster, 'shop') > 0, readsOf(cluster, 'tickets') > 0]).toEqual([true, true]);
+  });
+
+  it('is asked at once for what waits to be asked again, and not once more when that time has come', async () => {
+    const cluster = await untouched();
+    const [store] = cluster.stores;
+    if (store !== undefined) store.down = true;
+    store?.announce({ kind: 'changed', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER });
+    await cluster.clock.advance(100);
+    if (store !== undefined) store.down = false;
+    await told(cluster, cluster.first.replica.resync());
+    const before = readsOf(cluster, 'shop');
+    await cluster.clock.advance(2 * SECOND);
+    expect(readsOf(cluster, 'shop')).toBe(before);
+  });
+
+  it('is claimed from only when the others have had their time, though a reader is the first that it answers', async () => {
+    const cluster = await untouched({ graceMs: 1_500 });
+    const [store] = cluster.stores;
+    if (store !== undefined) store.down = true;
+    await cluster.clock.advance(HOUR);
+    if (store !== undefined) store.down = false;
+    const wish = { merchant: 'shop', minRemainingMs: 0, waitsThroughFailure: true, signal: neverAborted };
+    const read = Promise.allSettled([cluster.first.replica.reader.read({ ...wish, waitMs: SECOND })]);
+    await cluster.clock.advance(1_400);
+    await read;
+    expect(cluster.stores[0]?.asksFor('claim')).toBeGreaterThan(0);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a merchant', () => {
+  it('that is new has its session without waiting for a tick', async () => {
+    const cluster = await untouched();
+    cluster.merchants = ['shop', 'tickets', 'kiosk'];
+    void cluster.first.replica.merchantsChanged({ ...noChange, added: ['kiosk'] });
+    await cluster.clock.advance(500);
+    expect(cluster.session(0, 'kiosk').generation).toBeGreaterThan(0);
+  });
+
+  it('that was changed and is well is read, and costs no call', async () => {
+    const cluster = await untouched();
+    await told(cluster, cluster.first.replica.merchantsChanged({ ...noChange, changed: ['shop'] }));
+    expect(readsOf(cluster, 'shop')).toBe(1);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
+
+describe('a replica that has stopped', () => {
+  it('asks nothing any more, and has no timer left', async () => {
+    const cluster = await untouched();
+    await cluster.first.stop();
+    await cluster.clock.advance(HOUR);
+    const late = cluster.stores[0]?.asked.filter(({ operation }) => operation !== 'offer');
+    cluster.stores[0]?.announce({ kind: 'gap' });
+    await cluster.clock.advance(HOUR);
+    expect([late, cluster.clock.pendingTasks]).toEqual([[], 0]);
+  });
+});
+
+describe('a session that the store had lost, and that is offered to it', () => {
+  /** The store has an older one until it is offered what its replica holds, and answers that as the test says. */
+  async function offered(answer: Omit<OfferResult, 'generation'>): Promise<Cluster> {
+    let isBehind = false;
+    const behind = altered('read', (store) => async (wanted) => {
+      const { states, now } = await store.read(wanted);
+      const session = (merchant: string): Session => aSession({ merchant, generation: 2 });
+      const stored = (merchant: string) => ({ kind: 'session', session: session(merchant), ageMs: 0 }) as const;
+      const older = states.map((state) => ({ ...state, stored: stored(state.merchant) }));
+      return { states: isBehind ? older : states, now };
+    });
+    const answered = altered('offer', () => ({ session: { generation } }) => {
+      isBehind = false;
+      return Promise.resolve({ ...answer, generation });
+    });
+    const cluster = await untouched({ wrapStore: (store) => answered(behind(store)) });
+    isBehind = true;
+    cluster.stores[0]?.announce({ kind: 'changed', merchant: 'shop', generation: Number.MAX_SAFE_INTEGER });
+    await cluster.clock.advance(100);
+    expect(cluster.stores[0]?.asksFor('offer')).toBe(1);
+    return cluster;
+  }
+
+  it('is read about at once when the offer is refused: whatever is newer is there', async () => {
+    expect(readsOf(await offered({ kind: 'taken', isContested: false }), 'shop')).toBe(1);
+    expect(readsOf(await offered({ kind: 'refused', isContested: false }), 'shop')).toBe(2);
+  });
+
+  it('is no reason to settle anything: whoever made another one knew of it', async () => {
+    const cluster = await offered({ kind: 'taken', isContested: true });
+    await cluster.clock.advance(MINUTE);
+    expect(cluster.gateway.calls).toHaveLength(2);
+  });
+});
