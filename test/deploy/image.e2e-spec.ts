@@ -6,7 +6,7 @@ import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually, freePort, RedisProcess } from '#libs/testing';
 
 const root = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
@@ -50,22 +50,28 @@ function filesIn(folder: string): string[] {
 }
 
 /** The folder that the image has, made by the image's own step and read-only, and a node beside it as the image has. */
-describe('the image', () => {
+describeWith(['linux', 'redis-server'], 'the image', () => {
   let folder: string;
   let app: string;
   let node: string;
+  let modes: ReadonlySet<string>;
   let redis: RedisProcess;
   const running: { child: ChildProcess; out: string }[] = [];
 
+  const ofAll = endedAfterAll();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
+    folder = ofAll.add(await mkdtemp(join(tmpdir(), 'session-broker-image-')), (it) => rm(it, { recursive: true }));
     await chmod(folder, 0o755);
     app = join(folder, 'app');
     node = join(folder, 'node');
     await copyFile(process.execPath, node);
-    execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), app], { cwd: root });
-    execFileSync('chmod', ['-R', 'a-w,a+rX', app]);
-    redis = await RedisProcess.start();
+    ofAll.add(folder, (it) => execFileSync('chmod', ['-R', 'u+w', it]));
+    // As somebody whose files are for nobody else.
+    const assemble = `umask 077 && exec "${process.execPath}" tools/assemble-image.mjs "${app}"`;
+    execFileSync('sh', ['-c', assemble], { cwd: root });
+    modes = new Set([app, ...filesIn(app)].map((file) => (statSync(file).mode & 0o777).toString(8)));
+    execFileSync('chmod', ['-R', 'a-w', app]);
+    redis = ofAll.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
   afterEach(async () => {
     for (const { child } of running.splice(0)) {
@@ -74,11 +80,6 @@ describe('the image', () => {
         await once(child, 'close');
       }
     }
-  });
-  afterAll(async () => {
-    await redis.stop();
-    execFileSync('chmod', ['-R', 'u+w', app]);
-    await rm(folder, { recursive: true });
   });
 
   /** As the user of the image, with nothing in the environment but what is given. */
@@ -183,6 +184,17 @@ describe('the image', () => {
     };
     expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${version}-bookworm-slim\n`);
     expect(dockerfile.match(/^FROM (?!\$\{NODE_IMAGE\})/m)).toBeNull();
+  });
+
+  it('runs its command as it stands, and is built by what the engine has', () => {
+    // The base image has an entrypoint of its own, a shell script.
+    expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
+    // A frontend that is named is fetched, by a tag that moves.
+    expect(dockerfile).not.toMatch(/^#\s*syntax\s*=/im);
+  });
+
+  it('can be read by its user, whatever the rights that the files of the checkout have', () => {
+    expect([...modes].sort()).toEqual(['644', '755']);
   });
 
   it('is under 60 MB without Node itself, and has nothing of development in it', () => {
