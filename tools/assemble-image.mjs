@@ -2,7 +2,7 @@
 // licences, and a bill of materials. The Dockerfile calls it, and a test starts what it makes.
 //   npm ci && npm run build && node tools/assemble-image.mjs <folder>
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeFileTrace } from '@vercel/nft';
@@ -22,6 +22,10 @@ const assets = [
 
 /** `debug` colours its lines when this is there, and here it is for development alone. */
 const unwanted = ['**/node_modules/supports-color/**'];
+
+/** The user of the image owns none of it, and a checkout may have been made for its owner's eyes only. */
+const READABLE = 0o644;
+process.umask(0o022);
 
 const licence = /^(?:licen[cs]e|notice|copying)/i;
 
@@ -98,6 +102,7 @@ let bytes = 0;
 for (const file of files) {
   mkdirSync(dirname(join(out, file)), { recursive: true });
   cpSync(join(root, file), join(out, file), { dereference: true });
+  chmodSync(join(out, file), READABLE);
   bytes += statSync(join(root, file)).size;
 }
 const bill = billOfMaterials(packages);

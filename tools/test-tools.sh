@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests start beside Node.js: a real redis-server, the interop peers, Prometheus, Chromium, the
+# Installs what the tests start beside Node.js: a real redis-server, the interop peers, Prometheus, Alertmanager, Chromium, the
 # proxies of the examples and a few small programs. Only what is missing, with apt, as root on Debian. Tests themselves
 # install nothing.
 set -euo pipefail
@@ -9,6 +9,7 @@ command -v jose >/dev/null || missing+=(jose)
 /usr/bin/python3 -c 'import jwcrypto' 2>/dev/null || missing+=(python3-jwcrypto)
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v promtool >/dev/null || missing+=(prometheus)
+command -v prometheus-alertmanager >/dev/null || missing+=(prometheus-alertmanager)
 command -v chromium >/dev/null || missing+=(chromium)
 command -v nginx >/dev/null || missing+=(nginx)
 command -v caddy >/dev/null || missing+=(caddy)

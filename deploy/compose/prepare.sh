@@ -1,14 +1,17 @@
 #!/bin/sh
 # Makes the demo's keys once: the merchant's, of which the sandbox is told; the egress's own; and that of an existing
-# client behind the egress. Only the user of the programs may read them.
+# client behind the egress. Only the user of the programs may read them. The configurations lie beside them as copies that
+# this user can read, since the files of a checkout may be readable by their owner alone.
 set -eu
+# The files of an earlier start belong to that user, and their rights are no longer ours to change: they are made right.
+umask 077
 cd /run/keys
 generate() { [ -f "$1" ] || node /app/dist/apps/cli/src/main.js keys generate --out "$1" --public-out "$2"; }
 generate client.jwk.json public.jwk.json
 generate egress-alias.jwk.json egress-alias.pub.jwk.json
 generate shop-client.jwk.json shop-client.pub.jwk.json
+cp /settings/broker.yaml /settings/egress.yaml .
 printf %s demo-egress > egress-token
-chmod 600 egress-token
 node -e '
   const { readFileSync, writeFileSync } = require("node:fs");
   const publicJwk = JSON.parse(readFileSync("public.jwk.json", "utf8"));

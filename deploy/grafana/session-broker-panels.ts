@@ -216,7 +216,7 @@ const consumers = [
     legend: '{{instance}}',
   }),
   lines({ title: 'Requests', description: 'By route and status.', unit: 'reqps' }, THIRD, {
-    expr: `topk(${TOP}, sum by (http_route, http_response_status_code) (rate(http_server_request_duration_count{${REPLICA}}[$__rate_interval])))`,
+    expr: `topk(${TOP}, sum by (http_route, http_response_status_code) (rate(http_server_request_duration_seconds_count{${REPLICA}}[$__rate_interval])))`,
     legend: '{{http_route}} {{http_response_status_code}}',
   }),
   lines(
@@ -227,7 +227,7 @@ const consumers = [
     },
     THIRD,
     {
-      expr: `histogram_quantile(0.99, sum by (le, http_route) (rate(http_server_request_duration_bucket{${REPLICA}}[$__rate_interval])))`,
+      expr: `histogram_quantile(0.99, sum by (le, http_route) (rate(http_server_request_duration_seconds_bucket{${REPLICA}}[$__rate_interval])))`,
       legend: '{{http_route}}',
     },
   ),
@@ -273,15 +273,15 @@ const replicas = [
     },
   ),
   lines(
-    { title: 'Event loop delay, p99', description: 'What every request and renewal waits for.', unit: 's' },
+    { title: 'Event loop lag, p99', description: 'What every request and renewal waits for.', unit: 's' },
     THIRD,
     {
-      expr: `max by (instance) (nodejs_eventloop_delay_p99{${REPLICA}, job=~".*session-broker"})`,
+      expr: `max by (instance) (nodejs_eventloop_lag_p99_seconds{${REPLICA}, job=~".*session-broker"})`,
       legend: '{{instance}}',
     },
   ),
   lines({ title: 'Heap', description: 'Used, all spaces.', unit: 'bytes' }, THIRD, {
-    expr: `sum by (instance) (v8js_memory_heap_used{${REPLICA}, job=~".*session-broker"})`,
+    expr: `sum by (instance) (nodejs_heap_size_used_bytes{${REPLICA}, job=~".*session-broker"})`,
     legend: '{{instance}}',
   }),
   new TableBuilder()

@@ -55,7 +55,7 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
 /** Without the young generation of the heap: under load it grows to a size that does not depend on how many there are. */
 async function usedBytes({ broker, managementUrl }: BenchBroker): Promise<number> {
   const metrics = await (await fetch(`${managementUrl}/metrics`)).text();
-  const young = /^v8js_memory_heap_space_size\{v8js_heap_space_name="new_space"\} (\d+)$/m.exec(metrics)?.[1];
+  const young = /^nodejs_heap_space_size_total_bytes\{space="new"\} (\d+)$/m.exec(metrics)?.[1];
   return broker.residentBytes() - Number(young);
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
+import { parseDurationMs } from '#libs/clock';
 import { parseConfiguration, parseEgressConfiguration, type ParsedEgressConfiguration } from '#libs/configuration';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -15,7 +16,13 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
-  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly healthcheck?: {
+    readonly test: readonly string[];
+    readonly timeout?: string;
+    readonly start_period?: string;
+    readonly retries?: number;
+  };
+  readonly entrypoint?: readonly string[];
 }
 
 interface Compose {
@@ -39,6 +46,14 @@ function composeSchema(): object {
   return JSON.parse(text, (key, value: unknown) =>
     (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
   ) as object;
+}
+
+/** The files at a path of the project, which may be one itself. */
+function filesIn(path: string): string[] {
+  if (!statSync(join(root, path)).isDirectory()) return [path];
+  return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:md|ya?ml)$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
 describe('docker-compose.yml', () => {
@@ -85,20 +100,40 @@ describe('docker-compose.yml', () => {
     for (const [, { image }] of services) expect(image).toMatch(/:(?!latest)[\w.-]+$/);
   });
 
+  it('gives the program the tag that the documentation and Kubernetes give it, which is its version', () => {
+    const { version } = JSON.parse(textOf('package.json')) as { version: string };
+    const places = ['docker-compose.yml', 'docs', 'deploy', 'README.md'].flatMap(filesIn);
+    const named = places.flatMap((file) =>
+      [...textOf(file).matchAll(/(?:image: |-t |\s{4})(session-broker(?!-)(?::\S+)?)(?= \.$| node |$)/gm)].map(
+        ([, tag]) => [file, tag],
+      ),
+    );
+    expect(named.length).toBeGreaterThan(4);
+    for (const [file, tag] of named) expect([file, tag]).toEqual([file, `session-broker:${version}`]);
+  });
+
+  it('gives a slow machine a minute to start and ten seconds to answer before it is held for ill', () => {
+    const checked = services.flatMap(([, { healthcheck }]) => (healthcheck === undefined ? [] : [healthcheck]));
+    expect(checked).toHaveLength(6);
+    for (const { timeout, start_period: start, retries } of checked) {
+      expect(parseDurationMs(timeout ?? '')).toBeGreaterThanOrEqual(10_000);
+      expect(parseDurationMs(start ?? '')).toBeGreaterThanOrEqual(60_000);
+      expect(retries).toBeGreaterThanOrEqual(3);
+    }
+  });
+
   it('gives every replica the same configuration, which the broker accepts', () => {
     expect(brokers).toHaveLength(3);
-    for (const [, { configs, environment }] of brokers) {
-      expect(environment?.['BROKER_CONFIG']).toBe(configs?.[0]?.target);
-      expect(compose.configs[configs?.[0]?.source ?? '']?.file).toBe('deploy/compose/broker.yaml');
-    }
+    for (const [, { environment }] of brokers) expect(environment?.['BROKER_CONFIG']).toBe('/run/keys/broker.yaml');
+    expect(compose.configs['broker']?.file).toBe('deploy/compose/broker.yaml');
     const parsed = parseConfiguration(textOf('deploy/compose/broker.yaml'), {});
     expect(parsed.store).toMatchObject({ type: 'redis', place: { kind: 'url', url: 'redis://redis:6379/0' } });
     expect(parsed.warnings).toEqual([]);
   });
 
   it('gives the egress a configuration that it accepts, in front of the replicas and of the gateway', () => {
-    expect(egress?.environment?.['EGRESS_CONFIG']).toBe(egress?.configs?.[0]?.target);
-    expect(compose.configs[egress?.configs?.[0]?.source ?? '']?.file).toBe('deploy/compose/egress.yaml');
+    expect(egress?.environment?.['EGRESS_CONFIG']).toBe('/run/keys/egress.yaml');
+    expect(compose.configs['egress']?.file).toBe('deploy/compose/egress.yaml');
     const { broker, gateway, warnings } = egressConfiguration();
     expect([broker.url.href, gateway.baseUrl.href]).toEqual(['http://balancer:8080/', 'http://sandbox:8081/']);
     // One machine, and no TLS anywhere on it.
@@ -118,6 +153,14 @@ describe('docker-compose.yml', () => {
     expect(auth.tokens).toContainEqual(expect.objectContaining({ caller: 'egress', sha256: sha256Of(token) }));
     const policy = auth.policies.find(({ caller }) => caller === 'egress');
     expect(policy?.allow).toEqual(['session:read', 'session:reject', 'payload:decrypt']);
+  });
+
+  it('makes its keys as a root that may write what it gave away at an earlier start', () => {
+    expect(compose.services['keys']).toMatchObject({
+      user: '0:0',
+      cap_drop: ['ALL'],
+      cap_add: ['CHOWN', 'DAC_OVERRIDE'],
+    });
   });
 
   it('makes every file that the egress reads', () => {

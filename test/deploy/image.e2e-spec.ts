@@ -54,6 +54,7 @@ describe('the image', () => {
   let folder: string;
   let app: string;
   let node: string;
+  let modes: ReadonlySet<string>;
   let redis: RedisProcess;
   const running: { child: ChildProcess; out: string }[] = [];
 
@@ -63,8 +64,11 @@ describe('the image', () => {
     app = join(folder, 'app');
     node = join(folder, 'node');
     await copyFile(process.execPath, node);
-    execFileSync(process.execPath, [join(root, 'tools', 'assemble-image.mjs'), app], { cwd: root });
-    execFileSync('chmod', ['-R', 'a-w,a+rX', app]);
+    // As somebody whose files are for nobody else.
+    const assemble = `umask 077 && exec "${process.execPath}" tools/assemble-image.mjs "${app}"`;
+    execFileSync('sh', ['-c', assemble], { cwd: root });
+    modes = new Set([app, ...filesIn(app)].map((file) => (statSync(file).mode & 0o777).toString(8)));
+    execFileSync('chmod', ['-R', 'a-w', app]);
     redis = await RedisProcess.start();
   }, 60_000);
   afterEach(async () => {
@@ -183,6 +187,17 @@ describe('the image', () => {
     };
     expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${version}-bookworm-slim\n`);
     expect(dockerfile.match(/^FROM (?!\$\{NODE_IMAGE\})/m)).toBeNull();
+  });
+
+  it('runs its command as it stands, and is built by what the engine has', () => {
+    // The base image has an entrypoint of its own, a shell script.
+    expect(dockerfile).toMatch(/^ENTRYPOINT \[\]$/m);
+    // A frontend that is named is fetched, by a tag that moves.
+    expect(dockerfile).not.toMatch(/^#\s*syntax\s*=/im);
+  });
+
+  it('can be read by its user, whatever the rights that the files of the checkout have', () => {
+    expect([...modes].sort()).toEqual(['644', '755']);
   });
 
   it('is under 60 MB without Node itself, and has nothing of development in it', () => {

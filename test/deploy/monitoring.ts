@@ -5,6 +5,8 @@ import { parse } from 'yaml';
 const root = join(import.meta.dirname, '..', '..');
 export const RULES = join(root, 'deploy/prometheus/rules/session-broker.yml');
 export const RULE_TESTS = join(root, 'deploy/prometheus/tests/session-broker.yml');
+/** The rules again, for sessions as short as those of the demo. */
+export const SHORT_RULE_TESTS = join(root, 'deploy/prometheus/tests/short-sessions.yml');
 export const DASHBOARD = join(root, 'deploy/grafana/dashboards/session-broker.json');
 const RUNBOOKS = join(root, 'docs/runbooks');
 
@@ -76,7 +78,7 @@ export function queryOf(expr: string): string {
 
 /** The metrics of ours that an expression names, recorded ones aside. */
 export function metricsIn(expr: string): string[] {
-  return [...expr.matchAll(/\b(session_broker_\w+|session_egress_\w+|http_server_\w+|nodejs_\w+|v8js_\w+)\b/g)].map(
+  return [...expr.matchAll(/\b(session_broker_\w+|session_egress_\w+|http_server_\w+|nodejs_\w+|process_\w+)\b/g)].map(
     ([name]) => name,
   );
 }

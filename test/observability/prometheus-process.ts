@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
 import { eventually, freePort } from '#libs/testing';
 
 export interface PrometheusOptions {
@@ -11,6 +12,13 @@ export interface PrometheusOptions {
   /** The same of each egress. */
   readonly egresses?: readonly string[];
   readonly rules: string;
+  /** host:port of the Alertmanager that is told of alerts. */
+  readonly alertmanager?: string;
+}
+
+export interface KeptExemplar {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: string;
 }
 
 export interface Sample {
@@ -37,17 +45,18 @@ export class PrometheusProcess {
       `--config.file=${join(folder, 'prometheus.yml')}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
+      '--enable-feature=exemplar-storage',
       '--log.level=error',
     ];
     this.#child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
-  static async start({ targets, egresses = [], rules }: PrometheusOptions): Promise<PrometheusProcess> {
+  static async start({ targets, egresses = [], rules, alertmanager }: PrometheusOptions): Promise<PrometheusProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-prometheus-'));
     await writeFile(join(folder, 'rules.yml'), rules);
     await writeFile(
       join(folder, 'prometheus.yml'),
-      configuration({ 'session-broker': targets, 'session-egress': egresses }),
+      configuration({ 'session-broker': targets, 'session-egress': egresses }, alertmanager),
     );
     const prometheus = new PrometheusProcess(folder, await freePort());
     await eventually(() =>
@@ -63,6 +72,15 @@ export class PrometheusProcess {
   async query(expr: string): Promise<readonly Sample[]> {
     const data = await this.#ask<{ result: readonly Sample[] }>(`/query?query=${encodeURIComponent(expr)}`);
     return data.result;
+  }
+
+  /** Of the last minutes, by a selector. */
+  async exemplars(query: string): Promise<readonly KeptExemplar[]> {
+    const nowSeconds = new SystemClock().now() / MS.s;
+    const range = `start=${nowSeconds - 600}&end=${nowSeconds + 60}`;
+    const path = `/query_exemplars?query=${encodeURIComponent(query)}&${range}`;
+    const data = await this.#ask<readonly { exemplars: readonly KeptExemplar[] }[]>(path);
+    return data.flatMap(({ exemplars }) => exemplars);
   }
 
   /** Alerts that fire now, as `name` and `name:merchant`. */
@@ -104,10 +122,13 @@ export function hastened(rules: string): string {
   });
 }
 
-function configuration(jobs: Readonly<Record<string, readonly string[]>>): string {
+function configuration(jobs: Readonly<Record<string, readonly string[]>>, alertmanager?: string): string {
+  const alertmanagers = alertmanager === undefined ? [] : [{ static_configs: [{ targets: [alertmanager] }] }];
   return JSON.stringify({
     global: { scrape_interval: '500ms', scrape_timeout: '400ms', evaluation_interval: '500ms' },
     rule_files: ['rules.yml'],
+    alerting: { alertmanagers },
+    storage: { exemplars: { max_exemplars: 1_000 } },
     scrape_configs: Object.entries(jobs).map(([job, targets]) => ({ job_name: job, static_configs: [{ targets }] })),
   });
 }

@@ -64,11 +64,21 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const parts = { clock, logger, onHeld: (merchant: string, held: number) => instruments?.held(merchant, held) };
   const inForce = new DeploymentInForce(await Deployment.create(configuration, parts));
   instruments?.observeSessions(() => inForce.current.held());
+  const begin = (): void => {
+    const { clients, routes } = inForce.current.configuration;
+    const names = clients.map(
+      ({ name: client, merchant, alias }) =>
+        ({ client, merchant, form: alias === undefined ? 'plain' : 'alias' }) as const,
+    );
+    const paths = routes.map(({ path }) => path);
+    instruments?.begin(names, paths);
+  };
+  begin();
   const audit = openEgressAudit({ configuration, clock, logger });
   const ends = new RequestEnds({ audit, instruments });
   const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
-  const onReload = (isTaken: boolean): void => (isTaken ? undefined : instruments?.reloadFailed());
+  const onReload = (isTaken: boolean): void => (isTaken ? begin() : instruments?.reloadFailed());
   const reloads = new Reloads({ ...options, setLogLevel: options.setLogLevel, inForce, parts, server, onReload });
   return new Egress({ options, inForce, traffic, server, reloads, audit });
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { parseDurationMs, SystemClock, VirtualClock, type Clock } from '#libs/clock';
 import { BrokerError, describeError } from '#libs/errors';
 import { createLogger } from '#libs/telemetry';
@@ -78,7 +79,8 @@ function explain(error: unknown): string {
     readonly address?: string;
     readonly port?: number;
   };
-  if (code === 'EADDRINUSE') return `${address}:${port} is already in use; set SANDBOX_PORT to a free port`;
+  if (code === 'EADDRINUSE')
+    return `${isIPv6(address ?? '') ? `[${address}]` : address}:${port} is already in use; set SANDBOX_PORT to a free port`;
   return describeError(error);
 }
 

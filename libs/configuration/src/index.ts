@@ -23,4 +23,5 @@ export {
 export type { NamedFile } from './named-files.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
+export { writtenAddress } from './written-address.js';
 export { EVERY_MERCHANT, type Permission } from './settings/auth-settings.js';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:net';
+import { writtenAddress } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 
 export interface Address {
@@ -17,7 +18,7 @@ export async function listen(
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     throw new BrokerError('address_in_use', {
-      detail: `${host}:${port} is taken; stop what listens there, or choose another port`,
+      detail: `${writtenAddress({ host, port })} is taken; stop what listens there, or choose another port`,
       cause: error,
     });
   }
@@ -40,8 +41,7 @@ export function openServer(server: Server, address: Address, scheme: 'http' | 'h
 function urlOf(server: Server, scheme: string): string {
   const opened = server.address();
   if (opened === null || typeof opened === 'string') throw new Error('the server listens on no port');
-  const { address, family, port } = opened;
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  return `${scheme}://${writtenAddress({ host: opened.address, port: opened.port })}`;
 }
 
 /** Of an error of the system, from whichever realm it comes. */

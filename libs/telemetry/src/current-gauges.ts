@@ -1,5 +1,4 @@
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
 
 /**
@@ -7,14 +6,8 @@ import { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metri
  * would be shown with its last session for ever, and an alert would call for a session that nobody wants. Told that
  * gauges are deltas, it reports what this collection has seen.
  */
-const isGauge = (type: InstrumentType): boolean =>
-  type === InstrumentType.OBSERVABLE_GAUGE || type === InstrumentType.GAUGE;
-
-/** Answers a scrape with the gauges of this moment. */
-export class CurrentPrometheusExporter extends PrometheusExporter {
-  override selectAggregationTemporality(type: InstrumentType): AggregationTemporality {
-    return isGauge(type) ? AggregationTemporality.DELTA : super.selectAggregationTemporality(type);
-  }
+export function isGauge(type: InstrumentType): boolean {
+  return type === InstrumentType.OBSERVABLE_GAUGE || type === InstrumentType.GAUGE;
 }
 
 /** Pushes the gauges of this moment. */

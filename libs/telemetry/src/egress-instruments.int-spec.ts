@@ -42,6 +42,29 @@ describe('the metrics of the egress', () => {
     expect(await samples()).toEqual(['session_egress_in_flight 0']);
   });
 
+  it('begin at zero for the clients of the configuration, and stay as they are when it is read again', async () => {
+    const route = '/ecom/hpp/**';
+    const clients = [
+      { client: 'till', merchant: 'kiosk', form: 'plain' },
+      { client: 'plugin', merchant: 'kiosk', form: 'alias' },
+    ] as const;
+    instruments.begin(clients, [route]);
+    instruments.repeat('kiosk');
+    instruments.begin(clients, [route]);
+    expect(await samples()).toEqual(
+      expect.arrayContaining([
+        `session_egress_requests_total{client="till",merchant="kiosk",route="${route}",form="plain",outcome="answered"} 0`,
+        `session_egress_requests_total{client="plugin",merchant="kiosk",route="${route}",form="alias",outcome="unknown"} 0`,
+        'session_egress_alias_sessions_total{client="plugin",result="given"} 0',
+        'session_egress_dead_sessions_total{merchant="kiosk",code="http_401"} 0',
+        'session_egress_held_requests_total{merchant="kiosk"} 0',
+        'session_egress_repeats_total{merchant="kiosk"} 1',
+        'session_egress_config_reload_failures_total 0',
+      ]),
+    );
+    expect((await samples()).filter((line) => line.includes('alias_sessions_total{client="till"'))).toEqual([]);
+  });
+
   it('count requests by client, merchant, route, form and outcome, and how long they took by the last two of a route', async () => {
     instruments.request(FACTS, 0.004);
     instruments.request({ ...FACTS }, 0.004);
@@ -99,7 +122,7 @@ describe('the metrics of the egress', () => {
 
   it('have room for more series than the library would keep', async () => {
     for (let client = 0; client < 2_100; client += 1) instruments.aliasSession(`client-${client}`, 'refused');
-    const refused = (await samples()).filter((line) => line.includes('result="refused"'));
+    const refused = (await samples()).filter((line) => line.includes('result="refused"} 1'));
     expect(refused).toHaveLength(2_100);
   });
 });

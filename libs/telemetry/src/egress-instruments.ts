@@ -18,6 +18,14 @@ export interface EgressRequestFacts {
   readonly outcome: EgressOutcome;
 }
 
+/** A client of the configuration. */
+export interface EgressClientNames {
+  readonly client: string;
+  readonly merchant: string;
+  /** `alias` where the client authorizes for itself. */
+  readonly form: EgressRequestFacts['form'];
+}
+
 /** The session of one merchant as it is at a scrape. */
 export interface EgressSessionGauges {
   readonly merchant: string;
@@ -39,6 +47,11 @@ export interface EgressInstruments {
   held(merchant: string, requests: number): void;
   aliasSession(client: string, result: 'given' | 'refused'): void;
   reloadFailed(): void;
+  /**
+   * What is counted of clients begins at zero, so that the first event is seen as a change. Repeated for a configuration
+   * that has changed.
+   */
+  begin(clients: readonly EgressClientNames[], routes: readonly string[]): void;
   /** Asked at each scrape, so that a merchant that is gone leaves no series behind. To be called once. */
   observeSessions(read: () => Iterable<EgressSessionGauges>): void;
 }
@@ -46,6 +59,8 @@ export interface EgressInstruments {
 type Add = (attributes: Attributes, value?: number) => void;
 
 const PREFIX = 'session_egress_';
+/** What becomes of requests in health, and what nobody may miss: the rest begins with its first request. */
+const OUTCOMES_AT_ZERO: readonly EgressOutcome[] = ['answered', 'unknown', 'unopened'];
 const MS_PER_S = 1_000;
 /** From what the egress refuses by itself to a gateway that runs into the longest timeout. */
 const REQUEST_BUCKETS_S = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -82,6 +97,15 @@ export function createEgressInstruments(meter: Meter): EgressInstruments {
     held: (merchant, count) => held({ merchant }, count),
     aliasSession: (client, result) => aliasSessions({ client, result }),
     reloadFailed: () => reloadFailures({}),
+    begin: (clients, routes) => {
+      reloadFailures({}, 0);
+      for (const named of clients) {
+        for (const count of [repeats, held]) count({ merchant: named.merchant }, 0);
+        deadSessions({ merchant: named.merchant, code: 'http_401' }, 0);
+        if (named.form === 'alias') beginAlias(aliasSessions, named);
+        requests.begin(named, routes);
+      }
+    },
     observeSessions: (read) => observeSessions(meter, read),
   };
 }
@@ -93,16 +117,32 @@ export function createEgressInstruments(meter: Meter): EgressInstruments {
 class RequestCounts {
   readonly #counts = new Map<string, { readonly facts: EgressRequestFacts; count: number }>();
 
-  add({ client, merchant, route, form, outcome }: EgressRequestFacts): void {
-    const key = `${client}\n${merchant}\n${route}\n${form}\n${outcome}`;
-    const known = this.#counts.get(key);
-    if (known === undefined) this.#counts.set(key, { facts: { client, merchant, route, form, outcome }, count: 1 });
-    else known.count += 1;
+  add(facts: EgressRequestFacts): void {
+    this.#of(facts).count += 1;
+  }
+
+  begin(named: EgressClientNames, routes: readonly string[]): void {
+    for (const route of routes) {
+      for (const outcome of OUTCOMES_AT_ZERO) this.#of({ ...named, route, outcome });
+    }
   }
 
   all(): Iterable<{ readonly facts: EgressRequestFacts; readonly count: number }> {
     return this.#counts.values();
   }
+
+  #of({ client, merchant, route, form, outcome }: EgressRequestFacts): { count: number } {
+    const key = `${client}\n${merchant}\n${route}\n${form}\n${outcome}`;
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const made = { facts: { client, merchant, route, form, outcome }, count: 0 };
+    this.#counts.set(key, made);
+    return made;
+  }
+}
+
+function beginAlias(aliasSessions: Add, { client }: EgressClientNames): void {
+  for (const result of ['given', 'refused']) aliasSessions({ client, result }, 0);
 }
 
 function countInFlight(meter: Meter): (change: 1 | -1) => void {

@@ -2,6 +2,7 @@ export { createLogger, type Logger, type LogLevel } from './logger.js';
 export { type AuditLog, type AuditRecord, createAuditLog } from './audit-log.js';
 export {
   createEgressInstruments,
+  type EgressClientNames,
   type EgressInstruments,
   type EgressOutcome,
   type EgressRequestFacts,

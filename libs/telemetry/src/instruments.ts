@@ -1,6 +1,8 @@
 import { type Attributes, type Meter, ValueType } from '@opentelemetry/api';
+import type { Exemplars } from './exemplars.js';
 
-type Count = (attributes: Attributes) => void;
+/** @param events one unless told; none makes the series begin */
+type Count = (attributes: Attributes, events?: number) => void;
 type Record = (value: number, attributes: Attributes) => void;
 
 /** What one merchant looks like at the moment of a scrape. Moments in seconds since the epoch; absent: not known. */
@@ -80,26 +82,33 @@ const RENEWAL_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 /** From nobody who takes part to the longest hand-over. */
 const HANDOVER_BUCKETS_S = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export function createInstruments(meter: Meter): Instruments {
+/** @param exemplars where renewals are kept with their traces, if there are any */
+export function createInstruments(meter: Meter, exemplars?: Exemplars): Instruments {
   const counter = (name: string, description: string): Count => {
     const instrument = meter.createCounter(PREFIX + name, { description, valueType: ValueType.INT });
-    return (attributes) => instrument.add(1, attributes);
+    return (attributes, events = 1) => instrument.add(events, attributes);
   };
-  const renewalSeconds = meter.createHistogram(`${PREFIX}renewal_duration_seconds`, {
-    description: 'From the lease to the end of the attempt',
-    unit: 's',
-    advice: { explicitBucketBoundaries: RENEWAL_BUCKETS_S },
-  });
-  const handoverSeconds = meter.createHistogram(`${PREFIX}handover_wait_seconds`, {
-    description: 'How long a planned renewal waited for consumers to end their calls',
-    unit: 's',
-    advice: { explicitBucketBoundaries: HANDOVER_BUCKETS_S },
-  });
+  const histogram = (name: string, description: string, boundaries: number[]): Record => {
+    const advice = { explicitBucketBoundaries: boundaries };
+    const instrument = meter.createHistogram(PREFIX + name, { description, unit: 's', advice });
+    return (value, attributes) => {
+      instrument.record(value, attributes);
+      exemplars?.note(PREFIX + name, { value, attributes, boundaries });
+    };
+  };
   return {
     handovers: counter('handovers', 'Planned renewals that asked consumers to hold their calls, by what came of it'),
-    handoverSeconds: (value, attributes) => handoverSeconds.record(value, attributes),
+    handoverSeconds: histogram(
+      'handover_wait_seconds',
+      'How long a planned renewal waited for consumers to end their calls',
+      HANDOVER_BUCKETS_S,
+    ),
     renewals: counter('renewals', 'Attempts that called the gateway, by trigger and outcome'),
-    renewalSeconds: (value, attributes) => renewalSeconds.record(value, attributes),
+    renewalSeconds: histogram(
+      'renewal_duration_seconds',
+      'From the lease to the end of the attempt',
+      RENEWAL_BUCKETS_S,
+    ),
     rejections: counter('rejections', 'Sessions that consumers reported as dead, by what came of it'),
     leases: counter('leases', 'Claims, by what the store answered'),
     storeErrors: counter('store_errors', 'Operations that the store did not answer'),

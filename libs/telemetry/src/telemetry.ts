@@ -1,16 +1,18 @@
 import { diag, DiagLogLevel, type Meter, metrics, trace, type Tracer } from '@opentelemetry/api';
-import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
-import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { MeterProvider, type MetricReader, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { type Clock, Deadline, SystemClock } from '#libs/clock';
 import { Complaints } from './complaints.js';
-import { CurrentOtlpExporter, CurrentPrometheusExporter } from './current-gauges.js';
+import { CurrentOtlpExporter } from './current-gauges.js';
+import { Exemplars } from './exemplars.js';
 import { exportsOf, type TelemetryEnvironment } from './exports.js';
 import type { Logger } from './logger.js';
+import { observeProcess } from './process-metrics.js';
 import { createRequestDurations, type ServedRequest } from './request-durations.js';
 import { createRenewalTracing, type RenewalTracing } from './renewal-tracing.js';
 import { type RequestSpan, startRequestSpan, type TracedRequest } from './request-spans.js';
+import { observeRuntime } from './runtime-metrics.js';
+import { ScrapeReader, type ScrapeRequest, type ScrapeResponse } from './scrape-reader.js';
 
 /** What is recorded of requests and renewals; absent while traces go nowhere. */
 interface Traces {
@@ -21,10 +23,12 @@ interface Traces {
 export interface Telemetry {
   readonly meter: Meter;
   readonly traces?: Traces;
+  /** Where measurements are kept with their traces; absent while traces go nowhere. */
+  readonly exemplars?: Exemplars;
   /** Notes how long a request took, in seconds. */
   readonly requestSeconds: (seconds: number, request: ServedRequest) => void;
-  /** Answers a scrape: Prometheus text with everything that has been counted. */
-  scrape(...exchange: Parameters<PrometheusExporter['getMetricsRequestHandler']>): void;
+  /** Answers a scrape with everything that has been counted, in the text that it asks for. */
+  readonly scrape: (request: ScrapeRequest, response: ScrapeResponse) => void;
   /** Flushes and ends exporters, in a bounded time: a collector that does not answer holds nobody up. */
   shutdown(): Promise<void>;
 }
@@ -59,23 +63,24 @@ const DEFAULT_PUSH_TIMEOUT_MS = 30_000;
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { serviceVersion, logger, environment = {}, clock = new SystemClock() } = options;
   const exports = exportsOf(environment);
-  // Without a server of its own: the management port serves it. The resource would show pid, owner and command line.
-  const prometheus = new CurrentPrometheusExporter({
-    preventServerStart: true,
-    withoutTargetInfo: true,
-    withoutScopeInfo: true,
-  });
+  const exemplars = exports.traces ? new Exemplars(clock) : undefined;
+  const scrapes = new ScrapeReader(exemplars);
   const complaints = new Complaints(logger, clock);
   diag.setLogger(diagnosticsTo(complaints), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
-  const sdk = await startSdk(options, [prometheus, ...(exports.metrics ? [pushingReader(environment)] : [])]);
+  const sdk = await startSdk(options, [scrapes, ...(exports.metrics ? [pushingReader(environment)] : [])]);
   const meter = metrics.getMeter(SCOPE, serviceVersion);
   tellBuild(meter, serviceVersion);
+  observeProcess(meter, clock);
+  const runtime = observeRuntime(meter);
   return {
     meter,
     requestSeconds: createRequestDurations(meter),
-    ...(exports.traces ? { traces: tracesOf(trace.getTracer(SCOPE, serviceVersion)) } : {}),
-    scrape: (...exchange) => prometheus.getMetricsRequestHandler(...exchange),
-    shutdown: () => within(clock, sdk.shutdown(), complaints),
+    ...(exemplars === undefined ? {} : { exemplars, traces: tracesOf(trace.getTracer(SCOPE, serviceVersion)) }),
+    scrape: (request, response) => void scrapes.answer(request, response),
+    shutdown: () => {
+      runtime.end();
+      return within(clock, sdk.shutdown(), complaints);
+    },
   };
 }
 
@@ -88,11 +93,9 @@ async function startSdk(
   metricReaders: MetricReader[],
 ): Promise<{ shutdown(): Promise<void> }> {
   const exports = exportsOf(environment);
-  const instrumentation = new RuntimeNodeInstrumentation();
   if (!exports.traces && !exports.metrics && environment['OTEL_SDK_DISABLED'] === undefined) {
     const provider = new MeterProvider({ readers: metricReaders, views });
     metrics.setGlobalMeterProvider(provider);
-    instrumentation.setMeterProvider(provider);
     return provider;
   }
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
@@ -103,7 +106,6 @@ async function startSdk(
     ...(exports.traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
     views,
-    instrumentations: [instrumentation],
   });
   sdk.start();
   return sdk;

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Refusal } from './credential-refused.js';
+import { type Refusal, REFUSALS } from './credential-refused.js';
 
 type FailedAuthentication = Refusal | 'unavailable';
 
-/** Authentications that failed, by reason: counted here, collected at a scrape. */
+/** Authentications that failed, by reason: counted here from zero, collected at a scrape. */
 @Injectable()
 export class AuthenticationFailures {
-  readonly #counts = new Map<FailedAuthentication, number>();
+  readonly #counts = new Map<FailedAuthentication, number>(
+    [...REFUSALS, 'unavailable' as const].map((reason) => [reason, 0]),
+  );
 
   count(reason: FailedAuthentication): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);

@@ -70,7 +70,12 @@ const metrics: FactoryProvider<SessionMetrics | undefined> = {
       const ids = merchants.map(({ id }) => id);
       return new MerchantLabels(ids, management.merchantSeries);
     });
-    const made = new SessionMetrics(createInstruments(telemetry.meter), { ...counts, replica, clock, labels });
+    const made = new SessionMetrics(createInstruments(telemetry.meter, telemetry.exemplars), {
+      ...counts,
+      replica,
+      clock,
+      labels,
+    });
     events.listen(made);
     return made;
   },

@@ -13,6 +13,11 @@ describe('the labels of merchants', () => {
     ]);
   });
 
+  it('are known beforehand', () => {
+    expect(labels.all()).toEqual(['a', 'b', '_other']);
+    expect(new MerchantLabels(['a', 'b'], 2).all()).toEqual(['a', 'b']);
+  });
+
   it('let the rest look as bad as the worst of them', () => {
     const gauges = [
       { merchant: 'a', generation: 1, expirySeconds: 900 },

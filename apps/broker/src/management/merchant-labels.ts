@@ -10,10 +10,17 @@ export const OTHERS = '_other';
  */
 export class MerchantLabels {
   readonly #own: ReadonlySet<string>;
+  readonly #hasOthers: boolean;
 
   /** @param merchants in the order of the configuration: the first ones are those that matter most */
   constructor(merchants: readonly string[], most: number) {
     this.#own = new Set(merchants.slice(0, most));
+    this.#hasOthers = merchants.length > most;
+  }
+
+  /** Every label that there is. */
+  all(): readonly string[] {
+    return this.#hasOthers ? [...this.#own, OTHERS] : [...this.#own];
   }
 
   of(merchant: string): string {

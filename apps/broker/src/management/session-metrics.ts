@@ -8,6 +8,7 @@ import type {
   Instruments,
   MerchantGauges,
 } from '#libs/telemetry';
+import { beginMerchant, beginReplica, READ_RESULTS } from './counters-at-zero.js';
 import type { MerchantLabels } from './merchant-labels.js';
 import type { StoreCondition } from '../renewal/store-state.js';
 
@@ -42,13 +43,16 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
     this.#watched = watched;
     this.#configuration = { loadedSeconds: watched.clock.now() / MS_PER_S, isTaken: true };
     instruments.observe(this);
+    beginReplica(instruments);
+    this.#beginMerchants();
   }
 
   /** The files of the configuration were read again. */
   noteReload(isTaken: boolean): void {
     const { loadedSeconds } = this.#configuration;
     this.#configuration = { loadedSeconds: isTaken ? this.#watched.clock.now() / MS_PER_S : loadedSeconds, isTaken };
-    if (!isTaken) this.#instruments.configReloadFailures({});
+    if (isTaken) this.#beginMerchants();
+    else this.#instruments.configReloadFailures({});
   }
 
   emit(event: SessionEvent): void {
@@ -62,7 +66,9 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
   }
 
   reads(): Iterable<CountedRead> {
-    return summed(this.#watched.reads(), this.#watched.labels(), ({ result }) => result);
+    const labels = this.#watched.labels();
+    const none = labels.all().flatMap((merchant) => READ_RESULTS.map((result) => ({ merchant, result, count: 0 })));
+    return summed([...none, ...this.#watched.reads()], labels, ({ result }) => result);
   }
 
   unconfirmedRejections(): Iterable<CountedRejection> {
@@ -83,6 +89,10 @@ export class SessionMetrics implements SessionEvents, GaugeSource {
 
   authenticationFailures(): Iterable<readonly [reason: string, count: number]> {
     return this.#watched.authenticationFailures();
+  }
+
+  #beginMerchants(): void {
+    for (const merchant of this.#watched.labels().all()) beginMerchant(this.#instruments, merchant);
   }
 
   #count(event: SessionEvent): void {

@@ -1,4 +1,9 @@
-import { type BrokerConfiguration, type EgressConfiguration, loadAnyConfiguration } from '#libs/configuration';
+import {
+  type BrokerConfiguration,
+  type EgressConfiguration,
+  loadAnyConfiguration,
+  writtenAddress,
+} from '#libs/configuration';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -30,8 +35,8 @@ function summaryOfBroker({ http, management, store, merchants }: BrokerConfigura
   const ids = merchants.map(({ id }) => id);
   return {
     lines: [
-      `http         ${http.host}:${http.port}`,
-      `management   ${management.host}:${management.port}`,
+      `http         ${writtenAddress(http)}`,
+      `management   ${writtenAddress(management)}`,
       `store        ${store.type}`,
       `merchants    ${counted(ids)}`,
     ],
@@ -43,8 +48,8 @@ function summaryOfEgress({ listen, management, broker, gateway, clients, routes 
   const names = clients.map(({ name }) => name);
   return {
     lines: [
-      `listen       ${listen.host}:${listen.port}`,
-      `management   ${management.host}:${management.port}`,
+      `listen       ${writtenAddress(listen)}`,
+      `management   ${writtenAddress(management)}`,
       `broker       ${broker.url.href}`,
       `gateway      ${gateway.baseUrl.href} (${gateway.environment})`,
       `clients      ${counted(names)}`,

@@ -10,6 +10,7 @@ import {
 import type { RedisConnection } from './redis-connection.js';
 import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
 import type { RedisClient } from './redis-script.js';
+import { reportingRefusedGreeting } from './refused-greeting.js';
 
 interface RedisLinksOptions {
   readonly connection: RedisConnection;
@@ -63,8 +64,8 @@ export class RedisLinks {
         redisOptions: { ...profile.redisOptions, lazyConnect: true },
       });
     } else {
-      this.commands = new Redis(serverOptions(connection, timeouts));
-      this.subscriber = new Redis(serverOptions(connection, timeouts));
+      this.commands = reportingRefusedGreeting(new Redis(serverOptions(connection, timeouts)));
+      this.subscriber = reportingRefusedGreeting(new Redis(serverOptions(connection, timeouts)));
     }
     for (const client of this.#clients()) this.#follow(client);
   }
@@ -109,7 +110,7 @@ export class RedisLinks {
   }
 
   #followCluster(cluster: Cluster): Cluster {
-    cluster.on('+node', (node: Redis) => node.on('ready', () => this.#tellWhenReady()));
+    cluster.on('+node', (node: Redis) => reportingRefusedGreeting(node).on('ready', () => this.#tellWhenReady()));
     return cluster.on('-node', () => this.#options.onChanged());
   }
 

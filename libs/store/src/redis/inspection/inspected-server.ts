@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type { ServerOptions } from '../connection-profile.js';
 import type { RedisAddress } from '../redis-connection.js';
 import { describeRedisError } from '../redis-failure.js';
+import { reportingRefusedGreeting } from '../refused-greeting.js';
 import { StoreInspectionFailure } from './inspection-failure.js';
 
 /** What a command was answered with; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
@@ -45,13 +46,14 @@ export class InspectedServer {
 
   private constructor(name: string, profile: ServerOptions) {
     this.name = name;
-    this.#client = new Redis({
+    const client = new Redis({
       ...profile,
       lazyConnect: true,
       enableReadyCheck: false,
       retryStrategy: () => null,
       reconnectOnError: () => false,
     });
+    this.#client = reportingRefusedGreeting(client);
   }
 
   /** @throws StoreInspectionFailure when there is no answer at all; an error reply is an answer */

@@ -1,0 +1,81 @@
+import { VirtualClock, instantFromEpochMs } from '#libs/clock';
+import { HeldSessions } from '#libs/session';
+import { createInstruments, createLogger, startTelemetry, type Telemetry } from '#libs/telemetry';
+import { MerchantLabels } from './merchant-labels.js';
+import { SessionMetrics } from './session-metrics.js';
+
+/** The samples of a scrape by series. */
+async function scraped({ scrape }: Telemetry): Promise<Map<string, number>> {
+  const text = await new Promise<string>((resolve) =>
+    scrape({ headers: {} }, { writeHead: () => undefined, end: (body) => resolve(String(body)) }),
+  );
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+describe('the counters of a replica that has done nothing yet', () => {
+  const clock = new VirtualClock(instantFromEpochMs(1_000));
+  let telemetry: Telemetry;
+  let metrics: SessionMetrics;
+  let merchants = ['shop', 'kiosk', 'till'];
+
+  beforeAll(async () => {
+    const logger = createLogger({ name: 'broker', level: 'error' });
+    telemetry = await startTelemetry({ serviceName: 'session-broker', serviceVersion: '1', logger });
+    metrics = new SessionMetrics(createInstruments(telemetry.meter), {
+      replica: {
+        held: new HeldSessions(clock),
+        retryInMs: () => undefined,
+        hasForeignAuthorizer: () => false,
+      },
+      clock,
+      labels: () => new MerchantLabels(merchants, 2),
+      merchants: () => merchants,
+      reads: () => [{ merchant: 'shop', result: 'fresh', count: 3 }],
+      unconfirmedRejections: () => [],
+      store: () => 'answers',
+      watchers: () => 0,
+      authenticationFailures: () => [['missing', 0]],
+    });
+  });
+  afterAll(() => telemetry.shutdown());
+
+  it('are there at zero for whatever may come of a merchant', async () => {
+    const samples = await scraped(telemetry);
+    for (const merchant of ['shop', 'kiosk', '_other']) {
+      for (const series of [
+        `renewals_total{merchant="${merchant}",trigger="schedule",outcome="refused"}`,
+        `renewals_total{merchant="${merchant}",trigger="rejection",outcome="success"}`,
+        `rejections_total{merchant="${merchant}",result="cooled_down"}`,
+        `handovers_total{merchant="${merchant}",outcome="limit"}`,
+        `gateway_failures_total{merchant="${merchant}",kind="timeout",code="none"}`,
+        `reads_total{merchant="${merchant}",result="unavailable"}`,
+        `late_results_total{merchant="${merchant}"}`,
+        `budget_exhausted_total{merchant="${merchant}"}`,
+      ]) {
+        expect([series, samples.get(`session_broker_${series}`)]).toEqual([series, 0]);
+      }
+    }
+    expect(samples.get('session_broker_leases_total{result="held"}')).toBe(0);
+    expect(samples.get('session_broker_store_errors_total{operation="claim"}')).toBe(0);
+    expect(samples.get('session_broker_config_reload_failures_total')).toBe(0);
+  });
+
+  it('hide nothing of what has been counted', async () => {
+    const samples = await scraped(telemetry);
+    expect(samples.get('session_broker_reads_total{merchant="shop",result="fresh"}')).toBe(3);
+  });
+
+  it('are 31 for a merchant, and none for those that share a label', async () => {
+    const series = [...(await scraped(telemetry)).keys()];
+    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(31);
+    expect(series.filter((name) => name.includes('merchant="till"'))).toEqual([]);
+  });
+
+  it('begin for a merchant that comes with a changed configuration', async () => {
+    merchants = ['shop', 'corner'];
+    metrics.noteReload(true);
+    const samples = await scraped(telemetry);
+    expect(samples.get('session_broker_rejections_total{merchant="corner",result="renewed"}')).toBe(0);
+  });
+});

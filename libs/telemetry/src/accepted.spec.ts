@@ -1,0 +1,51 @@
+import { dialectFor, takesGzip } from './accepted.js';
+
+const PROMETHEUS_2 =
+  'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
+const PROMETHEUS_3 =
+  'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
+
+describe('the text of a scrape', () => {
+  it.each([
+    ['as Prometheus 2 asks', PROMETHEUS_2],
+    ['as Prometheus 3 asks', PROMETHEUS_3],
+    ['by name alone', 'application/openmetrics-text'],
+    ['with a quoted version, in capitals', 'Application/OpenMetrics-Text; Version="1.0.0"'],
+    ['beside the older one, at the same weight', 'text/plain, application/openmetrics-text'],
+    ['beside anything, which weighs less', 'application/openmetrics-text;q=0.2, */*;q=0.1'],
+  ])('is OpenMetrics %s', (_how, accept) => {
+    expect(dialectFor(accept)).toBe('openmetrics');
+  });
+
+  it.each([
+    ['nobody asks for anything', undefined],
+    ['the header is empty', ''],
+    ['anything is taken', '*/*'],
+    ['a browser asks', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
+    ['it weighs more', 'application/openmetrics-text;q=0.4, text/plain;q=0.5'],
+    ['it weighs more by a wildcard', 'application/openmetrics-text;q=0.4, text/*'],
+    ['OpenMetrics is refused', 'application/openmetrics-text;q=0'],
+    ['another version of OpenMetrics is asked for', 'application/openmetrics-text;version=0.0.1'],
+    ['nothing that we have is taken', 'application/json'],
+    ['a weight cannot be read', 'application/openmetrics-text;q=much'],
+    ['there are too many choices to look at', `${'text/html,'.repeat(20)}application/openmetrics-text`],
+  ])('is the older one when %s', (_when, accept) => {
+    expect(dialectFor(accept)).toBe('text');
+  });
+});
+
+describe('an answer', () => {
+  it.each(['gzip', 'gzip, deflate, br', 'br;q=1.0, gzip;q=0.8', 'GZIP', '*', 'x-gzip'])(
+    'is compressed for %s',
+    (accepted) => {
+      expect(takesGzip(accepted)).toBe(true);
+    },
+  );
+
+  it.each([undefined, '', 'identity', 'br', 'gzip;q=0', '*, gzip;q=0', 'gzip;q=0.0'])(
+    'is not compressed for %s',
+    (accepted) => {
+      expect(takesGzip(accepted)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { gunzipSync } from 'node:zlib';
+import type { Meter, SpanContext } from '@opentelemetry/api';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { instantFromEpochMs, VirtualClock } from '#libs/clock';
+import { Exemplars } from './exemplars.js';
+import { createInstruments } from './instruments.js';
+import { ScrapeReader } from './scrape-reader.js';
+
+const OPENMETRICS = { accept: 'application/openmetrics-text; version=1.0.0' };
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly body: Buffer;
+}
+
+async function ask(reader: ScrapeReader, headers: Record<string, string> = {}): Promise<Answer> {
+  let head: Omit<Answer, 'body'> = { status: 0, headers: {} };
+  let body = Buffer.alloc(0);
+  await reader.answer(
+    { headers },
+    {
+      writeHead: (status, sent) => (head = { status, headers: sent }),
+      end: (sent = '') => (body = Buffer.from(sent)),
+    },
+  );
+  return { ...head, body };
+}
+
+async function linesOf(reader: ScrapeReader, headers: Record<string, string> = {}): Promise<string[]> {
+  return (await ask(reader, headers)).body.toString().split('\n');
+}
+
+describe('a scrape', () => {
+  let reader: ScrapeReader;
+  let meter: Meter;
+
+  beforeEach(() => {
+    reader = new ScrapeReader();
+    meter = new MeterProvider({ readers: [reader] }).getMeter('a');
+    const counter = meter.createCounter('requests', { description: 'Of "clients",\nall of them' });
+    counter.add(2, { 'http.route': 'a"b\\c\nd', status: 200 });
+    meter.createHistogram('http.wait', { unit: 's', advice: { explicitBucketBoundaries: [0.5, 1] } }).record(0.75);
+    meter.createObservableGauge('memory_bytes', { unit: 'By' }).addCallback((result) => result.observe(7));
+  });
+
+  it('is the older text by default, with its version and charset', async () => {
+    const { status, headers, body } = await ask(reader);
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    expect(headers).toMatchObject({ vary: 'accept, accept-encoding', 'content-length': body.byteLength });
+    expect(body.toString()).toBe(
+      [
+        '# HELP requests_total Of "clients",\\nall of them',
+        '# TYPE requests_total counter',
+        'requests_total{http_route="a\\"b\\\\c\\nd",status="200"} 2',
+        '# HELP http_wait_seconds ',
+        '# TYPE http_wait_seconds histogram',
+        'http_wait_seconds_bucket{le="0.5"} 0',
+        'http_wait_seconds_bucket{le="1.0"} 1',
+        'http_wait_seconds_bucket{le="+Inf"} 1',
+        'http_wait_seconds_sum 0.75',
+        'http_wait_seconds_count 1',
+        '# HELP memory_bytes ',
+        '# TYPE memory_bytes gauge',
+        'memory_bytes 7',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is OpenMetrics when it is asked for: counters are described without _total, units are told, and it has an end', async () => {
+    const { headers, body } = await ask(reader, OPENMETRICS);
+    expect(headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+    const lines = body.toString().split('\n');
+    expect(lines.slice(0, 3)).toEqual([
+      '# HELP requests Of \\"clients\\",\\nall of them',
+      '# TYPE requests counter',
+      'requests_total{http_route="a\\"b\\\\c\\nd",status="200"} 2',
+    ]);
+    expect(lines).toContain('# UNIT http_wait_seconds seconds');
+    expect(lines).toContain('# UNIT memory_bytes bytes');
+    expect(lines.slice(-2)).toEqual(['# EOF', '']);
+  });
+
+  it('is compressed when that is asked for', async () => {
+    const plain = (await ask(reader)).body;
+    const { headers, body } = await ask(reader, { 'accept-encoding': 'gzip' });
+    expect(headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': body.byteLength });
+    expect(gunzipSync(body).toString()).toBe(plain.toString());
+  });
+
+  it('is what promtool takes for well-formed', async () => {
+    const { body } = await ask(reader);
+    const described = body.toString().replaceAll(/^(# HELP \S+) $/gm, '$1 Something');
+    expect(execFileSync('promtool', ['check', 'metrics'], { input: described, encoding: 'utf8' })).toBe('');
+  });
+
+  it('shows no gauge of what is gone', async () => {
+    let isThere = true;
+    meter.createObservableGauge('seen').addCallback((result) => (isThere ? result.observe(1) : undefined));
+    expect(await linesOf(reader)).toContain('seen 1');
+    isThere = false;
+    expect((await linesOf(reader)).filter((line) => line.includes('seen'))).toEqual([]);
+  });
+
+  it('is empty while telemetry is switched off, and an error when nothing can be collected any more', async () => {
+    expect(await linesOf(new ScrapeReader(), OPENMETRICS)).toEqual(['# EOF', '']);
+    await reader.shutdown();
+    expect((await ask(reader)).status).toBe(500);
+  });
+});
+
+describe('an exemplar', () => {
+  const span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 1 };
+  let active: SpanContext | undefined;
+  let reader: ScrapeReader;
+  let exemplars: Exemplars;
+  let meter: Meter;
+
+  beforeEach(() => {
+    exemplars = new Exemplars(new VirtualClock(instantFromEpochMs(1_000)), () => active);
+    reader = new ScrapeReader(exemplars);
+    meter = new MeterProvider({ readers: [reader] }).getMeter('a');
+  });
+
+  const renewWithin = (traceFlags: number, seconds: number): void => {
+    active = { ...span, traceFlags };
+    createInstruments(meter, exemplars).renewalSeconds(seconds, { merchant: 'shop' });
+  };
+
+  it('stands on the bucket of a renewal, with its trace, its value and its time', async () => {
+    renewWithin(1, 0.03);
+    const noted = (await linesOf(reader, OPENMETRICS)).filter((line) => line.includes(' # '));
+    expect(noted).toEqual([
+      expect.stringMatching(
+        /^session_broker_renewal_duration_seconds_bucket\{merchant="shop",le="0\.05"\} 1 # \{trace_id="a{32}",span_id="b{16}"\} 0\.03 1$/,
+      ),
+    ]);
+  });
+
+  it('is only in OpenMetrics, and only of a trace that is recorded', async () => {
+    renewWithin(0, 0.03);
+    expect((await linesOf(reader, OPENMETRICS)).filter((line) => line.includes(' # '))).toEqual([]);
+    renewWithin(1, 90);
+    expect((await linesOf(reader)).filter((line) => line.includes(' # '))).toEqual([]);
+    const [noted] = (await linesOf(reader, OPENMETRICS)).filter((line) => line.includes(' # '));
+    expect(noted).toContain('le="+Inf"} 2 # {');
+  });
+});

@@ -1,0 +1,28 @@
+import { chmod, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { must } from './child-processes.js';
+
+const root = new URL('../../../', import.meta.url).pathname;
+/** Read by programs of others, as users of their own. */
+const FOR_OTHERS = /^deploy\/(?:prometheus|grafana)\//;
+
+/**
+ * Copies what is checked out into a new folder, as it comes to somebody whose umask is 077.
+ * @param leftOut a further compose file beside the project's own
+ */
+export async function copyOfCheckout(to: string, leftOut: string): Promise<void> {
+  const listed = await must(
+    ['git', '-c', `safe.directory=*`, 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    root,
+  );
+  for (const file of listed.split('\0').filter((name) => name !== '' && needed(name))) {
+    const isForOthers = FOR_OTHERS.test(file);
+    await mkdir(dirname(join(to, file)), { recursive: true, mode: isForOthers ? 0o755 : 0o700 });
+    await copyFile(join(root, file), join(to, file));
+    await chmod(join(to, file), isForOthers ? 0o644 : 0o600);
+  }
+  await writeFile(join(to, 'left-out.yml'), leftOut, { mode: 0o600 });
+}
+
+/** What neither image nor compose file takes. */
+const needed = (file: string): boolean => !/^(?:docs|test)\//.test(file);

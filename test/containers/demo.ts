@@ -1,0 +1,104 @@
+import { eventually } from '#libs/testing';
+import { must, run } from './child-processes.js';
+import { docker, script, tryDocker, type Engine } from './engine.js';
+
+const PROJECT = 'session-broker-proof';
+export const REPLICAS: readonly string[] = ['broker-1', 'broker-2', 'broker-3'];
+export const PROGRAMS: readonly string[] = [...REPLICAS, 'egress', 'sandbox'];
+export const IMAGE = 'session-broker:0.1.0';
+const READY_WITHIN_MS = 180_000;
+
+/** What docker says of a container, as far as it is looked at. */
+export interface Inspected {
+  readonly Config: { readonly User: string; readonly Entrypoint: readonly string[] | null };
+  readonly HostConfig: {
+    readonly ReadonlyRootfs: boolean;
+    readonly CapDrop: readonly string[] | null;
+    readonly CapAdd: readonly string[] | null;
+    readonly SecurityOpt: readonly string[] | null;
+    readonly PortBindings: Readonly<Record<string, readonly { readonly HostIp: string }[] | null>> | null;
+  };
+  readonly State: { readonly Pid: number; readonly ExitCode: number; readonly Health?: { readonly Status: string } };
+}
+
+/** The project's compose file on an engine. */
+export class Demo {
+  readonly #files: readonly string[];
+
+  constructor(readonly engine: Engine) {
+    this.#files = engine.leftOut.length === 0 ? [] : ['-f', 'docker-compose.yml', '-f', 'left-out.yml'];
+  }
+
+  /** A second compose file, which only puts services into a profile that nobody asks for. */
+  static leavingOut(services: readonly string[]): string {
+    return JSON.stringify({ services: Object.fromEntries(services.map((name) => [name, { profiles: ['left-out'] }])) });
+  }
+
+  compose(...args: readonly string[]): Promise<string> {
+    return docker(this.engine, 'compose', '-p', PROJECT, ...this.#files, ...args);
+  }
+
+  /** Everything started, with its volumes kept from before. */
+  async up(): Promise<void> {
+    await this.compose('up', '--detach', '--no-build');
+    for (const name of PROGRAMS) await this.healthy(name);
+  }
+
+  async remove(): Promise<void> {
+    await tryDocker(this.engine, 'compose', '-p', PROJECT, ...this.#files, 'down', '--volumes', '--timeout', '5');
+    await tryDocker(this.engine, 'image', 'rm', IMAGE);
+  }
+
+  nameOf(service: string): string {
+    return `${PROJECT}-${service}-1`;
+  }
+
+  async inspect(service: string): Promise<Inspected> {
+    const [inspected] = JSON.parse(await docker(this.engine, 'inspect', this.nameOf(service))) as [Inspected];
+    return inspected;
+  }
+
+  /** Everything that its program has written, as it wrote it. */
+  log(service: string): Promise<string> {
+    return docker(this.engine, 'logs', this.nameOf(service));
+  }
+
+  healthy(service: string): Promise<void> {
+    const isHealthy = async (): Promise<boolean> => (await this.inspect(service)).State.Health?.Status === 'healthy';
+    return eventually(isHealthy, READY_WITHIN_MS);
+  }
+
+  /** Runs a program in a container and gives back what it printed. */
+  inContainer(service: string, ...command: readonly string[]): Promise<string> {
+    return docker(this.engine, 'exec', this.nameOf(service), ...command);
+  }
+
+  /** Asks a published port as a client on the machine does. */
+  ask(path: string, ...curl: readonly string[]): Promise<string> {
+    return must([...this.engine.beside, 'curl', '-sS', '-m', '20', ...curl, `http://127.0.0.1:${path}`]);
+  }
+
+  async asksWell(path: string): Promise<boolean> {
+    return (await run([...this.engine.beside, 'curl', '-fsS', '-m', '5', `http://127.0.0.1:${path}`])).code === 0;
+  }
+
+  /** What the replica says of itself: its readiness. */
+  async readiness(replica: string): Promise<{ readonly store?: string; readonly storeReason?: string }> {
+    const program = "fetch('http://127.0.0.1:9464/readyz').then((it)=>it.text()).then(console.log)";
+    return JSON.parse(await this.inContainer(replica, 'node', '-e', program)) as { store?: string };
+  }
+
+  /** Bytes of its control group without the pages of files, which the kernel takes back; undefined: not to be read. */
+  async memoryBytes(service: string): Promise<number | undefined> {
+    const { State } = await this.inspect(service);
+    const said = await script(
+      this.engine,
+      `while IFS=: read -r id kinds path; do case "$id:$kinds" in
+         *:memory) f=/sys/fs/cgroup/memory$path/memory.stat ;; 0:) f=/sys/fs/cgroup$path/memory.stat ;; *) continue ;; esac
+         [ -r "$f" ] && awk '$1 == "total_rss" || $1 == "anon" { print $2; exit }' "$f" && break
+       done < /proc/${State.Pid}/cgroup || true`,
+    );
+    const bytes = Number(said.trim());
+    return said.trim() === '' || Number.isNaN(bytes) ? undefined : bytes;
+  }
+}

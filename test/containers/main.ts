@@ -1,0 +1,108 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeError } from '#libs/errors';
+import { endAll } from './child-processes.js';
+import { copyOfCheckout } from './checkout.js';
+import { DebianArchives } from './debian-archives.js';
+import { Demo } from './demo.js';
+import { engineOfThisMachine, type Engine } from './engine.js';
+import { faultProofs } from './fault-proofs.js';
+import { OwnEngine } from './own-engine.js';
+import { type Finding, type Proof, tableOf } from './proof.js';
+import { buildProofs, secondStart } from './start-proofs.js';
+import { lastProofs, stateProofs } from './state-proofs.js';
+
+const { values } = parseArgs({
+  options: {
+    /** A folder that keeps the systems made of Debian's packages, for another run. */
+    cache: { type: 'string' },
+    /** In minutes, for a machine that is busy with other things. */
+    within: { type: 'string', default: '15' },
+  },
+});
+if (process.getuid?.() !== 0) throw new Error('this needs root, on Debian');
+
+const startedMs = performance.now();
+const scratch = await mkdtemp(join(tmpdir(), 'session-broker-containers-'));
+const opened: { engine?: Engine; demo?: Demo } = {};
+let closing: Promise<void> | undefined;
+
+/** Once, whoever asks: nothing that was started or made stays. */
+function close(): Promise<void> {
+  closing ??= (async () => {
+    await opened.demo?.remove();
+    await opened.engine?.close();
+    await endAll();
+    await rm(scratch, { recursive: true, force: true });
+  })();
+  return closing;
+}
+
+async function giveUp(why: string): Promise<void> {
+  console.error(why);
+  // What is under way is not waited for: the namespaces end with their process 1.
+  if (opened.engine?.inside.length !== 0) delete opened.demo;
+  await close();
+  process.exit(1);
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => void giveUp(`ended by ${signal}`));
+setTimeout(() => void giveUp(`not done after ${values.within} minutes`), Number(values.within) * 60_000).unref();
+
+async function startEngine(): Promise<{ readonly engine: Engine; readonly folder: string }> {
+  const folder = join(scratch, 'project');
+  const own = await engineOfThisMachine(folder);
+  if (own !== undefined) {
+    await copyOfCheckout(folder, Demo.leavingOut(own.leftOut));
+    opened.engine = own;
+    return { engine: own, folder };
+  }
+  if (values.cache !== undefined) await mkdir(values.cache, { recursive: true });
+  const engine = await OwnEngine.start(
+    {
+      scratch,
+      archives: new DebianArchives(values.cache ?? scratch),
+      copyCheckout: (to) => copyOfCheckout(to, Demo.leavingOut(['grafana'])),
+      npm: dirname(dirname(process.env['npm_execpath'] ?? '/usr/lib/node_modules/npm/bin/npm-cli.js')),
+    },
+    (made) => (opened.engine = made),
+  );
+  return { engine, folder: join(scratch, 'root', engine.folder) };
+}
+
+async function lookAt(proof: Proof, demo: Demo): Promise<Finding & { readonly what: string }> {
+  // It is being ended: what ends it ends this program.
+  if (closing !== undefined) await closing.then(() => new Promise(() => undefined));
+  const finding = await proof.look(demo).catch((error: unknown): Finding => ({
+    seen: 'it could not be looked at',
+    wrong: [describeError(error)],
+  }));
+  console.error(`${proof.what}: ${finding.seen}${finding.wrong.map((wrong) => `; WRONG: ${wrong}`).join('')}`);
+  return { ...finding, what: proof.what };
+}
+
+const minutes = (): string => `${((performance.now() - startedMs) / 60_000).toFixed(1)} min`;
+
+try {
+  const { engine, folder } = await startEngine();
+  console.error(`${engine.description}, after ${minutes()}`);
+  await engine.prepareImages();
+  console.error(`base images, after ${minutes()}`);
+  const demo = new Demo(engine);
+  opened.demo = demo;
+  const findings: (Finding & { what: string })[] = [];
+  for (const proof of [...buildProofs, ...stateProofs, secondStart(folder), ...faultProofs, ...lastProofs])
+    findings.push(await lookAt(proof, demo));
+  if (values.cache !== undefined) await writeFile(join(values.cache, 'last-table.md'), tableOf(findings));
+  await close();
+  const gibibytes = Math.round(totalmem() / 2 ** 30);
+  console.log(tableOf(findings));
+  console.log(`\n${engine.description}; ${cpus().length} processors, ${gibibytes} GiB; ${minutes()} in all`);
+  const failed = findings.filter(({ wrong }) => wrong.length > 0).length;
+  console.log(`${findings.length - failed} of ${findings.length} proofs passed`);
+  process.exit(failed === 0 ? 0 : 1);
+} catch (error) {
+  await giveUp(describeError(error));
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SessionBroker } from '#libs/client';
+import { eventually, freePort, LoopbackServer } from '#libs/testing';
+
+const REPLICAS = 3;
+const PROBLEM = { type: 'urn:session-broker:problem:session_unavailable', status: 503, code: 'session_unavailable' };
+const configuration = new URL('../../deploy/compose/nginx.conf', import.meta.url);
+
+/** One merchant has a session, every other has none: with all replicas the same. */
+function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+  if (url.includes('/shop/')) return void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  const headers = { 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '7' };
+  response.writeHead(503, headers).end(JSON.stringify(PROBLEM));
+}
+
+/** The balancer of docker-compose.yml in front of three replicas, with its own configuration. */
+describe('the balancer', () => {
+  let replicas: readonly LoopbackServer[];
+  let folder: string;
+  let nginx: ChildProcess;
+  let url: string;
+
+  beforeEach(async () => {
+    replicas = await Promise.all(Array.from({ length: REPLICAS }, () => LoopbackServer.http(answer)));
+    folder = await mkdtemp(join(tmpdir(), 'balancer-'));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    const file = join(folder, 'nginx.conf');
+    await writeFile(file, fitted(await readFile(fileURLToPath(configuration), 'utf8'), port));
+    const user = process.getuid?.() === 0 ? 'user root;' : '';
+    const own = `daemon off; error_log stderr; pid ${join(folder, 'pid')}; ${user}`;
+    // Where Debian has it, and users who are not root have no path to.
+    const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
+    nginx = spawn('nginx', ['-e', 'stderr', '-c', file, '-g', own], { env, stdio: 'ignore' });
+    await eventually(() =>
+      fetch(`${url}/v1/merchants/shop/session`).then(
+        (it) => it.ok,
+        () => false,
+      ),
+    );
+  });
+  afterEach(async () => {
+    const ended = once(nginx, 'close');
+    nginx.kill('SIGTERM');
+    await ended;
+    await Promise.all(replicas.map((replica) => replica.close()));
+    await rm(folder, { recursive: true });
+  });
+
+  function fitted(text: string, port: number): string {
+    const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    const places = kinds.map((kind) => `${kind}_temp_path ${join(folder, kind)};`).join(' ');
+    return text
+      .replace(/broker-(\d):8080/g, (_name, number: string) => `127.0.0.1:${replicas[Number(number) - 1]?.port}`)
+      .replace('listen 8080;', `listen 127.0.0.1:${port};`)
+      .replace('http {', `http { ${places}`);
+  }
+
+  const statuses = async (merchant: string, reads: number): Promise<number[]> => {
+    const seen: number[] = [];
+    for (let read = 0; read < reads; read += 1)
+      seen.push((await fetch(`${url}/v1/merchants/${merchant}/session`)).status);
+    return seen;
+  };
+
+  it('passes on what the broker says of a merchant without a session, and goes on for all others', async () => {
+    const refused = await fetch(`${url}/v1/merchants/broken/session`);
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([503, '7', PROBLEM]);
+    expect(await statuses('broken', 8)).toEqual(Array.from({ length: 8 }, () => 503));
+    expect(await statuses('shop', 8)).toEqual(Array.from({ length: 8 }, () => 200));
+  });
+
+  it('lets the client package see why there is no session, and for how long to wait', async () => {
+    const broker = new SessionBroker({ url, merchant: 'broken', auth: 'token', follow: 'none', timeoutMs: 1_000 });
+    await expect(broker.session()).rejects.toMatchObject({
+      code: 'session_unavailable',
+      status: 503,
+      retryAfterMs: 7_000,
+    });
+    await broker.close();
+  });
+
+  it('answers every read while all replicas but one are gone', async () => {
+    await Promise.all(replicas.slice(1).map((replica) => replica.close()));
+    expect(await statuses('shop', 9)).toEqual(Array.from({ length: 9 }, () => 200));
+  });
+
+  it('gives up a connection that nobody answers within a second', async () => {
+    expect(await readFile(fileURLToPath(configuration), 'utf8')).toMatch(/^\s*proxy_connect_timeout 1s;$/m);
+  });
+});

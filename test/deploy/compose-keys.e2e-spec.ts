@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..', '..');
+const isRoot = process.getuid?.() === 0;
+const USER = isRoot ? 10_001 : process.getuid?.();
+/** Those of the service `keys`. Who is not root has none of them, and is given nothing away. */
+const CAPABILITIES = ['chown', 'dac_override'];
+
+/** What makes the files of the demo, run as in its container, with the folders of this machine. */
+describe('the keys of the demo', () => {
+  let folder: string;
+  let script: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'demo-keys-'));
+    const text = readFileSync(join(root, 'deploy/compose/prepare.sh'), 'utf8')
+      .replaceAll('/run/keys', folder)
+      .replaceAll('/app/', `${root}/`)
+      .replaceAll('/settings/', `${root}/deploy/compose/`)
+      .replaceAll('10001:10001', `${USER}:${isRoot ? USER : process.getgid?.()}`);
+    script = `${folder}.sh`;
+    await writeFile(script, text);
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true });
+    await rm(script);
+  });
+
+  function prepare(): void {
+    const capabilities = ['-all', ...CAPABILITIES.map((name) => `+${name}`)].join(',');
+    const command = ['sh', script];
+    const [first = '', ...rest] = isRoot ? ['setpriv', `--bounding-set=${capabilities}`, ...command] : command;
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
+    execFileSync(first, rest, { env });
+  }
+
+  /** Each file with its rights, its owner and its content. */
+  const files = (): readonly string[] =>
+    readdirSync(folder)
+      .sort()
+      .map((name) => {
+        const { mode, uid } = statSync(join(folder, name));
+        return `${name} ${(mode & 0o777).toString(8)} ${uid} ${readFileSync(join(folder, name), 'utf8')}`;
+      });
+
+  it('are made once, and a second start with them changes nothing and does not fail', () => {
+    prepare();
+    const first = files();
+    expect(first.length).toBeGreaterThanOrEqual(10);
+    for (const file of first) expect(file.split(' ')[2]).toBe(String(USER));
+    prepare();
+    expect(files()).toEqual(first);
+  }, 60_000);
+
+  it('are for the eyes of their user alone, as far as they are secret', () => {
+    prepare();
+    const isSecret = (file: string): boolean => /^(?!.*(?:public|\.pub)\.jwk\.json ).*(?:jwk\.json|token) /.test(file);
+    const secret = files().filter(isSecret);
+    expect(secret).toHaveLength(4);
+    for (const file of secret) expect(file.split(' ')[1]).toBe('600');
+  }, 60_000);
+});

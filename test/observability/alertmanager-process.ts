@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { eventually, freePort } from '#libs/testing';
+
+export const ALERTMANAGER = join(import.meta.dirname, '..', '..', 'deploy', 'prometheus', 'alertmanager.yml');
+
+interface Configuration {
+  readonly route: object;
+  readonly receivers: readonly [{ readonly name: string; readonly slack_configs: readonly [object] }];
+}
+
+/** A real Alertmanager with the configuration of the example, whose messages go to `url`: to `/chat` and to `/hook`. */
+export class AlertmanagerProcess {
+  readonly address: string;
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.address = `127.0.0.1:${port}`;
+    const args = [
+      `--config.file=${join(folder, 'alertmanager.yml')}`,
+      `--storage.path=${join(folder, 'data')}`,
+      `--web.listen-address=${this.address}`,
+      '--cluster.listen-address=',
+      '--log.level=error',
+    ];
+    this.#child = spawn('prometheus-alertmanager', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  }
+
+  static async start(url: string): Promise<AlertmanagerProcess> {
+    const folder = await mkdtemp(join(tmpdir(), 'session-broker-alertmanager-'));
+    const { route, receivers } = parse(await readFile(ALERTMANAGER, 'utf8')) as Configuration;
+    const [{ name, slack_configs }] = receivers;
+    const chat = { ...slack_configs[0], api_url: `${url}/chat` };
+    const receiver = { name, slack_configs: [chat], webhook_configs: [{ url: `${url}/hook` }] };
+    const configuration = { route: { ...route, group_wait: '0s' }, receivers: [receiver] };
+    await writeFile(join(folder, 'alertmanager.yml'), JSON.stringify(configuration));
+    const alertmanager = new AlertmanagerProcess(folder, await freePort());
+    await eventually(
+      () =>
+        fetch(`http://${alertmanager.address}/-/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      20_000,
+    );
+    return alertmanager;
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await ended;
+    await rm(this.#folder, { recursive: true });
+  }
+}

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { eventually, freePort, LoopbackServer } from '#libs/testing';
+import { RULES, runbooks } from '../deploy/monitoring.js';
+import { ALERTMANAGER, AlertmanagerProcess } from './alertmanager-process.js';
+import { hastened, PrometheusProcess } from './prometheus-process.js';
+
+interface Message {
+  readonly path: string;
+  readonly body: string;
+}
+
+describe('an alert of a real Prometheus, passed on by a real Alertmanager', () => {
+  const messages: Message[] = [];
+  let receiver: LoopbackServer;
+  let alertmanager: AlertmanagerProcess;
+  let prometheus: PrometheusProcess;
+
+  beforeAll(async () => {
+    receiver = await LoopbackServer.http((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        messages.push({ path: request.url ?? '', body });
+        response.end('ok');
+      });
+    });
+    alertmanager = await AlertmanagerProcess.start(`http://127.0.0.1:${receiver.port}`);
+    prometheus = await PrometheusProcess.start({
+      targets: [`127.0.0.1:${await freePort()}`],
+      rules: hastened(readFileSync(RULES, 'utf8')),
+      alertmanager: alertmanager.address,
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await prometheus.stop();
+    await alertmanager.stop();
+    await receiver.close();
+  }, 20_000);
+
+  const message = async (path: string): Promise<string> => {
+    const found = (): Message | undefined =>
+      messages.find((sent) => sent.path === path && sent.body.includes('replica-down'));
+    await eventually(() => found() !== undefined, 60_000);
+    return found()?.body ?? '';
+  };
+
+  it('arrives with what it says and where to read on', async () => {
+    const { alerts } = JSON.parse(await message('/hook')) as {
+      alerts: { labels: Record<string, string>; annotations: Record<string, string> }[];
+    };
+    expect(alerts[0]?.labels).toMatchObject({ alertname: 'SessionBrokerReplicaDown', severity: 'warning' });
+    const runbook = alerts[0]?.annotations['runbook_url'] ?? '';
+    expect(runbook).toBe('docs/runbooks/replica-down.md');
+    expect(runbooks.has(runbook)).toBe(true);
+  }, 70_000);
+
+  it('has links that can be followed in the message of the example', async () => {
+    const chat = await message('/chat');
+    expect(chat).toContain('https://pages.example/docs/runbooks/replica-down.md');
+    expect(chat).toContain('https://grafana.example/d/session-broker');
+    expect(chat).toContain('is not scraped');
+  }, 70_000);
+
+  it('goes by an example that Alertmanager takes', () => {
+    expect(execFileSync('amtool', ['check-config', ALERTMANAGER], { encoding: 'utf8' })).toContain('SUCCESS');
+  });
+});
