@@ -1,11 +1,11 @@
 // Puts what the image has into a new folder: the built programs, those files of their dependencies that they can load,
 // licences, and a bill of materials. The Dockerfile calls it, and a test starts what it makes.
 //   npm ci && npm run build && node tools/assemble-image.mjs <folder>
-import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeFileTrace } from '@vercel/nft';
+import { cycloneDxOf } from './bills-of-materials.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const programs = ['broker', 'cli', 'egress', 'sandbox'].map((app) => `dist/apps/${app}/src/main.js`);
@@ -67,30 +67,6 @@ function nameAndVersion(folder) {
   return `${name}@${version}`;
 }
 
-/**
- * CycloneDX, of what is in the folder and nothing else. Asked for everything: told to leave out what is for development,
- * npm leaves out what is also a peer.
- */
-function billOfMaterials(packages) {
-  const npm = spawnSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
-    cwd: root,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  if (npm.status !== 0) throw new Error(`npm sbom: ${npm.stderr}`);
-  const bill = JSON.parse(npm.stdout);
-  const present = new Set(packages.map(nameAndVersion));
-  const components = bill.components.filter(({ group, name, version }) =>
-    present.has(`${group === undefined ? '' : `${group}/`}${name}@${version}`),
-  );
-  if (components.length !== present.size) throw new Error('npm sbom does not know every package that is loaded');
-  const refs = new Set([bill.metadata.component['bom-ref'], ...components.map((component) => component['bom-ref'])]);
-  const dependencies = bill.dependencies
-    .filter(({ ref }) => refs.has(ref))
-    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
-  return { ...bill, components, dependencies };
-}
-
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('say into which folder');
 const out = resolve(folder);
@@ -105,7 +81,10 @@ for (const file of files) {
   chmodSync(join(out, file), READABLE);
   bytes += statSync(join(root, file)).size;
 }
-const bill = billOfMaterials(packages);
+// The moment of what is built, not of building it: two images of one commit have the same content.
+const epoch = process.env.SOURCE_DATE_EPOCH;
+const date = epoch === undefined ? undefined : new Date(1000 * Number(epoch));
+const bill = await cycloneDxOf(new Set(packages.map(nameAndVersion)), date);
 writeFileSync(join(out, 'sbom.cdx.json'), JSON.stringify(bill, null, 2));
 console.log(
   JSON.stringify({

@@ -1,4 +1,5 @@
-// Builds libs/client into dist/client, a folder that can be published as it is: `npm publish ./dist/client`.
+// Builds libs/client into dist/client, a folder that can be published as it is: `npm publish ./dist/client`. Another name of
+// that folder may be given, beside it: source maps name their sources by the way there.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,12 +7,15 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const source = join(root, 'libs', 'client');
-const target = join(root, 'dist', 'client');
+const [name = 'client'] = process.argv.slice(2);
+const target = join(root, 'dist', name);
 
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-const { status } = spawnSync(process.execPath, [compiler, '-p', source], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, [compiler, '-p', source, '--outDir', join(target, 'dist')], {
+  stdio: 'inherit',
+});
 if (status !== 0) process.exit(status ?? 1);
 
 // What its own tests need does not concern those who install it.
