@@ -33,6 +33,8 @@ export const base = {
 export default {
   // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
   testTimeout: 30_000,
+  // Most of a run is waiting: for processes to start, for sessions to end.
+  maxWorkers: '150%',
   reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.spec.ts'] },
