@@ -1,3 +1,6 @@
+import { join } from 'node:path';
+import { findTestTools } from './tools/test-tools.mjs';
+
 const swc = {
   jsc: {
     target: 'es2023',
@@ -11,7 +14,7 @@ const swc = {
 
 export const base = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
+  testEnvironment: join(import.meta.dirname, 'tools/test-environment.mjs'),
   extensionsToTreatAsEsm: ['.ts'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
@@ -22,12 +25,15 @@ export const base = {
   },
   modulePathIgnorePatterns: ['<rootDir>/dist'],
   setupFiles: ['reflect-metadata'],
+  // Looked for once, for every suite.
+  globals: { testTools: findTestTools() },
 };
 
 /** @type {import('jest').Config} */
 export default {
   // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
   testTimeout: 30_000,
+  reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.spec.ts'] },
     { ...base, displayName: 'e2e', testMatch: ['<rootDir>/{apps,libs,test}/**/*.{int,e2e}-spec.ts'] },

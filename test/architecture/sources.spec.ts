@@ -70,9 +70,19 @@ describe('the sources', () => {
     ).toEqual([]);
   });
 
-  it('leave tests out only where independent peers or vectors may be absent', () => {
-    const elsewhere = sources.filter((file) => isTest(file) && !file.path.startsWith('test/interop/'));
+  it('leave tests out by one function, which says what they need', () => {
+    const elsewhere = sources.filter((file) => isTest(file) && file.path !== 'libs/testing/src/needed-tools.ts');
     expect(withLine(elsewhere, /\b(it|test|describe)\.skip\b/)).toEqual([]);
+  });
+
+  it('start no program by its name that a machine may lack, but by toolPath, which a suite has to announce', () => {
+    // Every machine has these, and a requirement of its own announces kubectl.
+    const there = ['sh', 'npm', 'chmod', 'mkfifo', 'grep', 'tar', 'sha256sum', 'setpriv', 'kubectl'].join('|');
+    const byName = new RegExp(
+      `(?<!\\.)\\b(spawn|spawnSync|execFile|execFileSync|run|runToEnd)\\(\\[?['"\`](?!(${there})['"\`])`,
+    );
+    expect(withLine([{ path: 'sample', text: `spawn(${"'redis-server'"}, [])` }], byName)).toHaveLength(1);
+    expect(withLine(sources.filter(isTest), byName)).toEqual([]);
   });
 
   it('name files in kebab-case, and none by a word that could hold anything', () => {

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import request, { type Response } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
-import { TestIssuer } from '#libs/testing';
+import { endedAfterAll, TestIssuer } from '#libs/testing';
 import { EventStream } from '../e2e/event-stream.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
 import { type Answer, contract, headersOf, type Json, type Operation, operations } from './contract.js';
@@ -66,9 +66,10 @@ describe('the answers of a broker', () => {
   let bodies: Record<string, object>;
   let foreignJwe: string;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
     const http = `rateLimit: { perSecond: 1, burst: ${BURST} }`;
-    broker = await RunningBroker.start({ http, auth: [`  - ${ADMIN}`, JWT] });
+    broker = started.add(await RunningBroker.start({ http, auth: [`  - ${ADMIN}`, JWT] }), (it) => it.close());
     const session = await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
     etag = session.headers.get('etag') ?? '';
     const { generation } = (await session.json()) as { generation: number };
@@ -82,7 +83,6 @@ describe('the answers of a broker', () => {
     };
     foreignJwe = await sealedTo((await generateClientKey()).publicJwk);
   });
-  afterAll(() => broker.close());
 
   const refused: Record<string, () => Asked> = {
     401: () => ({ token: 'wrong' }),

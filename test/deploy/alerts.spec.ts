@@ -1,21 +1,30 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeWith, toolPath } from '#libs/testing';
 import { alerts, RULE_TESTS, runbookIndex, runbooks, RULES, ruleTests, SHORT_RULE_TESTS } from './monitoring.js';
 
 describe('the alerts', () => {
-  it('are valid by the strictest lint of Prometheus', () => {
-    expect(
-      execFileSync('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', RULES], { encoding: 'utf8' }),
-    ).toMatch(/SUCCESS: \d+ rules found/);
-  });
+  describeWith('prometheus', 'by promtool', () => {
+    it('are valid by the strictest lint of Prometheus', () => {
+      expect(
+        execFileSync(toolPath('prometheus', 'promtool'), ['check', 'rules', '--lint=all', '--lint-fatal', RULES], {
+          encoding: 'utf8',
+        }),
+      ).toMatch(/SUCCESS: \d+ rules found/);
+    });
 
-  it('fire and are silent as their tests say', () => {
-    expect(execFileSync('promtool', ['test', 'rules', RULE_TESTS], { encoding: 'utf8' })).toContain('SUCCESS');
-  });
+    it('fire and are silent as their tests say', () => {
+      expect(
+        execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', RULE_TESTS], { encoding: 'utf8' }),
+      ).toContain('SUCCESS');
+    });
 
-  it('are not even pending for sessions of a minute that are all renewed in time', () => {
-    expect(execFileSync('promtool', ['test', 'rules', SHORT_RULE_TESTS], { encoding: 'utf8' })).toContain('SUCCESS');
+    it('are not even pending for sessions of a minute that are all renewed in time', () => {
+      expect(
+        execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', SHORT_RULE_TESTS], { encoding: 'utf8' }),
+      ).toContain('SUCCESS');
+    });
   });
 
   it.each(alerts)('$alert has a test in which it fires, and one in which it is silent', ({ alert }) => {

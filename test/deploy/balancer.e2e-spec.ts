@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SessionBroker } from '#libs/client';
-import { eventually, freePort, LoopbackServer } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, freePort, LoopbackServer, toolPath } from '#libs/testing';
 
 const REPLICAS = 3;
 const PROBLEM = { type: 'urn:session-broker:problem:session_unavailable', status: 503, code: 'session_unavailable' };
@@ -19,38 +19,38 @@ function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   response.writeHead(503, headers).end(JSON.stringify(PROBLEM));
 }
 
+async function ended(child: ChildProcess): Promise<void> {
+  const closed = once(child, 'close');
+  child.kill('SIGTERM');
+  await closed;
+}
+
 /** The balancer of docker-compose.yml in front of three replicas, with its own configuration. */
-describe('the balancer', () => {
+describeWith('nginx', 'the balancer', () => {
   let replicas: readonly LoopbackServer[];
   let folder: string;
-  let nginx: ChildProcess;
   let url: string;
 
+  const started = endedAfterEach();
+  const replica = async (): Promise<LoopbackServer> =>
+    started.add(await LoopbackServer.http(answer), (it) => it.close());
   beforeEach(async () => {
-    replicas = await Promise.all(Array.from({ length: REPLICAS }, () => LoopbackServer.http(answer)));
-    folder = await mkdtemp(join(tmpdir(), 'balancer-'));
+    replicas = await Promise.all(Array.from({ length: REPLICAS }, replica));
+    folder = started.add(await mkdtemp(join(tmpdir(), 'balancer-')), (it) => rm(it, { recursive: true }));
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const file = join(folder, 'nginx.conf');
     await writeFile(file, fitted(await readFile(fileURLToPath(configuration), 'utf8'), port));
     const user = process.getuid?.() === 0 ? 'user root;' : '';
     const own = `daemon off; error_log stderr; pid ${join(folder, 'pid')}; ${user}`;
-    // Where Debian has it, and users who are not root have no path to.
-    const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
-    nginx = spawn('nginx', ['-e', 'stderr', '-c', file, '-g', own], { env, stdio: 'ignore' });
+    const nginx = spawn(toolPath('nginx'), ['-e', 'stderr', '-c', file, '-g', own], { stdio: 'ignore' });
+    started.add(nginx, ended);
     await eventually(() =>
       fetch(`${url}/v1/merchants/shop/session`).then(
         (it) => it.ok,
         () => false,
       ),
     );
-  });
-  afterEach(async () => {
-    const ended = once(nginx, 'close');
-    nginx.kill('SIGTERM');
-    await ended;
-    await Promise.all(replicas.map((replica) => replica.close()));
-    await rm(folder, { recursive: true });
   });
 
   function fitted(text: string, port: number): string {

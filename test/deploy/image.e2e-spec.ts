@@ -6,7 +6,7 @@ import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually, freePort, RedisProcess } from '#libs/testing';
 
 const root = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
@@ -50,7 +50,7 @@ function filesIn(folder: string): string[] {
 }
 
 /** The folder that the image has, made by the image's own step and read-only, and a node beside it as the image has. */
-describe('the image', () => {
+describeWith(['linux', 'redis-server'], 'the image', () => {
   let folder: string;
   let app: string;
   let node: string;
@@ -58,18 +58,20 @@ describe('the image', () => {
   let redis: RedisProcess;
   const running: { child: ChildProcess; out: string }[] = [];
 
+  const ofAll = endedAfterAll();
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'session-broker-image-'));
+    folder = ofAll.add(await mkdtemp(join(tmpdir(), 'session-broker-image-')), (it) => rm(it, { recursive: true }));
     await chmod(folder, 0o755);
     app = join(folder, 'app');
     node = join(folder, 'node');
     await copyFile(process.execPath, node);
+    ofAll.add(folder, (it) => execFileSync('chmod', ['-R', 'u+w', it]));
     // As somebody whose files are for nobody else.
     const assemble = `umask 077 && exec "${process.execPath}" tools/assemble-image.mjs "${app}"`;
     execFileSync('sh', ['-c', assemble], { cwd: root });
     modes = new Set([app, ...filesIn(app)].map((file) => (statSync(file).mode & 0o777).toString(8)));
     execFileSync('chmod', ['-R', 'a-w', app]);
-    redis = await RedisProcess.start();
+    redis = ofAll.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
   afterEach(async () => {
     for (const { child } of running.splice(0)) {
@@ -78,11 +80,6 @@ describe('the image', () => {
         await once(child, 'close');
       }
     }
-  });
-  afterAll(async () => {
-    await redis.stop();
-    execFileSync('chmod', ['-R', 'u+w', app]);
-    await rm(folder, { recursive: true });
   });
 
   /** As the user of the image, with nothing in the environment but what is given. */

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
-import { aServerPublicKey } from '#libs/testing';
+import { aServerPublicKey, describeWith, toolPath } from '#libs/testing';
 import { spdxSchema } from './spdx-schema.js';
 
 const run = promisify(execFile);
@@ -74,7 +74,7 @@ const program = `
   console.log((await broker.session()).generation);
 `;
 
-describe('a release', () => {
+describeWith(['linux', 'git'], 'a release', () => {
   let folder: string;
   let out: string;
   let said: { readonly stdout: string; readonly stderr: string };
@@ -120,7 +120,7 @@ describe('a release', () => {
     expect([externalParameters.version, buildType]).toEqual([version, 'urn:session-broker:build:release:v1']);
     const lock = sha256Of(readFileSync(join(root, 'package-lock.json')));
     expect(resolvedDependencies).toContainEqual({ name: 'package-lock.json', digest: { sha256: lock } });
-    const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+    const commit = execFileSync(toolPath('git'), ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
     expect(resolvedDependencies[0]?.digest).toEqual({ gitCommit: commit });
     expect(predicate.runDetails.builder.id).toMatch(/^urn:/);
   });

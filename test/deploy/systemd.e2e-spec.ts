@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
+import { describeWith, toolPath } from '#libs/testing';
 import { readUnit, unitFile } from './systemd-unit.js';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -96,26 +97,30 @@ describe.each(units)('the systemd unit %s', (name) => {
     expect(unit['ExecReload']).toEqual(['/bin/kill -HUP $MAINPID']);
   });
 
-  it('is understood by systemd, without a remark', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'session-broker-unit-'));
-    try {
-      const text = readFileSync(unitFile(name), 'utf8');
-      const copy = join(folder, basename(unitFile(name)));
-      // The program of the test stands for the one that is installed: systemd asks whether it is there.
-      writeFileSync(copy, text.replace('/usr/bin/node', process.execPath));
-      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', copy], { encoding: 'utf8' });
-      expect([status, stderr.split('\n').filter((line) => line.includes(name))]).toEqual([0, []]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-
-  it('is exposed as little as a program can be that calls others', () => {
-    const args = ['security', '--offline=true', '--no-pager', `--threshold=${MAX_EXPOSURE}`, unitFile(name)];
-    const said = execFileSync('systemd-analyze', args, {
-      encoding: 'utf8',
-      env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  describeWith('systemd', 'by systemd itself', () => {
+    it('is understood by systemd, without a remark', () => {
+      const folder = mkdtempSync(join(tmpdir(), 'session-broker-unit-'));
+      try {
+        const text = readFileSync(unitFile(name), 'utf8');
+        const copy = join(folder, basename(unitFile(name)));
+        // The program of the test stands for the one that is installed: systemd asks whether it is there.
+        writeFileSync(copy, text.replace('/usr/bin/node', process.execPath));
+        const { status, stderr } = spawnSync(toolPath('systemd', 'systemd-analyze'), ['verify', '--man=no', copy], {
+          encoding: 'utf8',
+        });
+        expect([status, stderr.split('\n').filter((line) => line.includes(name))]).toEqual([0, []]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
-    expect(said).toMatch(/Overall exposure level for session-\w+\.service: \d\.\d OK/);
+
+    it('is exposed as little as a program can be that calls others', () => {
+      const args = ['security', '--offline=true', '--no-pager', `--threshold=${MAX_EXPOSURE}`, unitFile(name)];
+      const said = execFileSync(toolPath('systemd', 'systemd-analyze'), args, {
+        encoding: 'utf8',
+        env: { ...process.env, LC_ALL: 'C.UTF-8' },
+      });
+      expect(said).toMatch(/Overall exposure level for session-\w+\.service: \d\.\d OK/);
+    });
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { type GeneratedClientKey, generateClientKey, importClientKey } from '#libs/jwe';
-import { freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { endedAfterAll, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
 import { RunningSandbox } from '../sandbox/running-sandbox.js';
 import { type Examination, Examined, messagesOf } from './examined.js';
 
@@ -72,11 +72,11 @@ ${more.routes ?? ''}
 
 const doctor = (): Promise<Examination> => examined.examine('--egress', examined.path('egress.yaml'));
 
+const started = endedAfterAll();
 beforeAll(async () => {
   [aliasKey, clientKey] = await Promise.all([generateClientKey(), generateClientKey()]);
-  gateway = await RunningSandbox.start(new SystemClock());
+  gateway = started.add(await RunningSandbox.start(new SystemClock()), (it) => it.close());
 });
-afterAll(() => gateway.close());
 beforeEach(async () => {
   examined = await Examined.create();
   broker = new PlayedBroker();

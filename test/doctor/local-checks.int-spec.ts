@@ -1,17 +1,17 @@
 import { chmod, mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
-import { freePort, TestAuthority } from '#libs/testing';
+import { endedAfterEach, freePort, TestAuthority } from '#libs/testing';
 import { Examined, messagesOf } from './examined.js';
 
 const DEAD_GATEWAY = { gatewayUrl: 'http://127.0.0.1:9' };
 let examined: Examined;
 
+const started = endedAfterEach();
 beforeEach(async () => {
-  examined = await Examined.create();
+  examined = started.add(await Examined.create(), (it) => it.remove());
   await examined.configure([{ gatewayUrl: `http://127.0.0.1:${await freePort()}` }]);
 });
-afterEach(() => examined.remove());
 
 describe('doctor: the configuration', () => {
   it('is all that is looked at when it cannot be read, and the rest is said not to have run', async () => {

@@ -1,21 +1,18 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
-import { LoopbackServer } from '#libs/testing';
+import { endedAfterEach, LoopbackServer } from '#libs/testing';
 import { RunningSandbox } from '../sandbox/running-sandbox.js';
 import { Examined, messagesOf, SERVICE_CODE } from './examined.js';
 
 let examined: Examined;
 let sandbox: RunningSandbox;
 
+const started = endedAfterEach();
 beforeEach(async () => {
-  examined = await Examined.create();
-  sandbox = await RunningSandbox.start(new SystemClock());
+  examined = started.add(await Examined.create(), (it) => it.remove());
+  sandbox = started.add(await RunningSandbox.start(new SystemClock()), (it) => it.close());
   await register();
   await configure();
-});
-afterEach(async () => {
-  await sandbox.close();
-  await examined.remove();
 });
 
 /** The merchant at the gateway. */
@@ -214,12 +211,12 @@ describe('doctor --discover', () => {
 
 describe('doctor in production', () => {
   let gateway: LoopbackServer;
+  const started = endedAfterEach();
   beforeEach(async () => {
-    gateway = await LoopbackServer.tcp((socket) => void socket.destroy());
+    gateway = started.add(await LoopbackServer.tcp((socket) => void socket.destroy()), (it) => it.close());
     const url = `https://127.0.0.1:${gateway.port}`;
     await examined.configure([{ gatewayUrl: url, environment: 'production' }]);
   });
-  afterEach(() => gateway.close());
 
   it.each([['--cross-check'], ['--discover']])(
     'refuses %s, with and without consent, before a byte is sent',

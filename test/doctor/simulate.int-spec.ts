@@ -1,13 +1,14 @@
 import { rm } from 'node:fs/promises';
+import { endedAfterEach } from '#libs/testing';
 import { Examined } from './examined.js';
 
 describe('simulate', () => {
   let examined: Examined;
+  const started = endedAfterEach();
   beforeEach(async () => {
-    examined = await Examined.create();
+    examined = started.add(await Examined.create(), (it) => it.remove());
     await examined.configure([{ gatewayUrl: 'https://gateway.example', environment: 'production' }]);
   });
-  afterEach(() => examined.remove());
 
   const simulate = (...args: readonly string[]): ReturnType<Examined['cli']> =>
     examined.cli('simulate', '--config', examined.config, ...args);

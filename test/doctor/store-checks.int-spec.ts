@@ -1,6 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, RedisProcess, startRedisCluster, startRedisSentinel, TestAuthority } from '#libs/testing';
+import {
+  describeWith,
+  freePort,
+  RedisProcess,
+  startRedisCluster,
+  startRedisSentinel,
+  TestAuthority,
+} from '#libs/testing';
 import { Examined, type Examination, messagesOf } from './examined.js';
 
 const PASSWORD = 'canary-password-of-the-store';
@@ -51,7 +58,7 @@ function setUser(redis: RedisProcess, rights: string): void {
   );
 }
 
-describe('doctor: a store that is as it should be', () => {
+describeWith('redis-server', 'doctor: a store that is as it should be', () => {
   it('passes with the documented user, and shows no password', async () => {
     const redis = await started(RedisProcess.start());
     setUser(redis, DOCUMENTED);
@@ -67,7 +74,7 @@ describe('doctor: a store that is as it should be', () => {
   });
 });
 
-describe('doctor: a store that is not', () => {
+describeWith('redis-server', 'doctor: a store that is not', () => {
   it('has a user without a right', async () => {
     const redis = await started(RedisProcess.start());
     setUser(redis, DOCUMENTED.replace('+zremrangebyscore ', ''));
@@ -137,7 +144,7 @@ describe('doctor: a store that is not', () => {
   });
 });
 
-describe('doctor: TLS to the store', () => {
+describeWith('redis-server', 'doctor: TLS to the store', () => {
   const authority = new TestAuthority();
 
   async function encrypted(notAfter?: Date): Promise<RedisProcess> {
@@ -176,7 +183,7 @@ describe('doctor: TLS to the store', () => {
   });
 });
 
-describe('doctor: the shape of the store', () => {
+describeWith('redis-server', 'doctor: the shape of the store', () => {
   it('warns of a sentinel that is not there', async () => {
     const { sentinels, name } = await started(startRedisSentinel());
     const addresses = [...sentinels.map(({ port }) => `"127.0.0.1:${port}"`), `"127.0.0.1:${await freePort()}"`];

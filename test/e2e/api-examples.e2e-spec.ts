@@ -1,18 +1,19 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { describeWith, endedAfterEach } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const run = promisify(execFile);
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/examples/${name}`, import.meta.url));
 
-describe('the examples of the API', () => {
+describeWith(['curl', 'python3'], 'the examples of the API', () => {
   let broker: RunningBroker;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
   });
-  afterEach(() => broker.close());
 
   it.each([
     ['curl', ['sh', fileOf('session.sh')]],

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import request from 'supertest';
+import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
@@ -14,14 +15,14 @@ describe('bad input', () => {
   let broker: RunningBroker;
   let secrets: string[] = [];
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
     const { body } = await broker.as(TOKENS.checkout).get(PATH).set('prefer', 'wait=5').expect(200);
     const session = body as Record<string, string>;
     secrets = [session['authToken'], session['deviceId'], session['refreshToken']].filter((text) => text !== undefined);
     secrets.push(SERVICE_CODE, ...Object.values(TOKENS));
   });
-  afterAll(() => broker.close());
 
   /** Sends bytes as they are: clients mend what a test wants to be broken. */
   function sendRaw(octets: string): Promise<Answer> {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type AgentOptions, request } from 'node:https';
 import { connect } from 'node:net';
-import { TestAuthority, type TestCertificate } from '#libs/testing';
+import { endedAfterAll, TestAuthority, type TestCertificate } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -20,15 +20,18 @@ describe('callers with client certificates', () => {
   const checkout = authority.issue({ names: [CHECKOUT] });
   let broker: RunningBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start({
-      http: 'tls: { certFile: tls.crt, keyFile: tls.key, clientCaFile: ca.pem }',
-      auth: ['mtls: true'],
-      callers: [CHECKOUT, 'reports.shop.example', 'batch'],
-      files: { 'tls.crt': server.cert, 'tls.key': server.key, 'ca.pem': authority.cert },
-    });
+    broker = started.add(
+      await RunningBroker.start({
+        http: 'tls: { certFile: tls.crt, keyFile: tls.key, clientCaFile: ca.pem }',
+        auth: ['mtls: true'],
+        callers: [CHECKOUT, 'reports.shop.example', 'batch'],
+        files: { 'tls.crt': server.cert, 'tls.key': server.key, 'ca.pem': authority.cert },
+      }),
+      (it) => it.close(),
+    );
   });
-  afterAll(() => broker.close());
 
   const ask = (
     client: TestCertificate | undefined,

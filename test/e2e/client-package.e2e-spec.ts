@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { aServerPublicKey } from '#libs/testing';
+import { aServerPublicKey, endedAfterEach } from '#libs/testing';
 import { RefundingGateway } from './refunding-gateway.js';
 import { strictCompilerFaults } from './strict-compiler.js';
 
@@ -174,10 +174,10 @@ describe('the published client', () => {
       await strip(await recipe(), 'recipe.mjs');
       await strip(await readFile(join(root, 'test/e2e/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
     });
+    const started = endedAfterEach();
     beforeEach(async () => {
-      gateway = await RefundingGateway.start();
+      gateway = started.add(await RefundingGateway.start(), (it) => it.close());
     });
-    afterEach(() => gateway.close());
 
     /** Refunds as a service that has only the public key would. */
     const refund = async (): Promise<unknown> => {

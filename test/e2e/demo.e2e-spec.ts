@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { describeWith } from '#libs/testing';
 import { CliProcess } from './cli-process.js';
 
 const START_LIMIT_MS = 30_000;
@@ -62,37 +63,55 @@ describe('npm start', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  it(
-    'prints a line that reads a session, and ends cleanly on Ctrl-C, even when that arrives twice',
-    async () => {
-      const demo = startDemo();
-      const response = await readSession(demo);
-      expect(response.status).toBe(200);
-      expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
-      const ports = portsOf(demo);
-      const services = demo.children();
-      expect(ports).toHaveLength(5);
-      expect(services).toHaveLength(3);
-      demo.signal('SIGINT');
-      demo.signal('SIGINT');
-      expect(await demo.ended).toBe(0);
-      expect(demo.err).toBe('');
-      expect(services.filter(isAlive)).toEqual([]);
-      expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
-    },
-    START_LIMIT_MS,
-  );
+  describeWith('linux', 'and its processes', () => {
+    it(
+      'prints a line that reads a session, and ends cleanly on Ctrl-C, even when that arrives twice',
+      async () => {
+        const demo = startDemo();
+        const response = await readSession(demo);
+        expect(response.status).toBe(200);
+        expect(await response.json()).toMatchObject({ merchant: 'shop', generation: expect.any(Number) as number });
+        const ports = portsOf(demo);
+        const services = demo.children();
+        expect(ports).toHaveLength(5);
+        expect(services).toHaveLength(3);
+        demo.signal('SIGINT');
+        demo.signal('SIGINT');
+        expect(await demo.ended).toBe(0);
+        expect(demo.err).toBe('');
+        expect(services.filter(isAlive)).toEqual([]);
+        expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+      },
+      START_LIMIT_MS,
+    );
 
-  it(
-    'prints a line that orders through the egress',
-    async () => {
-      const demo = startDemo();
-      const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
-      const { stdout } = await promisify(execFile)('sh', ['-c', line]);
-      expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
-    },
-    START_LIMIT_MS,
-  );
+    it.each([0, 1, 2])(
+      'ends the rest when one of its services dies (%i), with one line that names it',
+      async (index) => {
+        const demo = startDemo();
+        await demo.said(curlLine);
+        const services = demo.children();
+        process.kill(services[index]!, 'SIGKILL');
+        expect(await demo.ended).toBe(1);
+        expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
+        expect(services.filter(isAlive)).toEqual([]);
+      },
+      START_LIMIT_MS,
+    );
+  });
+
+  describeWith('curl', 'and its lines for a shell', () => {
+    it(
+      'prints a line that orders through the egress',
+      async () => {
+        const demo = startDemo();
+        const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
+        const { stdout } = await promisify(execFile)('sh', ['-c', line]);
+        expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
+      },
+      START_LIMIT_MS,
+    );
+  });
 
   it(
     'starts a second time, and beside another one, with the same token',
@@ -123,18 +142,4 @@ describe('npm start', () => {
       new RegExp(`^error: port ${port} for the management is taken; .*DEMO_MANAGEMENT_PORT=.*\n$`),
     );
   });
-
-  it.each([0, 1, 2])(
-    'ends the rest when one of its services dies (%i), with one line that names it',
-    async (index) => {
-      const demo = startDemo();
-      await demo.said(curlLine);
-      const services = demo.children();
-      process.kill(services[index]!, 'SIGKILL');
-      expect(await demo.ended).toBe(1);
-      expect(demo.err).toMatch(/^error: the (sandbox|broker|egress) has ended: signal SIGKILL\n$/);
-      expect(services.filter(isAlive)).toEqual([]);
-    },
-    START_LIMIT_MS,
-  );
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { toolPath } from '#libs/testing';
 import { strictCompilerFaults } from './strict-compiler.js';
 
 const run = promisify(execFile);
@@ -23,7 +24,8 @@ export interface RunningProgram {
   readonly end: () => Promise<void>;
 }
 
-const programs = { ts: process.execPath, python: 'python3', sh: 'sh' } as const;
+const programOf = (language: Language): string =>
+  ({ ts: process.execPath, python: toolPath('python3'), sh: 'sh' })[language];
 
 /** The programs of the guides as their reader has them: copied into a project that has the client package. */
 export class GuidePrograms {
@@ -58,12 +60,12 @@ export class GuidePrograms {
   /** Runs a program to its end. @returns what it printed */
   async output(guide: Guide, language: Language, env: Environment): Promise<string> {
     const options = { env: { ...process.env, ...env }, timeout: 60_000 };
-    return (await run(programs[language], [join(this.folder, `${guide}.${language}`)], options)).stdout;
+    return (await run(programOf(language), [join(this.folder, `${guide}.${language}`)], options)).stdout;
   }
 
   /** Starts a program, and comes back with the first line that it prints. */
   async start(guide: Guide, language: Language, env: Environment): Promise<RunningProgram> {
-    const child = spawn(programs[language], [join(this.folder, `${guide}.${language}`)], {
+    const child = spawn(programOf(language), [join(this.folder, `${guide}.${language}`)], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, ...env },
     });

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, endedAfterEach, eventually } from '#libs/testing';
 import { GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
@@ -11,19 +11,20 @@ interface Operation {
   readonly ecomOperationId: string;
 }
 
-describe('the programs of the guides, at the sandbox', () => {
+describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', () => {
   let programs: GuidePrograms;
   let broker: RunningBroker;
   let env: Readonly<Record<string, string>>;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    programs = await GuidePrograms.copied();
+    programs = started.add(await GuidePrograms.copied(), (it) => it.remove());
   }, 120_000);
-  afterAll(() => programs.remove());
 
   /** Each has a broker of its own: sessions are replaced for a rejection once in ten seconds. */
+  const ofEach = endedAfterEach();
   beforeEach(async () => {
-    broker = await RunningBroker.start({ merchant: { supersedes: true } });
+    broker = ofEach.add(await RunningBroker.start({ merchant: { supersedes: true } }), (it) => it.close());
     await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
     env = {
       BROKER_URL: broker.url,
@@ -32,7 +33,6 @@ describe('the programs of the guides, at the sandbox', () => {
       MERCHANT_ID: 'terminal-1',
     };
   });
-  afterEach(() => broker.close());
 
   const endSession = (): Promise<unknown> =>
     broker.control('DELETE', '/sessions?merchant=shop&msgCode=b_session_doesnt_exist');

@@ -4,7 +4,7 @@ import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterAll, RedisProcess } from '#libs/testing';
 import { startBroker } from '../../apps/broker/src/broker.js';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
@@ -60,10 +60,10 @@ const open = (url: string, notification: object): Promise<Opened> =>
 
 describe('notifications', () => {
   let broker: RunningBroker;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
   });
-  afterAll(() => broker.close());
 
   const sealed = async (text: string, jwk?: object): Promise<string> => {
     const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/client-key');
@@ -131,28 +131,24 @@ describe('notifications', () => {
   });
 });
 
-describe('notifications that replicas share', () => {
+describeWith('redis-server', 'notifications that replicas share', () => {
   let redis: RedisProcess;
   let broker: RunningBroker;
   let other: Awaited<ReturnType<typeof startBroker>>;
   const lines: string[] = [];
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    redis = await RedisProcess.start();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
     const store = `{ type: redis, url: 'redis://127.0.0.1:${redis.port}/0', keyPrefix: shared }`;
-    broker = await RunningBroker.start({ store });
+    broker = started.add(await RunningBroker.start({ store }), (it) => it.close());
     const source = new ConfigurationSource(join(broker.folder, 'broker.yaml'), {});
     const destination = { write: (line: string) => void lines.push(line) };
     const logger = createLogger({ name: 'other', level: 'info', destination });
     const setLogLevel = (): void => undefined;
     const parts = { configuration: await source.load(), source, setLogLevel, clock: new SystemClock(), logger };
-    other = await startBroker(parts);
+    other = started.add(await startBroker(parts), (it) => it.close(1_000));
   }, 60_000);
-  afterAll(async () => {
-    await other.close(1_000);
-    await broker.close();
-    await redis.stop();
-  });
 
   it('are not repeated for one of those who open them at once, on whichever replica', async () => {
     for (let round = 0; round < 5; round += 1) {

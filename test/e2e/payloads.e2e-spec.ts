@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Test } from 'supertest';
 import { generateClientKey, importClientKey, importPaymentKey, openJwe, sealJwe } from '#libs/jwe';
+import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -25,11 +26,11 @@ const bodyOf = <Body>({ body }: { readonly body: unknown }): Body => body as Bod
 describe('payloads', () => {
   let broker: RunningBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
     await broker.get(SESSION, { prefer: 'wait=5' });
   });
-  afterAll(() => broker.close());
 
   const read = <Body>(path: string): Promise<Body> =>
     broker

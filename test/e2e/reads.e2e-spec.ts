@@ -1,5 +1,6 @@
 import request, { type Response, type Test } from 'supertest';
 import { SystemClock } from '#libs/clock';
+import { endedAfterAll } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
@@ -32,11 +33,11 @@ function comparable({ status, headers, text }: Response): object {
 describe('reading a session', () => {
   let broker: RunningBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
     await firstOf(broker);
   });
-  afterAll(() => broker.close());
 
   it('gives the whole session in its one shape', async () => {
     const { body } = await read(broker).expect(200);
@@ -221,10 +222,13 @@ describe('waiting for a session', () => {
 describe('when there is no session', () => {
   let broker: RunningBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop', msgCode: 'b_overload_error' }] });
+    broker = started.add(
+      await RunningBroker.start({ faults: [{ kind: 'error', merchant: 'shop', msgCode: 'b_overload_error' }] }),
+      (it) => it.close(),
+    );
   });
-  afterAll(() => broker.close());
 
   it('refuses with 503, says why and when to ask again, and reveals nothing of the inside', async () => {
     const { body, headers } = await read(broker)

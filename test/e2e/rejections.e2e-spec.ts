@@ -1,4 +1,5 @@
 import type { Test } from 'supertest';
+import { endedAfterEach } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -13,11 +14,11 @@ describe('rejecting a session', () => {
   let broker: RunningBroker;
   let held: SessionBody;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
     held = await session().set('prefer', 'wait=5').then(sessionOf);
   });
-  afterEach(() => broker.close());
 
   const session = (): Test => broker.as(TOKENS.payments).get(SESSION).expect(200);
   const report = (body: object | string, token: string = TOKENS.payments): Test =>
@@ -93,7 +94,8 @@ describe('rejecting a session', () => {
 
   it('is bounded for each caller, who is told when to come again; reads are not', async () => {
     await broker.close();
-    broker = await RunningBroker.start({ http: 'rateLimit: { perSecond: 1, burst: 2 }' });
+    const http = 'rateLimit: { perSecond: 1, burst: 2 }';
+    broker = started.add(await RunningBroker.start({ http }), (it) => it.close());
     const { generation } = await session().set('prefer', 'wait=5').then(sessionOf);
     for (let count = 0; count < 2; count += 1) await report({ generation });
     await report({ generation }).expect(429).expect('retry-after', '1').expect(problem('rate_limited'));

@@ -5,7 +5,7 @@ import { Agent, request as requestTls } from 'node:https';
 import type { TLSSocket } from 'node:tls';
 import request, { type Test } from 'supertest';
 import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
-import { eventually, RedisProcess, TestAuthority, type TestCertificate } from '#libs/testing';
+import { describeWith, eventually, RedisProcess, TestAuthority, type TestCertificate } from '#libs/testing';
 import { EventStream } from './event-stream.js';
 import { type BrokerSetUp, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
@@ -113,24 +113,26 @@ describe('a running broker whose files change', () => {
     expect(newer['clientKeyThumbprint']).not.toBe(session['clientKeyThumbprint']);
   });
 
-  it('reads the record of the running session in Redis with the key that is no longer configured', async () => {
-    const redis = await RedisProcess.start();
-    closing.push(() => redis.stop());
-    await start({ store: `{ type: redis, url: '${redis.url}' }` });
-    const before = await generation();
-    const next = await generateClientKey();
-    await onboard('shop', SERVICE_CODE, next);
-    await putKey('shop.jwk.json', next);
-    await broker.edit([KEY_FILES, '[shop.jwk.json]']);
-    await broker.reload();
-    const announced = { kind: 'published', merchant: 'shop', generation: Number(before) + 1 };
-    redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
-    const reads = (): number => Number(/cmdstat_evalsha.*?calls=(\d+)/.exec(redis.cli('INFO', 'commandstats'))?.[1]);
-    const readsBefore = reads();
-    await eventually(() => reads() > readsBefore);
-    expect(await generation()).toBe(before);
-    await reject(before);
-    expect(told('a stored session opens with no configured key')).toEqual([]);
+  describeWith('redis-server', 'beside a Redis', () => {
+    it('reads the record of the running session in Redis with the key that is no longer configured', async () => {
+      const redis = await RedisProcess.start();
+      closing.push(() => redis.stop());
+      await start({ store: `{ type: redis, url: '${redis.url}' }` });
+      const before = await generation();
+      const next = await generateClientKey();
+      await onboard('shop', SERVICE_CODE, next);
+      await putKey('shop.jwk.json', next);
+      await broker.edit([KEY_FILES, '[shop.jwk.json]']);
+      await broker.reload();
+      const announced = { kind: 'published', merchant: 'shop', generation: Number(before) + 1 };
+      redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
+      const reads = (): number => Number(/cmdstat_evalsha.*?calls=(\d+)/.exec(redis.cli('INFO', 'commandstats'))?.[1]);
+      const readsBefore = reads();
+      await eventually(() => reads() > readsBefore);
+      expect(await generation()).toBe(before);
+      await reject(before);
+      expect(told('a stored session opens with no configured key')).toEqual([]);
+    });
   });
 
   it('asks at once for a merchant that was refused and whose configuration was mended', async () => {

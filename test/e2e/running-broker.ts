@@ -7,6 +7,7 @@ import { SystemClock } from '#libs/clock';
 import { ConfigurationSource } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
+import { startedWhole } from '#libs/testing';
 import { startBroker } from '../../apps/broker/src/broker.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -65,13 +66,12 @@ export class RunningBroker {
 
   static async start(setUp: BrokerSetUp = {}): Promise<RunningBroker> {
     const running = new RunningBroker(await mkdtemp(join(tmpdir(), 'session-broker-')));
-    await running.#start(setUp);
-    return running;
+    return startedWhole(running, { start: () => running.#start(setUp), end: () => running.close() });
   }
 
   async close(): Promise<void> {
     for (const close of this.#close.splice(0).reverse()) await close();
-    await rm(this.folder, { recursive: true });
+    await rm(this.folder, { recursive: true, force: true });
   }
 
   get(

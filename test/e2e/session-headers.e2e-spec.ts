@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Response } from 'supertest';
+import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -25,12 +26,12 @@ describe('the headers of a session, for a proxy', () => {
   let broker: RunningBroker;
   let session: SessionBody;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await RunningBroker.start();
+    broker = started.add(await RunningBroker.start(), (it) => it.close());
     const { body } = await broker.as(TOKENS.checkout).get(SESSION).set('prefer', 'wait=5').expect(200);
     session = body as SessionBody;
   });
-  afterAll(() => broker.close());
 
   it('are those of the session that is read, in an answer without a body that nobody keeps', async () => {
     const { headers } = await broker

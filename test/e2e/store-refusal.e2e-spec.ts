@@ -1,10 +1,10 @@
 import request, { type Test } from 'supertest';
-import { eventually, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, RedisProcess } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
 
-describe('a store that refuses', () => {
+describeWith('redis-server', 'a store that refuses', () => {
   let redis: RedisProcess;
   let broker: RunningBroker;
 
@@ -19,17 +19,14 @@ describe('a store that refuses', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => String(msg).startsWith(message));
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    redis = await RedisProcess.start();
-  });
-  afterEach(async () => {
-    await broker.close();
-    await redis.stop();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
   });
 
   const start = async (): Promise<void> => {
     const store = `{ type: redis, url: 'redis://broker:secret@127.0.0.1:${redis.port}/0', onStoreOutage: authorize }`;
-    broker = await RunningBroker.start({ store });
+    broker = started.add(await RunningBroker.start({ store }), (it) => it.close());
   };
 
   it('from the start on lets a replica neither create nor be ready, and says why, until its rights are mended', async () => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Test } from 'supertest';
-import { eventually, LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
+import { endedAfterEach, eventually, LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
 import { type BrokerSetUp, problem, RunningBroker, TOKENS } from './running-broker.js';
 
 const SESSION = '/v1/merchants/shop/session';
@@ -38,14 +38,11 @@ describe('callers with tokens of an issuer', () => {
   const read = (token: string, path = SESSION): Test => broker.as(token).get(path).set('prefer', 'wait=5');
   const jwksUri = (): string => `jwksUri: 'http://127.0.0.1:${endpoint.server.port}/jwks'`;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     endpoint = new JwksEndpoint();
     endpoint.publishes(one);
-    endpoint.server = await LoopbackServer.http(endpoint.listener);
-  });
-  afterEach(async () => {
-    await broker.close();
-    await endpoint.server.close();
+    endpoint.server = started.add(await LoopbackServer.http(endpoint.listener), (it) => it.close());
   });
 
   it('are let in under their subject, for what its policy allows and nothing else', async () => {

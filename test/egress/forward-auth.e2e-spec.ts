@@ -1,3 +1,4 @@
+import { describeWith } from '#libs/testing';
 import { type BrokerSetUp, RunningBroker, TOKENS } from '../e2e/running-broker.js';
 import { CREATE_ORDER, orderRequest } from '../sandbox/payment-desk.js';
 import { PROXIES, type ProxyName, ProxyProgram } from './proxy-programs.js';
@@ -69,7 +70,7 @@ class Stage {
   }
 }
 
-describe('a proxy with forward auth', () => {
+describeWith(PROXIES, 'a proxy with forward auth', () => {
   let stage: Stage;
   let session: { readonly deviceId: string; readonly refreshToken: string; readonly generation: number };
 
@@ -133,7 +134,7 @@ describe('a proxy with forward auth', () => {
   });
 });
 
-describe('a proxy that gets no session', () => {
+describeWith(PROXIES, 'a proxy that gets no session', () => {
   it.each<[string, SetUp]>([
     ['the gateway makes none', { faults: [{ kind: 'error', operation: 'authorize', msgCode: 'b_overload_error' }] }],
     ['the broker does not know its token', { brokerToken: 'of-nobody' }],
@@ -178,7 +179,7 @@ describe('a proxy that gets no session', () => {
   });
 });
 
-describe('a session without a refresh token', () => {
+describeWith(PROXIES, 'a session without a refresh token', () => {
   it.each(PROXIES)('is passed on as the two headers that it has: %s', async (name) => {
     const stage = await Stage.start({ merchant: { form: 'short' } });
     try {
@@ -194,7 +195,7 @@ describe('a session without a refresh token', () => {
   });
 });
 
-describe('a session that the gateway calls dead', () => {
+describeWith(PROXIES, 'a session that the gateway calls dead', () => {
   it.each(PROXIES)('is not repeated; its client reports it by the generation that it was told: %s', async (name) => {
     const stage = await Stage.start();
     try {
@@ -213,7 +214,7 @@ describe('a session that the gateway calls dead', () => {
   });
 });
 
-describe('payments while sessions are renewed', () => {
+describeWith(PROXIES, 'payments while sessions are renewed', () => {
   const RENEWALS = 20;
   /** At each proxy. */
   const PAYERS = 2;

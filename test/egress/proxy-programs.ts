@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually, freePort } from '#libs/testing';
+import { eventually, freePort, toolPath } from '#libs/testing';
 
 export const PROXIES = ['nginx', 'caddy', 'haproxy'] as const;
 export type ProxyName = (typeof PROXIES)[number];
@@ -19,7 +19,6 @@ export interface Surroundings {
 }
 
 interface Example {
-  readonly program: string;
   /** The files of the example; the first is the program's own configuration. */
   readonly files: readonly string[];
   readonly args: (folder: string) => readonly string[];
@@ -27,27 +26,18 @@ interface Example {
 
 const EXAMPLES: Readonly<Record<ProxyName, Example>> = {
   nginx: {
-    program: 'nginx',
     files: ['nginx.conf'],
     args: (folder) => ['-e', 'stderr', '-c', join(folder, 'main.conf')],
   },
   caddy: {
-    program: 'caddy',
     files: ['Caddyfile'],
     args: (folder) => ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')],
   },
   haproxy: {
-    program: 'haproxy',
     files: ['haproxy.cfg', 'session-headers.lua'],
     args: (folder) => ['-db', '-f', join(folder, 'haproxy.cfg')],
   },
 };
-
-/** A test run that is cut short must not leave proxies behind. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGTERM');
-});
 
 /** One of the real proxies, set up by the example of the documentation. */
 export class ProxyProgram {
@@ -65,21 +55,18 @@ export class ProxyProgram {
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => (this.#said += text));
     }
-    running.add(child);
   }
 
   static async start(name: ProxyName, around: Surroundings): Promise<ProxyProgram> {
-    const { program, files, args } = EXAMPLES[name];
+    const { files, args } = EXAMPLES[name];
     const folder = await mkdtemp(join(tmpdir(), `forward-auth-${name}-`));
     const port = await freePort();
     const names = namesIn(folder, { ...around, port });
     await writeFile(join(folder, 'authority.pem'), around.gatewayAuthority);
     for (const file of files) await writeFile(join(folder, file), fitted(await example(file), names));
     if (name === 'nginx') await writeNginxFiles(folder, around.brokerToken);
-    // Where Debian has proxies, and users who are not root have no path to.
-    const path = `${process.env['PATH']}:/usr/sbin`;
-    const env = { ...process.env, PATH: path, BROKER_TOKEN: around.brokerToken, HOME: folder, XDG_DATA_HOME: folder };
-    const child = spawn(program, args(folder), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const env = { ...process.env, BROKER_TOKEN: around.brokerToken, HOME: folder, XDG_DATA_HOME: folder };
+    const child = spawn(toolPath(name), args(folder), { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const proxy = new ProxyProgram(folder, port, child);
     await proxy.#ready();
     return proxy;
@@ -93,7 +80,6 @@ export class ProxyProgram {
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     await this.#ended;
-    running.delete(this.#child);
     await rm(this.#folder, { recursive: true });
   }
 

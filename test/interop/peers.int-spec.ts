@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { describeWith } from '#libs/testing';
 import { type ClientKey, generateClientKey, importClientKey, importServerKey, openJwe, sealJwe } from '#libs/jwe';
-import { describeWith } from './availability.js';
 import { payloadsFrom } from './payloads.js';
 import { joseCli } from './peers/jose-cli.js';
 import { jwcrypto } from './peers/jwcrypto.js';
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 120_000;
 const peers: Readonly<Record<string, Peer>> = { 'the jose command (C)': joseCli, 'jwcrypto (Python)': jwcrypto };
 
 for (const [name, peer] of Object.entries(peers)) {
-  describeWith(peer.requirement, `${name} as a peer, seed ${seed}`, () => provesEachDirection(peer));
+  describeWith(peer.tool, `${name} as a peer, seed ${seed}`, () => provesEachDirection(peer));
 }
 
 function provesEachDirection(peer: Peer): void {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { vectorsFolder } from './availability.js';
+
+/** Third-party vectors lie beside the repository, not in it. */
+const vectorsFolder = join(import.meta.dirname, '..', '..', '..', 'shared', 'vectors');
 
 export type Jwk = Readonly<Record<string, string>>;
 

@@ -9,9 +9,9 @@ import {
   thumbprintOf,
 } from '#libs/jwe';
 import { type ClientKey, type PublicJwk } from '#libs/jwe';
+import { describeWith } from '#libs/testing';
 import { compactDecrypt, type JWK } from 'jose';
 import { assembleJwe, profileSuite } from './assembled-jwe.js';
-import { describeWith, vectors } from './availability.js';
 import { type Group, type Jwk, keysOf, rfc7520, type Vector, wycheproof } from './vector-files.js';
 
 interface EcdhTest {
@@ -62,7 +62,7 @@ async function deviations<Test extends Vector>(
   return found;
 }
 
-describeWith(vectors, 'Wycheproof: ECDH on P-384', () => {
+describeWith('vectors', 'Wycheproof: ECDH on P-384', () => {
   const tests = flat(wycheproof<EcdhTest>('ecdh_secp384r1_webcrypto_test.json'));
   const valid = tests.filter(({ result }) => result === 'valid');
   const invalid = tests.filter(({ result }) => result === 'invalid');
@@ -125,7 +125,7 @@ describeWith(vectors, 'Wycheproof: ECDH on P-384', () => {
 });
 
 // None of these has P-384 with ECDH-ES+A256KW and A256GCM, so every one of them, the valid ones too, must be refused.
-describeWith(vectors, 'Wycheproof: JWE and keys of other profiles', () => {
+describeWith('vectors', 'Wycheproof: JWE and keys of other profiles', () => {
   const encryption = wycheproof<TokenTest>('json_web_encryption_test.json');
   const others = [
     ...wycheproof<TokenTest>('json_web_crypto_test.json'),
@@ -170,7 +170,7 @@ describeWith(vectors, 'Wycheproof: JWE and keys of other profiles', () => {
   });
 });
 
-describeWith(vectors, 'RFC 7520 section 5.4', () => {
+describeWith('vectors', 'RFC 7520 section 5.4', () => {
   const example = rfc7520();
 
   it('its key is imported, with the thumbprint that another implementation computed', async () => {
@@ -220,7 +220,7 @@ describeWith(vectors, 'RFC 7520 section 5.4', () => {
 // These cannot pass through a JWE: the wrapping key comes out of a hash, and the additional data is always the header,
 // so neither can be made to equal a vector's. They are checked against the primitives of the runtime, called as the JOSE
 // library calls them, since that is what our JWEs rest on.
-describeWith(vectors, 'Wycheproof: the primitives under the profile, 256 bits', () => {
+describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits', () => {
   it('AES key wrap gives the key back, or refuses', async () => {
     const tests = flat(wycheproof<WrapTest>('aes_wrap_test.json').filter(({ keySize }) => keySize === 256));
     const decided = tests.filter(({ result }) => result !== 'acceptable');

@@ -1,3 +1,4 @@
+import { describeWith } from '#libs/testing';
 import { matrixCases } from './cases/index.js';
 import { playCase } from './matrix-case.js';
 
@@ -11,7 +12,7 @@ const CHEAP = [
   'wrong-type',
 ];
 
-describe('a fault of the store alone', () => {
+describeWith('redis-server', 'a fault of the store alone', () => {
   it.each(CHEAP)(
     'costs no create call, and gives no two sessions one generation: %s',
     async (name) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { RedisConnection } from '#libs/store';
-import { RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
+import { RedisProcess, startRedisCluster, startRedisSentinel, toolPath } from '#libs/testing';
 
 export type Topology = 'one server' | 'Sentinel' | 'Cluster';
 
@@ -93,7 +93,8 @@ const run = promisify(execFile);
 
 /** One command by redis-cli. Replicas live in this process: it must not stand still meanwhile. */
 export async function tell(server: RedisProcess, ...command: readonly string[]): Promise<string> {
-  return (await run('redis-cli', ['-h', '127.0.0.1', '-p', String(server.port), ...command])).stdout;
+  return (await run(toolPath('redis-server', 'redis-cli'), ['-h', '127.0.0.1', '-p', String(server.port), ...command]))
+    .stdout;
 }
 
 /** A redis-cli that is told commands one by one. */
@@ -106,7 +107,9 @@ export class RedisConsole {
 
   static async to(port: number): Promise<RedisConsole> {
     const redisConsole = new RedisConsole(
-      spawn('redis-cli', ['-h', '127.0.0.1', '-p', String(port)], { stdio: ['pipe', 'pipe', 'inherit'] }),
+      spawn(toolPath('redis-server', 'redis-cli'), ['-h', '127.0.0.1', '-p', String(port)], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      }),
     );
     await redisConsole.say('PING');
     return redisConsole;
@@ -125,7 +128,11 @@ export class RedisConsole {
 }
 
 function keysOf(server: RedisProcess): readonly string[] {
-  return execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(server.port), 'KEYS', '*'], { encoding: 'utf8' })
+  return execFileSync(
+    toolPath('redis-server', 'redis-cli'),
+    ['-h', '127.0.0.1', '-p', String(server.port), 'KEYS', '*'],
+    { encoding: 'utf8' },
+  )
     .split('\n')
     .filter(Boolean);
 }

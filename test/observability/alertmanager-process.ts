@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { eventually, freePort } from '#libs/testing';
+import { eventually, freePort, startedWhole, toolPath } from '#libs/testing';
 
 export const ALERTMANAGER = join(import.meta.dirname, '..', '..', 'deploy', 'prometheus', 'alertmanager.yml');
 
@@ -29,7 +29,9 @@ export class AlertmanagerProcess {
       '--cluster.listen-address=',
       '--log.level=error',
     ];
-    this.#child = spawn('prometheus-alertmanager', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.#child = spawn(toolPath('alertmanager', 'prometheus-alertmanager'), args, {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   }
 
   static async start(url: string): Promise<AlertmanagerProcess> {
@@ -41,15 +43,12 @@ export class AlertmanagerProcess {
     const configuration = { route: { ...route, group_wait: '0s' }, receivers: [receiver] };
     await writeFile(join(folder, 'alertmanager.yml'), JSON.stringify(configuration));
     const alertmanager = new AlertmanagerProcess(folder, await freePort());
-    await eventually(
-      () =>
-        fetch(`http://${alertmanager.address}/-/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        ),
-      20_000,
-    );
-    return alertmanager;
+    const isReady = (): Promise<boolean> =>
+      fetch(`http://${alertmanager.address}/-/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    return startedWhole(alertmanager, { start: () => eventually(isReady, 20_000), end: () => alertmanager.stop() });
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { eventually, freePort, LoopbackServer } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually, freePort, LoopbackServer, toolPath } from '#libs/testing';
 import { RULES, runbooks } from '../deploy/monitoring.js';
 import { ALERTMANAGER, AlertmanagerProcess } from './alertmanager-process.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
@@ -10,33 +10,34 @@ interface Message {
   readonly body: string;
 }
 
-describe('an alert of a real Prometheus, passed on by a real Alertmanager', () => {
+describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, passed on by a real Alertmanager', () => {
   const messages: Message[] = [];
   let receiver: LoopbackServer;
   let alertmanager: AlertmanagerProcess;
-  let prometheus: PrometheusProcess;
 
+  const started = endedAfterAll(20_000);
   beforeAll(async () => {
-    receiver = await LoopbackServer.http((request, response) => {
-      let body = '';
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-      request.on('end', () => {
-        messages.push({ path: request.url ?? '', body });
-        response.end('ok');
-      });
-    });
-    alertmanager = await AlertmanagerProcess.start(`http://127.0.0.1:${receiver.port}`);
-    prometheus = await PrometheusProcess.start({
-      targets: [`127.0.0.1:${await freePort()}`],
-      rules: hastened(readFileSync(RULES, 'utf8')),
-      alertmanager: alertmanager.address,
-    });
+    receiver = started.add(
+      await LoopbackServer.http((request, response) => {
+        let body = '';
+        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+        request.on('end', () => {
+          messages.push({ path: request.url ?? '', body });
+          response.end('ok');
+        });
+      }),
+      (it) => it.close(),
+    );
+    alertmanager = started.add(await AlertmanagerProcess.start(`http://127.0.0.1:${receiver.port}`), (it) => it.stop());
+    started.add(
+      await PrometheusProcess.start({
+        targets: [`127.0.0.1:${await freePort()}`],
+        rules: hastened(readFileSync(RULES, 'utf8')),
+        alertmanager: alertmanager.address,
+      }),
+      (it) => it.stop(),
+    );
   }, 60_000);
-  afterAll(async () => {
-    await prometheus.stop();
-    await alertmanager.stop();
-    await receiver.close();
-  }, 20_000);
 
   const message = async (path: string): Promise<string> => {
     const found = (): Message | undefined =>
@@ -63,6 +64,8 @@ describe('an alert of a real Prometheus, passed on by a real Alertmanager', () =
   }, 70_000);
 
   it('goes by an example that Alertmanager takes', () => {
-    expect(execFileSync('amtool', ['check-config', ALERTMANAGER], { encoding: 'utf8' })).toContain('SUCCESS');
+    expect(
+      execFileSync(toolPath('alertmanager', 'amtool'), ['check-config', ALERTMANAGER], { encoding: 'utf8' }),
+    ).toContain('SUCCESS');
   });
 });

@@ -1,13 +1,13 @@
-import { eventually } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
 import { ObservedBroker } from './observed-broker.js';
 
 describe('the audit records of a broker', () => {
   let broker: ObservedBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    broker = await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' });
+    broker = started.add(await ObservedBroker.start({}, { sections: 'audit: { readEvery: 10 }' }), (it) => it.stop());
   });
-  afterAll(() => broker.stop());
 
   const records = (): Record<string, unknown>[] => broker.lines.filter(({ stream }) => stream === 'audit');
   const of = (action: string): Record<string, unknown>[] => records().filter((record) => record['action'] === action);

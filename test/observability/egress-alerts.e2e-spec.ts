@@ -1,23 +1,22 @@
 import { readFileSync } from 'node:fs';
-import { eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 
-describe('a real Prometheus that watches an egress', () => {
+describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
   let egress: PlayedEgress;
   let prometheus: PrometheusProcess;
 
+  const started = endedAfterAll(20_000);
   beforeAll(async () => {
-    egress = await PlayedEgress.start();
+    egress = started.add(await PlayedEgress.start(), (it) => it.stop());
     egress.end('answered');
     const rules = hastened(readFileSync(RULES, 'utf8'));
-    prometheus = await PrometheusProcess.start({ targets: [], egresses: [egress.target], rules });
+    prometheus = started.add(await PrometheusProcess.start({ targets: [], egresses: [egress.target], rules }), (it) =>
+      it.stop(),
+    );
   }, 40_000);
-  afterAll(async () => {
-    await prometheus.stop();
-    await egress.stop();
-  }, 20_000);
 
   const firing = async (): Promise<string[]> =>
     [...(await prometheus.firing())].filter((name) => name.startsWith('SessionEgress'));

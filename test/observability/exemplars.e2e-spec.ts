@@ -1,26 +1,25 @@
-import { eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { attributesOf, Collector } from './collector.js';
 import { ObservedBroker } from './observed-broker.js';
 import { PrometheusProcess } from './prometheus-process.js';
 
 const OPENMETRICS = 'application/openmetrics-text; version=1.0.0';
 
-describe('a real Prometheus that keeps exemplars', () => {
+describeWith('prometheus', 'a real Prometheus that keeps exemplars', () => {
   let collector: Collector;
   let broker: ObservedBroker;
   let prometheus: PrometheusProcess;
 
+  const started = endedAfterAll(20_000);
   beforeAll(async () => {
-    collector = await Collector.start();
-    broker = await ObservedBroker.start(collector.environment);
+    collector = started.add(await Collector.start(), (it) => it.close());
+    broker = started.add(await ObservedBroker.start(collector.environment), (it) => it.stop());
     await broker.session();
-    prometheus = await PrometheusProcess.start({ targets: [new URL(broker.managementUrl).host], rules: 'groups: []' });
+    prometheus = started.add(
+      await PrometheusProcess.start({ targets: [new URL(broker.managementUrl).host], rules: 'groups: []' }),
+      (it) => it.stop(),
+    );
   }, 60_000);
-  afterAll(async () => {
-    await prometheus.stop();
-    await broker.stop();
-    await collector.close();
-  }, 20_000);
 
   it('leads from the time that a renewal took to its trace', async () => {
     const ofStartup = (): string | undefined =>

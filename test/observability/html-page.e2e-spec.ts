@@ -1,4 +1,4 @@
-import { eventually } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
 import { Collector } from './collector.js';
 import { ObservedBroker } from './observed-broker.js';
 
@@ -9,14 +9,11 @@ describe('a page of HTML in place of an answer', () => {
   let collector: Collector;
   let broker: ObservedBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    collector = await Collector.start();
+    collector = started.add(await Collector.start(), (it) => it.close());
     const fault = { kind: 'garbage_body', operation: 'authorize', text: PAGE };
-    broker = await ObservedBroker.start(collector.environment, { faults: [fault] });
-  });
-  afterAll(async () => {
-    await broker.stop();
-    await collector.close();
+    broker = started.add(await ObservedBroker.start(collector.environment, { faults: [fault] }), (it) => it.stop());
   });
 
   it('is reported as HTML, and nothing of it is in log, metrics, traces, page and answers', async () => {

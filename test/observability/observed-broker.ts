@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { freePort } from '#libs/testing';
+import { freePort, startedWhole } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -31,8 +31,7 @@ export class ObservedBroker {
 
   static async start(environment: Record<string, string> = {}, setUp: ObservedSetUp = {}): Promise<ObservedBroker> {
     const broker = new ObservedBroker();
-    await broker.#start(environment, setUp);
-    return broker;
+    return startedWhole(broker, { start: () => broker.#start(environment, setUp), end: () => broker.stop() });
   }
 
   /** What must not be seen anywhere. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
-import { eventually, freePort } from '#libs/testing';
+import { eventually, freePort, startedWhole, toolPath } from '#libs/testing';
 
 export interface PrometheusOptions {
   /** host:port of each management port of a broker. */
@@ -48,7 +48,7 @@ export class PrometheusProcess {
       '--enable-feature=exemplar-storage',
       '--log.level=error',
     ];
-    this.#child = spawn('prometheus', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    this.#child = spawn(toolPath('prometheus'), args, { stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
   static async start({ targets, egresses = [], rules, alertmanager }: PrometheusOptions): Promise<PrometheusProcess> {
@@ -59,13 +59,12 @@ export class PrometheusProcess {
       configuration({ 'session-broker': targets, 'session-egress': egresses }, alertmanager),
     );
     const prometheus = new PrometheusProcess(folder, await freePort());
-    await eventually(() =>
+    const isThere = (): Promise<boolean> =>
       prometheus.query('vector(1)').then(
         () => true,
         () => false,
-      ),
-    );
-    return prometheus;
+      );
+    return startedWhole(prometheus, { start: () => eventually(isThere), end: () => prometheus.stop() });
   }
 
   /** @throws Error with what Prometheus says of the expression */
@@ -95,9 +94,12 @@ export class PrometheusProcess {
   }
 
   async stop(): Promise<void> {
-    const ended = once(this.#child, 'exit');
-    this.#child.kill('SIGTERM');
-    await ended;
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode === null && signalCode === null) {
+      const ended = once(this.#child, 'exit');
+      this.#child.kill('SIGTERM');
+      await ended;
+    }
     await rm(this.#folder, { recursive: true });
   }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { metricsIn, panels, queryOf, rules, RULES } from '../deploy/monitoring.js';
 import { PlayedEgress } from './played-egress.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
@@ -22,26 +22,25 @@ const FAULTS = [
   { kind: 'clock_skew', operation: 'authorize', merchant: 'doubtful', skewMs: 3_600_000 },
 ];
 
-describe('a real Prometheus that watches two replicas', () => {
+describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two replicas', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
   let egress: PlayedEgress;
 
+  const started = endedAfterAll(20_000);
   beforeAll(async () => {
-    watched = await WatchedReplicas.start(MERCHANTS, FAULTS, 2);
-    egress = await PlayedEgress.start();
+    watched = started.add(await WatchedReplicas.start(MERCHANTS, FAULTS, 2), (it) => it.stop());
+    egress = started.add(await PlayedEgress.start(), (it) => it.stop());
     egress.doEverything();
-    prometheus = await PrometheusProcess.start({
-      targets: watched.targets,
-      egresses: [egress.target],
-      rules: hastened(readFileSync(RULES, 'utf8')),
-    });
+    prometheus = started.add(
+      await PrometheusProcess.start({
+        targets: watched.targets,
+        egresses: [egress.target],
+        rules: hastened(readFileSync(RULES, 'utf8')),
+      }),
+      (it) => it.stop(),
+    );
   }, 40_000);
-  afterAll(async () => {
-    await prometheus.stop();
-    await egress.stop();
-    await watched.stop();
-  }, 20_000);
 
   const fires = (alert: string): Promise<void> =>
     eventually(async () => (await prometheus.firing()).has(alert), 40_000);

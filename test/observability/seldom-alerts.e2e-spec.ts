@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { eventually, TcpProxy } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually, TcpProxy } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { WatchedReplicas } from './watched-replicas.js';
@@ -17,28 +17,27 @@ const FAULTS = [
 ];
 
 /** Faults that are played at once, each on a merchant or a replica of its own. */
-describe('a real Prometheus, in trouble that is rare', () => {
+describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that is rare', () => {
   let watched: WatchedReplicas;
   let prometheus: PrometheusProcess;
   let proxy: TcpProxy;
 
+  const started = endedAfterAll(20_000);
   beforeAll(async () => {
-    watched = await WatchedReplicas.start(MERCHANTS, FAULTS, 1);
-    proxy = await TcpProxy.to(watched.redis.address.port);
+    watched = started.add(await WatchedReplicas.start(MERCHANTS, FAULTS, 1), (it) => it.stop());
+    proxy = started.add(await TcpProxy.to(watched.redis.address.port), (it) => it.close());
     await watched.add(`redis://127.0.0.1:${proxy.address.port}`);
-    prometheus = await PrometheusProcess.start({
-      targets: watched.targets,
-      rules: hastened(readFileSync(RULES, 'utf8')),
-    });
+    prometheus = started.add(
+      await PrometheusProcess.start({
+        targets: watched.targets,
+        rules: hastened(readFileSync(RULES, 'utf8')),
+      }),
+      (it) => it.stop(),
+    );
     const sessions = async (): Promise<string | undefined> =>
       (await prometheus.query('count(session_broker_session_generation)'))[0]?.value?.[1];
     await eventually(async () => (await sessions()) === '8', 20_000);
   }, 60_000);
-  afterAll(async () => {
-    await prometheus.stop();
-    await watched.stop();
-    await proxy.close();
-  }, 20_000);
 
   const isFiring = async (alert: string): Promise<boolean> => (await prometheus.firing()).has(alert);
   const recordOf = (merchant: string): string => `session-broker:{0}:merchant:${merchant}`;

@@ -1,4 +1,4 @@
-import { eventually, freePort } from '#libs/testing';
+import { endedAfterAll, eventually, freePort } from '#libs/testing';
 import { attributesOf, type CollectedSpan, Collector } from './collector.js';
 import { ObservedBroker } from './observed-broker.js';
 
@@ -10,13 +10,10 @@ describe('traces', () => {
   let collector: Collector;
   let broker: ObservedBroker;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    collector = await Collector.start();
-    broker = await ObservedBroker.start(collector.environment);
-  });
-  afterAll(async () => {
-    await broker.stop();
-    await collector.close();
+    collector = started.add(await Collector.start(), (it) => it.close());
+    broker = started.add(await ObservedBroker.start(collector.environment), (it) => it.stop());
   });
 
   const only = async (name: string, matches: (span: CollectedSpan) => boolean = () => true): Promise<CollectedSpan> => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { eventually, freePort, RedisProcess, startedWhole } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -62,9 +62,11 @@ export class WatchedReplicas {
   ): Promise<WatchedReplicas> {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-watched-'));
     const watched = new WatchedReplicas(folder, await RedisProcess.start());
-    await watched.#start(merchants, faults);
-    for (let number = 0; number < replicas; number += 1) await watched.launch().then(untilStarted);
-    return watched;
+    const start = async (): Promise<void> => {
+      await watched.#start(merchants, faults);
+      for (let number = 0; number < replicas; number += 1) await watched.launch().then(untilStarted);
+    };
+    return startedWhole(watched, { start, end: () => watched.stop() });
   }
 
   get targets(): string[] {

@@ -1,7 +1,7 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import { RedisSessionStore } from '#libs/store';
-import { RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterAll, RedisProcess } from '#libs/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { type Durations, SequenceRun, sessionStoreSteps } from './store-sequences.js';
@@ -21,26 +21,25 @@ let redis: RedisProcess;
 let plain: Redis;
 let store: RedisSessionStore;
 
+const started = endedAfterAll();
 beforeAll(async () => {
-  redis = await RedisProcess.start();
-  plain = new Redis(redis.port, '127.0.0.1');
+  redis = started.add(await RedisProcess.start(), (it) => it.stop());
+  plain = started.add(new Redis(redis.port, '127.0.0.1'), (it) => it.disconnect());
   const key = await importClientKey((await generateClientKey()).privateJwk);
-  store = await RedisSessionStore.open({
-    connection: { kind: 'single', address: redis.address, database: 0 },
-    keyPrefix: 'model',
-    keysOf: () => [key],
-    clock: new SystemClock(),
-    onStateChange: () => undefined,
-    timeouts: { commandMs: 5_000 },
-  });
+  store = started.add(
+    await RedisSessionStore.open({
+      connection: { kind: 'single', address: redis.address, database: 0 },
+      keyPrefix: 'model',
+      keysOf: () => [key],
+      clock: new SystemClock(),
+      onStateChange: () => undefined,
+      timeouts: { commandMs: 5_000 },
+    }),
+    (it) => it.close(),
+  );
 }, 60_000);
-afterAll(async () => {
-  await store.close();
-  plain.disconnect();
-  await redis.stop();
-});
 
-describe('RedisSessionStore held to the specification', () => {
+describeWith('redis-server', 'RedisSessionStore held to the specification', () => {
   it('agrees with it after any sequence of operations', async () => {
     await fc.assert(
       fc.asyncProperty(sessionStoreSteps(durations), async (steps) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, freePort, RedisProcess } from '#libs/testing';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -18,34 +18,36 @@ interface Replica {
   readonly url: string;
 }
 
-describe('a replica that is lost while it creates a session', () => {
+describeWith('redis-server', 'a replica that is lost while it creates a session', () => {
   let folder: string;
   let redis: RedisProcess;
   let sandbox: { url: string; close(): Promise<void> };
   const replicas: Replica[] = [];
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'session-broker-'));
-    redis = await RedisProcess.start();
+    folder = started.add(await mkdtemp(join(tmpdir(), 'session-broker-')), (it) => rm(it, { recursive: true }));
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
     const key = await generateClientKey();
     await writeFile(join(folder, 'shop.jwk.json'), JSON.stringify(key.privateJwk), { mode: 0o600 });
-    sandbox = await startSandbox({
-      host: '127.0.0.1',
-      port: 0,
-      clock: new SystemClock(),
-      logger: createLogger({ name: 'sandbox', level: 'error' }),
-      merchants: [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000 }],
-    });
+    sandbox = started.add(
+      await startSandbox({
+        host: '127.0.0.1',
+        port: 0,
+        clock: new SystemClock(),
+        logger: createLogger({ name: 'sandbox', level: 'error' }),
+        merchants: [{ id: 'shop', serviceCode: SERVICE_CODE, publicJwk: key.publicJwk, lifetimeMs: 60_000 }],
+      }),
+      (it) => it.close(),
+    );
+    started.add(replicas, endAll);
   });
-  afterEach(async () => {
+  async function endAll(): Promise<void> {
     for (const { process } of replicas.splice(0)) {
       process.signal('SIGKILL');
       await process.ended;
     }
-    await sandbox.close();
-    await redis.stop();
-    await rm(folder, { recursive: true });
-  });
+  }
 
   function control(method: string, path: string, body?: object): Promise<unknown> {
     return sandboxControl(sandbox.url, { method, path, body });

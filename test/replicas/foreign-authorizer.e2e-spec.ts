@@ -1,4 +1,4 @@
-import { eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 const PAUSE_MS = 15_000;
@@ -18,16 +18,16 @@ interface Shown {
  * Three replicas as processes, a real Redis, a gateway that supersedes at once, and somebody else with our service
  * code.
  */
-describe('somebody else who creates sessions, before three replicas', () => {
+describeWith('redis-server', 'somebody else who creates sessions, before three replicas', () => {
   let watched: WatchedReplicas;
   let rivalCalls = 0;
 
+  const started = endedAfterAll(20_000);
   beforeAll(async () => {
     const shop = { id: 'shop', lifetimeMs: 86_400_000, supersedes: true, foreignAuthorizerPause: '15s' };
-    watched = await WatchedReplicas.start([shop], [], 3);
+    watched = started.add(await WatchedReplicas.start([shop], [], 3), (it) => it.stop());
     await eventually(async () => (await listed()).every(({ state }) => state === 'fresh'));
   }, 40_000);
-  afterAll(() => watched.stop(), 20_000);
 
   const ask = (replica: number, path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };

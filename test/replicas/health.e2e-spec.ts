@@ -1,4 +1,4 @@
-import { eventually } from '#libs/testing';
+import { describeWith, eventually } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /** What the kubelet gives a probe unless told otherwise. */
@@ -25,7 +25,7 @@ interface Sample {
   readonly read: number;
 }
 
-describe('the health of a replica', () => {
+describeWith('redis-server', 'the health of a replica', () => {
   let watched: WatchedReplicas;
 
   afterEach(() => watched.stop());

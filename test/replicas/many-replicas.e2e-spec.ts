@@ -1,16 +1,16 @@
-import { eventually, RedisProcess } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, RedisProcess } from '#libs/testing';
 import { faultsOf, spreadsOf } from './history-checker.js';
 import { ReplicaGroup } from './replica-group.js';
 
 const single = (redis: RedisProcess) => () => ({ kind: 'single', address: redis.address, database: 0 }) as const;
 
-describe('many replicas on one Redis', () => {
+describeWith('redis-server', 'many replicas on one Redis', () => {
   let redis: RedisProcess;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    redis = await RedisProcess.start();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
   });
-  afterEach(() => redis.stop());
 
   it('make one create call per merchant when fifty start at once on an empty store', async () => {
     const merchants = ['shop', 'kiosk', 'depot'];

@@ -1,7 +1,7 @@
 import { msBetween } from '#libs/clock';
 import type { Session } from '#libs/session';
 import type { RedisConnection } from '#libs/store';
-import { eventually, RedisProcess, startRedisSentinel, TcpProxy } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, RedisProcess, startRedisSentinel, TcpProxy } from '#libs/testing';
 import { faultsOf } from './history-checker.js';
 import { ReplicaGroup } from './replica-group.js';
 
@@ -29,19 +29,19 @@ function allNotice(group: ReplicaGroup, since: readonly number[]): () => boolean
 const failuresOf = (group: ReplicaGroup): number[] =>
   group.members.map(({ events }) => events.of('store_failed').length);
 
-describe('a Redis', () => {
+describeWith('redis-server', 'a Redis', () => {
   let redis: RedisProcess;
   let group: ReplicaGroup;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    redis = await RedisProcess.start();
-    group = await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => to(redis.address) });
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
+    group = started.add(
+      await ReplicaGroup.start({ replicas: 3, lifetimeMs: 30_000, settings, redis: () => to(redis.address) }),
+      (it) => it.close(),
+    );
     await eventually(() => group.agrees());
     group.startReading();
-  });
-  afterEach(async () => {
-    await group.close();
-    await redis.stop();
   });
 
   it('that is killed and comes back empty costs no call, and no read', async () => {
@@ -85,7 +85,7 @@ describe('a Redis', () => {
   }, 30_000);
 });
 
-describe('a network', () => {
+describeWith('redis-server', 'a network', () => {
   it('that is cut between one replica and Redis leaves it serving until expiry, and heals to the newest session', async () => {
     const redis = await RedisProcess.start();
     const proxy = await TcpProxy.to(redis.port);
@@ -121,7 +121,7 @@ describe('a network', () => {
   }, 40_000);
 });
 
-describe('a store outage in which replicas may authorize alone', () => {
+describeWith('redis-server', 'a store outage in which replicas may authorize alone', () => {
   it('ends with one more session, newer than theirs, on all of them, and none of them was ever without one', async () => {
     const redis = await RedisProcess.start();
     const authorize = { ...settings, onStoreOutage: 'authorize' } as const;
@@ -150,7 +150,7 @@ describe('a store outage in which replicas may authorize alone', () => {
   }, 40_000);
 });
 
-describe('a failover by Sentinel', () => {
+describeWith('redis-server', 'a failover by Sentinel', () => {
   it('costs at most one call, and no read', async () => {
     const fixture = await startRedisSentinel();
     const sentinels = fixture.sentinels.map(({ address }) => address);

@@ -4,7 +4,7 @@ import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import { type Session, SessionReplica, type SessionSettings } from '#libs/session';
 import { type RedisConnection, RedisSessionStore } from '#libs/store';
 import { createLogger } from '#libs/telemetry';
-import { eventually, RecordedEvents, someSettings } from '#libs/testing';
+import { eventually, RecordedEvents, someSettings, startedWhole } from '#libs/testing';
 import { graceMsFor } from '../../apps/broker/src/renewal/grace-of-store.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import type { Observation } from './history-checker.js';
@@ -60,9 +60,11 @@ export class ReplicaGroup {
 
   static async start(options: GroupOptions): Promise<ReplicaGroup> {
     const group = new ReplicaGroup(options);
-    await group.#startGateway();
-    await Promise.all(Array.from({ length: options.replicas }, () => group.add()));
-    return group;
+    const start = async (): Promise<void> => {
+      await group.#startGateway();
+      await Promise.all(Array.from({ length: options.replicas }, () => group.add()));
+    };
+    return startedWhole(group, { start, end: () => group.close() });
   }
 
   /** Starts one more replica. */

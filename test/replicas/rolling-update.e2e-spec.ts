@@ -1,4 +1,5 @@
 import { SessionBroker } from '#libs/client';
+import { describeWith } from '#libs/testing';
 import { payInLoop } from '../bench/payment-loop.js';
 import { TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 import { RoundRobin } from './round-robin.js';
@@ -6,7 +7,7 @@ import { RoundRobin } from './round-robin.js';
 const REPLICAS = 3;
 const LIFETIME_MS = 5_000;
 
-describe('a rolling update of three replicas, under load', () => {
+describeWith('redis-server', 'a rolling update of three replicas, under load', () => {
   it('fails no payment, shows no consumer an older session, and costs no create call', async () => {
     const merchant = { id: 'shop', lifetimeMs: LIFETIME_MS, supersedes: true, budget: 100 };
     const watched = await WatchedReplicas.start([merchant], [], REPLICAS);

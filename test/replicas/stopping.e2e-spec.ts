@@ -1,4 +1,4 @@
-import { eventually, TcpProxy } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, TcpProxy } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /**
@@ -7,13 +7,13 @@ import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-r
 const MAX_STOP_MS = 10_000 + 6_000;
 const SESSION = { id: 'shop', lifetimeMs: 600_000, timeout: '60s', required: true };
 
-describe('a replica that is asked to end', () => {
+describeWith('redis-server', 'a replica that is asked to end', () => {
   let watched: WatchedReplicas;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
-    watched = await WatchedReplicas.start([SESSION], [], 0);
+    watched = started.add(await WatchedReplicas.start([SESSION], [], 0), (it) => it.stop());
   });
-  afterEach(() => watched.stop());
 
   /** The gateway takes the next create call and does not answer it. */
   async function holdNext(): Promise<() => Promise<unknown>> {

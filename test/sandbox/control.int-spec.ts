@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
-import { FakeClock } from '#libs/testing';
+import { endedAfterEach, FakeClock } from '#libs/testing';
 import { generateKeyPair, thumbprint } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { msgCodeOf, RunningSandbox } from './running-sandbox.js';
 
@@ -10,11 +10,11 @@ describe('control of the sandbox', () => {
   let clock: FakeClock;
   let sandbox: RunningSandbox;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:00:00.000Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
   });
-  afterEach(() => sandbox.close());
 
   const status = async (method: string, path: string): Promise<number> =>
     (await sandbox.send(`/control${path}`, { method })).status;

@@ -1,5 +1,5 @@
 import { request as httpRequest } from 'node:http';
-import { FakeClock } from '#libs/testing';
+import { endedAfterEach, FakeClock } from '#libs/testing';
 import { AUTHORIZE, msgCodeOf, RunningSandbox } from './running-sandbox.js';
 
 /** The error that a call ends with; undici hides the one of the socket as its cause. */
@@ -17,12 +17,12 @@ describe('a fault', () => {
   let clock: FakeClock;
   let sandbox: RunningSandbox;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:00:00.000Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register();
   });
-  afterEach(() => sandbox.close());
 
   const arrived = (count = 1): Promise<unknown> => sandbox.calls(`?waitFor=${count}&until=arrived`);
   const lastCall = async () => (await sandbox.calls('?waitFor=1')).calls.at(-1);

@@ -1,4 +1,4 @@
-import { FakeClock } from '#libs/testing';
+import { endedAfterEach, FakeClock } from '#libs/testing';
 import { sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { generateKeyPair, readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
 import { AUTHORIZE, msgCodeOf, RunningSandbox } from './running-sandbox.js';
@@ -10,12 +10,12 @@ describe('the played gateway', () => {
   let clock: FakeClock;
   let sandbox: RunningSandbox;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:19:52.099Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register();
   });
-  afterEach(() => sandbox.close());
 
   describe('create session', () => {
     it('gives the full form: two tokens, device, serverPublic and all three moments of expiry', async () => {

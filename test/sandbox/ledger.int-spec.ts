@@ -1,4 +1,4 @@
-import { FakeClock } from '#libs/testing';
+import { endedAfterEach, FakeClock } from '#libs/testing';
 import { CREATE_ORDER, ledgerOf, orderRequest, PaymentDesk } from './payment-desk.js';
 import { RunningSandbox } from './running-sandbox.js';
 
@@ -7,13 +7,13 @@ describe('the ledger of payments', () => {
   let sandbox: RunningSandbox;
   let desk: PaymentDesk;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:00:00.000Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register({ supersedes: true });
     desk = await PaymentDesk.open(sandbox);
   });
-  afterEach(() => sandbox.close());
 
   const settings = (body: object): Promise<unknown> => sandbox.control('/settings', { method: 'PATCH', body });
   const totals = async (query = ''): Promise<unknown> => (await ledgerOf(sandbox, query)).totals;

@@ -1,4 +1,4 @@
-import { eventually, FakeClock } from '#libs/testing';
+import { endedAfterEach, eventually, FakeClock } from '#libs/testing';
 import { openCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { NotificationReceiver } from './notification-receiver.js';
 import { PaymentDesk } from './payment-desk.js';
@@ -18,16 +18,13 @@ describe('notifications of the played gateway', () => {
   let desk: PaymentDesk;
   let receiver: NotificationReceiver;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:00:00.000Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register({ lifetimeMs: 86_400_000 });
     desk = await PaymentDesk.open(sandbox);
-    receiver = await NotificationReceiver.start();
-  });
-  afterEach(async () => {
-    await sandbox.close();
-    await receiver.close();
+    receiver = started.add(await NotificationReceiver.start(), (it) => it.close());
   });
 
   const sent = (): Promise<readonly SentNotification[]> => sandbox.control('/notifications', { method: 'GET' });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { FakeClock } from '#libs/testing';
+import { endedAfterEach, FakeClock } from '#libs/testing';
 import { CREATE_ORDER, EXECUTE_PURCHASE, orderRequest, PaymentDesk, REFUND } from './payment-desk.js';
 import { RunningSandbox } from './running-sandbox.js';
 
@@ -10,13 +10,13 @@ describe('payments at the played gateway', () => {
   let sandbox: RunningSandbox;
   let desk: PaymentDesk;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:00:00.000Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register({ supersedes: true });
     desk = await PaymentDesk.open(sandbox);
   });
-  afterEach(() => sandbox.close());
 
   describe('an order on the hosted page', () => {
     it('is created with all published members, and no member is null', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { SystemClock } from '#libs/clock';
-import { eventually } from '#libs/testing';
+import { endedAfterAll, eventually } from '#libs/testing';
 import { NotificationReceiver } from './notification-receiver.js';
 import { ledgerOf, orderRequest } from './payment-desk.js';
 import { PublishedSdk, SdkError } from './published-sdk.js';
@@ -14,10 +14,13 @@ describe('a client of the shape of the published SDK', () => {
   let receiver: NotificationReceiver;
   let sdk: PublishedSdk;
 
+  const started = endedAfterAll();
   beforeAll(async () => {
-    sandbox = await RunningSandbox.start(new SystemClock(), { settings: { settleMs: 10 } });
+    sandbox = started.add(await RunningSandbox.start(new SystemClock(), { settings: { settleMs: 10 } }), (it) =>
+      it.close(),
+    );
     await sandbox.register({ supersedes: true, merchantId: 'terminal-1' });
-    receiver = await NotificationReceiver.start();
+    receiver = started.add(await NotificationReceiver.start(), (it) => it.close());
     const published = await sandbox.send('/_sandbox/payment-key', { method: 'GET' });
     const { jwk } = (await published.json()) as { readonly jwk: Record<string, string> };
     sdk = new PublishedSdk({
@@ -26,10 +29,6 @@ describe('a client of the shape of the published SDK', () => {
       privateKey: sandbox.own.privateKey.export({ format: 'jwk' }),
       paymentKey: jwk,
     });
-  });
-  afterAll(async () => {
-    await sandbox.close();
-    await receiver.close();
   });
 
   const purchase = (members: object = {}): Promise<Readonly<Record<string, unknown>>> =>

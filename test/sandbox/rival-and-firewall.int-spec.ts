@@ -1,4 +1,4 @@
-import { FakeClock } from '#libs/testing';
+import { endedAfterEach, FakeClock } from '#libs/testing';
 import { CREATE_ORDER, ledgerOf, orderRequest, PaymentDesk } from './payment-desk.js';
 import { msgCodeOf, RunningSandbox } from './running-sandbox.js';
 
@@ -6,12 +6,12 @@ describe('what others do to the played gateway', () => {
   let clock: FakeClock;
   let sandbox: RunningSandbox;
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     clock = new FakeClock('2026-03-18T12:00:00.000Z');
-    sandbox = await RunningSandbox.start(clock);
+    sandbox = started.add(await RunningSandbox.start(clock), (it) => it.close());
     await sandbox.register({ supersedes: true });
   });
-  afterEach(() => sandbox.close());
 
   describe('a rival with the same service code', () => {
     const start = (body: object = {}): Promise<unknown> => sandbox.control('/merchants/shop/rival', { body });

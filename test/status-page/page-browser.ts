@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
+import { toolPath } from '#libs/testing';
 
 const ARGUMENTS = [
   '--no-sandbox',
@@ -25,7 +26,7 @@ interface AxeResults {
 /** A real Chromium with a profile of its own, started once for a file of tests. */
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    executablePath: toolPath('chromium'),
     args: ARGUMENTS,
     // Their default is `--headless` and a fresh profile below the folder of temporary files.
     headless: true,

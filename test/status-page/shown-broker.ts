@@ -5,7 +5,7 @@ import { SystemClock } from '#libs/clock';
 import { loadConfiguration } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
 import { createLogger } from '#libs/telemetry';
-import { freePort } from '#libs/testing';
+import { freePort, startedWhole } from '#libs/testing';
 import { type RunningBroker, startBroker } from '../../apps/broker/src/broker.js';
 import { startSandbox } from '../../apps/sandbox/src/sandbox.js';
 import { sandboxControl } from '../sandbox/sandbox-control.js';
@@ -37,9 +37,11 @@ export class ShownBroker {
     const logger = createLogger({ name: 'sandbox', level: 'error' });
     const sandbox = await startSandbox({ host: '127.0.0.1', port: 0, clock: new SystemClock(), logger, merchants: [] });
     const shown = new ShownBroker(folder, sandbox, await freePort());
-    await shown.#configure();
-    await shown.startBroker();
-    return shown;
+    const start = async (): Promise<void> => {
+      await shown.#configure();
+      await shown.startBroker();
+    };
+    return startedWhole(shown, { start, end: () => shown.stop() });
   }
 
   get url(): string {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { MAX_VIEWERS, type StatusDocument } from '#libs/status-page';
-import { eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
 import { LONG_ID, ShownBroker } from './shown-broker.js';
@@ -31,17 +31,14 @@ let broker: ShownBroker;
 let browser: Browser;
 const open: WatchedPage[] = [];
 
+const started = endedAfterAll();
 beforeAll(async () => {
-  [broker, browser] = await Promise.all([ShownBroker.start(), openBrowser()]);
-}, 30_000);
+  browser = started.add(await openBrowser(), (it) => it.close());
+  broker = started.add(await ShownBroker.start(), (it) => it.stop());
+}, 60_000);
 
 afterEach(async () => {
   for (const page of open.splice(0)) await page.close();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await broker.stop();
 });
 
 async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Promise<WatchedPage> {
@@ -50,7 +47,7 @@ async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Prom
   return page;
 }
 
-describe('the status page in a browser', () => {
+describeWith('chromium', 'the status page in a browser', () => {
   it(
     'shows merchants, store, gateway and replica, asks no other server, and gives no cause for complaint',
     async () => {
@@ -256,7 +253,7 @@ describe('the status page in a browser', () => {
   );
 });
 
-describe('the routes of the status page', () => {
+describeWith('chromium', 'the routes of the status page', () => {
   it(
     'say what a browser may do with them, and when it need not ask again',
     async () => {

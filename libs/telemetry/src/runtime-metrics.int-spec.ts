@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { describeWith, toolPath } from '#libs/testing';
 import { createLogger } from './logger.js';
 import { startTelemetry, type Telemetry } from './telemetry.js';
 
@@ -47,12 +48,14 @@ describe('the metrics of the process and of Node.js', () => {
     expect(await valueOf(`nodejs_version_info{${version}}`)).toBe(1);
   });
 
-  it('are well-formed by the lint of Prometheus, but for names that are known so', async () => {
-    const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
-      input: await scraped(telemetry),
-      encoding: 'utf8',
+  describeWith('prometheus', 'by promtool', () => {
+    it('are well-formed by the lint of Prometheus, but for names that are known so', async () => {
+      const { stdout, stderr } = spawnSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], {
+        input: await scraped(telemetry),
+        encoding: 'utf8',
+      });
+      const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
+      expect(complaints.sort()).toEqual(KNOWN_COMPLAINTS);
     });
-    const complaints = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
-    expect(complaints.sort()).toEqual(KNOWN_COMPLAINTS);
   });
 });

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Meter, SpanContext } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { instantFromEpochMs, VirtualClock } from '#libs/clock';
+import { describeWith, toolPath } from '#libs/testing';
 import { Exemplars } from './exemplars.js';
 import { createInstruments } from './instruments.js';
 import { ScrapeReader } from './scrape-reader.js';
@@ -90,10 +91,14 @@ describe('a scrape', () => {
     expect(gunzipSync(body).toString()).toBe(plain.toString());
   });
 
-  it('is what promtool takes for well-formed', async () => {
-    const { body } = await ask(reader);
-    const described = body.toString().replaceAll(/^(# HELP \S+) $/gm, '$1 Something');
-    expect(execFileSync('promtool', ['check', 'metrics'], { input: described, encoding: 'utf8' })).toBe('');
+  describeWith('prometheus', 'by promtool', () => {
+    it('is what promtool takes for well-formed', async () => {
+      const { body } = await ask(reader);
+      const described = body.toString().replaceAll(/^(# HELP \S+) $/gm, '$1 Something');
+      expect(
+        execFileSync(toolPath('prometheus', 'promtool'), ['check', 'metrics'], { input: described, encoding: 'utf8' }),
+      ).toBe('');
+    });
   });
 
   it('shows no gauge of what is gone', async () => {

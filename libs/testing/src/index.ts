@@ -23,3 +23,5 @@ export { TestAuthority, type CertificateWish, type TestCertificate } from './tes
 export { TestIssuer, type SigningAlgorithm } from './test-issuer.js';
 export { freePort, RedisProcess } from './redis-process.js';
 export { startRedisCluster, startRedisSentinel } from './redis-topologies.js';
+export { describeWith, toolPath, type Requirement } from './needed-tools.js';
+export { endedAfterAll, endedAfterEach, Started, startedWhole } from './started.js';

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { toolPath } from './needed-tools.js';
+import { startedWhole } from './started.js';
 
 const READY_WITHIN_MS = 15_000;
 
@@ -27,12 +29,6 @@ interface RedisProcessOptions {
   readonly sentinel?: readonly string[];
 }
 
-/** A test run that is cut short must not leave servers behind. */
-const running = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
-
 /** One redis-server of a test, on a loopback port of its own, keeping nothing on disk. Stop it when done. */
 export class RedisProcess {
   readonly port: number;
@@ -42,8 +38,7 @@ export class RedisProcess {
 
   static async start(options: RedisProcessOptions = {}): Promise<RedisProcess> {
     const redis = new RedisProcess(await freePort(), options);
-    await redis.start();
-    return redis;
+    return startedWhole(redis, { start: () => redis.start(), end: () => redis.stop() });
   }
 
   private constructor(port: number, options: RedisProcessOptions) {
@@ -62,10 +57,8 @@ export class RedisProcess {
   /** Starts it (again) on the same port; empty, since nothing was kept. */
   async start(): Promise<void> {
     const args = this.#options.sentinel === undefined ? this.#serverArgs() : this.#sentinelArgs(this.#options.sentinel);
-    const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(toolPath('redis-server'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
-    running.add(child);
-    child.once('exit', () => running.delete(child));
     await untilReady(child);
   }
 
@@ -90,7 +83,11 @@ export class RedisProcess {
 
   /** One command by redis-cli, on the plain port; its output. */
   cli(...command: readonly string[]): string {
-    return execFileSync('redis-cli', ['-h', '127.0.0.1', '-p', String(this.port), ...command], { encoding: 'utf8' });
+    return execFileSync(
+      toolPath('redis-server', 'redis-cli'),
+      ['-h', '127.0.0.1', '-p', String(this.port), ...command],
+      { encoding: 'utf8' },
+    );
   }
 
   #serverArgs(): string[] {
@@ -113,7 +110,7 @@ export class RedisProcess {
   async #end(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
     await ended;

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { eventually } from './eventually.js';
+import { toolPath } from './needed-tools.js';
 import { freePort, RedisProcess } from './redis-process.js';
 
 interface RedisClusterFixture {
@@ -11,7 +12,9 @@ interface RedisClusterFixture {
 export async function startRedisCluster(): Promise<RedisClusterFixture> {
   const nodes = await Promise.all([1, 2, 3].map(startClusterNode));
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-  execFileSync('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-yes'], { encoding: 'utf8' });
+  execFileSync(toolPath('redis-server', 'redis-cli'), ['--cluster', 'create', ...addresses, '--cluster-yes'], {
+    encoding: 'utf8',
+  });
   for (const node of nodes) await eventually(() => node.cli('cluster', 'info').includes('cluster_state:ok'));
   return { nodes, stop: () => stopAll(nodes) };
 }

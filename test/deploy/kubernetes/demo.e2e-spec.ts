@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually, freePort, RedisProcess } from '#libs/testing';
+import { describeWith, eventually, freePort, RedisProcess } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
 import { folder } from './manifests.js';
 import { prepareDemo } from './prepare-demo.js';
@@ -13,7 +13,7 @@ function loopback(): readonly string[] {
 }
 
 /** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders are others. */
-describe('the demo overlay', () => {
+describeWith('redis-server', 'the demo overlay', () => {
   let copy: string;
   const programs: ProgramProcess[] = [];
   let redis: RedisProcess | undefined;

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Requirement } from '../../interop/availability.js';
+import type { Requirement } from '#libs/testing';
 import { fileOfZip } from './zip-file.js';
 
 export const root = join(import.meta.dirname, '..', '..', '..');

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { program } from '../availability.js';
+import { toolPath } from '#libs/testing';
 import { runToEnd } from './child.js';
 import type { Jwk, Peer } from './peer.js';
 
@@ -11,29 +11,35 @@ const AT_A_TIME = 4;
 
 /** Debian's `jose`, written in C on OpenSSL and Jansson (latchset/jose). */
 export const joseCli: Peer = {
-  requirement: program('jose', ['jose', 'alg'], 'on Debian: apt-get install jose'),
+  tool: 'jose',
 
   async generateKey() {
-    const key = await runToEnd(['jose', 'jwk', 'gen', '-i', '{"kty":"EC","crv":"P-384"}']);
+    const key = await runToEnd([toolPath('jose'), 'jwk', 'gen', '-i', '{"kty":"EC","crv":"P-384"}']);
     return JSON.parse(key.toString()) as Jwk;
   },
 
   async thumbprint(publicJwk) {
-    const printed = await runToEnd(['jose', 'jwk', 'thp', '-a', 'S256', '-i', '-'], JSON.stringify(publicJwk));
+    const printed = await runToEnd(
+      [toolPath('jose'), 'jwk', 'thp', '-a', 'S256', '-i', '-'],
+      JSON.stringify(publicJwk),
+    );
     return printed.toString().trim();
   },
 
   seal: (plaintexts, publicJwk) =>
     withKeyFile(publicJwk, (keyFile) =>
       inLanes(plaintexts, async (plaintext) => {
-        const jwe = await runToEnd(['jose', 'jwe', 'enc', '-i', TEMPLATE, '-I', '-', '-k', keyFile, '-c'], plaintext);
+        const jwe = await runToEnd(
+          [toolPath('jose'), 'jwe', 'enc', '-i', TEMPLATE, '-I', '-', '-k', keyFile, '-c'],
+          plaintext,
+        );
         return jwe.toString().trim();
       }),
     ),
 
   open: (jwes, privateJwk) =>
     withKeyFile(privateJwk, (keyFile) =>
-      inLanes(jwes, (jwe) => runToEnd(['jose', 'jwe', 'dec', '-i', '-', '-k', keyFile, '-O', '-'], jwe)),
+      inLanes(jwes, (jwe) => runToEnd([toolPath('jose'), 'jwe', 'dec', '-i', '-', '-k', keyFile, '-O', '-'], jwe)),
     ),
 };
 

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { program } from '../availability.js';
+import { toolPath } from '#libs/testing';
 import { runToEnd } from './child.js';
 import type { Jwk, Peer } from './peer.js';
 
-/** The distribution's interpreter, by path: another Python on the PATH does not have the package. */
-const PYTHON = '/usr/bin/python3';
+/** The distribution's interpreter, since another Python on the PATH does not have the package. */
+const python = (): string => toolPath('jwcrypto', '/usr/bin/python3');
 const SCRIPT = join(import.meta.dirname, 'jwcrypto_peer.py');
 
 /** Debian's `python3-jwcrypto`, on pyca/cryptography. One process answers a whole batch, a line each. */
 export const jwcrypto: Peer = {
-  requirement: program('jwcrypto', [PYTHON, '-c', 'import jwcrypto'], 'on Debian: apt-get install python3-jwcrypto'),
+  tool: 'jwcrypto',
 
   generateKey: async () => JSON.parse(await only(ask('generate', {}, ['']))) as Jwk,
   thumbprint: (publicJwk) => only(ask('thumbprint', publicJwk, [''])),
@@ -25,7 +25,7 @@ export const jwcrypto: Peer = {
 
 async function ask(verb: string, key: Jwk, lines: readonly string[]): Promise<string[]> {
   const input = [JSON.stringify(key), ...lines].map((line) => `${line}\n`).join('');
-  const output = (await runToEnd([PYTHON, SCRIPT, verb], input)).toString();
+  const output = (await runToEnd([python(), SCRIPT, verb], input)).toString();
   return output.split('\n').slice(0, -1);
 }
 

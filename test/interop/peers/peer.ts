@@ -1,10 +1,9 @@
-import type { Requirement } from '../availability.js';
-
 export type Jwk = Readonly<Record<string, unknown>>;
 
 /** A foreign implementation of the profile. It shares no code with ours, so a common mistake would be a coincidence. */
 export interface Peer {
-  readonly requirement: Requirement;
+  /** Its name in tools/test-tools.json. */
+  readonly tool: string;
   /** A private key on P-384, as the peer writes one. */
   generateKey(): Promise<Jwk>;
   /** The RFC 7638 thumbprint, SHA-256, base64url. */

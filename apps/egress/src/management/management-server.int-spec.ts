@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { SystemClock } from '#libs/clock';
+import { endedAfterEach } from '#libs/testing';
 import type { EgressReadiness } from './egress-readiness.js';
 import { type Management, openManagement } from './management-server.js';
 
@@ -18,11 +19,11 @@ describe('the management port of the egress', () => {
       clock: new SystemClock(),
     });
 
+  const started = endedAfterEach();
   beforeEach(async () => {
     readiness = () => READY;
-    management = await open();
+    management = started.add(await open(), (it) => it.close());
   });
-  afterEach(() => management.close());
 
   const ask = (path: string, init: RequestInit = {}): Promise<Response> => fetch(management.url + path, init);
 

@@ -1,7 +1,15 @@
 import { SystemClock } from '#libs/clock';
 import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Session, StoredSession } from '#libs/session';
-import { aClaim, aPublication, aRecordedFailure, aSession, RedisProcess } from '#libs/testing';
+import {
+  aClaim,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  describeWith,
+  endedAfterAll,
+  RedisProcess,
+} from '#libs/testing';
 import { Redis } from 'ioredis';
 import { inspect } from 'node:util';
 import { RedisSessionStore } from './redis-session-store.js';
@@ -16,10 +24,10 @@ let redis: RedisProcess;
 let prefixes = 0;
 const closers: (() => Promise<unknown>)[] = [];
 
+const started = endedAfterAll();
 beforeAll(async () => {
-  redis = await RedisProcess.start();
+  redis = started.add(await RedisProcess.start(), (it) => it.stop());
 }, 60_000);
-afterAll(() => redis.stop());
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
@@ -75,7 +83,7 @@ function observer(): Redis {
 
 const merchantKey = (prefix: string, merchant: string): string => `${prefix}:{0}:merchant:${merchant}`;
 
-describe('a session at rest', () => {
+describeWith('redis-server', 'a session at rest', () => {
   it('is in no key, value, message or slow log entry of Redis in clear, nor is any key', async () => {
     const { key, scalar } = await aKey();
     const client = observer();
@@ -172,7 +180,7 @@ describe('a session at rest', () => {
   });
 });
 
-describe('the number of keys', () => {
+describeWith('redis-server', 'the number of keys', () => {
   it('does not grow with renewals', async () => {
     const prefix = nextPrefix();
     const store = await open(prefix, [(await aKey()).key]);

@@ -1,5 +1,5 @@
 import type { ClaimRequest, SessionStore, StoredState } from '#libs/session';
-import { aBudget, aClaim, lease, stateOf as stateIn, RedisProcess } from '#libs/testing';
+import { aBudget, aClaim, describeWith, lease, RedisProcess, stateOf as stateIn } from '#libs/testing';
 import { encodeFailure } from './announcement-codec.js';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { defineScript } from './redis-script.js';
@@ -34,7 +34,7 @@ async function reply(known: number): Promise<unknown> {
   return state;
 }
 
-describe('a number', () => {
+describeWith('redis-server', 'a number', () => {
   it.each<[known: number, generation: number, isBelieved: boolean]>([
     [4e15, 4e15 + TEN_YEARS_MS, true],
     [4e15, 4e15 + TEN_YEARS_MS + 1, false],
@@ -65,7 +65,7 @@ describe('a number', () => {
   });
 });
 
-describe('a text', () => {
+describeWith('redis-server', 'a text', () => {
   const failureOf = (bytes: number): string => {
     const failure = encodeFailure({ kind: 'refused', at: Date.now() as never });
     return `${failure}${' '.repeat(bytes - failure.length)}`;
@@ -87,7 +87,7 @@ describe('a text', () => {
   });
 });
 
-describe('a lease', () => {
+describeWith('redis-server', 'a lease', () => {
   it.each<[string, Record<string, string>]>([
     ['an owner', { leaseEndsAt: String(Date.now() + 60_000) }],
     ['an end', { owner: 'replica-1' }],
@@ -120,7 +120,7 @@ describe('a lease', () => {
   });
 });
 
-describe('a cool-down of the future, since the clock was set back', () => {
+describeWith('redis-server', 'a cool-down of the future, since the clock was set back', () => {
   it('holds up a claim that carries one, however short, and no other', async () => {
     const cooledDownAt = Date.now() + 3_600_000;
     await write({ cooledDownAt });
@@ -135,7 +135,7 @@ describe('a cool-down of the future, since the clock was set back', () => {
   });
 });
 
-describe('calls', () => {
+describeWith('redis-server', 'calls', () => {
   const made = async (...agoMs: number[]): Promise<number[]> => {
     const nowMs = Date.now();
     for (const ago of agoMs) await keys.client.zadd(keys.callsOf('shop'), nowMs - ago, `call-${ago}`);
@@ -179,7 +179,7 @@ describe('calls', () => {
   });
 });
 
-describe('what a read is answered', () => {
+describeWith('redis-server', 'what a read is answered', () => {
   /** Neither a due moment nor a session that died early. */
   const nothing = ['', '', ''];
 

@@ -6,6 +6,7 @@ import {
   aPublication,
   aRecordedFailure,
   aSession,
+  describeWith,
   lease,
   RedisProcess,
   stateOf as stateIn,
@@ -82,37 +83,38 @@ function numbersOf(value: string): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, value]));
 }
 
-describe.each(Object.entries(damages))('when %s', (_name, damage) => {
-  it('every operation goes on for the merchant, and nothing changes for another', async () => {
-    await store.enrol(['hurt', 'well']);
-    await published('hurt');
-    const generation = await published('well', 0);
-    const before = await stateOf('well');
-    await damage('hurt');
+for (const [name, damage] of Object.entries(damages))
+  describeWith('redis-server', `when ${name}`, () => {
+    it('every operation goes on for the merchant, and nothing changes for another', async () => {
+      await store.enrol(['hurt', 'well']);
+      await published('hurt');
+      const generation = await published('well', 0);
+      const before = await stateOf('well');
+      await damage('hurt');
 
-    const {
-      states: [hurt, well],
-    } = await store.read(['hurt', 'well'].map((merchant) => ({ merchant, known: 0 })));
-    expect(well?.stored).toMatchObject({ kind: 'session', session: { generation } });
-    expect(well?.dueMark).toBe(before.dueMark);
-    expect(hurt?.dueInMs ?? 0).toBeLessThanOrEqual(60_000);
-    await store.enrol(['hurt', 'well']);
-    expect((await store.due(10)).merchants).toContain('well');
-    const other = await store.claim(aClaim({ merchant: 'well', newerThan: generation }));
-    expect(other.kind).toBe('claimed');
+      const {
+        states: [hurt, well],
+      } = await store.read(['hurt', 'well'].map((merchant) => ({ merchant, known: 0 })));
+      expect(well?.stored).toMatchObject({ kind: 'session', session: { generation } });
+      expect(well?.dueMark).toBe(before.dueMark);
+      expect(hurt?.dueInMs ?? 0).toBeLessThanOrEqual(60_000);
+      await store.enrol(['hurt', 'well']);
+      expect((await store.due(10)).merchants).toContain('well');
+      const other = await store.claim(aClaim({ merchant: 'well', newerThan: generation }));
+      expect(other.kind).toBe('claimed');
 
-    const leased = await leaseOf('hurt', 9);
-    expect(leased.fence % 2).toBe(0);
-    expect(leased.fence).toBeLessThan(Date.now() + HOUR_MS);
-    expect(await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
-    const next = await published('hurt');
-    expect((await stateOf('hurt')).stored).toMatchObject({ kind: 'session', session: { generation: next } });
-    const session = aSession({ merchant: 'hurt', generation: next + 1 });
-    expect(await store.offer(anOffer(session, { known: next }))).toMatchObject({ kind: 'taken', isContested: false });
+      const leased = await leaseOf('hurt', 9);
+      expect(leased.fence % 2).toBe(0);
+      expect(leased.fence).toBeLessThan(Date.now() + HOUR_MS);
+      expect(await store.release(leased, { called: true, nextDueInMs: 0, failure: aRecordedFailure() })).toBe(true);
+      const next = await published('hurt');
+      expect((await stateOf('hurt')).stored).toMatchObject({ kind: 'session', session: { generation: next } });
+      const session = aSession({ merchant: 'hurt', generation: next + 1 });
+      expect(await store.offer(anOffer(session, { known: next }))).toMatchObject({ kind: 'taken', isContested: false });
+    });
   });
-});
 
-describe('a record that is damaged', () => {
+describeWith('redis-server', 'a record that is damaged', () => {
   it.each([
     ['its hash is a string', 0],
     ['every number is beyond belief', 0],
@@ -160,7 +162,7 @@ describe('a record that is damaged', () => {
   });
 });
 
-describe('the index of due moments', () => {
+describeWith('redis-server', 'the index of due moments', () => {
   it('lists its merchants among 200 000 members that are none of ours', async () => {
     await store.enrol(['shop']);
     for (let start = 0; start < 200_000; start += 5_000) {
@@ -207,7 +209,7 @@ describe('the index of due moments', () => {
   });
 });
 
-describe('when the clock of the store was set back by an hour', () => {
+describeWith('redis-server', 'when the clock of the store was set back by an hour', () => {
   const ahead = async (merchant: string, ...names: string[]): Promise<void> => {
     for (const name of names) await client.hincrby(hashOf(merchant), name, HOUR_MS);
   };
@@ -265,7 +267,7 @@ describe('when the clock of the store was set back by an hour', () => {
   });
 });
 
-describe('calls', () => {
+describeWith('redis-server', 'calls', () => {
   it('are two when two are made under one number, in a store that forgot the first', async () => {
     const floor = Date.now() + HOUR_MS;
     const first = await leaseOf('shop', floor);
@@ -288,7 +290,7 @@ describe('calls', () => {
   });
 });
 
-describe('reading what the reader has already', () => {
+describeWith('redis-server', 'reading what the reader has already', () => {
   it('sends no session for any of 200 merchants', async () => {
     const merchants = Array.from({ length: 200 }, (_, index) => `merchant-${index}`);
     const wanted = await Promise.all(
@@ -306,7 +308,7 @@ describe('reading what the reader has already', () => {
   }, 30_000);
 });
 
-describe('seats', () => {
+describeWith('redis-server', 'seats', () => {
   it('are one each, and the same again even after the store was emptied', async () => {
     const owners = Array.from({ length: 100 }, (_, index) => `owner-${index}`);
     const seats = await Promise.all(owners.map((owner) => store.seat(owner)));

@@ -4,9 +4,10 @@ import {
   anOffer,
   aPublication,
   aSession,
+  describeWith,
   lease as leaseIn,
-  stateOf as stateIn,
   RedisProcess,
+  stateOf as stateIn,
 } from '#libs/testing';
 import type { KeysInRedis } from './redis-keys-fixture.js';
 import { serverWithStores } from './redis-store-fixture.js';
@@ -46,7 +47,7 @@ async function leftByOlderVersion(dueInMs: number, fields: Record<string, string
 
 const ofOlderFence = { dueAt: '1700000000000', dueMs: '0', dueFence: '1700000000000' };
 
-describe('a merchant whose due moment only the index has', () => {
+describeWith('redis-server', 'a merchant whose due moment only the index has', () => {
   it.each<[string, Record<string, string>]>([
     ['and the hash has none', {}],
     ['since the one of the hash was set under another fence', ofOlderFence],
@@ -108,7 +109,7 @@ describe('a merchant whose due moment only the index has', () => {
   });
 });
 
-describe('the due moment of a hash', () => {
+describeWith('redis-server', 'the due moment of a hash', () => {
   it('is named by its own fence once its lease has ended by itself', async () => {
     const first = await lease();
     const leased = await stateOf();
@@ -149,7 +150,7 @@ describe('the due moment of a hash', () => {
   });
 });
 
-describe('an index of another type', () => {
+describeWith('redis-server', 'an index of another type', () => {
   const operations: Record<string, () => Promise<unknown>> = {
     enrol: () => store.enrol(['shop']),
     claim: () => store.claim(byOther({ mode: 'when_wanted' })),
@@ -179,7 +180,7 @@ describe('an index of another type', () => {
   });
 });
 
-describe('what is listed as due', () => {
+describeWith('redis-server', 'what is listed as due', () => {
   it('is not taken from the index by a replica that does not serve it, for an hour', async () => {
     await store.enrol(['shop']);
     await keys.client.zadd(keys.due, Date.now() - HOUR_MS + MINUTE_MS, 'shop');
@@ -242,7 +243,7 @@ describe('what is listed as due', () => {
   });
 });
 
-describe('seats', () => {
+describeWith('redis-server', 'seats', () => {
   const sitting = (usedAgoMs: number, owner: string): string => `${Date.now() - usedAgoMs} ${owner}`;
   const near = (seat: number, distance: number): string => String((seat + distance) % 1_024);
 

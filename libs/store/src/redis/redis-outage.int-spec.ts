@@ -5,6 +5,7 @@ import {
   anOffer,
   aPublication,
   aSession,
+  describeWith,
   eventually,
   freePort,
   lease,
@@ -71,7 +72,7 @@ async function expectUnavailable(store: SessionStore): Promise<void> {
 const failedCalls = (redis: RedisProcess): number =>
   Number(/cmdstat_evalsha:.*failed_calls=(\d+)/.exec(redis.cli('info', 'commandstats'))?.[1] ?? 0);
 
-describe('when Redis is killed and comes back empty', () => {
+describeWith('redis-server', 'when Redis is killed and comes back empty', () => {
   it('fails at once, reports one change each way, heals by itself, and generations still only grow', async () => {
     const redis = await startRedis();
     const { store, changes, up, silent } = await openReplica(redis.address);
@@ -101,7 +102,7 @@ describe('when Redis is killed and comes back empty', () => {
   });
 });
 
-describe('when Redis is not there at the start', () => {
+describeWith('redis-server', 'when Redis is not there at the start', () => {
   it('opens all the same, says so once, and is up as soon as Redis is', async () => {
     const redis = await startRedis();
     await redis.kill();
@@ -121,7 +122,7 @@ describe('when Redis is not there at the start', () => {
   });
 });
 
-describe('when Redis is frozen', () => {
+describeWith('redis-server', 'when Redis is frozen', () => {
   it('ends every operation in time, reports one change each way, and goes on after the thaw', async () => {
     const redis = await startRedis();
     const { store, changes, up } = await openReplica(redis.address);
@@ -147,7 +148,7 @@ describe('when Redis is frozen', () => {
   });
 });
 
-describe('when the network is cut', () => {
+describeWith('redis-server', 'when the network is cut', () => {
   async function throughProxy(): Promise<{ redis: RedisProcess; proxy: TcpProxy; replica: Replica }> {
     const redis = await startRedis();
     const proxy = await TcpProxy.to(redis.port);
@@ -186,7 +187,7 @@ describe('when the network is cut', () => {
   });
 });
 
-describe('when Redis refuses', () => {
+describeWith('redis-server', 'when Redis refuses', () => {
   it('runs on after SCRIPT FLUSH', async () => {
     const redis = await startRedis();
     const { store, changes } = await openReplica(redis.address);
@@ -226,7 +227,7 @@ describe('when Redis refuses', () => {
   });
 });
 
-describe('with very many merchants', () => {
+describeWith('redis-server', 'with very many merchants', () => {
   it('keeps within the time of one command, since batches wait their turn', async () => {
     const redis = await startRedis();
     const { store, changes } = await openReplica(redis.address, { commandMs: 500 });
@@ -238,7 +239,7 @@ describe('with very many merchants', () => {
   }, 60_000);
 });
 
-describe('closing', () => {
+describeWith('redis-server', 'closing', () => {
   it('leaves no connection behind, whatever state the store is in', async () => {
     const redis = await startRedis();
     const replicas = await Promise.all([1, 2, 3].map(() => openReplica(redis.address)));

@@ -1,4 +1,4 @@
-import { eventually, RedisProcess } from '#libs/testing';
+import { describeWith, eventually, RedisProcess } from '#libs/testing';
 import { Redis } from 'ioredis';
 import { KeysInRedis } from './redis-keys-fixture.js';
 import { PROBE_MERCHANT } from './redis-keys.js';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 const commandsOf = (lua: string): string[] =>
   [...lua.matchAll(/redis\.call\('([A-Z]+)'/g)].map(([, name]) => name ?? '');
 
-describe('the probe', () => {
+describeWith('redis-server', 'the probe', () => {
   it('sends every command that an operation can send', async () => {
     await keys.client.config('RESETSTAT');
     await open({ connection: connection() });

@@ -1,7 +1,17 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
 import type { Lease } from '#libs/session';
-import { aBudget, aClaim, aPublication, aRecordedFailure, aSession, RedisProcess, stateOf } from '#libs/testing';
+import {
+  aBudget,
+  aClaim,
+  aPublication,
+  aRecordedFailure,
+  aSession,
+  describeWith,
+  endedAfterAll,
+  RedisProcess,
+  stateOf,
+} from '#libs/testing';
 import fc from 'fast-check';
 import { RedisSessionStore } from './redis-session-store.js';
 
@@ -34,24 +44,24 @@ type Behaviour = typeof behaviour extends fc.Arbitrary<infer Drawn> ? Drawn : ne
 let redis: RedisProcess;
 let stores: RedisSessionStore[];
 
+const started = endedAfterAll();
 beforeAll(async () => {
-  redis = await RedisProcess.start();
+  redis = started.add(await RedisProcess.start(), (it) => it.stop());
   const key = await importClientKey((await generateClientKey()).privateJwk);
-  const open = (): Promise<RedisSessionStore> =>
-    RedisSessionStore.open({
-      connection: { kind: 'single', address: redis.address, database: 0 },
-      keyPrefix: 'races',
-      keysOf: () => [key],
-      clock: new SystemClock(),
-      onStateChange: () => undefined,
-      timeouts: { commandMs: 5_000 },
-    });
+  const open = async (): Promise<RedisSessionStore> =>
+    started.add(
+      await RedisSessionStore.open({
+        connection: { kind: 'single', address: redis.address, database: 0 },
+        keyPrefix: 'races',
+        keysOf: () => [key],
+        clock: new SystemClock(),
+        onStateChange: () => undefined,
+        timeouts: { commandMs: 5_000 },
+      }),
+      (it) => it.close(),
+    );
   stores = await Promise.all(Array.from({ length: REPLICAS }, open));
 }, 60_000);
-afterAll(async () => {
-  await Promise.all(stores.map((store) => store.close()));
-  await redis.stop();
-});
 
 const pause = (durationMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, durationMs));
 
@@ -147,7 +157,7 @@ function checkBudget(tenures: readonly Tenure[]): void {
   }
 }
 
-describe('many replicas at once', () => {
+describeWith('redis-server', 'many replicas at once', () => {
   it('never hold a lease together, never publish out of order, and never spend more than the budget', async () => {
     let runs = 0;
     await fc.assert(

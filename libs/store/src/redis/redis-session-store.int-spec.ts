@@ -1,6 +1,13 @@
 import { SystemClock } from '#libs/clock';
 import { generateClientKey, importClientKey } from '#libs/jwe';
-import { describeSessionStoreContract, RedisProcess, startRedisCluster, type StoreUnderTest } from '#libs/testing';
+import {
+  describeSessionStoreContract,
+  describeWith,
+  endedAfterAll,
+  RedisProcess,
+  startRedisCluster,
+  type StoreUnderTest,
+} from '#libs/testing';
 import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { RedisSessionStore } from './redis-session-store.js';
@@ -61,24 +68,24 @@ async function underTest(connection: RedisConnection, nodes: readonly Address[])
   };
 }
 
-describe('on a single server', () => {
+describeWith('redis-server', 'on a single server', () => {
   let redis: RedisProcess;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    redis = await RedisProcess.start();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => redis.stop());
 
   describeSessionStoreContract('RedisSessionStore', () =>
     underTest({ kind: 'single', address: redis.address, database: 0 }, [redis.address]),
   );
 });
 
-describe('on a cluster', () => {
+describeWith('redis-server', 'on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    cluster = await startRedisCluster();
+    cluster = started.add(await startRedisCluster(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => cluster.stop());
 
   describeSessionStoreContract('RedisSessionStore', () => {
     const nodes = cluster.nodes.map(({ address }) => address);

@@ -1,4 +1,11 @@
-import { describeSightingsContract, RedisProcess, type SightingsUnderTest, startRedisCluster } from '#libs/testing';
+import {
+  describeSightingsContract,
+  describeWith,
+  endedAfterAll,
+  RedisProcess,
+  type SightingsUnderTest,
+  startRedisCluster,
+} from '#libs/testing';
 import { Redis } from 'ioredis';
 import type { RedisConnection } from './redis-connection.js';
 import { openedByTests } from './redis-store-fixture.js';
@@ -26,12 +33,12 @@ async function underTest(connection: RedisConnection): Promise<SightingsUnderTes
 
 const single = ({ address }: RedisProcess): RedisConnection => ({ kind: 'single', address, database: 0 });
 
-describe('on a single server', () => {
+describeWith('redis-server', 'on a single server', () => {
   let redis: RedisProcess;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    redis = await RedisProcess.start();
+    redis = started.add(await RedisProcess.start(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => redis.stop());
 
   describeSightingsContract('RedisSessionStore', () => underTest(single(redis)));
 
@@ -58,19 +65,19 @@ describe('on a single server', () => {
   });
 });
 
-describe('on a cluster', () => {
+describeWith('redis-server', 'on a cluster', () => {
   let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+  const started = endedAfterAll();
   beforeAll(async () => {
-    cluster = await startRedisCluster();
+    cluster = started.add(await startRedisCluster(), (it) => it.stop());
   }, 60_000);
-  afterAll(() => cluster.stop());
 
   describeSightingsContract('RedisSessionStore', () =>
     underTest({ kind: 'cluster', nodes: cluster.nodes.map(({ address }) => address) }),
   );
 });
 
-describe('a server that is gone', () => {
+describeWith('redis-server', 'a server that is gone', () => {
   it('is silent about sightings, and no caller waits for it', async () => {
     const redis = await started(RedisProcess.start());
     const { store } = await open({ connection: single(redis) });

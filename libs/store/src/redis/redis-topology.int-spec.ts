@@ -1,6 +1,7 @@
 import {
   aPublication,
   aSession,
+  describeWith,
   eventually,
   lease,
   nextOf,
@@ -38,7 +39,7 @@ async function expectToWork(connection: RedisConnection): Promise<void> {
   expect(await other.release(leased, { called: true, nextDueInMs: 0 })).toBe(false);
 }
 
-describe('Sentinel', () => {
+describeWith('redis-server', 'Sentinel', () => {
   it('finds the primary, and after a failover the new one, where generations go on growing', async () => {
     const { name, primary, replica, sentinels } = await started(startRedisSentinel());
     const connection: RedisConnection = {
@@ -59,7 +60,7 @@ describe('Sentinel', () => {
   }, 60_000);
 });
 
-describe('Cluster', () => {
+describeWith('redis-server', 'Cluster', () => {
   it('goes on for the merchants of the other nodes when one is lost, and is down until it is back', async () => {
     const { nodes } = await started(startRedisCluster());
     const connection: RedisConnection = { kind: 'cluster', nodes: nodes.map(({ address }) => address) };
@@ -97,7 +98,7 @@ describe('Cluster', () => {
   }, 120_000);
 });
 
-describe('access', () => {
+describeWith('redis-server', 'access', () => {
   /** The line that operators copy: rights that are missing there fail here. */
   function documentedRights(): string[] {
     const guide = readFileSync(new URL('../../../../docs/redis.md', import.meta.url), 'utf8');
@@ -137,7 +138,7 @@ describe('access', () => {
   });
 });
 
-describe('TLS', () => {
+describeWith('redis-server', 'TLS', () => {
   async function encrypted(authority: TestAuthority): Promise<RedisProcess> {
     const { cert, key: privateKey } = authority.issue({ names: ['127.0.0.1', 'localhost'] });
     return started(
@@ -177,7 +178,7 @@ describe('TLS', () => {
   });
 });
 
-describe('two brokers on one server', () => {
+describeWith('redis-server', 'two brokers on one server', () => {
   it('see nothing of each other when their key prefixes differ', async () => {
     const redis = await started(RedisProcess.start());
     const connection: RedisConnection = { kind: 'single', address: redis.address, database: 0 };

@@ -1,4 +1,4 @@
-import { eventually, RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
+import { describeWith, eventually, RedisProcess, startRedisCluster, startRedisSentinel } from '#libs/testing';
 import { Redis } from 'ioredis';
 import { readFileSync } from 'node:fs';
 import type { RedisConnection } from './redis-connection.js';
@@ -32,7 +32,7 @@ function setUser(redis: RedisProcess, rights: readonly string[]): void {
  */
 const spared = new Set(['+set', '+hello', '+auth', '+select', '+ping', '+info', '+eval']);
 
-describe('a user that lacks one right', () => {
+describeWith('redis-server', 'a user that lacks one right', () => {
   it.each(documentedRights().filter((right) => right.startsWith('+') && !spared.has(right)))(
     'is refused, and the store says so: %s',
     async (right) => {
@@ -50,7 +50,7 @@ describe('a user that lacks one right', () => {
   );
 });
 
-describe('a server that is there and takes no commands', () => {
+describeWith('redis-server', 'a server that is there and takes no commands', () => {
   /** Beside the store, and connected before it. */
   async function operator(redis: RedisProcess): Promise<Redis> {
     const client = new Redis(redis.port, '127.0.0.1', { disableClientInfo: true });
@@ -111,7 +111,7 @@ describe('a server that is there and takes no commands', () => {
   });
 });
 
-describe('an announcement connection that was lost', () => {
+describeWith('redis-server', 'an announcement connection that was lost', () => {
   const killListeners = (redis: RedisProcess): void => void redis.cli('client', 'kill', 'type', 'pubsub');
 
   it('tells of a gap once it is back', async () => {

@@ -6,6 +6,7 @@ import {
   aPublication,
   aRecordedFailure,
   aSession,
+  describeWith,
   lease as leaseIn,
   RedisProcess,
 } from '#libs/testing';
@@ -38,7 +39,7 @@ async function withHistory(): Promise<Lease> {
 
 const anyText = expect.any(String) as string;
 
-describe('what an operation leaves in Redis', () => {
+describeWith('redis-server', 'what an operation leaves in Redis', () => {
   it('calls for as long as the longest window looks back, and never more than it allows, whatever share is asked for', async () => {
     const budget = [
       { calls: 20, perMs: 100 },

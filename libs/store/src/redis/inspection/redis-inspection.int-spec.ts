@@ -6,6 +6,7 @@ import {
   aClaim,
   aPublication,
   aSession,
+  describeWith,
   eventually,
   RedisProcess,
   startRedisCluster,
@@ -66,7 +67,7 @@ async function failureOf(opening: Promise<unknown>): Promise<StoreInspectionFail
   return error;
 }
 
-describe('the facts about a server', () => {
+describeWith('redis-server', 'the facts about a server', () => {
   it('are its version, role, eviction policy and clock', async () => {
     const redis = await started(RedisProcess.start({ args: () => ['--maxmemory-policy', 'allkeys-lru'] }));
     const [facts] = await (await inspect(single(redis))).servers();
@@ -90,7 +91,7 @@ describe('the facts about a server', () => {
   });
 });
 
-describe('a store that cannot be looked at', () => {
+describeWith('redis-server', 'a store that cannot be looked at', () => {
   it('is unreachable when nobody listens', async () => {
     const redis = await RedisProcess.start();
     await redis.stop();
@@ -143,7 +144,7 @@ async function encrypted(authority: TestAuthority, notAfter?: Date): Promise<{ r
   return { redis, ca: authority.cert };
 }
 
-describe('rights', () => {
+describeWith('redis-server', 'rights', () => {
   const rightsOf = async (redis: RedisProcess): Promise<RightsFound> =>
     (await inspect(asUser(redis))).rights(['shop', 'other']);
 
@@ -225,7 +226,7 @@ describe('rights', () => {
   });
 });
 
-describe('the shape', () => {
+describeWith('redis-server', 'the shape', () => {
   it('of Sentinel is what each sentinel says of the primary', async () => {
     const { sentinels, primary, name } = await started(startRedisSentinel());
     const dead = { host: '127.0.0.1', port: 1 };

@@ -1,0 +1,54 @@
+/** What a test has started. All of it is ended, the last first, also when the next one did not start. */
+export class Started {
+  readonly #ends: (() => unknown)[] = [];
+
+  /** Notes how something that has started is ended. @returns what has started */
+  add<Thing>(thing: Thing, end: (thing: Thing) => unknown): Thing {
+    this.#ends.push(() => end(thing));
+    return thing;
+  }
+
+  /**
+   * Ends everything, and goes on where something does not end well.
+   * @throws AggregateError of what did not
+   */
+  async end(): Promise<void> {
+    const failures: unknown[] = [];
+    for (const end of this.#ends.splice(0).reverse()) {
+      try {
+        await end();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `did not end: ${failures.map(String).join('; ')}`);
+  }
+}
+
+/** For what is started before all tests of a `describe` or a file. @param limitMs how long ending may take */
+export function endedAfterAll(limitMs?: number): Started {
+  const started = new Started();
+  afterAll(() => started.end(), limitMs);
+  return started;
+}
+
+/** For what each test starts, or a hook before it. @param limitMs how long ending may take */
+export function endedAfterEach(limitMs?: number): Started {
+  const started = new Started();
+  afterEach(() => started.end(), limitMs);
+  return started;
+}
+
+/** Starts something of several parts: if one of them does not start, those that have are ended before that is told. */
+export async function startedWhole<Thing>(
+  thing: Thing,
+  { start, end }: { readonly start: (thing: Thing) => Promise<unknown>; readonly end: (thing: Thing) => unknown },
+): Promise<Thing> {
+  try {
+    await start(thing);
+    return thing;
+  } catch (error) {
+    await end(thing);
+    throw error;
+  }
+}

