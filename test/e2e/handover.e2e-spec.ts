@@ -1,7 +1,8 @@
+import { describeWith } from '#libs/testing';
 import { HandoverFleet } from '../bench/handover-fleet.js';
 import { payThroughRenewals, percentile } from '../bench/handover-payments.js';
 
-describe('payments over renewals that are handed over', () => {
+describeWith('redis-server', 'payments over renewals that are handed over', () => {
   let fleet: HandoverFleet | undefined;
 
   afterEach(async () => {
@@ -20,5 +21,5 @@ describe('payments over renewals that are handed over', () => {
     expect(new Set(report.holds.map(({ because }) => because))).toEqual(new Set(['session']));
     // Generous for a busy machine: without a hand-over there is nothing to wait for at all.
     expect(percentile(report.otherWaitsMs, 0.9)).toBeLessThan(50);
-  }, 90_000);
+  });
 });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
-import type { EgressConfiguration } from '#libs/configuration';
 import { ConfigurationError } from '#libs/configuration';
 import { eventually, TestAuthority } from '#libs/testing';
 import { PlainCaller } from './callers.js';
