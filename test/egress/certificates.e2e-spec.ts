@@ -81,7 +81,7 @@ describe('an egress among certificates', () => {
       clients,
       routes: ROUTES,
       audit: { destination: 'none' },
-      reload: { watch: false, everyMs: 60_000 },
+      reload: { watch: false, everyMs: 60_000, maxRemoved: 10 },
       log: { level: 'error' },
       files: [],
       warnings: [],

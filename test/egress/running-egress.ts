@@ -135,7 +135,7 @@ export class RunningEgress {
       clients: await Promise.all(this.clients.map(configured)),
       routes: given.routes ?? ROUTES,
       audit: { destination: given.audit ?? 'none' },
-      reload: { watch: false, everyMs: 60_000 },
+      reload: { watch: false, everyMs: 60_000, maxRemoved: 10 },
       log: { level: 'debug' },
       files: [],
       warnings: [],

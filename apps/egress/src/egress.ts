@@ -79,7 +79,15 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const traffic = new Traffic({ inForce, clock, logger, ends, traces: telemetry?.traces });
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
   const onReload = (isTaken: boolean): void => (isTaken ? begin() : instruments?.reloadFailed());
-  const reloads = new Reloads({ ...options, setLogLevel: options.setLogLevel, inForce, parts, server, onReload });
+  const reloads = new Reloads({
+    ...options,
+    setLogLevel: options.setLogLevel,
+    inForce,
+    parts,
+    server,
+    audit,
+    onReload,
+  });
   return new Egress({ options, inForce, traffic, server, reloads, audit });
 }
 

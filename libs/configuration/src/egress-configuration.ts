@@ -49,7 +49,7 @@ export interface EgressConfiguration {
   readonly clients: readonly EgressClient[];
   readonly routes: readonly EgressRoute[];
   readonly audit: { readonly destination: string };
-  readonly reload: { readonly watch: boolean; readonly everyMs: number };
+  readonly reload: { readonly watch: boolean; readonly everyMs: number; readonly maxRemoved: number };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
   readonly files: readonly NamedFile[];
   readonly warnings: readonly Warning[];
