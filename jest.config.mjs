@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { findTestTools } from './tools/test-tools.mjs';
 
@@ -33,6 +34,8 @@ export const base = {
 export default {
   // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
   testTimeout: 30_000,
+  // Most of a run is waiting: for processes to start, for sessions to end.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.spec.ts'] },

@@ -2,7 +2,7 @@
 // not come to it. A handler of `exit` in a test would not help, since jest gives tests a copy of `process`.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { TestEnvironment } from 'jest-environment-node';
+import PlainGlobalEnvironment from './plain-global-environment.mjs';
 
 const CHANNEL = 'child_process';
 
@@ -19,7 +19,7 @@ function end({ pid }) {
   }
 }
 
-export default class extends TestEnvironment {
+export default class extends PlainGlobalEnvironment {
   #path;
   #children = new Set();
   #note = ({ process: child }) => {

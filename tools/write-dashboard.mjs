@@ -1,4 +1,5 @@
-// Writes deploy/grafana/dashboards/session-broker.json from its source; a test keeps the two equal.
+// Writes deploy/grafana/dashboards/session-broker.json from its source, and the chart's copy of it; tests keep them equal.
+import { copyFile } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,3 +17,5 @@ const { rows } = await import('../deploy/grafana/session-broker-panels.ts');
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, 'deploy', 'grafana', 'dashboards', 'session-broker.json');
 await writeFormatted(target, JSON.stringify(sessionBrokerDashboard(rows)));
+// A chart reads no file outside of its folder.
+await copyFile(target, join(root, 'deploy', 'helm', 'session-broker', 'files', 'dashboard.json'));

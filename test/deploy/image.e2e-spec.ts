@@ -183,7 +183,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
       version: string;
     };
     expect(dockerfile).toContain(`ARG NODE_IMAGE=node:${version}-bookworm-slim\n`);
-    expect(dockerfile.match(/^FROM (?!\$\{NODE_IMAGE\})/m)).toBeNull();
+    expect(dockerfile.match(/^FROM (?!(?:--platform=\$\{BUILDPLATFORM:-linux\} )?\$\{NODE_IMAGE\})/m)).toBeNull();
   });
 
   it('runs its command as it stands, and is built by what the engine has', () => {
@@ -203,6 +203,13 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     expect(files.filter((file) => /\.d\.[cm]?ts$|\.spec\.|\/libs\/testing\//.test(file))).toEqual([]);
     expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
     expect(files.length).toBeGreaterThan(1_000);
+  });
+
+  it('has nothing in it that is for one kind of processor, since its steps run on that of the builder alone', () => {
+    const isProgram = (file: string): boolean => readFileSync(file).subarray(0, 4).toString('latin1') === '\x7fELF';
+    expect(filesIn(app).filter((file) => /\.(?:node|so|dylib|dll)$/.test(file) || isProgram(file))).toEqual([]);
+    expect(dockerfile).toMatch(/^FROM --platform=\$\{BUILDPLATFORM:-linux\} \S+ AS build$/m);
+    expect(dockerfile).toMatch(/^FROM \$\{NODE_IMAGE\}$/m);
   });
 
   it('says of each package that it has which one it is', () => {

@@ -215,7 +215,7 @@ describeWith(PROXIES, 'a session that the gateway calls dead', () => {
 });
 
 describeWith(PROXIES, 'payments while sessions are renewed', () => {
-  const RENEWALS = 20;
+  const RENEWALS = 8;
   /** At each proxy. */
   const PAYERS = 2;
 

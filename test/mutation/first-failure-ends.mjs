@@ -1,4 +1,4 @@
-import { TestEnvironment } from 'jest-environment-node';
+import TestEnvironment from '../../tools/test-environment.mjs';
 
 /** A mutant is noticed by one test: after it, the rest of the file is left out. */
 export default class FirstFailureEnds extends TestEnvironment {

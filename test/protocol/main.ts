@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { explore } from './explore.js';
-import { rulesWith } from './world.js';
+import { type Bounds, explore } from './explore.js';
+import { type FaultKind, faultKinds, rulesWith } from './world.js';
 
 const { values } = parseArgs({
   options: {
@@ -9,29 +9,59 @@ const { values } = parseArgs({
     'on-store-outage': { type: 'string', default: 'fail' },
     'max-states': { type: 'string', default: '100000000' },
     'max-seconds': { type: 'string', default: '600' },
+    /** Only these strike, by their names with commas between; all of them, if left out. */
+    kinds: { type: 'string' },
+    /** One search for each two kinds instead of one for all: less is kept at once, and each is told of as it ends. */
+    'by-pairs': { type: 'boolean', default: false },
   },
 });
 const secondsUsed = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000_000;
 };
-const bounds = {
+const bounds: Bounds = {
   replicas: Number(values.replicas),
   faults: Number(values.faults),
   maxStates: Number(values['max-states']),
-  isTimeUp: (): boolean => secondsUsed() > Number(values['max-seconds']),
+  isTimeUp: () => secondsUsed() > Number(values['max-seconds']),
   rules: rulesWith(values['on-store-outage'] === 'authorize' ? 'authorize' : 'fail'),
 };
-const { states, actions, depth, isComplete, breach } = explore(bounds);
-const seconds = `${secondsUsed().toFixed(1)} s of one core`;
-const megabytes = `${Math.round(process.resourceUsage().maxRSS / 1_024)} MB`;
-console.log(`${bounds.replicas} replicas, ${bounds.faults} faults, onStoreOutage: ${bounds.rules.onStoreOutage}`);
-console.log(`${states} states, ${actions} actions, ${depth} steps deep, ${seconds}, ${megabytes}`);
-if (breach !== undefined) {
+
+function named(name: string): FaultKind {
+  const kind = faultKinds.find((known) => known === name.trim());
+  if (kind === undefined) throw new Error(`--kinds: ${name} is none of ${faultKinds.join(', ')}`);
+  return kind;
+}
+
+const chosen = values.kinds?.split(',').map(named);
+
+/** A way with two faults has two kinds at most, so that all pairs together are all ways. */
+function searches(): readonly Bounds[] {
+  const kinds = chosen ?? faultKinds;
+  if (!values['by-pairs']) return [chosen === undefined ? bounds : { ...bounds, kinds }];
+  if (bounds.faults > 2) throw new Error('--by-pairs is for two faults: three may be of three kinds');
+  return kinds.flatMap((one, at) => kinds.slice(at + 1).map((other) => ({ ...bounds, kinds: [one, other] })));
+}
+
+/** @returns whether everything was seen, and held */
+function search(one: Bounds): boolean {
+  const { states, actions, depth, isComplete, breach } = explore(one);
+  const seconds = `${secondsUsed().toFixed(1)} s of one core`;
+  const megabytes = `${Math.round(process.resourceUsage().maxRSS / 1_024)} MB`;
+  if (one.kinds !== undefined) console.log(`only: ${one.kinds.join(', ')}`);
+  console.log(`${states} states, ${actions} actions, ${depth} steps deep, ${seconds}, ${megabytes}`);
+  if (breach === undefined) {
+    const covered = `INCOMPLETE: whatever takes up to ${depth} steps was seen, some of what takes more; nothing broken`;
+    console.log(isComplete ? 'complete: nothing broken' : covered);
+    return isComplete;
+  }
   console.log(`BROKEN: ${breach.invariant.name}: ${breach.invariant.sentence}`);
   for (const [at, label] of breach.trace.entries()) console.log(`${String(at + 1).padStart(4)}  ${label}`);
   process.exitCode = 1;
-} else {
-  const covered = `INCOMPLETE: whatever takes up to ${depth} steps was seen, some of what takes more; nothing broken`;
-  console.log(isComplete ? 'complete: nothing broken' : covered);
+  return false;
 }
+
+console.log(`${bounds.replicas} replicas, ${bounds.faults} faults, onStoreOutage: ${bounds.rules.onStoreOutage}`);
+const all = searches();
+const done = all.filter((one) => bounds.isTimeUp?.() !== true && search(one)).length;
+if (all.length > 1) console.log(`${done} of ${all.length} searches complete, nothing broken in them`);

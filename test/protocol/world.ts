@@ -23,21 +23,24 @@ export const budget: CreateCallBudget = [
 export const MILLISECONDS = 10_000;
 const SEATS = 1_024;
 
-export type FaultKind =
-  | 'request lost'
-  | 'reply lost'
-  | 'announcements lost'
-  | 'forged hint'
-  | 'refusal'
-  | 'silence'
-  | 'clock back'
-  | 'clock forward'
-  | 'failover'
-  | 'emptied'
-  | 'crash'
-  | 'pause'
-  | 'gateway down'
-  | 'late call';
+export const faultKinds = [
+  'request lost',
+  'reply lost',
+  'announcements lost',
+  'forged hint',
+  'refusal',
+  'silence',
+  'clock back',
+  'clock forward',
+  'failover',
+  'emptied',
+  'crash',
+  'pause',
+  'gateway down',
+  'late call',
+] as const;
+
+export type FaultKind = (typeof faultKinds)[number];
 
 /**
  * What a fault strikes into: a lease under which a call may still be made or carried out; a session that was made and is

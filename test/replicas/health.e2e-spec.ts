@@ -1,19 +1,19 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describeWith, eventually } from '#libs/testing';
 import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
 
 /** What the kubelet gives a probe unless told otherwise. */
 const PROBE_TIMEOUT_MS = 1_000;
 const LIFETIME_MS = 8_000;
-/** Longer than a lease: the timeout of the call and five seconds. */
-const BLOCKED_MS = 7_000;
 
-/** On SIGUSR2, nothing else is done for a while. */
-const BLOCKING = `
-  import { writeSync } from 'node:fs';
+/** On SIGUSR2, nothing else is done until a file is there. */
+const blockingUntil = (file: string): string => `
+  import { existsSync, writeSync } from 'node:fs';
   process.on('SIGUSR2', () => {
     writeSync(1, 'event loop blocked\\n');
-    const endsAt = performance.now() + ${BLOCKED_MS};
-    while (performance.now() < endsAt);
+    while (!existsSync(${JSON.stringify(file)}));
   });`;
 
 interface Sample {
@@ -27,8 +27,13 @@ interface Sample {
 
 describeWith('redis-server', 'the health of a replica', () => {
   let watched: WatchedReplicas;
+  let folder: string | undefined;
 
-  afterEach(() => watched.stop());
+  afterEach(async () => {
+    await watched.stop();
+    if (folder !== undefined) await rm(folder, { recursive: true });
+    folder = undefined;
+  });
 
   const probe = ({ management }: Replica, path: string): Promise<Response> =>
     fetch(`http://${management}${path}`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
@@ -78,7 +83,9 @@ describeWith('redis-server', 'the health of a replica', () => {
     watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 600_000, required: true }], [], 0);
     const hold = { kind: 'hold', operation: 'authorize', times: 1 };
     const { id } = (await watched.control('POST', '/faults', hold)) as { id: string };
-    const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BLOCKING)}` };
+    folder = await mkdtemp(join(tmpdir(), 'blocked-replica-'));
+    const end = join(folder, 'end');
+    const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(blockingUntil(end))}` };
     const blocked = await watched.launch({ environment });
     await watched.control('GET', '/calls?operation=authorize&until=arrived&waitFor=1');
     blocked.process.signal('SIGUSR2');
@@ -86,9 +93,11 @@ describeWith('redis-server', 'the health of a replica', () => {
     // The answer is there before the deadline, but nothing looks at it.
     await watched.control('POST', `/faults/${id}/release`);
     await expect(probe(blocked, '/livez')).rejects.toMatchObject({ name: 'TimeoutError' });
+    // It creates the session once the lease of the blocked one has ended.
     const other = await watched.add();
     const generation = await generationOf(other);
     expect(generation).toBeGreaterThan(0);
+    await writeFile(end, '');
     await eventually(async () => (await generationOf(blocked)) === generation);
     expect((await probe(blocked, '/livez')).status).toBe(200);
     expect(await generationOf(other)).toBe(generation);

@@ -186,6 +186,13 @@ describe('the answer to a claim', () => {
     expect(claimant.holdOffs.isBudgetSpent('shop')).toBe(true);
   });
 
+  it('of anything but a budget or a cool-down holds off everybody, though it was an early one that was refused', async () => {
+    const claimant = new Claimant();
+    claimant.answer = { kind: 'held', retryInMs: 1_000 };
+    await claimant.claim(aRequest({ trigger: 'rejection', coolDownMs: 10_000 }));
+    expect(claimant.holdOffs.find('shop', false)).toEqual(claimant.answer);
+  });
+
   it('has its moment watched, so that a claim names it once it is over', async () => {
     const claimant = new Claimant();
     claimant.answer = { kind: 'held', retryInMs: 1_000, mark: 'the lease' };

@@ -1,7 +1,9 @@
 import { brokerFaults, environmentFaults } from './broker-checks.js';
 import { egressFaults } from './egress-checks.js';
 import { hardeningFaults, networkFaults } from './hardening-checks.js';
+import { labelFaults } from './label-checks.js';
 import type { Manifest } from './manifests.js';
+import { dnsFaults, familyFaults, routeFaults } from './reach-checks.js';
 import { hasStrictSchemas, modelFaults, strictFaults } from './schema-checks.js';
 import { wiringFaults } from './wiring-checks.js';
 
@@ -14,7 +16,9 @@ export const allChecks: Readonly<Record<string, ManifestCheck>> = {
   schemas: (manifests) => (hasStrictSchemas ? strictFaults(manifests) : []),
   wiring: wiringFaults,
   hardening: hardeningFaults,
-  network: networkFaults,
+  labels: labelFaults,
+  network: (manifests) => [...networkFaults(manifests), ...dnsFaults(manifests), ...familyFaults(manifests)],
+  routes: routeFaults,
   broker: brokerFaults,
   egress: egressFaults,
   environment: (manifests) =>

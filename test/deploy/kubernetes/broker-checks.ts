@@ -79,5 +79,5 @@ export function graceMs(file: string): number {
 function wantedBy({ store, merchants, auth }: ParsedConfiguration): readonly URL[] {
   const redis = store.type === 'redis' && store.place.kind === 'url' ? [new URL(store.place.url)] : [];
   const issuer = auth.jwt?.jwksUri === undefined ? [] : [auth.jwt.jwksUri];
-  return [...redis, ...merchants.map(({ gateway }) => gateway.baseUrl), ...issuer];
+  return [...redis, ...merchants.map(({ gateway }) => gateway.proxy ?? gateway.baseUrl), ...issuer];
 }

@@ -1,4 +1,4 @@
-import { type Damage, OWN, POLICY } from './damage.js';
+import { type Damage, OPTIONS, OWN, POLICY } from './damage.js';
 
 /** What the broker, or the sandbox, would not start with, listen on, reach or answer. */
 export const brokerDamages: readonly Damage[] = [
@@ -7,7 +7,7 @@ export const brokerDamages: readonly Damage[] = [
     check: 'broker',
     says: /nobody outside the pod/,
     of: ['ConfigMap', 'session-broker'],
-    from: 'management: { host: 0.0.0.0',
+    from: "management: { host: '::'",
     to: 'management: { host: 127.0.0.1',
   },
   {
@@ -68,6 +68,20 @@ export const brokerDamages: readonly Damage[] = [
   },
   {
     check: 'broker',
+    says: /not by IPv6/,
+    of: ['ConfigMap', 'session-broker'],
+    from: "http: { host: '::'",
+    to: 'http: { host: 0.0.0.0',
+  },
+  {
+    check: 'broker',
+    says: /over topology.kubernetes.io\/zone as if/,
+    of: OWN,
+    from: '"matchLabelKeys":["pod-template-hash"]',
+    to: '"matchLabelKeys":["controller-revision-hash"]',
+  },
+  {
+    check: 'broker',
     says: /disruption budget/,
     of: ['PodDisruptionBudget'],
     from: /"matchLabels":\{[^}]*\}/,
@@ -95,6 +109,14 @@ export const brokerDamages: readonly Damage[] = [
     from: '"port":8081',
     to: '"port":80',
     overlay: 'overlays/demo',
+  },
+  {
+    check: 'broker',
+    says: /out to egress-proxy.egress-proxy.svc:3128/,
+    of: ['NetworkPolicy', 'session-broker-gateway'],
+    from: '"kubernetes.io/metadata.name":"egress-proxy"',
+    to: '"kubernetes.io/metadata.name":"ingress-proxy"',
+    overlay: OPTIONS,
   },
   { check: 'broker', says: /no metrics on/, of: ['PodMonitor'], from: '"/metrics"', to: '"/stats"' },
   {

@@ -4,32 +4,37 @@ import { brokerDamages } from './broker-damages.js';
 import type { Damage } from './damage.js';
 import { egressDamages } from './egress-damages.js';
 import { generalDamages } from './general-damages.js';
+import { renderChart } from './helm-chart.js';
+import { kubernetesPrograms } from './kubernetes-programs.js';
 import type { Manifest } from './manifests.js';
-import { kubectl, renderOverlays } from './rendered-overlays.js';
+import { reachDamages } from './reach-damages.js';
+import { type Rendered, renderOverlays } from './rendered-overlays.js';
 import { hasStrictSchemas } from './schema-checks.js';
 
-describeWith(kubectl, 'a check of the manifests', () => {
+function damaged(rendered: Rendered, { of: [kind, name], from, to, overlay }: Damage): readonly Manifest[] {
+  let changed = 0;
+  const manifests = rendered[overlay ?? 'overlays/production'].map((manifest) => {
+    if (manifest.kind !== kind || (name ?? manifest.metadata.name) !== manifest.metadata.name) return manifest;
+    const text = JSON.stringify(manifest);
+    const other = text.replace(from, to);
+    if (other !== text) changed += 1;
+    return JSON.parse(other) as Manifest;
+  });
+  if (changed === 0) throw new Error(`nothing was changed: ${String(from)} is not there`);
+  return manifests;
+}
+
+describeWith(kubernetesPrograms, 'a check of the manifests', () => {
   const { overlays } = renderOverlays();
-
-  function damaged({ of: [kind, name], from, to, overlay = 'overlays/production' }: Damage): readonly Manifest[] {
-    let changed = 0;
-    const manifests = overlays[overlay].map((manifest) => {
-      if (manifest.kind !== kind || (name ?? manifest.metadata.name) !== manifest.metadata.name) return manifest;
-      const text = JSON.stringify(manifest);
-      const other = text.replace(from, to);
-      if (other !== text) changed += 1;
-      return JSON.parse(other) as Manifest;
-    });
-    if (changed === 0) throw new Error(`nothing was changed: ${String(from)} is not there`);
-    return manifests;
-  }
-
-  const held = [...generalDamages, ...brokerDamages, ...egressDamages].filter(
+  const sources = { Kustomize: overlays, Helm: renderChart(overlays) };
+  const held = [...generalDamages, ...brokerDamages, ...egressDamages, ...reachDamages].filter(
     ({ check }) => check !== 'schemas' || hasStrictSchemas,
   );
 
-  it.each(held)('of its $check says $says', (damage) => {
-    const faults = allChecks[damage.check]?.(damaged(damage)) ?? [];
-    expect(faults.filter((fault) => damage.says.test(fault))).not.toEqual([]);
+  describe.each(Object.entries(sources))('rendered by %s', (_source, rendered) => {
+    it.each(held)('of its $check says $says', (damage) => {
+      const faults = allChecks[damage.check]?.(damaged(rendered, damage)) ?? [];
+      expect(faults.filter((fault) => damage.says.test(fault))).not.toEqual([]);
+    });
   });
 });

@@ -11,5 +11,6 @@ export interface Damage {
   readonly overlay?: OverlayName;
 }
 
+export const OPTIONS: OverlayName = 'overlays/production-egress, with every option';
 export const OWN: readonly [string, string] = ['Deployment', 'session-broker'];
 export const POLICY: readonly [string, string] = ['NetworkPolicy', 'session-broker'];

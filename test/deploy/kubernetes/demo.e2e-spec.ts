@@ -1,10 +1,16 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, eventually, freePort, RedisProcess } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
 import { folder } from './manifests.js';
 import { prepareDemo } from './prepare-demo.js';
+
+/** Of each IP family that the machine has: it listens on `::`, which is both. */
+function loopback(): readonly string[] {
+  const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+  return own.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
+}
 
 /** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders are others. */
 describeWith('redis-server', 'the demo overlay', () => {
@@ -25,7 +31,7 @@ describeWith('redis-server', 'the demo overlay', () => {
     rmSync(copy, { recursive: true });
   });
 
-  it('serves its merchant to the token that was printed, and never makes anything twice', async () => {
+  it('serves its merchant to the token that was printed, by both IP families, and never makes anything twice', async () => {
     const token = /demo token: (\S+)/.exec(prepareDemo(copy))?.[1] ?? '';
     const made = join(copy, 'made');
     expect(() => prepareDemo(copy)).toThrow('made already');
@@ -37,7 +43,6 @@ describeWith('redis-server', 'the demo overlay', () => {
     await sandbox.said(/sandbox listening/);
     const file = join(made, 'local.yaml');
     const text = readFileSync(join(made, 'broker.yaml'), 'utf8')
-      .replaceAll('0.0.0.0', '127.0.0.1')
       .replace('port: 8080', `port: ${api}`)
       .replace('port: 9464', `port: ${management}`)
       .replace('redis:6379', `127.0.0.1:${redis.port}`)
@@ -52,8 +57,10 @@ describeWith('redis-server', 'the demo overlay', () => {
       return (await fetch(`http://127.0.0.1:${management}/readyz`)).ok;
     });
     const headers = { authorization: `Bearer ${token}` };
-    const answer = await fetch(`http://127.0.0.1:${api}/v1/merchants/shop/session`, { headers });
-    expect(await answer.json()).toMatchObject({ merchant: 'shop', authToken: expect.any(String) as string });
+    for (const host of loopback()) {
+      const answer = await fetch(`http://${host}:${api}/v1/merchants/shop/session`, { headers });
+      expect(await answer.json()).toMatchObject({ merchant: 'shop', authToken: expect.any(String) as string });
+    }
     expect(broker.out).not.toContain('"level":"warn"');
   }, 30_000);
 });

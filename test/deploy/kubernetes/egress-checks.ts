@@ -26,7 +26,7 @@ export function egressFaults(manifests: readonly Manifest[]): readonly string[] 
       replicas: 2,
       stopsWithinMs: gateway.timeoutMs + graceMs('apps/egress/src/egress.ts'),
     }),
-    ...reachFaults(manifests, NAME, [broker.url, gateway.baseUrl]),
+    ...reachFaults(manifests, NAME, [broker.url, gateway.proxy ?? gateway.baseUrl]),
     ...permissionFaults(manifests, configuration),
   ];
 }

@@ -8,7 +8,14 @@ const CONFIGURATION: readonly [string, string] = ['ConfigMap', 'session-egress']
 export const egressDamages: readonly Damage[] = (
   [
     [/the pod opens/, CONFIGURATION, 'port: 8090', 'port: 8091'],
-    [/nobody outside the pod/, CONFIGURATION, 'listen: { host: 0.0.0.0', 'listen: { host: 127.0.0.1'],
+    [/nobody outside the pod/, CONFIGURATION, "listen: { host: '::'", 'listen: { host: 127.0.0.1'],
+    [/not by IPv6/, CONFIGURATION, "listen: { host: '::'", 'listen: { host: 0.0.0.0'],
+    [
+      /over kubernetes.io\/hostname as if/,
+      EGRESS,
+      /"matchLabelKeys":\[[^\]]*\],(?="maxSkew":1,"topologyKey":"kubernetes.io)/,
+      '',
+    ],
     [/alias.jwk.json is in no volume/, EGRESS, '/run/secrets/egress', '/run/secrets/keys'],
     [/token is in no volume/, EGRESS, '/run/session-broker', '/run/token'],
     [/plugin-next is in no volume/, CONFIGURATION, 'egress/plugin-alias', 'egress/plugin-next'],

@@ -1,4 +1,4 @@
-import { type Damage, OWN, POLICY } from './damage.js';
+import { type Damage, OPTIONS, OWN, POLICY } from './damage.js';
 
 /** What breaks rules that hold for any manifest. */
 export const generalDamages: readonly Damage[] = [
@@ -67,6 +67,14 @@ export const generalDamages: readonly Damage[] = [
     from: '"revisionHistoryLimit"',
     to: '"replicas":3,"revisionHistoryLimit"',
     overlay: 'overlays/production, with autoscaling',
+  },
+  {
+    check: 'wiring',
+    says: /priority that nobody makes/,
+    of: ['PriorityClass'],
+    from: '"name":"session-broker"',
+    to: '"name":"payments"',
+    overlay: OPTIONS,
   },
   { check: 'hardening', says: /run as root/, of: OWN, from: '"runAsNonRoot":true', to: '"runAsNonRoot":false' },
   { check: 'hardening', says: /node may have too/, of: OWN, from: '"runAsUser":10001', to: '"runAsUser":1000' },
@@ -152,6 +160,13 @@ export const generalDamages: readonly Damage[] = [
     of: ['Namespace'],
     from: '"pod-security.kubernetes.io/enforce":"restricted"',
     to: '"pod-security.kubernetes.io/enforce":"baseline"',
+  },
+  {
+    check: 'hardening',
+    says: /changes with the version of the cluster/,
+    of: ['Namespace'],
+    from: '"pod-security.kubernetes.io/enforce-version":"v1.30"',
+    to: '"pod-security.kubernetes.io/enforce-version":"latest"',
   },
   {
     check: 'network',

@@ -88,7 +88,10 @@ export function hardeningFaults(manifests: readonly Manifest[]): readonly string
   const lax = ofKind(manifests, 'Namespace')
     .filter(({ metadata }) => metadata.labels?.['pod-security.kubernetes.io/enforce'] !== 'restricted')
     .map(({ metadata }) => `the namespace ${metadata.name} takes pods that are not restricted`);
-  return [...pods, ...lax];
+  const floating = ofKind(manifests, 'Namespace')
+    .filter(({ metadata }) => !/^v1\.\d+$/.test(metadata.labels?.['pod-security.kubernetes.io/enforce-version'] ?? ''))
+    .map(({ metadata }) => `what the namespace ${metadata.name} takes changes with the version of the cluster`);
+  return [...pods, ...lax, ...floating];
 }
 
 /** What a network policy leaves open, for a namespace that is the broker's own. */

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { root, run } from './kubernetes-programs.js';
 
-export const root = join(import.meta.dirname, '..', '..', '..');
+export { root };
 export const folder = join(root, 'deploy', 'kubernetes');
 
 export type Labels = Readonly<Record<string, string>>;
@@ -70,7 +70,12 @@ export interface PodSpec {
   readonly enableServiceLinks?: boolean;
   readonly terminationGracePeriodSeconds?: number;
   readonly securityContext?: Readonly<Record<string, unknown>>;
-  readonly topologySpreadConstraints?: readonly { readonly topologyKey: string; readonly labelSelector: Selector }[];
+  readonly priorityClassName?: string;
+  readonly topologySpreadConstraints?: readonly {
+    readonly topologyKey: string;
+    readonly labelSelector: Selector;
+    readonly matchLabelKeys?: readonly string[];
+  }[];
   /** Those that are always restarted run beside the others. */
   readonly initContainers?: readonly Container[];
   readonly containers: readonly Container[];
@@ -79,9 +84,20 @@ export interface PodSpec {
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Labels };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Labels;
+    readonly annotations?: Labels;
+  };
   readonly data?: Labels;
   readonly spec: Spec;
+}
+/** Of an HTTPRoute. */
+export interface RouteRule {
+  readonly retry?: object;
+  readonly timeouts?: { readonly request?: string; readonly backendRequest?: string };
+  readonly backendRefs: readonly { readonly name: string; readonly port: number }[];
 }
 /** What the specifications of all kinds hold that is looked at here. */
 interface Spec {
@@ -97,6 +113,8 @@ interface Spec {
   readonly minReplicas?: number;
   readonly scaleTargetRef: { readonly kind: string; readonly name: string };
   readonly jobLabel: string;
+  readonly ipFamilyPolicy?: string;
+  readonly rules: readonly RouteRule[];
   readonly podMetricsEndpoints: readonly { readonly port: string; readonly path: string }[];
   readonly secretName: string;
   readonly target: { readonly name: string };
@@ -106,8 +124,14 @@ interface Spec {
 
 /** @returns what `kubectl apply -k` would send. @throws Error what kubectl says, when it does not render */
 export function render(kustomization: string): readonly Manifest[] {
-  const text = execFileSync('kubectl', ['kustomize', kustomization], { encoding: 'utf8' });
-  return parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+  return parsed(run('kubectl', ['kustomize', kustomization]));
+}
+
+/** @returns the objects of a text of several. @throws YAMLParseError when it is not YAML */
+export function parsed(text: string): readonly Manifest[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
 }
 
 export function ofKind(manifests: readonly Manifest[], kind: string): readonly Manifest[] {

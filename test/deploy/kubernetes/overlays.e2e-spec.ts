@@ -7,8 +7,9 @@ import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
 import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
 import { folder, type Manifest, named, ofKind, type PodSpec, root } from './manifests.js';
+import { kubernetesPrograms } from './kubernetes-programs.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
-import { kubectl, OVERLAYS, renderOverlays } from './rendered-overlays.js';
+import { OVERLAYS, renderOverlays } from './rendered-overlays.js';
 
 function podOf(manifests: readonly Manifest[], deployment: string): PodSpec {
   return named(manifests, 'Deployment', deployment).spec.template.spec;
@@ -30,7 +31,7 @@ describe('the manifests', () => {
   });
 });
 
-describeWith(kubectl, 'what the overlays render to', () => {
+describeWith(kubernetesPrograms, 'what the overlays render to', () => {
   const { overlays, consumer, sidecar, prepared } = renderOverlays();
   const production = overlays['overlays/production'];
   const withEgress = overlays['overlays/production-egress'];

@@ -15,6 +15,9 @@ import {
 /** What closing takes after the time that a program gives to what is under way: connections are closed. */
 const CLOSING_SECONDS = 6;
 
+/** By both IP families, and by one. */
+const EVERYWHERE = ['::', '0.0.0.0'];
+
 interface Address {
   readonly host: string;
   readonly port: number;
@@ -24,10 +27,13 @@ interface Address {
 export function portFaults({ ports = [] }: Container, api: Address, management: Address): readonly string[] {
   const expected = JSON.stringify({ api: api.port, management: management.port });
   const open = JSON.stringify(Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort])));
-  const inside = [api.host, management.host].filter((host) => host !== '0.0.0.0');
+  const hosts = [api.host, management.host];
   return [
     ...(open === expected ? [] : [`the pod opens ${open}, and the program ${expected}`]),
-    ...inside.map((host) => `the program listens on ${host}, which nobody outside the pod reaches`),
+    ...hosts
+      .filter((host) => !EVERYWHERE.includes(host))
+      .map((host) => `the program listens on ${host}, which nobody outside the pod reaches`),
+    ...hosts.filter((host) => host === '0.0.0.0').map((host) => `the program listens on ${host}, and not by IPv6`),
   ];
 }
 
@@ -93,6 +99,9 @@ export function rolloutFaults(
     ...['kubernetes.io/hostname', 'topology.kubernetes.io/zone']
       .filter((key) => !spread.includes(key))
       .map((key) => `all replicas may be where ${key} is the same`),
+    ...topologySpreadConstraints
+      .filter(({ matchLabelKeys = [] }) => !matchLabelKeys.includes('pod-template-hash'))
+      .map(({ topologyKey }) => `an update spreads its pods over ${topologyKey} as if those it replaces stayed`),
     ...(budgets.length === 1 ? [] : ['no disruption budget is its own']),
   ];
 }
@@ -126,10 +135,12 @@ const defaultPorts: Readonly<Record<string, number>> = { 'https:': 443, 'http:':
 function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL): boolean {
   const port = targetOf(manifests, url);
   const own = named(manifests, 'Deployment', deployment).spec.template.metadata.labels;
-  // A name of one label is a service in the namespace; what has more is reached by address.
-  const isHere = !url.hostname.includes('.');
-  const reaches = ({ podSelector, ipBlock }: Peer): boolean =>
-    isHere ? podSelector?.matchLabels?.['app.kubernetes.io/name'] === url.hostname : ipBlock !== undefined;
+  const [service, namespace] = serviceOf(url);
+  const reaches = ({ podSelector, namespaceSelector, ipBlock }: Peer): boolean =>
+    service === undefined
+      ? ipBlock !== undefined
+      : podSelector?.matchLabels?.['app.kubernetes.io/name'] === service &&
+        namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'] === namespace;
   return ofKind(manifests, 'NetworkPolicy')
     .filter(({ spec }) => spec.podSelector.matchLabels?.['app.kubernetes.io/name'] === own['app.kubernetes.io/name'])
     .flatMap(({ spec }) => spec.egress ?? [])
@@ -137,6 +148,13 @@ function isLetOut(manifests: readonly Manifest[], deployment: string, url: URL):
       ({ to = [], ports = [] }) =>
         to.some(reaches) && ports.some((rule) => numberOf(manifests, url.hostname, rule.port) === port),
     );
+}
+
+/** By which labels a host is reached: of pods in the own namespace or in another. The API server is no pod. */
+function serviceOf({ hostname }: URL): readonly [service?: string, namespace?: string] {
+  if (!hostname.includes('.')) return [hostname];
+  const [, service, namespace] = /^([^.]+)\.([^.]+)\.svc(?:\.|$)/.exec(hostname) ?? [];
+  return service === undefined || namespace === undefined || service === 'kubernetes' ? [] : [service, namespace];
 }
 
 /** The port of the pods behind a service: policies know no other. */

@@ -1,51 +1,93 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { program } from '../../interop/availability.js';
-import { type Manifest, render, root } from './manifests.js';
+import { root } from './kubernetes-programs.js';
+import { type Manifest, render } from './manifests.js';
+import { normalised } from './normalised-manifests.js';
 import { prepareDemo } from './prepare-demo.js';
 
-export const kubectl = program('kubectl', ['kubectl', 'version', '--client'], 'install kubectl 1.30 or newer');
-
-const SCALED = 'overlays/production, with autoscaling';
-const COMMITTED = [
+/** What Kustomize renders, as a whole: each of these passes every check. */
+export const OVERLAYS = [
   'overlays/demo',
   'overlays/production',
   'overlays/production-mtls',
   'overlays/production-egress',
+  'overlays/production, with autoscaling',
+  'overlays/production-egress, with every option',
 ] as const;
-export const OVERLAYS = [...COMMITTED, SCALED] as const;
+/** What is no whole: nobody has said what the broker is to do. */
+export const PARTS = ['base', 'base, with monitoring'] as const;
 export type OverlayName = (typeof OVERLAYS)[number];
+export type IntentName = OverlayName | (typeof PARTS)[number];
+export type Rendered = Readonly<Record<IntentName, readonly Manifest[]>>;
 
 export interface RenderedOverlays {
-  readonly overlays: Readonly<Record<OverlayName, readonly Manifest[]>>;
+  readonly overlays: Rendered;
   readonly consumer: readonly Manifest[];
   readonly sidecar: readonly Manifest[];
   /** What the script that prepares the demo has printed. */
   readonly prepared: string;
 }
 
-/** Rendered from a copy: the demo's keys are made there, and the autoscaler is tried on the production overlay. */
+const PROXY = "{ baseUrl: 'https://gateway.example', proxy: 'http://egress-proxy.egress-proxy.svc:3128'";
+
+/** From a copy: the demo's keys are made there, and what an overlay does not have is tried on it. */
 export function renderOverlays(): RenderedOverlays {
   const copy = mkdtempSync(join(tmpdir(), 'kubernetes-'));
   try {
     cpSync(join(root, 'deploy'), copy, { recursive: true });
     const at = (path: string): string => join(copy, 'kubernetes', path);
+    const rendered = (path: string): readonly Manifest[] => normalised(render(at(path)));
     const prepared = prepareDemo(at('overlays/demo'));
-    const [demo, production, mtls, egress] = COMMITTED.map((name) => render(at(name)));
-    const file = at('overlays/production/kustomization.yaml');
-    const text = readFileSync(file, 'utf8').replace('components: [', 'components: [../../components/autoscaling, ');
-    writeFileSync(file, text);
     const overlays = {
-      'overlays/demo': demo ?? [],
-      'overlays/production': production ?? [],
-      'overlays/production-mtls': mtls ?? [],
-      'overlays/production-egress': egress ?? [],
-      [SCALED]: render(at('overlays/production')),
+      base: rendered('base'),
+      'overlays/demo': rendered('overlays/demo'),
+      'overlays/production': rendered('overlays/production'),
+      'overlays/production-mtls': rendered('overlays/production-mtls'),
+      'overlays/production-egress': rendered('overlays/production-egress'),
     };
-    const [consumer, sidecar] = ['examples/consumer', 'examples/egress-sidecar'].map((name) => render(at(name)));
-    return { overlays, consumer: consumer ?? [], sidecar: sidecar ?? [], prepared };
+    withComponents(at('monitored'), ['../base'], ['monitoring']);
+    withComponents(at('scaled'), ['../overlays/production'], ['autoscaling']);
+    throughProxy(at('overlays/production-egress'));
+    withComponents(
+      at('optional'),
+      ['../overlays/production-egress'],
+      ['autoscaling', 'priority', 'fixed-address', 'gateway-api'],
+    );
+    return {
+      overlays: {
+        ...overlays,
+        'base, with monitoring': rendered('monitored'),
+        'overlays/production, with autoscaling': rendered('scaled'),
+        'overlays/production-egress, with every option': rendered('optional'),
+      },
+      consumer: rendered('examples/consumer'),
+      sidecar: rendered('examples/egress-sidecar'),
+      prepared,
+    };
   } finally {
     rmSync(copy, { recursive: true });
+  }
+}
+
+function withComponents(kustomization: string, resources: readonly string[], components: readonly string[]): void {
+  mkdirSync(kustomization);
+  const text = {
+    namespace: 'session-broker',
+    labels: [{ pairs: { 'app.kubernetes.io/part-of': 'session-broker' } }],
+    resources,
+    components: components.map((name) => `../components/${name}`),
+  };
+  writeFileSync(join(kustomization, 'kustomization.yaml'), JSON.stringify(text));
+}
+
+/** Has the configurations of broker and egress say what the component for a fixed address asks for. */
+function throughProxy(overlay: string): void {
+  for (const name of ['broker.yaml', 'egress.yaml']) {
+    const file = join(overlay, name);
+    const text = readFileSync(file, 'utf8');
+    const changed = text.replace("{ baseUrl: 'https://gateway.example'", PROXY);
+    if (changed === text) throw new Error(`${name} does not say where the gateway is`);
+    writeFileSync(file, changed);
   }
 }

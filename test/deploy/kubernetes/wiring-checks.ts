@@ -13,6 +13,8 @@ import {
   sourcesOf,
 } from './manifests.js';
 
+const OF_NO_NAMESPACE = ['Namespace', 'PriorityClass'];
+
 const called = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
 /** What is named by another object and is not there. */
@@ -23,6 +25,7 @@ export function wiringFaults(manifests: readonly Manifest[]): readonly string[] 
     ...ofKind(manifests, 'Deployment').flatMap((deployment) => podFaults(manifests, deployment)),
     ...namespaceFaults(manifests),
     ...scalingFaults(manifests),
+    ...priorityFaults(manifests),
   ];
 }
 
@@ -118,8 +121,18 @@ function podFaults(manifests: readonly Manifest[], deployment: Manifest): readon
 function namespaceFaults(manifests: readonly Manifest[]): readonly string[] {
   const spaces = ofKind(manifests, 'Namespace').map(({ metadata }) => metadata.name);
   return manifests
-    .filter(({ kind, metadata }) => kind !== 'Namespace' && !spaces.includes(metadata.namespace ?? 'none'))
+    .filter(({ kind, metadata }) => !OF_NO_NAMESPACE.includes(kind) && !spaces.includes(metadata.namespace ?? 'none'))
     .map((manifest) => `${called(manifest)} is in no namespace of its own`);
+}
+
+function priorityFaults(manifests: readonly Manifest[]): readonly string[] {
+  const classes = ofKind(manifests, 'PriorityClass').map(({ metadata }) => metadata.name);
+  return ofKind(manifests, 'Deployment')
+    .filter(({ spec: { template } }) => {
+      const { priorityClassName } = template.spec;
+      return priorityClassName !== undefined && !classes.includes(priorityClassName);
+    })
+    .map((deployment) => `${called(deployment)} has a priority that nobody makes`);
 }
 
 function scalingFaults(manifests: readonly Manifest[]): readonly string[] {

@@ -69,7 +69,8 @@ describe('a simulated schedule', () => {
   });
 
   it('has the broker’s own warning when the lead time is short', async () => {
-    const { leadTimeShort } = figuresOf(await play({ lifetimeMs: 20_000 }), DAY_MS, settings.budget);
+    const hasty = await play({ lifetimeMs: 20_000 }, { durationMs: 10 * MINUTE_MS });
+    const { leadTimeShort } = figuresOf(hasty, 10 * MINUTE_MS, settings.budget);
     expect(leadTimeShort).toMatchObject({ neededMs: 11_000 });
   });
 

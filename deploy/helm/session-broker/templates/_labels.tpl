@@ -1,0 +1,14 @@
+{{/* What every object wears. */}}
+{{- define "session-broker.labels" -}}
+app.kubernetes.io/part-of: session-broker
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* What a pod wears: the caller gives root and name. */}}
+{{- define "session-broker.podLabels" -}}
+app.kubernetes.io/name: {{ .name }}
+app.kubernetes.io/part-of: session-broker
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | quote }}
+{{- end }}

@@ -1,0 +1,67 @@
+{{- define "session-broker.image" -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- with .Values.image.digest }}@{{ . }}{{ end }}
+{{- end }}
+
+{{/* What the pods of broker and egress have in common: root, name, user and grace. */}}
+{{- define "session-broker.podSettings" -}}
+serviceAccountName: {{ .name }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ .grace }}
+{{- with .root.Values.priorityClass.name }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ . }}
+{{- end }}
+{{- end }}
+{{- with .root.Values.pods.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .root.Values.pods.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  runAsNonRoot: true
+  runAsUser: {{ .user }}
+  runAsGroup: {{ .user }}
+  fsGroup: {{ .user }}
+  seccompProfile: { type: RuntimeDefault }
+# The pods of one revision among themselves: those that an update takes away do not count.
+topologySpreadConstraints:
+{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector: { matchLabels: { app.kubernetes.io/name: {{ $.name }} } }
+    matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- end }}
+
+{{/* How the platform asks a program how it is, and lets it end. */}}
+{{- define "session-broker.health" -}}
+startupProbe:
+  httpGet: { path: /livez, port: management }
+  periodSeconds: 1
+  failureThreshold: 60
+# The event loop and nothing else: a restart mends nothing that is outside.
+livenessProbe:
+  httpGet: { path: /livez, port: management }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 3
+readinessProbe:
+  httpGet: { path: /readyz, port: management }
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 2
+# Endpoints forget the pod before it stops to listen.
+lifecycle: { preStop: { sleep: { seconds: 5 } } }
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end }}

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { describeWith } from '../../interop/availability.js';
+import { allChecks } from './all-checks.js';
+import { chart, renderChart, template } from './helm-chart.js';
+import { kubernetesPrograms, root, run } from './kubernetes-programs.js';
+import { named } from './manifests.js';
+import { OVERLAYS, PARTS, renderOverlays } from './rendered-overlays.js';
+
+const EXAMPLES = ['production', 'egress', 'options'].map((name) => join(root, `deploy/helm/examples/${name}.yaml`));
+
+describeWith(kubernetesPrograms, 'the chart', () => {
+  const { overlays } = renderOverlays();
+  const charts = renderChart(overlays);
+
+  it.each([...PARTS, ...OVERLAYS])('renders to what Kustomize renders: %s', (name) => {
+    expect(charts[name]).toEqual(overlays[name]);
+  });
+
+  it.each([[[]], [EXAMPLES]])('is without a fault for the strict lint of Helm, with the examples %j', (files) => {
+    const args = files.flatMap((file) => ['--values', file]);
+    expect(run('helm', ['lint', '--strict', chart, ...args])).toContain('1 chart(s) linted, 0 chart(s) failed');
+  });
+
+  it('is refused by Helm with a value that it does not know', () => {
+    expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
+  });
+
+  it('makes no namespace unless it is told to, and nothing of the options', () => {
+    const kinds = template('session-broker', [], []).map(({ kind }) => kind);
+    const own = ['Deployment', 'NetworkPolicy', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount'];
+    expect(kinds).toEqual(own);
+  });
+
+  describe('with all that can be added to its pods', () => {
+    const volumes = [{ name: 'ca', configMap: { name: 'kube-root-ca.crt' } }];
+    const added = {
+      env: [{ name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://collector:4318' }],
+      volumes,
+      volumeMounts: [{ name: 'ca', mountPath: '/run/ca', readOnly: true }],
+    };
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const rendered = template('session-broker', EXAMPLES, [
+      { broker: added, egress: added, image: { repository: 'registry.example/broker', tag: '1.2.3', digest } },
+      { image: { pullSecrets: ['registry'] }, monitoring: { labels: { release: 'prometheus' } } },
+      {
+        pods: { annotations: { team: 'payments' }, nodeSelector: { pool: 'b' }, tolerations: [{ operator: 'Exists' }] },
+      },
+    ]);
+
+    it.each(['models', 'schemas', 'hardening', 'network', 'environment'])('is without a fault of its %s', (check) => {
+      expect(allChecks[check]?.(rendered)).toEqual([]);
+    });
+
+    it.each(['session-broker', 'session-egress'])('has it in the pods of %s', (name) => {
+      const { metadata, spec } = named(rendered, 'Deployment', name).spec.template;
+      expect(metadata).toMatchObject({
+        labels: { 'app.kubernetes.io/version': '1.2.3' },
+        annotations: { team: 'payments' },
+      });
+      expect(spec).toMatchObject({
+        imagePullSecrets: [{ name: 'registry' }],
+        nodeSelector: { pool: 'b' },
+        tolerations: [{ operator: 'Exists' }],
+        containers: [
+          { image: `registry.example/broker:1.2.3@${digest}`, env: expect.arrayContaining(added.env) as unknown },
+        ],
+      });
+      expect(spec.volumes).toEqual(expect.arrayContaining(volumes));
+      expect(named(rendered, 'PodMonitor', name).metadata.labels).toMatchObject({ release: 'prometheus' });
+    });
+  });
+
+  it('tells at its installation what is still to be done', () => {
+    const install = ['install', 'session-broker', chart, '--namespace', 'payments', '--dry-run=client'];
+    expect(run('helm', install)).toMatch(/label namespace payments[^]*no configuration[^]*Nothing leads to the bank/);
+    const told = run('helm', [...install, ...EXAMPLES.flatMap((file) => ['--values', file])]);
+    expect(told.split('NOTES:')[1]).toContain('http://session-egress.payments.svc');
+    expect(told.split('NOTES:')[1]).not.toContain('Nothing leads');
+  });
+});
