@@ -74,7 +74,7 @@ describe('an egress among certificates', () => {
     ];
     return {
       listen: { host: '127.0.0.1', port: 0, tls: { cert: server.cert, key: server.key, clientCa: authority.cert } },
-      management: { host: '127.0.0.1', port: 0 },
+      management: { host: '127.0.0.1', port: 0, hosts: [] },
       broker: { url: new URL(broker.url), tls: { ca: authority.cert, cert: own.cert, key: own.key } },
       gateway: { baseUrl: new URL(broker.sandboxUrl), environment: 'test', timeoutMs: 5_000, tls: { pins: [] } },
       aliasKeys: [await anAliasKey()],

@@ -85,7 +85,8 @@ describe('a changed configuration', () => {
     await withClients(desk);
     expect([await pay(shop), await pay(desk)]).toEqual(['200', 'unauthenticated']);
     expect(egress.lines.join('')).toContain('lacks 1 of those in force, more than reload.maxRemoved allows (0)');
-    await egress.reconfigure((before) => ({ ...before, reload: { ...before.reload, maxRemoved: 1 } }));
+    const clients = [await configured(shop)];
+    await egress.reconfigure((before) => ({ ...before, clients, reload: { ...before.reload, maxRemoved: 1 } }));
     await withClients(desk);
     expect([await pay(shop), await pay(desk)]).toEqual(['unauthenticated', '200']);
     const warned = egress.lines.find((line) => line.includes('clients are gone from the configuration'));

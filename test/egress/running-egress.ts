@@ -123,7 +123,7 @@ export class RunningEgress {
     const free = { host: '127.0.0.1', port: 0 };
     const configuration: EgressConfiguration = {
       listen: given.listenTls === undefined ? free : { ...free, tls: given.listenTls },
-      management: free,
+      management: { ...free, hosts: [] },
       broker: { url: new URL(broker.url), tokenFile, tls: {} },
       gateway: {
         baseUrl: new URL(gatewayUrl),

@@ -118,7 +118,8 @@ class Egress {
       const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
-    this.#management = await openManagement({ address: configuration.management, readiness, telemetry, clock });
+    const { management: address } = configuration;
+    this.#management = await openManagement({ address, hosts: address.hosts, readiness, telemetry, clock });
     return this.#management.url;
   }
 

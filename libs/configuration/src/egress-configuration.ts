@@ -29,7 +29,7 @@ export interface EgressRoute {
 /** Everything that the egress needs to know before it starts; every file has been read. Frozen. */
 export interface EgressConfiguration {
   readonly listen: { readonly host: string; readonly port: number; readonly tls?: HttpTls };
-  readonly management: { readonly host: string; readonly port: number };
+  readonly management: { readonly host: string; readonly port: number; readonly hosts: readonly string[] };
   readonly broker: {
     readonly url: URL;
     /** An absolute path, read anew when it changes. */

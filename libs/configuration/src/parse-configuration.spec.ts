@@ -48,15 +48,16 @@ describe('parseConfiguration', () => {
       http: {
         host: '127.0.0.1',
         port: 8080,
+        hosts: [],
         docs: true,
         maxWatchers: 10_000,
         rateLimit: { perSecond: 500, burst: 2_000 },
       },
-      management: { host: '127.0.0.1', port: 9464, merchantSeries: 500, statusPage: true },
+      management: { host: '127.0.0.1', port: 9464, hosts: [], merchantSeries: 500, statusPage: true },
       store: { type: 'memory', keyPrefix: 'session-broker' },
       auth: { disabled: false, tokens: [], policies: [], mtls: false },
       audit: { destination: 'stdout', readEvery: 1_000 },
-      reload: { watch: true, everyMs: 5_000 },
+      reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
       log: { level: 'info' },
       files: [{ path: 'merchants[0].clientKeyFiles[0]', file: 'shop.jwk.json', content: 'secret' }],
       merchants: [

@@ -1,5 +1,6 @@
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
+import { refuseOtherHosts } from '#libs/edge';
 import { SessionReplica } from '#libs/session';
 import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
@@ -110,7 +111,9 @@ const port: FactoryProvider<ManagementPort> = {
   ) => {
     const server = createManagementServer(() => readiness.check(), telemetry);
     if (status !== undefined) serveStatus(server, status);
-    return new ManagementPort({ server, status, address: configuration.current.management });
+    const { management } = configuration.current;
+    refuseOtherHosts(server.server, () => management.hosts);
+    return new ManagementPort({ server, status, address: management });
   },
 };
 

@@ -8,6 +8,7 @@ import {
   openServer,
   PROBLEM_CONTENT_TYPE,
   problemOf,
+  refuseOtherHosts,
   requestIdOf,
   watchConnections,
 } from '#libs/edge';
@@ -17,6 +18,8 @@ import type { EgressReadiness } from './egress-readiness.js';
 
 interface ManagementOptions {
   readonly address: Address;
+  /** Names by which the port is asked, beside `localhost` and addresses. */
+  readonly hosts: readonly string[];
   readonly readiness: () => EgressReadiness;
   /** Without it there is no `/metrics`. */
   readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
@@ -44,7 +47,13 @@ const ALLOWED = 'GET, HEAD';
  * broker would have every egress restarted at once when the broker is down.
  * @throws BrokerError `address_in_use`
  */
-export async function openManagement({ address, readiness, telemetry, clock }: ManagementOptions): Promise<Management> {
+export async function openManagement({
+  address,
+  hosts,
+  readiness,
+  telemetry,
+  clock,
+}: ManagementOptions): Promise<Management> {
   const answers: Readonly<Record<string, Answer>> = {
     '/livez': (_request, response) => sendJson(response, 200, { alive: true }),
     '/readyz': (_request, response) => {
@@ -63,6 +72,7 @@ export async function openManagement({ address, readiness, telemetry, clock }: M
   server.maxConnections = MAX_CONNECTIONS;
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
+  refuseOtherHosts(server, () => hosts);
   watchConnections(server);
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };

@@ -1,6 +1,10 @@
 import { flag, oneOf, text, wholeNumber } from '../setting.js';
 import { durationBetween, durationMs } from '../value-rule.js';
 
+export const MANAGEMENT_HOSTS =
+  'Names by which the port is asked, such as the one of an ingress, beside `localhost` and addresses. A request to any other ' +
+  'name is answered 421: [security](security.md#names-of-others).';
+
 /** What broker and egress do in the same way with their configuration … */
 export class ReloadSettings {
   @flag('Take changed files without a restart: [reload](reload.md). SIGHUP always does it at once.')
