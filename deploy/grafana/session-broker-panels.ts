@@ -272,14 +272,10 @@ const replicas = [
       legend: '{{instance}}',
     },
   ),
-  lines(
-    { title: 'Event loop lag, p99', description: 'What every request and renewal waits for.', unit: 's' },
-    THIRD,
-    {
-      expr: `max by (instance) (nodejs_eventloop_lag_p99_seconds{${REPLICA}, job=~".*session-broker"})`,
-      legend: '{{instance}}',
-    },
-  ),
+  lines({ title: 'Event loop lag, p99', description: 'What every request and renewal waits for.', unit: 's' }, THIRD, {
+    expr: `max by (instance) (nodejs_eventloop_lag_p99_seconds{${REPLICA}, job=~".*session-broker"})`,
+    legend: '{{instance}}',
+  }),
   lines({ title: 'Heap', description: 'Used, all spaces.', unit: 'bytes' }, THIRD, {
     expr: `sum by (instance) (nodejs_heap_size_used_bytes{${REPLICA}, job=~".*session-broker"})`,
     legend: '{{instance}}',

@@ -1,7 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,13 +11,14 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { aServerPublicKey, describeWith, toolPath } from '#libs/testing';
+import { kubernetesPrograms, run as helm } from './kubernetes/kubernetes-programs.js';
 import { spdxSchema } from './spdx-schema.js';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 const name = `session-broker-${version}`;
-const charts = existsSync(join(root, 'deploy/helm/session-broker')) ? [`${name}.tgz`] : [];
+const chart = `${name}.tgz`;
 const client = `session-broker-client-${version}.tgz`;
 const image = `session-broker-image-${version}.tar.gz`;
 const sha256Of = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
@@ -97,7 +98,7 @@ describeWith(['linux', 'git'], 'a release', () => {
         `${name}.intoto.json`,
         `${name}.licences.md`,
         `${name}.spdx.json`,
-        ...charts,
+        chart,
         client,
         image,
       ].sort(),
@@ -107,7 +108,7 @@ describeWith(['linux', 'git'], 'a release', () => {
 
   it('has checksums that sha256sum finds right', () => {
     const checked = execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out, encoding: 'utf8' });
-    expect(checked.trim().split('\n')).toHaveLength(6 + charts.length);
+    expect(checked.trim().split('\n')).toHaveLength(7);
   });
 
   it('says of each artefact from which commit and lock file it is', () => {
@@ -160,7 +161,7 @@ describeWith(['linux', 'git'], 'a release', () => {
   }, 120_000);
 
   it('has archives in which nothing is of the machine that made them: one moment, no owner, the same rights', () => {
-    for (const archive of [client, image, ...charts]) {
+    for (const archive of [client, image, chart]) {
       const list = execFileSync('tar', ['--numeric-owner', '-tvzf', join(out, archive)], { encoding: 'utf8' });
       const kinds = list
         .trim()
@@ -176,6 +177,16 @@ describeWith(['linux', 'git'], 'a release', () => {
     await run('tar', ['-xzf', join(out, image), '-C', app]);
     const { stdout } = await run(process.execPath, ['dist/apps/cli/src/main.js', '--help'], { cwd: app });
     expect(stdout).toContain('doctor');
+  });
+
+  describeWith(kubernetesPrograms, 'its chart', () => {
+    it('renders the broker of this version, and refuses a value that it does not know', () => {
+      const values = join(root, 'deploy/helm/examples/production.yaml');
+      const rendered = helm('helm', ['template', 'shop', join(out, chart), '--values', values]);
+      expect(rendered).toContain(`image: session-broker:${version}`);
+      const unknown = ['template', 'shop', join(out, chart), '--values', values, '--set', 'replicaz=3'];
+      expect(() => helm('helm', unknown)).toThrow(/replicaz/);
+    });
   });
 
   it('has a client that a new project installs without a network, and reads a session with', async () => {

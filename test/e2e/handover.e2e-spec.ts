@@ -1,7 +1,8 @@
+import { describeWith } from '#libs/testing';
 import { HandoverFleet } from '../bench/handover-fleet.js';
 import { payThroughRenewals, percentile } from '../bench/handover-payments.js';
 
-describe('payments over renewals that are handed over', () => {
+describeWith('redis-server', 'payments over renewals that are handed over', () => {
   let fleet: HandoverFleet | undefined;
 
   afterEach(async () => {

@@ -40,10 +40,10 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
       }),
       (it) => it.stop(),
     );
-  }, 40_000);
+  }, 80_000);
 
   const fires = (alert: string): Promise<void> =>
-    eventually(async () => (await prometheus.firing()).has(alert), 40_000);
+    eventually(async () => (await prometheus.firing()).has(alert), 80_000);
 
   it('sees both of them', async () => {
     await eventually(async () => (await prometheus.query('sum(up{job="session-broker"})'))[0]?.value?.[1] === '2');
@@ -55,7 +55,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     await fires('SessionBrokerNoSession:refused');
     await fires('SessionBrokerClockSkew:skewed');
     await fires('SessionBrokerImplausibleTime:doubtful');
-  }, 60_000);
+  }, 120_000);
 
   it('is silent on a merchant that is well, and on a store and replicas that are', async () => {
     await eventually(async () => (await watched.read('steady')) === 200);
@@ -72,9 +72,9 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     await fires('SessionBrokerSessionExpiring:failing');
     await fires('SessionBrokerNoSession:failing');
     await fires('SessionBrokerRenewalsFailing:failing');
-  }, 90_000);
+  }, 180_000);
 
-  it('fires when the budget of create calls is spent', () => fires('SessionBrokerBudgetExhausted:exhausted'), 50_000);
+  it('fires when the budget of create calls is spent', () => fires('SessionBrokerBudgetExhausted:exhausted'), 100_000);
 
   it('fires, less urgently, when wishes and rejections have spent their share of it', async () => {
     await watched.control('POST', '/faults', { kind: 'error', operation: 'authorize', merchant: 'spent' });
@@ -82,23 +82,23 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     await eventually(async () => {
       await watched.reject('spent', generation);
       return (await prometheus.firing()).has('SessionBrokerEarlyShareSpent:spent');
-    }, 40_000);
+    }, 80_000);
     expect(await prometheus.firing()).not.toContain('SessionBrokerBudgetExhausted:spent');
-  }, 50_000);
+  }, 100_000);
 
   it('fires when reads find no session more often than was promised', async () => {
     await eventually(async () => {
       await watched.read('failing');
       return (await prometheus.firing()).has('SessionBrokerErrorBudgetFast');
-    }, 40_000);
-  }, 50_000);
+    }, 80_000);
+  }, 100_000);
 
   it('fires when the store is gone, and falls silent when it is back', async () => {
     await watched.redis.kill();
     await fires('SessionBrokerStoreDown');
     await watched.redis.start();
     await eventually(async () => !(await prometheus.firing()).has('SessionBrokerStoreDown'), 30_000);
-  }, 80_000);
+  }, 160_000);
 
   it('sees what consumers do: a session that is rejected, a credential that is wrong', async () => {
     expect(await watched.reject('steady', await watched.generationOf('steady'))).toBe(200);
@@ -108,7 +108,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
       const rate = `rate(session_broker_${counted}_total[5s])`;
       await eventually(async () => (await prometheus.query(rate)).length > 0, 20_000);
     }
-  }, 50_000);
+  }, 100_000);
 
   it('answers every query of the dashboard, and each panel with data', async () => {
     const empty: string[] = [];
@@ -152,5 +152,5 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     expect(await prometheus.firing()).not.toContain('SessionBrokerAbsent');
     await watched.end(1);
     await fires('SessionBrokerAbsent');
-  }, 60_000);
+  }, 120_000);
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -47,6 +47,5 @@ export async function packImage({ root, folder, version, date }) {
 /** The chart, as `helm install` takes it. Helm's own `package` would write the moment of packing into it. */
 export function packChart({ root, folder, version, date }) {
   const chart = join(root, 'deploy/helm/session-broker');
-  if (!existsSync(chart)) return;
   writeFileSync(join(folder, `session-broker-${version}.tgz`), archiveOf(chart, { prefix: 'session-broker/', date }));
 }

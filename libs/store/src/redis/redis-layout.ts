@@ -34,7 +34,7 @@ export const layoutKeys = {
   ':announcements': {
     type: 'channel',
     holds:
-      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read; and the signals of hand-overs, which delay calls for seconds at most',
+      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read; "does not open here": whoever holds that generation reads it in full; and the signals of hand-overs, which delay calls for seconds at most',
   },
 } as const satisfies Record<string, LayoutKey>;
 
