@@ -1,7 +1,16 @@
 import { brokerKind } from './broker-kind.js';
-import { MAX_FAULTS_FOUND } from './fault.js';
+import { ConfigurationError, MAX_FAULTS_FOUND } from './fault.js';
 import { examine, parseConfiguration } from './parse-configuration.js';
 import { readYaml } from './read-yaml.js';
+
+function toldOf(text: string): ConfigurationError {
+  try {
+    parseConfiguration(text, {});
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error;
+  }
+  throw new Error('the configuration was taken');
+}
 
 /** More would only be weighed against each other, on the event loop, and never be shown. */
 describe('a long list of what is no setting', () => {
@@ -16,6 +25,8 @@ describe('a long list of what is no setting', () => {
     const { faults } = examine(brokerKind, readYaml(text, {}));
     expect(faults.length).toBeGreaterThan(200);
     expect(faults.length).toBeLessThan(1.1 * MAX_FAULTS_FOUND);
-    expect(() => parseConfiguration(text, {})).toThrow(/^The configuration is not valid: merchants\[0\]/);
+    const told = toldOf(text);
+    expect(told.faults).toHaveLength(200);
+    expect(told.faults[0]?.path).toMatch(/^merchants\[0\]/);
   });
 });
