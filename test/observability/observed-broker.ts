@@ -58,6 +58,24 @@ export class ObservedBroker {
     return this.#note(await this.#ask('/session/rejections', { method: 'POST', body, headers }));
   }
 
+  /** @returns the status */
+  async decrypt(jwe: string): Promise<number> {
+    const answer = await this.#ask('/payloads/decrypt', { method: 'POST', body: JSON.stringify({ jwe }), headers: {} });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  /** @returns the status */
+  async open(body: string): Promise<number> {
+    const answer = await this.#ask('/notifications/open', {
+      method: 'POST',
+      body: JSON.stringify({ headers: {}, body }),
+      headers: {},
+    });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
   /** A plain read, as consumers make it all day. */
   async read(headers: Record<string, string> = {}): Promise<number> {
     const response = await this.#ask('/session', { headers });
@@ -121,7 +139,7 @@ management: { host: 127.0.0.1, port: ${parts.managementPort} }
 log: { level: debug }
 auth:
   tokens: [{ caller: checkout, sha256: "${sha256}" }]
-  policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject] }]
+  policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject, payload:decrypt] }]
 ${parts.sections}
 merchants:
   - id: shop

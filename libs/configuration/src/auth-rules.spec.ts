@@ -94,6 +94,16 @@ describe('the access to the API', () => {
       'http.tls.clientCaFile has no effect without auth.mtls; set that, or remove this',
     ],
     [
+      'a policy that demands bound tokens where nothing could bind them',
+      { auth: { tokens: [token], policies: [{ ...policy, boundTokens: true }] } },
+      'auth.policies[0].boundTokens needs auth.mtls: without client certificates there is nothing that a token could be bound to',
+    ],
+    [
+      'a type of tokens that is none',
+      { auth: { jwt: { ...jwt, types: ['at jwt'] } } },
+      "auth.jwt.types[0] must be a type of tokens, such as 'at+jwt' or 'application/at+jwt'",
+    ],
+    [
       'TLS without a key',
       { http: { tls: { certFile: 'tls.crt' } }, auth: { tokens: [token], policies: [policy] } },
       'http.tls.keyFile is missing: it must be the path of a file',

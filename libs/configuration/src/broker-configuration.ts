@@ -26,7 +26,7 @@ export interface BrokerConfiguration extends Omit<Loaded<BrokerSettings>, 'auth'
 export type HttpTls = Loaded<HttpTlsSettings>;
 
 /** `tokenFile`: an absolute path, to be read at each request, because its content is rotated. */
-export interface JwtConfiguration extends Pick<JwtSettings, 'issuer' | 'audience' | 'clockToleranceMs'> {
+export interface JwtConfiguration extends Pick<JwtSettings, 'issuer' | 'audience' | 'types' | 'clockToleranceMs'> {
   readonly keys:
     | { readonly kind: 'set'; readonly set: JsonWebKeySet }
     | { readonly kind: 'uri'; readonly uri: URL; readonly tokenFile?: string; readonly ca?: string };

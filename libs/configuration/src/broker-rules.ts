@@ -100,6 +100,14 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
       ),
     );
   },
+  boundTokensNeedCertificates: ({ auth }) =>
+    (auth?.mtls === false ? (auth.policies ?? []) : []).flatMap((policy, index) =>
+      faultIf(
+        policy?.boundTokens === true,
+        `auth.policies[${index}].boundTokens`,
+        'needs auth.mtls: without client certificates there is nothing that a token could be bound to',
+      ),
+    ),
   policiesNameMerchants: ({ auth, merchants }) => {
     const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
     if (ids.includes(undefined)) return [];

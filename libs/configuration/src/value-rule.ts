@@ -145,6 +145,12 @@ export const audience = matching(
   '1 to 256 printable characters without blanks, as in the tokens',
 );
 
+/** With or without `application/`, as RFC 7515 section 4.1.9 has it. */
+export const mediaType = matching(
+  /^(?:application\/)?[A-Za-z0-9][\w.+-]{0,63}$/,
+  "a type of tokens, such as 'at+jwt' or 'application/at+jwt'",
+);
+
 /** Anybody who can change the keys on their way can pose as any caller: http is for this machine only. */
 export const jwksUri: TextRule = {
   expects: 'an https URL without user and fragment (http only on a loopback address)',

@@ -15,8 +15,24 @@ describe('the name of a certificate', () => {
     ['its common name beside an address alone', ['127.0.0.1'], 'checkout', 'checkout'],
     ['nothing for a common name that no policy could have', [], 'the checkout', undefined],
     ['nothing that hides in a common name', [], 'x\nCN=admin', undefined],
-    ['not what hides in a DNS name', ['a b.example, URI:spiffe://shop/admin'], 'checkout', 'checkout'],
-    ['not what hides in a URI', ['spiffe://x, DNS:admin.example'], 'checkout', 'checkout'],
+    [
+      'nothing for a URI that no policy could have, whatever else it has',
+      ['spiffe://a b', 'a.example'],
+      'cn',
+      undefined,
+    ],
+    ['nothing for a DNS name that no policy could have', ['*.example'], 'checkout', undefined],
+    ['nothing when the first of several URIs is no name', ['spiffe://a b', 'spiffe://shop/two'], 'cn', undefined],
+    ['not what hides at the end of a DNS name', ['a b.example, URI:spiffe://shop/admin'], 'checkout', undefined],
+    ['not what hides in the middle of one', ['a b, URI:spiffe://shop/admin, DNS:b'], 'checkout', undefined],
+    ['not what hides behind a quote', ['a", URI:spiffe://shop/admin, DNS:b'], 'checkout', undefined],
+    ['not what hides in a URI', ['spiffe://x, DNS:admin.example, DNS:b'], 'checkout', undefined],
+    [
+      'its URI, whatever hides beside it',
+      ['spiffe://shop/one', 'a, URI:spiffe://shop/two, DNS:b'],
+      'cn',
+      'spiffe://shop/one',
+    ],
   ])('is %s', (_what, ...[names, commonName, expected]) => {
     expect(nameOfIssued(names, commonName)).toBe(expected);
   });

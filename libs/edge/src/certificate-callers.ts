@@ -1,6 +1,6 @@
-import type { X509Certificate } from 'node:crypto';
+import { hash, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
 import { isCallerName } from '#libs/configuration';
 
@@ -8,55 +8,103 @@ export interface CertifiedCaller {
   readonly name: string;
   /** When the certificate ends. */
   readonly validUntil: Instant;
+  /** Its thumbprint, as `x5t#S256` of RFC 8705 has it. */
+  readonly certificate: string;
+}
+
+interface KnownCertificate {
+  /** Undefined for a certificate that names nobody. */
+  readonly name: string | undefined;
+  readonly thumbprint: string;
+  readonly validUntil: Instant;
 }
 
 /** Tells who calls by the certificate of the connection, which is looked at once per connection. */
 export class CertificateCallers {
   readonly #clock: Clock;
-  readonly #known = new WeakMap<Socket, CertifiedCaller | 'nobody'>();
+  readonly #authorities: ReadonlySet<string> | undefined;
+  readonly #known = new WeakMap<Socket, KnownCertificate | 'none'>();
 
-  constructor(clock: Clock) {
+  /**
+   * @param authorities PEM of those that are trusted now; a connection may have begun when there were others. Absent:
+   *   those that the connection began with.
+   */
+  constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
+    this.#authorities = authorities === undefined ? undefined : new Set(fingerprintsOf(authorities));
   }
 
   /** @returns undefined without a certificate, and for one that no configured authority vouches for at the moment */
   find(socket: Socket): CertifiedCaller | undefined {
-    const known = this.#known.get(socket) ?? callerOf(socket);
-    this.#known.set(socket, known);
-    if (known === 'nobody') return undefined;
-    return known.validUntil > this.#clock.now() ? known : undefined;
+    const known = this.#good(socket);
+    if (known?.name === undefined) return undefined;
+    const { name, validUntil, thumbprint: certificate } = known;
+    return { name, validUntil, certificate };
+  }
+
+  /** Thumbprint of the connection's certificate, when an authority vouches for that; whether it names anybody or not. */
+  thumbprintOf(socket: Socket): string | undefined {
+    return this.#good(socket)?.thumbprint;
   }
 
   /** Whether one was presented, good or not. */
   isPresented(socket: Socket): boolean {
     return socket instanceof TLSSocket && socket.getPeerX509Certificate() !== undefined;
   }
+
+  #good(socket: Socket): KnownCertificate | undefined {
+    const known = this.#known.get(socket) ?? this.#certificateOf(socket);
+    this.#known.set(socket, known);
+    return known !== 'none' && known.validUntil > this.#clock.now() ? known : undefined;
+  }
+
+  #certificateOf(socket: Socket): KnownCertificate | 'none' {
+    if (!(socket instanceof TLSSocket) || !socket.authorized) return 'none';
+    const certificate = socket.getPeerX509Certificate();
+    if (certificate === undefined || !this.#isVouchedFor(socket)) return 'none';
+    return {
+      name: nameOf(certificate),
+      thumbprint: hash('sha256', certificate.raw, 'base64url'),
+      validUntil: instantFromEpochMs(Date.parse(certificate.validTo)),
+    };
+  }
+
+  #isVouchedFor(socket: TLSSocket): boolean {
+    const authorities = this.#authorities;
+    return authorities === undefined || chainOf(socket).some((fingerprint) => authorities.has(fingerprint));
+  }
 }
 
-function callerOf(socket: Socket): CertifiedCaller | 'nobody' {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return 'nobody';
-  const certificate = socket.getPeerX509Certificate();
-  const name = certificate === undefined ? undefined : nameOf(certificate);
-  if (certificate === undefined || name === undefined) return 'nobody';
-  return { name, validUntil: instantFromEpochMs(Date.parse(certificate.validTo)) };
+/** Fingerprints of the certificate and of those that vouch for it, up to the authority that the handshake ended with. */
+function chainOf(socket: TLSSocket): readonly string[] {
+  const fingerprints = new Set<string>();
+  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+  // The last one vouches for itself.
+  while (certificate !== undefined && !fingerprints.has(certificate.fingerprint256)) {
+    fingerprints.add(certificate.fingerprint256);
+    certificate = certificate.issuerCertificate;
+  }
+  return [...fingerprints];
+}
+
+function fingerprintsOf(authorities: string): readonly string[] {
+  const blocks = authorities.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block).fingerprint256);
 }
 
 /**
- * The first URI of the subject's alternative names (a SPIFFE id is one), else the first DNS name, else the common name.
- * Names with characters that no caller's name has are passed over: Node puts them in quotes, so that none of them can
- * look like two.
+ * The first URI of the subject's alternative names (a SPIFFE id is one); without any, the first DNS name; without either,
+ * the common name. A name that no caller can have is nobody, and no other one takes its place: an authority that writes
+ * URIs means them, and may leave the rest to whoever asks for the certificate.
  */
 export function nameOf(certificate: Pick<X509Certificate, 'subjectAltName' | 'subject'>): string | undefined {
+  // Node puts names with odd characters in quotes and escapes their commas: none of them can look like two.
   const alternatives = (certificate.subjectAltName ?? '').split(', ');
   const commonNames = certificate.subject.split('\n');
-  const candidates = [
-    ...withPrefix(alternatives, 'URI:'),
-    ...withPrefix(alternatives, 'DNS:'),
-    ...withPrefix(commonNames, 'CN='),
-  ];
-  return candidates.find((name) => isCallerName(name));
+  const name = withPrefix(alternatives, 'URI:') ?? withPrefix(alternatives, 'DNS:') ?? withPrefix(commonNames, 'CN=');
+  return name !== undefined && isCallerName(name) ? name : undefined;
 }
 
-function withPrefix(names: readonly string[], prefix: string): string[] {
-  return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+function withPrefix(names: readonly string[], prefix: string): string | undefined {
+  return names.find((name) => name.startsWith(prefix))?.slice(prefix.length);
 }

@@ -1,4 +1,5 @@
 import type { BrokerConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
 import { FakeClock } from '#libs/testing';
 import type { AuditRecord } from '#libs/telemetry';
 import { AuditTrail } from './audit-trail.js';
@@ -86,6 +87,20 @@ describe('the audit trail', () => {
         reason: 'b_used_token',
       },
     ]);
+  });
+
+  it('records in full what known callers did not get, and leaves what they got to whoever asks', async () => {
+    const record = { action: 'payload.decrypt', caller: 'checkout', merchant: 'shop' };
+    for (let count = 0; count < 150; count += 1) {
+      const attempt = trail.attempt(record, () => Promise.reject(new BrokerError('jwe_not_opened')));
+      await expect(attempt).rejects.toMatchObject({ code: 'jwe_not_opened' });
+    }
+    expect(records).toHaveLength(150);
+    expect(records.at(-1)).toEqual({ ...record, outcome: 'refused', reason: 'jwe_not_opened' });
+    await expect(trail.attempt(record, () => Promise.reject(new TypeError('x')))).rejects.toThrow('x');
+    expect(records.at(-1)).toMatchObject({ reason: 'internal_error' });
+    expect(await trail.attempt(record, () => Promise.resolve(5))).toBe(5);
+    expect(records).toHaveLength(151);
   });
 
   it('records refusals at a bounded rate, and how many it has left out', async () => {

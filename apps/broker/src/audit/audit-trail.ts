@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { RateLimiter } from '#libs/edge';
+import { BrokerError } from '#libs/errors';
 import type { AuditLog, AuditRecord } from '#libs/telemetry';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
@@ -68,6 +69,21 @@ export class AuditTrail implements OnApplicationShutdown {
 
   done(record: Omit<AuditRecord, 'outcome'>): void {
     this.#log.append({ ...record, outcome: 'allowed' });
+  }
+
+  /**
+   * Records what a known caller asked for and did not get, in full: each such request was counted against the caller's
+   * rate, and none of them may be lost among the refusals of strangers. What succeeds is recorded by whoever asks.
+   * @throws what the work throws
+   */
+  async attempt<Result>(record: Refused, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      const reason = error instanceof BrokerError ? error.code : 'internal_error';
+      this.#log.append({ ...record, reason, outcome: 'refused' });
+      throw error;
+    }
   }
 
   /** The first record after some that were left out says how many they were. */

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK, LOGGER } from '../platform/tokens.js';
 import { AuthenticationFailures } from './authentication-failures.js';
-import { bearerTokenOf, digestOf } from '#libs/edge';
+import { bearerTokenOf, type CertificateCallers, digestOf } from '#libs/edge';
 import type { Caller } from './caller.js';
 import { CredentialRefused } from './credential-refused.js';
-import { type Credentials, credentialsOf } from './credentials.js';
+import { type Credentials, credentialsOf, releaseCredentials } from './credentials.js';
 
 const ANYBODY: Caller = { name: 'anonymous' };
 
@@ -20,9 +20,10 @@ type Presented = Pick<IncomingMessage, 'headers' | 'socket'>;
  * counts: when it is refused, a good certificate does not help.
  */
 @Injectable()
-export class Authenticator {
+export class Authenticator implements OnModuleDestroy {
   readonly #credentials: () => Credentials;
   readonly #failures: AuthenticationFailures;
+  readonly #onKeysChanged: (() => void)[] = [];
 
   constructor(
     @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
@@ -30,8 +31,22 @@ export class Authenticator {
     @Inject(LOGGER) logger: Logger,
     @Inject(AuthenticationFailures) failures: AuthenticationFailures,
   ) {
-    this.#credentials = configuration.derive((next, before) => credentialsOf(next, { clock, logger }, before));
+    const onKeysChanged = (): void => this.#onKeysChanged.forEach((listener) => listener());
+    const tools = { clock, logger, onKeysChanged };
+    this.#credentials = configuration.derive(
+      (next, before) => credentialsOf(next, tools, before),
+      (before, after) => releaseCredentials(before, after),
+    );
     this.#failures = failures;
+  }
+
+  /** Calls the listener whenever an issuer has other keys than before: a caller that was known may not be any more. */
+  onKeysChanged(listener: () => void): void {
+    this.#onKeysChanged.push(listener);
+  }
+
+  onModuleDestroy(): void {
+    releaseCredentials(this.#credentials());
   }
 
   /** Callers that are recognised without work that takes time: a read costs no signature check. */
@@ -42,7 +57,8 @@ export class Authenticator {
     const token = bearerTokenOf(authorization);
     if (token === undefined) return undefined;
     const digest = digestOf(token);
-    return tokens.find(digest) ?? jwt?.verified.find(digest);
+    const caller = tokens.find(digest) ?? jwt?.verified.find(digest);
+    return caller === undefined || isBoundElsewhere(caller, certificates, socket) ? undefined : caller;
   }
 
   /** @throws CredentialRefused; BrokerError `authentication_unavailable` when nobody can tell at the moment */
@@ -66,12 +82,25 @@ export class Authenticator {
     const token = bearerTokenOf(authorization);
     if (token === undefined) throw new CredentialRefused('malformed');
     if (jwt === undefined || !looksLikeJwt(token)) throw new CredentialRefused('unknown_token');
-    const caller = await jwt.verifier.verify(token);
-    // Remembered with the verifier that let it in: a configuration that has come into force meanwhile knows nothing of
-    // it.
-    jwt.verified.remember(digestOf(token), caller);
-    return caller;
+    const verified = await jwt.verifier.verify(token);
+    if (isBoundElsewhere(verified.caller, certificates, socket)) throw new CredentialRefused('binding');
+    // Remembered with the verifier that let it in: a configuration with other terms that has come into force meanwhile
+    // knows nothing of it.
+    jwt.verified.remember(digestOf(token), verified);
+    return verified.caller;
   }
+}
+
+/**
+ * RFC 8705 section 3: whoever has stolen such a token does not have the key of the certificate. Where no certificates
+ * are asked for, there is nothing to hold it against.
+ */
+function isBoundElsewhere(
+  { certificate }: Caller,
+  certificates: CertificateCallers | undefined,
+  socket: Presented['socket'],
+): boolean {
+  return certificate !== undefined && certificates !== undefined && certificates.thumbprintOf(socket) !== certificate;
 }
 
 /** Three parts (RFC 7515 section 7.1). */

@@ -6,6 +6,8 @@ export interface Caller {
   readonly name: string;
   /** When the credential ends; absent: when it is withdrawn. */
   readonly validUntil?: Instant;
+  /** Thumbprint (`x5t#S256`) of the certificate without which the credential is worth nothing; absent: whoever has it. */
+  readonly certificate?: string;
 }
 
 declare module 'fastify' {

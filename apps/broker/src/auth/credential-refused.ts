@@ -10,10 +10,12 @@ export const REFUSALS = [
   'issuer',
   'audience',
   'claims',
+  'type',
   'algorithm',
   'unknown_key',
   'signature',
   'certificate',
+  'binding',
 ] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

@@ -5,12 +5,13 @@ import { type Before } from '../configuration/configuration-in-force.js';
 import { CertificateCallers } from '#libs/edge';
 import { fetchKeySet } from './fetch-key-set.js';
 import { JwtVerifier } from './jwt-verifier.js';
-import { FixedKeySet, RemoteKeySet } from './key-set.js';
+import { FixedKeySet, type KeySet, RemoteKeySet } from './key-set.js';
 import { StaticTokens } from './static-tokens.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
 /** Tokens of the issuer: how they are checked, and which ones have been checked. */
 interface JwtCredentials {
+  readonly keys: KeySet;
   readonly verifier: JwtVerifier;
   readonly verified: VerifiedTokens;
 }
@@ -26,6 +27,8 @@ export interface Credentials {
 interface CredentialTools {
   readonly clock: Clock;
   readonly logger: Logger;
+  /** An issuer has other keys than before. */
+  readonly onKeysChanged: () => void;
 }
 
 /**
@@ -33,32 +36,51 @@ interface CredentialTools {
  * What has changed begins anew, so that nothing is remembered by rules that no longer hold.
  */
 export function credentialsOf(
-  { auth }: Pick<BrokerConfiguration, 'auth'>,
+  { auth, http }: Pick<BrokerConfiguration, 'auth' | 'http'>,
   tools: CredentialTools,
   before?: Before<Credentials>,
 ): Credentials {
-  const keepsJwt = before !== undefined && isSame(before.configuration.auth.jwt, auth.jwt);
-  const certificates = before === undefined ? new CertificateCallers(tools.clock) : before.made.certificates;
   return {
     disabled: auth.disabled,
     tokens: new StaticTokens(auth.tokens),
-    jwt: keepsJwt ? before.made.jwt : auth.jwt && jwtCredentials(auth.jwt, tools),
-    certificates: auth.mtls ? certificates : undefined,
+    jwt: auth.jwt && jwtCredentials(auth.jwt, tools, before),
+    certificates: auth.mtls ? certificateCallers(http, tools, before) : undefined,
   };
 }
 
+/** Ends what a configuration that is no longer in force has going. */
+export function releaseCredentials(before: Credentials, after?: Credentials): void {
+  if (before.jwt !== after?.jwt) before.jwt?.keys.close();
+}
+
+function certificateCallers(
+  { tls }: BrokerConfiguration['http'],
+  { clock }: CredentialTools,
+  before: Before<Credentials> | undefined,
+): CertificateCallers {
+  const kept = before?.configuration.http.tls?.clientCa === tls?.clientCa ? before?.made.certificates : undefined;
+  return kept ?? new CertificateCallers(clock, tls?.clientCa);
+}
+
 /** @throws JOSEError for keys that are none */
-function jwtCredentials(jwt: JwtConfiguration, { clock, logger }: CredentialTools): JwtCredentials {
-  const { keys } = jwt;
-  const verified = new VerifiedTokens(clock);
-  const keySet =
-    keys.kind === 'set'
-      ? new FixedKeySet(keys.set)
-      : new RemoteKeySet({
-          clock,
-          logger,
-          load: () => fetchKeySet(keys, clock),
-          onChange: () => verified.forgetAll(),
-        });
-  return { verifier: new JwtVerifier(jwt, keySet, clock), verified };
+function jwtCredentials(
+  jwt: JwtConfiguration,
+  tools: CredentialTools,
+  before: Before<Credentials> | undefined,
+): JwtCredentials {
+  const known = before?.configuration.auth.jwt;
+  if (before?.made.jwt !== undefined && isSame(known, jwt)) return before.made.jwt;
+  const keys = keySetOf(jwt, tools);
+  const hasSameTerms = known !== undefined && isSame({ ...known, keys: undefined }, { ...jwt, keys: undefined });
+  const verified = new VerifiedTokens({
+    clock: tools.clock,
+    keys,
+    before: hasSameTerms ? before?.made.jwt?.verified : undefined,
+  });
+  return { keys, verifier: new JwtVerifier(jwt, keys, tools.clock), verified };
+}
+
+function keySetOf({ keys }: JwtConfiguration, { clock, logger, onKeysChanged: onChange }: CredentialTools): KeySet {
+  if (keys.kind === 'set') return new FixedKeySet(keys.set);
+  return new RemoteKeySet({ clock, logger, load: () => fetchKeySet(keys, clock), onChange });
 }

@@ -5,18 +5,22 @@ type Policies = Pick<BrokerConfiguration, 'merchants'> & {
   readonly auth: Pick<BrokerConfiguration['auth'], 'disabled' | 'policies'>;
 };
 
+/** By caller, then permission: the merchants. */
+type Allowed = Map<string, Map<Permission, Set<string>>>;
+
 /** The policies of one configuration, for quick answers. */
 export class Grants {
   readonly merchants: ReadonlySet<string>;
   readonly #disabled: boolean;
-  /** By caller, then permission: the merchants. */
-  readonly #allowed = new Map<string, Map<Permission, Set<string>>>();
+  /** What is allowed however the caller comes, and what only with a credential that is bound to its certificate. */
+  readonly #allowed: Allowed = new Map();
+  readonly #allowedBound: Allowed = new Map();
 
   constructor({ auth, merchants }: Policies) {
     this.merchants = new Set(merchants.map(({ id }) => id));
     this.#disabled = auth.disabled;
     for (const policy of auth.policies) {
-      for (const permission of policy.allow) this.#grant(policy.caller, permission, policy.merchants);
+      grant(policy.boundTokens ? this.#allowedBound : this.#allowed, policy);
     }
   }
 
@@ -31,14 +35,16 @@ export class Grants {
     return this.#has(caller, merchant, permission) || this.allowsEverywhere(caller, permission);
   }
 
-  #grant(caller: string, permission: Permission, merchants: readonly string[]): void {
-    const grants = this.#allowed.get(caller) ?? new Map<Permission, Set<string>>();
-    const granted = grants.get(permission) ?? new Set<string>();
-    for (const merchant of merchants) granted.add(merchant);
-    this.#allowed.set(caller, grants.set(permission, granted));
+  #has({ name, certificate }: Caller, merchant: string, permission: Permission): boolean {
+    const has = (allowed: Allowed): boolean => allowed.get(name)?.get(permission)?.has(merchant) === true;
+    return has(this.#allowed) || (certificate !== undefined && has(this.#allowedBound));
   }
+}
 
-  #has(caller: Caller, merchant: string, permission: Permission): boolean {
-    return this.#allowed.get(caller.name)?.get(permission)?.has(merchant) === true;
+function grant(allowed: Allowed, { caller, allow, merchants }: BrokerConfiguration['auth']['policies'][number]): void {
+  const grants = allowed.get(caller) ?? new Map<Permission, Set<string>>();
+  for (const permission of allow) {
+    grants.set(permission, new Set([...(grants.get(permission) ?? []), ...merchants]));
   }
+  allowed.set(caller, grants);
 }

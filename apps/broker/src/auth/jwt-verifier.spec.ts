@@ -16,13 +16,13 @@ describe('JwtVerifier', () => {
 
   beforeAll(() => {
     issuer = new TestIssuer();
-    const jwt = { issuer: ISSUER, audience: AUDIENCE, clockToleranceMs: 5_000 };
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, types: [], clockToleranceMs: 5_000 };
     verifier = new JwtVerifier(jwt, new FixedKeySet({ keys: [issuer.publicJwk] }), clock);
   });
 
-  const verdictOn = async (token: string): Promise<Refusal | 'accepted'> => {
+  const verdictOn = async (token: string, by: JwtVerifier = verifier): Promise<Refusal | 'accepted'> => {
     try {
-      await verifier.verify(token);
+      await by.verify(token);
       return 'accepted';
     } catch (error) {
       return (error as { refusal: Refusal }).refusal;
@@ -30,7 +30,7 @@ describe('JwtVerifier', () => {
   };
 
   it('finds the caller in the subject, and until when it is known', async () => {
-    const caller = await verifier.verify(issuer.token(clock.now()));
+    const { caller } = await verifier.verify(issuer.token(clock.now()));
     expect(caller).toEqual({ name: SUBJECT, validUntil: (now + 600) * 1_000 });
   });
 
@@ -41,9 +41,9 @@ describe('JwtVerifier', () => {
 
   it.each(['ES256', 'ES384', 'RS256', 'PS256', 'EdDSA'] as const)('takes signatures of %s', async (algorithm) => {
     const other = new TestIssuer('other', algorithm);
-    const jwt = { issuer: ISSUER, audience: AUDIENCE, clockToleranceMs: 0 };
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, types: [], clockToleranceMs: 0 };
     const own = new JwtVerifier(jwt, new FixedKeySet({ keys: [other.publicJwk] }), clock);
-    expect((await own.verify(other.token(clock.now()))).name).toBe(SUBJECT);
+    expect((await own.verify(other.token(clock.now()))).caller.name).toBe(SUBJECT);
   });
 
   it.each<[string, object, Refusal | 'accepted']>([
@@ -61,8 +61,54 @@ describe('JwtVerifier', () => {
     ['with a subject that no policy could have', { sub: 'a b' }, 'claims'],
     ['with an empty subject', { sub: '' }, 'claims'],
     ['with a subject of another type', { sub: 5 }, 'claims'],
+    ['without an end that a clock shows', { exp: 2 ** 53 }, 'claims'],
+    ['without any end at all', { exp: 1e300 }, 'claims'],
+    ['good for as long as a clock can show', { exp: 8.64e12 }, 'accepted'],
+    ['bound to no certificate in particular', { cnf: { 'x5t#S256': 5 } }, 'claims'],
+    ['bound to what is no thumbprint', { cnf: { 'x5t#S256': 'a' } }, 'claims'],
+    ['bound to nothing', { cnf: null }, 'claims'],
+    ['bound in another way', { cnf: { jkt: 'a'.repeat(43) } }, 'accepted'],
   ])('judges a token that is %s', async (_what, claims, expected) => {
     expect(await verdictOn(issuer.token(clock.now(), claims))).toBe(expected);
+  });
+
+  it.each<[string, { header?: object; claims?: object; types?: string[] }, Refusal | 'accepted']>([
+    ['that does not say', {}, 'accepted'],
+    ['that is called JWT', { header: { typ: 'JWT' } }, 'accepted'],
+    ['of an access token', { header: { typ: 'application/at+jwt' } }, 'accepted'],
+    ['of a logout token', { header: { typ: 'logout+jwt' } }, 'type'],
+    ['of a security event', { header: { typ: 'secevent+jwt' } }, 'type'],
+    ['of nothing', { header: { typ: '' } }, 'type'],
+    ['of an unmarked ID token', { claims: { nonce: 'n' } }, 'type'],
+    ['of an ID token beside an access token', { claims: { at_hash: 'h' } }, 'type'],
+    ['of an unmarked logout token', { claims: { events: {} } }, 'type'],
+    ['of an ID token of Keycloak', { header: { typ: 'JWT' }, claims: { typ: 'ID' } }, 'type'],
+    ['of an access token of Keycloak', { header: { typ: 'JWT' }, claims: { typ: 'Bearer' } }, 'accepted'],
+    ['that is demanded', { header: { typ: 'at+JWT' }, types: ['application/at+jwt'] }, 'accepted'],
+    ['that is missing where one is demanded', { types: ['at+jwt'] }, 'type'],
+    ['that is not the one demanded', { header: { typ: 'JWT' }, types: ['at+jwt'] }, 'type'],
+    [
+      'that is demanded, whatever its claims',
+      { header: { typ: 'x+jwt' }, claims: { nonce: 'n' }, types: ['x+jwt'] },
+      'accepted',
+    ],
+  ])('judges a token of a type %s', async (_what, { header, claims, types = [] }, expected) => {
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, types, clockToleranceMs: 0 };
+    const own = new JwtVerifier(jwt, new FixedKeySet({ keys: [issuer.publicJwk] }), clock);
+    expect(await verdictOn(issuer.token(clock.now(), claims, header), own)).toBe(expected);
+  });
+
+  it('finds the certificate that a token is bound to', async () => {
+    const thumbprint = 'A4DtL2JmUMhAsvJj5tKyn64SqzmuXbMrJa0n761y5v0';
+    const token = issuer.token(clock.now(), { cnf: { 'x5t#S256': thumbprint } });
+    expect((await verifier.verify(token)).caller.certificate).toBe(thumbprint);
+  });
+
+  it('refuses a token whose key leaves the set while its signature is checked', async () => {
+    const keys = new FixedKeySet({ keys: [issuer.publicJwk] });
+    const jwt = { issuer: ISSUER, audience: AUDIENCE, types: [], clockToleranceMs: 0 };
+    const leaving = { find: keys.find.bind(keys), has: () => false, close: () => undefined };
+    expect(await verdictOn(issuer.token(clock.now()), new JwtVerifier(jwt, leaving, clock))).toBe('unknown_key');
   });
 
   it('refuses a token without a signature', async () => {

@@ -1,9 +1,10 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose';
-import { type Clock, instantFromEpochMs } from '#libs/clock';
+import { type CryptoKey, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyResult, type ResolvedKey } from 'jose';
+import type { Clock } from '#libs/clock';
 import { isCallerName, type JwtConfiguration } from '#libs/configuration';
-import type { Caller } from './caller.js';
 import { CredentialRefused, type Refusal } from './credential-refused.js';
-import type { KeySet } from './key-set.js';
+import { assertKind, certificateOf, endOf } from './jwt-claims.js';
+import { keyName, type KeySet } from './key-set.js';
+import type { VerifiedToken } from './verified-tokens.js';
 
 /** Asymmetric ones only: with a shared secret, everybody who checks tokens could make them (RFC 8725 section 3.1). */
 const ALGORITHMS = [
@@ -35,17 +36,25 @@ export class JwtVerifier {
   }
 
   /** @throws CredentialRefused; BrokerError `authentication_unavailable` while the issuer's keys cannot be had */
-  async verify(token: string): Promise<Caller> {
-    const { sub, exp } = await this.#payloadOf(token);
+  async verify(token: string): Promise<VerifiedToken> {
+    const { payload, protectedHeader, key: signer } = await this.#verified(token);
+    const key = keyName(signer as CryptoKey);
+    // The set may have changed while the signature was checked.
+    if (!this.#keys.has(key)) throw new CredentialRefused('unknown_key');
+    assertKind(this.#jwt.types, protectedHeader, payload);
+    const { sub } = payload;
     // The library leaves the type of `sub` to its users: `5` would not be a caller's name.
-    if (typeof sub !== 'string' || !isCallerName(sub) || exp === undefined) throw new CredentialRefused('claims');
-    return { name: sub, validUntil: instantFromEpochMs(exp * MS_PER_S) };
+    if (typeof sub !== 'string' || !isCallerName(sub)) throw new CredentialRefused('claims');
+    const certificate = certificateOf(payload);
+    const caller = { name: sub, validUntil: endOf(payload), ...(certificate === undefined ? {} : { certificate }) };
+    return { caller, key };
   }
 
-  async #payloadOf(token: string): Promise<JWTPayload> {
+  async #verified(token: string): Promise<JWTVerifyResult & ResolvedKey> {
     const { issuer, audience, clockToleranceMs } = this.#jwt;
+    const findKey: JWTVerifyGetKey = (header, input) => this.#keys.find(header, input);
     try {
-      const { payload } = await jwtVerify(token, (header, input) => this.#keys.find(header, input), {
+      return await jwtVerify(token, findKey, {
         issuer,
         audience,
         algorithms: ALGORITHMS,
@@ -53,7 +62,6 @@ export class JwtVerifier {
         currentDate: new Date(this.#clock.now()),
         requiredClaims: ['sub', 'exp'],
       });
-      return payload;
     } catch (error) {
       if (error instanceof errors.JOSEError) throw new CredentialRefused(refusalOf(error));
       throw error;

@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { FakeClock, TestIssuer } from '#libs/testing';
 import type { Logger } from '#libs/telemetry';
@@ -13,11 +14,12 @@ class Endpoint {
   asked = 0;
   changes = 0;
   answer: () => Promise<object> = () => Promise.reject(new BrokerError('authentication_unavailable'));
+  readonly keys: RemoteKeySet;
   readonly #verifier: JwtVerifier;
 
   constructor() {
     const note = (_fields: unknown, line: string): void => void this.lines.push(line);
-    const keys = new RemoteKeySet({
+    this.keys = new RemoteKeySet({
       clock: this.clock,
       logger: { warn: note, info: note } as unknown as Logger,
       load: () => {
@@ -26,7 +28,11 @@ class Endpoint {
       },
       onChange: () => void (this.changes += 1),
     });
-    this.#verifier = new JwtVerifier({ issuer: ISSUER, audience: AUDIENCE, clockToleranceMs: 0 }, keys, this.clock);
+    this.#verifier = new JwtVerifier(
+      { issuer: ISSUER, audience: AUDIENCE, types: [], clockToleranceMs: 0 },
+      this.keys,
+      this.clock,
+    );
   }
 
   publishes(...issuers: readonly TestIssuer[]): void {
@@ -39,7 +45,7 @@ class Endpoint {
 
   async verdictOn(issuer: TestIssuer): Promise<string> {
     try {
-      return (await this.#verifier.verify(issuer.token(this.clock.now()))).name;
+      return (await this.#verifier.verify(issuer.token(this.clock.now()))).caller.name;
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error;
       return 'refusal' in error ? String(error.refusal) : error.code;
@@ -87,15 +93,45 @@ describe('the keys of an issuer', () => {
     expect([endpoint.asked, endpoint.changes]).toEqual([2, 1]);
   });
 
-  it('that were taken back are refused once it is known, and what they signed is forgotten', async () => {
+  it('are asked for again every ten minutes, whether anybody calls or not', async () => {
+    endpoint.publishes(one);
+    await endpoint.verdictOn(one);
+    await endpoint.clock.advance(599_000);
+    expect(endpoint.asked).toBe(1);
+    await endpoint.clock.advance(1_000);
+    expect(endpoint.asked).toBe(2);
+    await endpoint.clock.advance(6_000_000);
+    expect([endpoint.asked, endpoint.changes]).toEqual([12, 0]);
+  });
+
+  it('are asked for every half minute while the issuer is down', async () => {
+    endpoint.publishes(one);
+    await endpoint.verdictOn(one);
+    endpoint.isDown();
+    await endpoint.clock.advance(600_000 + 300_000);
+    expect(endpoint.asked).toBe(12);
+  });
+
+  it('that were taken back are refused once it is known, though nobody calls', async () => {
     endpoint.publishes(one, two);
     await endpoint.verdictOn(one);
+    const [oldKey, newKey] = [one, two].map(({ publicJwk }) =>
+      createPublicKey({ key: publicJwk, format: 'jwk' }).export({ type: 'spki', format: 'der' }).toString('base64'),
+    );
+    expect([endpoint.keys.has(oldKey ?? ''), endpoint.keys.has(newKey ?? '')]).toEqual([true, true]);
     endpoint.publishes(two);
-    await endpoint.clock.advance(601_000);
-    await endpoint.verdictOn(two);
-    await endpoint.clock.settle();
+    await endpoint.clock.advance(600_000);
+    expect([endpoint.keys.has(oldKey ?? ''), endpoint.keys.has(newKey ?? '')]).toEqual([false, true]);
     expect(await endpoint.verdictOn(one)).toBe('unknown_key');
     expect(endpoint.changes).toBe(1);
+  });
+
+  it('are asked for no more once they are closed', async () => {
+    endpoint.publishes(one);
+    await endpoint.verdictOn(one);
+    endpoint.keys.close();
+    await endpoint.clock.advance(6_000_000);
+    expect([endpoint.asked, endpoint.clock.pendingTasks]).toEqual([1, 0]);
   });
 
   it('go on for a day while the issuer is down, and no longer', async () => {

@@ -1,5 +1,13 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWSHeaderParameters, type FlattenedJWSInput } from 'jose';
-import type { Clock } from '#libs/clock';
+import { createPublicKey, type JsonWebKey, KeyObject } from 'node:crypto';
+import {
+  createLocalJWKSet,
+  type CryptoKey,
+  errors,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+  type FlattenedJWSInput,
+} from 'jose';
+import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import type { Logger } from '#libs/telemetry';
 
@@ -9,15 +17,34 @@ type KeyFinder = ReturnType<typeof createLocalJWKSet>;
 export interface KeySet {
   /** @throws JOSEError when there is no such key, BrokerError `authentication_unavailable` when that cannot be told */
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder>;
+  /** Whether the key is in the set now. @param key by `keyName` */
+  has(key: string): boolean;
+  /** Nothing is fetched any more. */
+  close(): void;
+}
+
+/** What a public key is known by, however its set writes it. */
+export function keyName(key: CryptoKey): string {
+  return nameOf(KeyObject.from(key));
 }
 
 /** The keys of a file. */
 export class FixedKeySet implements KeySet {
   readonly #finder: KeyFinder;
+  readonly #names: ReadonlySet<string>;
 
   /** @throws JOSEError for what is no key set */
   constructor(set: object) {
     this.#finder = createLocalJWKSet(set as JSONWebKeySet);
+    this.#names = new Set((set as { keys: readonly JsonWebKey[] }).keys.flatMap((jwk) => namesOf(jwk)));
+  }
+
+  has(key: string): boolean {
+    return this.#names.has(key);
+  }
+
+  close(): void {
+    // A file is read with the configuration.
   }
 
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
@@ -25,7 +52,7 @@ export class FixedKeySet implements KeySet {
   }
 }
 
-/** From then on the keys are fetched again in the background. */
+/** When the keys are fetched again: a key that was taken back is good for this long at most while the issuer answers. */
 const FRESH_MS = 600_000;
 /** The last keys stay in use for this long while the issuer does not answer. */
 const MAX_STALE_MS = 86_400_000;
@@ -39,7 +66,7 @@ interface RemoteKeySetParts {
   readonly logger: Logger;
   /** @throws BrokerError `authentication_unavailable` */
   readonly load: () => Promise<object>;
-  /** The issuer has other keys than before. */
+  /** The issuer has other keys than before: what vouched for a caller may be gone. */
   readonly onChange: () => void;
 }
 
@@ -50,8 +77,9 @@ interface Fetched {
 }
 
 /**
- * The keys that an issuer publishes. They are fetched for the first token, again when they are old or a token names a
- * new one, and kept while the issuer is down. There is one request at a time, and few of them, whatever tokens come.
+ * The keys that an issuer publishes. They are fetched for the first token, from then on when they are old, whoever calls,
+ * and when a token names a new one. They are kept while the issuer is down. There is one request at a time, and few of
+ * them, whatever tokens come.
  */
 export class RemoteKeySet implements KeySet {
   readonly #parts: RemoteKeySetParts;
@@ -59,9 +87,20 @@ export class RemoteKeySet implements KeySet {
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
   #isDown = false;
+  #next: ScheduledTask | undefined;
+  #closed = false;
 
   constructor(parts: RemoteKeySetParts) {
     this.#parts = parts;
+  }
+
+  has(key: string): boolean {
+    return this.#known()?.keys.has(key) === true;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#next?.cancel();
   }
 
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
@@ -76,20 +115,21 @@ export class RemoteKeySet implements KeySet {
   }
 
   async #current(): Promise<Fetched> {
+    return this.#known() ?? this.#first();
+  }
+
+  #known(): Fetched | undefined {
     const known = this.#fetched;
-    const ageMs = known === undefined ? Infinity : this.#parts.clock.monotonicMs() - known.atMs;
-    if (known === undefined || ageMs > MAX_STALE_MS) return this.#first();
-    if (ageMs > FRESH_MS && this.#mayAsk(COOL_DOWN_MS)) void this.#ask().catch(() => 'logged where it happened');
-    return known;
+    return known === undefined || this.#parts.clock.monotonicMs() - known.atMs > MAX_STALE_MS ? undefined : known;
   }
 
   /** Those who wait for the first keys share the request, and its failure for a moment. */
   async #first(): Promise<Fetched> {
-    this.#fetched = undefined;
     if (this.#asking === undefined && !this.#mayAsk(FIRST_COOL_DOWN_MS)) throw this.#unavailable();
     await this.#ask();
-    if (this.#fetched === undefined) throw this.#unavailable();
-    return this.#fetched;
+    const known = this.#known();
+    if (known === undefined) throw this.#unavailable();
+    return known;
   }
 
   /** An issuer that does not answer leaves the known keys as they are: then the token's key is not among them. */
@@ -107,8 +147,17 @@ export class RemoteKeySet implements KeySet {
   }
 
   #ask(): Promise<void> {
-    this.#asking ??= this.#fetch().finally(() => (this.#asking = undefined));
+    this.#asking ??= this.#fetch().finally(() => this.#asked());
     return this.#asking;
+  }
+
+  #asked(): void {
+    this.#asking = undefined;
+    this.#next?.cancel();
+    if (this.#closed) return;
+    this.#next = this.#parts.clock.schedule(this.#isDown ? COOL_DOWN_MS : FRESH_MS, () => {
+      void this.#ask().catch(() => 'logged where it happened');
+    });
   }
 
   async #fetch(): Promise<void> {
@@ -143,6 +192,19 @@ export class RemoteKeySet implements KeySet {
       ...(cause === undefined ? {} : { cause }),
     });
   }
+}
+
+/** What is no key of ours signs nothing that is accepted. */
+function namesOf(jwk: JsonWebKey): readonly string[] {
+  try {
+    return [nameOf(createPublicKey({ key: jwk, format: 'jwk' }))];
+  } catch {
+    return [];
+  }
+}
+
+function nameOf(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#libs/clock';
 import type { Caller } from './caller.js';
+import type { KeySet } from './key-set.js';
 
 /**
  * A service has one token, or a few while one is being replaced: more than this are not in use, somebody is trying
@@ -8,35 +9,53 @@ import type { Caller } from './caller.js';
  */
 const MAX_TOKENS = 10_000;
 
-/** Tokens whose signature was checked, by their digest, until they expire. Bounded: the least used go first. */
+/** What a check of a token found. */
+export interface VerifiedToken {
+  readonly caller: Caller;
+  /** The key that signed it, as the issuer's set knows it. */
+  readonly key: string;
+}
+
+interface VerifiedTokensParts {
+  readonly clock: Clock;
+  readonly keys: Pick<KeySet, 'has'>;
+  /** What was checked by the same terms against other keys; each token is still held against the present ones. */
+  readonly before?: VerifiedTokens | undefined;
+  readonly max?: number;
+}
+
+/**
+ * Tokens whose signature was checked, by their digest, until they expire or their key leaves the issuer's set. The set
+ * is asked each time: a check that ends after the key has left adds nothing that would be found. Bounded: the least used
+ * go first.
+ */
 export class VerifiedTokens {
   readonly #clock: Clock;
-  readonly #callers: LRUCache<string, Caller>;
+  readonly #keys: Pick<KeySet, 'has'>;
+  readonly #tokens: LRUCache<string, VerifiedToken>;
 
-  constructor(clock: Clock, max = MAX_TOKENS) {
+  constructor({ clock, keys, before, max = MAX_TOKENS }: VerifiedTokensParts) {
     this.#clock = clock;
-    this.#callers = new LRUCache({ max });
+    this.#keys = keys;
+    this.#tokens = before === undefined ? new LRUCache({ max }) : before.#tokens;
   }
 
   find(digest: string): Caller | undefined {
-    const caller = this.#callers.get(digest);
-    if (caller === undefined) return undefined;
+    const token = this.#tokens.get(digest);
+    if (token === undefined) return undefined;
+    const { caller, key } = token;
     // By the clock that everything else uses: the cache would measure a time to live with another one.
-    if (caller.validUntil !== undefined && caller.validUntil > this.#clock.now()) return caller;
-    this.#callers.delete(digest);
+    const isGood = caller.validUntil !== undefined && caller.validUntil > this.#clock.now();
+    if (isGood && this.#keys.has(key)) return caller;
+    this.#tokens.delete(digest);
     return undefined;
   }
 
-  remember(digest: string, caller: Caller): void {
-    this.#callers.set(digest, caller);
-  }
-
-  /** The issuer has other keys now: what the old ones signed has to be checked again. */
-  forgetAll(): void {
-    this.#callers.clear();
+  remember(digest: string, token: VerifiedToken): void {
+    this.#tokens.set(digest, token);
   }
 
   get size(): number {
-    return this.#callers.size;
+    return this.#tokens.size;
   }
 }

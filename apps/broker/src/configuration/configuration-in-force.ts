@@ -30,13 +30,18 @@ export class ConfigurationInForce {
   /**
    * Something made of the configuration, e.g. an index of it.
    * @param make may look at what it made before, and hand that back when it is still right
+   * @param release told of what was made before, once it is no longer in force
    * @returns what was made for the configuration in force
    */
-  derive<Made>(make: Maker<Made>): () => Made {
+  derive<Made>(make: Maker<Made>, release?: (before: Made, after: Made) => void): () => Made {
     let made = make(this.#current);
     this.#preparations.push((next) => {
       const nextMade = make(next, { configuration: this.#current, made });
-      return () => void (made = nextMade);
+      return () => {
+        const before = made;
+        made = nextMade;
+        release?.(before, nextMade);
+      };
     });
     return () => made;
   }

@@ -14,6 +14,7 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { type Clock, msBetween } from '#libs/clock';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
+import { StandingAccess } from '../auth/standing-access.js';
 import { CLOCK } from '../platform/tokens.js';
 import { STREAM_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
@@ -37,6 +38,7 @@ export class EventsController {
     private readonly watchers: SessionWatchers,
     private readonly replica: SessionReplica,
     private readonly audit: AuditTrail,
+    private readonly access: StandingAccess,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -84,7 +86,9 @@ export class EventsController {
     const onSent = (session: Session): void => this.audit.read({ caller, merchant, generation: session.generation });
     const validForMs = validUntil === undefined ? undefined : msBetween(this.clock.now(), validUntil);
     const takesPart = request.query['handover'] === 'true';
-    const remove = this.watchers.add(response, { merchant, generation, caller, validForMs, onSent, takesPart });
+    const asked = { merchant, permission: 'session:read' } as const;
+    const mayStay = (): boolean => this.access.stands(request.raw, asked);
+    const remove = this.watchers.add(response, { merchant, generation, mayStay, validForMs, onSent, takesPart });
     // A connection that breaks while it is written to reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   }

@@ -57,7 +57,10 @@ class Hall {
     this.held.adopt(aSession({ merchant, generation }), 0);
   }
 
-  enter(generation = 0, wish: { merchant?: string; validForMs?: number } = {}): Stream & { leave: () => void } {
+  enter(
+    generation = 0,
+    wish: { merchant?: string; validForMs?: number; mayStay?: () => boolean } = {},
+  ): Stream & { leave: () => void } {
     const stream = new Stream();
     const leave = this.watchers.add(stream, { merchant: 'shop', generation, ...wish });
     return Object.assign(stream, { leave });
@@ -176,6 +179,23 @@ describe('the watchers of a replica', () => {
     expect(atHalf).toBeLessThan(110);
     await hall.clock.advance(3 * 60_000 + 2 * HEARTBEAT_MS);
     expect(streams.every(({ ended }) => ended)).toBe(true);
+  });
+
+  it('are let go as soon as they would not be let in any more, and sent nothing after that', async () => {
+    const hall = new Hall();
+    const allowed = new Set(['asked', 'pushed', 'idle', 'stays']);
+    const [asked, pushed, idle, stays] = [...allowed].map((name) =>
+      hall.enter(0, { mayStay: () => allowed.has(name) }),
+    );
+    allowed.delete('asked');
+    hall.watchers.endLost();
+    expect([asked, pushed, idle, stays].map((stream) => stream?.ended)).toEqual([true, false, false, false]);
+    allowed.delete('pushed');
+    hall.publish(1);
+    expect([pushed?.ended, pushed?.generations, stays?.generations]).toEqual([true, [], [1]]);
+    allowed.delete('idle');
+    await hall.clock.advance(HEARTBEAT_MS);
+    expect([idle?.ended, stays?.ended]).toEqual([true, false]);
   });
 
   it('are let go when their credential ends', async () => {

@@ -3,7 +3,6 @@ import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import type { AccessTest } from '../auth/lost-access.js';
 import { CLOCK } from '../platform/tokens.js';
 import { WatchedMerchant } from './watched-merchant.js';
 import { type EventSink, Watcher } from './watcher.js';
@@ -34,8 +33,8 @@ export interface Watch {
   readonly merchant: string;
   /** The generation that the consumer holds; 0 when none. */
   readonly generation: number;
-  /** Who follows. */
-  readonly caller?: string;
+  /** Whether the consumer would still be let in; absent: always. */
+  readonly mayStay?: () => boolean;
   /** Whether it holds its calls while a session is replaced. */
   readonly takesPart?: boolean;
   /** How long its credential is good for, when that is known. */
@@ -88,7 +87,7 @@ export class SessionWatchers implements OnModuleDestroy {
    */
   add(sink: EventSink, { merchant, validForMs = MAX_STREAM_MS, ...watch }: Watch): () => void {
     const endsAtMs = this.#clock.monotonicMs() + this.#streamMs(validForMs);
-    const watcher = new Watcher(sink, { caller: '', ...watch, endsAtMs });
+    const watcher = new Watcher(sink, { mayStay: () => true, ...watch, endsAtMs });
     const slot = this.#slots[this.#entered++ % SLOTS] ?? new Set();
     const watched = this.#watched(merchant);
     watched.watchers.add(watcher);
@@ -113,11 +112,9 @@ export class SessionWatchers implements OnModuleDestroy {
     return this.#merchants.get(merchant)?.notify(frameOf) ?? 0;
   }
 
-  /** Ends the streams of those who may not follow any more; those who still may will come back. */
-  endThose(isLost: AccessTest): void {
-    for (const [merchant, { watchers }] of this.#merchants) {
-      for (const watcher of watchers) if (isLost(watcher.caller, merchant)) watcher.end();
-    }
+  /** Ends the streams of those who would not be let in any more. */
+  endLost(): void {
+    for (const { watchers } of this.#merchants.values()) for (const watcher of watchers) watcher.endIfLost();
   }
 
   /** Ends every stream, and takes no new one: consumers come back to another replica. */

@@ -13,8 +13,8 @@ export interface EventSink {
 interface WatcherTerms {
   /** What the consumer holds already; it is never sent this generation or an older one. */
   readonly generation: number;
-  /** Who follows. */
-  readonly caller: string;
+  /** Whether its caller would still be let in. */
+  readonly mayStay: () => boolean;
   /** Monotonic time at which the stream ends, so that its caller is checked again. */
   readonly endsAtMs: number;
   /** Whether it holds its calls while a session is replaced. */
@@ -28,25 +28,25 @@ const MAX_UNSENT_BYTES = 65_536;
 
 /** One consumer that follows a merchant's sessions. It is sent what is newer than what it has, or it is cut off. */
 export class Watcher {
-  readonly caller: string;
   readonly endsAtMs: number;
   readonly takesPart: boolean;
   readonly #sink: EventSink;
+  readonly #mayStay: () => boolean;
   #generation: number;
   readonly #onSent: ((session: Session) => void) | undefined;
   #wasBehind = false;
 
-  constructor(sink: EventSink, { generation, caller, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
+  constructor(sink: EventSink, { generation, mayStay, endsAtMs, onSent, takesPart = false }: WatcherTerms) {
     this.takesPart = takesPart;
     this.#onSent = onSent;
     this.#sink = sink;
     this.#generation = generation;
-    this.caller = caller;
+    this.#mayStay = mayStay;
     this.endsAtMs = endsAtMs;
   }
 
   send(session: Session): void {
-    if (session.generation <= this.#generation) return;
+    if (session.generation <= this.#generation || this.endIfLost()) return;
     this.#generation = session.generation;
     if (this.#sink.writableLength > MAX_UNSENT_BYTES) this.#sink.destroy();
     else {
@@ -64,8 +64,15 @@ export class Watcher {
   beat(): void {
     const isBehind = this.#sink.writableLength > 0;
     if (isBehind && this.#wasBehind) this.#sink.destroy();
-    else this.#sink.write(HEARTBEAT);
+    else if (!this.endIfLost()) this.#sink.write(HEARTBEAT);
     this.#wasBehind = isBehind;
+  }
+
+  /** A caller that is let in no more is sent nothing more. @returns whether the stream has ended by that */
+  endIfLost(): boolean {
+    const isLost = !this.#mayStay();
+    if (isLost) this.end();
+    return isLost;
   }
 
   /** Ends the stream in good order: the consumer comes back, here or elsewhere. */

@@ -4,6 +4,7 @@ import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nes
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { SessionReplica } from '#libs/session';
+import type { AuditRecord } from '#libs/telemetry';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
@@ -60,23 +61,24 @@ export class NotificationsController {
   ): Promise<NotificationDocument> {
     const { merchant } = request.params;
     const jwe = sealedBodyOf(received);
-    const bytes = jwe === undefined ? bytesOf(received.body) : await this.#opened(merchant, jwe, reply);
-    this.#tell(request, bytes.length);
+    const bytes = jwe === undefined ? bytesOf(received.body) : await this.#opened(request, jwe, reply);
+    this.audit.done({ ...recordOf(request), bytes: bytes.length });
     const { kind, content, about } = notificationContentOf(isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : '');
     const repeated = await this.repetitions.isRepeated(merchant, about);
     return { kind, sealed: jwe !== undefined, ...(repeated === undefined ? {} : { repeated }), content };
   }
 
-  #opened(merchant: string, jwe: string, reply: FastifyReply): Promise<Uint8Array> {
-    const recipient = { merchant, session: this.replica.held.get(merchant) };
-    return this.cipher.open(jwe, recipient, this.life.signalFor(reply));
-  }
-
-  #tell(request: OpeningRequest, bytes: number): void {
+  #opened(request: OpeningRequest, jwe: string, reply: FastifyReply): Promise<Uint8Array> {
     const { merchant } = request.params;
-    const caller = callerOf(request)?.name;
-    this.audit.done({ action: 'notification.open', caller, merchant, bytes, requestId: request.id });
+    const recipient = { merchant, session: this.replica.held.get(merchant) };
+    const signal = this.life.signalFor(reply);
+    return this.audit.attempt(recordOf(request), () => this.cipher.open(jwe, recipient, signal));
   }
+}
+
+function recordOf(request: OpeningRequest): Pick<AuditRecord, 'action' | 'caller' | 'merchant' | 'requestId'> {
+  const { merchant } = request.params;
+  return { action: 'notification.open', caller: callerOf(request)?.name, merchant, requestId: request.id };
 }
 
 /** @throws BrokerError `payload_too_large` */

@@ -2,9 +2,11 @@ import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/comm
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
+import type { AuditRecord } from '#libs/telemetry';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
+import { StandingAccess } from '../auth/standing-access.js';
 import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { RenewalWait } from '../sessions/renewal-wait.js';
@@ -27,6 +29,7 @@ export class PayloadsController {
     private readonly renewalWait: RenewalWait,
     private readonly life: RequestLife,
     private readonly audit: AuditTrail,
+    private readonly access: StandingAccess,
   ) {}
 
   @Post(':merchant/payloads/encrypt')
@@ -53,6 +56,7 @@ export class PayloadsController {
     const signal = this.life.signalFor(reply);
     if (recipient !== undefined) return { jwe: await this.cipher.sealTo(bytes, recipient, signal) };
     const session = await this.#current(request.params.merchant, signal);
+    await this.access.assertStands(request, 'payload:encrypt');
     return { jwe: await this.cipher.sealToSession(bytes, session, signal), generation: session.generation };
   }
 
@@ -76,15 +80,23 @@ export class PayloadsController {
   ): Promise<DecryptionDocument> {
     const { merchant } = request.params;
     const recipient = { merchant, session: this.replica.held.get(merchant) };
-    const bytes = await this.cipher.open(jwe, recipient, this.life.signalFor(reply));
+    const signal = this.life.signalFor(reply);
+    const record = this.#recordOf('payload.decrypt', request);
+    const bytes = await this.audit.attempt(record, () => this.cipher.open(jwe, recipient, signal));
     this.#tell('payload.decrypt', request, bytes.length);
     const { text, encoding } = textOf(bytes, wish);
     return { plaintext: text, encoding };
   }
 
   #tell(action: string, request: PayloadRequest, bytes: number): void {
-    const { merchant } = request.params;
-    this.audit.done({ action, caller: callerOf(request)?.name, merchant, bytes, requestId: request.id });
+    this.audit.done({ ...this.#recordOf(action, request), bytes });
+  }
+
+  #recordOf(
+    action: string,
+    request: PayloadRequest,
+  ): Pick<AuditRecord, 'action' | 'caller' | 'merchant' | 'requestId'> {
+    return { action, caller: callerOf(request)?.name, merchant: request.params.merchant, requestId: request.id };
   }
 
   async #current(merchant: string, signal: AbortSignal): Promise<Session> {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { HttpModule } from '../http/http.module.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -8,7 +9,7 @@ import { PayloadsController } from './payloads.controller.js';
 
 /** Payloads that are sealed and opened with keys that stay here. */
 @Module({
-  imports: [RenewalModule, AuditModule, HttpModule, SessionsModule],
+  imports: [RenewalModule, AuthModule, AuditModule, HttpModule, SessionsModule],
   controllers: [PayloadsController],
   providers: [PayloadCipher],
   exports: [PayloadCipher],

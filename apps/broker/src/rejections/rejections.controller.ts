@@ -2,10 +2,11 @@ import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { SessionReplica } from '#libs/session';
+import { type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
+import { StandingAccess } from '../auth/standing-access.js';
 import { NEWER_SESSION_HEADERS } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { RenewalWait } from '../sessions/renewal-wait.js';
@@ -25,6 +26,7 @@ export class RejectionsController {
     private readonly life: RequestLife,
     private readonly renewalWait: RenewalWait,
     private readonly audit: AuditTrail,
+    private readonly access: StandingAccess,
   ) {}
 
   @Post(`${SESSION_PATH}/rejections`)
@@ -51,30 +53,38 @@ export class RejectionsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { merchant } = request.params;
-    const answer = await this.replica.rejections.reject({
-      merchant,
-      generation,
-      waitMs: this.renewalWait.waitMs(merchant),
-      signal: this.life.signalFor(reply),
-      ...(reason === undefined ? {} : { reason }),
-      ...consumerOf(request),
-    });
     const { name: caller } = callerOf(request) ?? {};
-    this.audit.done({ action: 'session.reject', caller, merchant, generation, reason, requestId: request.id });
-    if (answer.kind === 'cooled_down' && answer.because === 'foreign_authorizer') {
-      throw keptOutOfDuel(merchant, answer.retryInMs);
-    }
-    if (answer.kind === 'cooled_down') {
-      throw new BrokerError('session_unavailable', {
-        detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
-        reason: 'cooled_down',
-        retryAfterMs: answer.retryInMs,
-      });
-    }
-    this.audit.read({ caller: caller ?? '', merchant, generation: answer.session.generation });
-    reply.headers({ etag: etagOf(answer.session.generation), 'cache-control': 'no-store' });
-    reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(answer.session));
+    const record = { action: 'session.reject', caller, merchant, generation, requestId: request.id };
+    const session = await this.audit.attempt(record, async () =>
+      newerSession(
+        merchant,
+        await this.replica.rejections.reject({
+          merchant,
+          generation,
+          waitMs: this.renewalWait.waitMs(merchant),
+          signal: this.life.signalFor(reply),
+          ...(reason === undefined ? {} : { reason }),
+          ...consumerOf(request),
+        }),
+      ),
+    );
+    this.audit.done({ ...record, reason });
+    await this.access.assertStands(request, 'session:reject');
+    this.audit.read({ caller: caller ?? '', merchant, generation: session.generation });
+    reply.headers({ etag: etagOf(session.generation), 'cache-control': 'no-store' });
+    reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
   }
+}
+
+/** @throws BrokerError `foreign_authorizer` or `session_unavailable` when none is created now */
+function newerSession(merchant: string, answer: RejectionAnswer): Session {
+  if (answer.kind !== 'cooled_down') return answer.session;
+  if (answer.because === 'foreign_authorizer') throw keptOutOfDuel(merchant, answer.retryInMs);
+  throw new BrokerError('session_unavailable', {
+    detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
+    reason: 'cooled_down',
+    retryAfterMs: answer.retryInMs,
+  });
 }
 
 function keptOutOfDuel(merchant: string, retryAfterMs: number): BrokerError {

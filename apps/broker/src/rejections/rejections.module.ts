@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { HttpModule } from '../http/http.module.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -7,7 +8,7 @@ import { RejectionsController } from './rejections.controller.js';
 
 /** Sessions that consumers report as dead. */
 @Module({
-  imports: [RenewalModule, AuditModule, HttpModule, SessionsModule],
+  imports: [RenewalModule, AuthModule, AuditModule, HttpModule, SessionsModule],
   controllers: [RejectionsController],
 })
 export class RejectionsModule {}

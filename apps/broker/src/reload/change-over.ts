@@ -7,14 +7,14 @@ import { endConnections } from '#libs/edge';
 import type { ServerCertificate } from '../http/server-certificate.js';
 import { calledOtherwise, type ConfigurationChange, changeBetween } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
-import { authoritiesShrank, lostAccess } from '../auth/lost-access.js';
+import { authoritiesShrank } from '../auth/authorities-shrank.js';
 import type { RetiredKeys } from '../renewal/retired-keys.js';
 
 interface ChangeOverParts {
   readonly configuration: ConfigurationInForce;
   readonly retired: RetiredKeys;
   readonly replica: Pick<SessionReplica, 'merchantsChanged'>;
-  readonly watchers: Pick<SessionWatchers, 'endThose'>;
+  readonly watchers: Pick<SessionWatchers, 'endLost'>;
   readonly server: Server;
   readonly certificate: ServerCertificate;
   readonly setLogLevel: (level: BrokerConfiguration['log']['level']) => void;
@@ -44,7 +44,7 @@ export class ChangeOver {
     this.#retireKeys(before, next);
     certificate.present();
     setLogLevel(next.log.level);
-    watchers.endThose(lostAccess(before, next));
+    watchers.endLost();
     if (authoritiesShrank(before, next)) endConnections(server);
     const merchants = { ...change.merchants, changed: calledOtherwise(before, next) };
     void replica.merchantsChanged(merchants);

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { type Session, SessionReplica } from '#libs/session';
 import { callerOf } from '../auth/caller.js';
+import { StandingAccess } from '../auth/standing-access.js';
 import { matchesEtag } from '../http/conditional.js';
 import type { MerchantRoute } from '../http/routes.js';
 import { RenewalWait } from './renewal-wait.js';
@@ -26,6 +27,7 @@ export class SessionLookup {
     @Inject(RequestLife) private readonly life: RequestLife,
     @Inject(SessionReads) private readonly reads: SessionReads,
     @Inject(RenewalWait) private readonly renewalWait: RenewalWait,
+    @Inject(StandingAccess) private readonly access: StandingAccess,
   ) {}
 
   /** @throws BrokerError `invalid_request` or `session_unavailable` */
@@ -49,6 +51,8 @@ export class SessionLookup {
     const { merchant } = request.params;
     try {
       const found = await find();
+      // It may have waited for a minute, and the session may have been created since its caller was removed.
+      await this.access.assertStands(request, 'session:read');
       const read = { caller: callerOf(request)?.name ?? '', merchant, generation: found.session.generation };
       this.reads.served(read, this.replica.reader.verdict(merchant).result);
       return found;

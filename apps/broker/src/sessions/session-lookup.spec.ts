@@ -3,6 +3,7 @@ import { SessionReplica } from '#libs/session';
 import { MemorySessionStore } from '#libs/store';
 import { FakeClock, FakeGateway, RecordedEvents, someSettings } from '#libs/testing';
 import { etagOf, type FoundSession } from './session-answer.js';
+import type { StandingAccess } from '../auth/standing-access.js';
 import type { RenewalWait } from './renewal-wait.js';
 import type { RequestLife } from '../http/request-life.js';
 import type { SessionReads } from './session-reads.js';
@@ -28,6 +29,7 @@ class Stage {
     { signalFor: () => new AbortController().signal } as unknown as RequestLife,
     { served: () => undefined, unavailable: () => undefined } as unknown as SessionReads,
     { waitMs: () => 7_000 } as unknown as RenewalWait,
+    { assertStands: () => Promise.resolve() } as unknown as StandingAccess,
   );
 
   static async started(): Promise<Stage> {

@@ -37,11 +37,11 @@ export class Deployment {
   readonly #connections: OutboundConnections;
 
   private constructor(configuration: EgressConfiguration, alias: AliasSessions, { clock, brokerSessions }: Foundation) {
-    const { clients, routes, gateway } = configuration;
+    const { clients, routes, gateway, listen } = configuration;
     this.configuration = configuration;
     this.alias = alias;
     this.#connections = new OutboundConnections({ clock, connectionsPerOrigin: GATEWAY_CONNECTIONS });
-    this.callers = new Callers({ clients, certificates: new CertificateCallers(clock), alias });
+    this.callers = new Callers({ clients, certificates: new CertificateCallers(clock, listen.tls?.clientCa), alias });
     this.routes = new RouteTable(routes);
     this.gateway = new GatewayClient({ connections: this.#connections, settings: gateway, clock });
     this.#brokerSessions = brokerSessions;

@@ -15,6 +15,7 @@ import {
   durationMs,
   issuer,
   jwksUri,
+  mediaType,
   merchantId,
   oneWordOf,
   sha256Hex,
@@ -71,6 +72,11 @@ class PolicySettings {
 
   @texts('What the caller may do with them.', oneWordOf(PERMISSIONS), 1)
   readonly allow!: readonly Permission[];
+
+  @flag(
+    'Only with a credential that is bound to the certificate of the connection (RFC 8705): that certificate, or a JWT with its `cnf.x5t#S256`. Needs `auth.mtls`.',
+  )
+  readonly boundTokens: boolean = false;
 }
 
 /** Callers with JSON Web Tokens of one issuer, such as Kubernetes' projected service-account tokens. */
@@ -80,6 +86,13 @@ export class JwtSettings {
 
   @text('Must be among the `aud` of a token.', audience)
   readonly audience!: string;
+
+  @texts(
+    'The header `typ` must be one of these. None: an access token or an unmarked one, with no sign of an ID or a logout token.',
+    mediaType,
+    0,
+  )
+  readonly types: readonly string[] = [];
 
   @text('Where the issuer publishes its keys. Exactly one of `jwksUri` and `jwksFile`.', jwksUri, { optional: true })
   readonly jwksUri?: URL;

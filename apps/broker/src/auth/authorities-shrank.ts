@@ -1,0 +1,15 @@
+import type { BrokerConfiguration } from '#libs/configuration';
+
+/** Whether an authority that vouched for callers' certificates is no longer trusted. */
+export function authoritiesShrank(
+  before: Pick<BrokerConfiguration, 'http'>,
+  after: Pick<BrokerConfiguration, 'http'>,
+): boolean {
+  const next = new Set(authoritiesOf(after));
+  return authoritiesOf(before).some((certificate) => !next.has(certificate));
+}
+
+function authoritiesOf({ http }: Pick<BrokerConfiguration, 'http'>): readonly string[] {
+  const blocks = http.tls?.clientCa?.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => block.replace(/\s/g, ''));
+}

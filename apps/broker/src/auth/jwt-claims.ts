@@ -1,0 +1,56 @@
+import type { JWTHeaderParameters, JWTPayload } from 'jose';
+import { type Instant, instantFromEpochMs } from '#libs/clock';
+import { CredentialRefused } from './credential-refused.js';
+
+/** Kinds of tokens that an issuer signs with one key must not be taken for each other (RFC 8725 section 3.11). */
+const UNMARKED_TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt']);
+
+/** What only ID tokens (OpenID Connect Core) and logout tokens (Back-Channel Logout) say of themselves. */
+const CLAIMS_OF_OTHER_KINDS = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events'] as const;
+/** Keycloak names the kind in a claim, and leaves the header alone. */
+const KINDS_OF_OTHERS: ReadonlySet<unknown> = new Set(['ID', 'Logout', 'Refresh', 'Offline']);
+
+const MS_PER_S = 1_000;
+/** The last moment that a Date can hold. */
+const MAX_EPOCH_S = 8.64e12;
+
+/**
+ * Whether the token is of a kind that lets a caller in: by the configured types alone, or, where none are configured, an
+ * access token or one that does not say, and that shows no sign of another kind.
+ * @throws CredentialRefused
+ */
+export function assertKind(types: readonly string[], { typ }: JWTHeaderParameters, payload: JWTPayload): void {
+  const kind = typ === undefined ? undefined : shortType(typ);
+  if (types.length > 0) {
+    if (kind === undefined || !types.map(shortType).includes(kind)) throw new CredentialRefused('type');
+    return;
+  }
+  const isOther = CLAIMS_OF_OTHER_KINDS.some((claim) => payload[claim] !== undefined);
+  const isAllowed = kind === undefined || UNMARKED_TYPES.has(kind);
+  if (!isAllowed || isOther || KINDS_OF_OTHERS.has(payload['typ'])) throw new CredentialRefused('type');
+}
+
+/** RFC 7515 section 4.1.9: a media type, whose `application/` may be left out; case does not matter. */
+function shortType(type: string): string {
+  return type.toLowerCase().replace(/^application\/(?=[^/]+$)/, '');
+}
+
+/** @throws CredentialRefused for a moment that no clock shows */
+export function endOf({ exp }: JWTPayload): Instant {
+  if (exp === undefined || !(Math.abs(exp) <= MAX_EPOCH_S)) throw new CredentialRefused('claims');
+  return instantFromEpochMs(exp * MS_PER_S);
+}
+
+/**
+ * The certificate that the token is bound to (RFC 8705 section 3.1); undefined for a token that is not. Other ways to
+ * bind a token are not known here.
+ * @throws CredentialRefused for a certificate that is not named as it must be
+ */
+export function certificateOf({ cnf }: JWTPayload): string | undefined {
+  if (cnf === undefined) return undefined;
+  if (typeof cnf !== 'object' || cnf === null) throw new CredentialRefused('claims');
+  const thumbprint = (cnf as Record<string, unknown>)['x5t#S256'];
+  if (thumbprint === undefined) return undefined;
+  if (typeof thumbprint !== 'string' || !/^[\w-]{43}$/.test(thumbprint)) throw new CredentialRefused('claims');
+  return thumbprint;
+}
