@@ -83,7 +83,9 @@ export class PayloadsController {
     const recipient = { merchant, session: this.replica.held.get(merchant) };
     const signal = this.life.signalFor(reply);
     const record = this.#recordOf('payload.decrypt', request);
-    const bytes = await this.audit.attempt(record, () => this.cipher.open(jwe, recipient, signal));
+    const bytes = await this.access.throughout(request, 'payload:decrypt', () =>
+      this.audit.attempt(record, () => this.cipher.open(jwe, recipient, signal)),
+    );
     this.#tell('payload.decrypt', request, bytes.length);
     const { text, encoding } = textOf(bytes, wish);
     return { plaintext: text, encoding };
