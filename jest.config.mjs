@@ -33,7 +33,7 @@ export const base = {
 /** @type {import('jest').Config} */
 export default {
   // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
-  testTimeout: 30_000,
+  testTimeout: 180_000,
   // Most of a run is waiting: for processes to start, for sessions to end.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],

@@ -54,7 +54,7 @@ describe('the keys of the demo', () => {
     for (const file of first) expect(file.split(' ')[2]).toBe(String(USER));
     prepare();
     expect(files()).toEqual(first);
-  }, 60_000);
+  });
 
   it('are for the eyes of their user alone, as far as they are secret', () => {
     prepare();
@@ -62,5 +62,5 @@ describe('the keys of the demo', () => {
     const secret = files().filter(isSecret);
     expect(secret).toHaveLength(4);
     for (const file of secret) expect(file.split(' ')[1]).toBe('600');
-  }, 60_000);
+  });
 });

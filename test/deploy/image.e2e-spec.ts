@@ -72,7 +72,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     modes = new Set([app, ...filesIn(app)].map((file) => (statSync(file).mode & 0o777).toString(8)));
     execFileSync('chmod', ['-R', 'a-w', app]);
     redis = ofAll.add(await RedisProcess.start(), (it) => it.stop());
-  }, 60_000);
+  });
   afterEach(async () => {
     for (const { child } of running.splice(0)) {
       if (child.exitCode === null && child.signalCode === null) {
@@ -172,7 +172,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     const given = await startBroker();
     expect(command).toContain('--expose-gc');
     expect(residentBytes(given)).toBeLessThan(0.85 * residentBytes(kept));
-  }, 40_000);
+  });
 
   it('is made by the steps that its Dockerfile names, and runs as a user without rights', () => {
     const steps = [...dockerfile.matchAll(/^RUN (.+)$/gm)].map(([, step]) => step);
@@ -244,7 +244,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     broker.child.kill('SIGTERM');
     expect(await once(broker.child, 'close')).toEqual([0, null]);
     expect((await run([...health, `${managementUrl}/readyz`]))[0]).toBe(4);
-  }, 30_000);
+  });
 
   it('pays through an egress, which is healthy by the same command and ends on SIGTERM', async () => {
     const { url, gatewayUrl } = await startBroker();
@@ -276,7 +276,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     expect(await run([...instruction('HEALTHCHECK'), readyUrl])).toEqual([0, `${readyUrl} answers 200`]);
     egress.child.kill('SIGTERM');
     expect(await once(egress.child, 'close')).toEqual([0, null]);
-  }, 30_000);
+  });
 
   it('seals and opens payloads in the thread that it has for that', async () => {
     const { broker, url, publicJwk } = await startBroker();
@@ -320,5 +320,5 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     const doctor = await run([...cli, 'doctor', '--config', join(folder, 'broker.yaml')]);
     expect(doctor[1]).not.toMatch(/Cannot find (?:module|package)/);
     expect(doctor[1]).toContain('store');
-  }, 30_000);
+  });
 });

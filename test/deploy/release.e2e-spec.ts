@@ -158,7 +158,7 @@ describeWith(['linux', 'git'], 'a release', () => {
       archiveOf: (folder: string, options: { date: Date }) => Buffer;
     };
     expect(sha256Of(archiveOf(again, { date }))).toBe(sha256Of(bytes(image)));
-  }, 120_000);
+  });
 
   it('has archives in which nothing is of the machine that made them: one moment, no owner, the same rights', () => {
     for (const archive of [client, image, chart]) {
@@ -211,5 +211,5 @@ describeWith(['linux', 'git'], 'a release', () => {
       server.close();
       server.closeAllConnections();
     }
-  }, 120_000);
+  });
 });

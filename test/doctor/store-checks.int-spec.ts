@@ -107,7 +107,7 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     expect(code).toBe(2);
     expect(messagesOf(check('store.server'), 'fault').join()).toContain('is a replica');
     expect(messagesOf(check('store.rights'), 'fault').join()).toContain('READONLY');
-  }, 30_000);
+  });
 
   it('refuses the password, and everything after is said not to have run', async () => {
     const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
@@ -191,7 +191,7 @@ describeWith('redis-server', 'doctor: the shape of the store', () => {
     expect(check('store.connection').status).toBe('warned');
     expect(messagesOf(check('store.connection'), 'warning')).toEqual([expect.stringContaining('ECONNREFUSED')]);
     expect(check('store.rights').status).toBe('passed');
-  }, 30_000);
+  });
 
   it('finds slots that nobody serves', async () => {
     const { nodes } = await started(startRedisCluster());
@@ -203,5 +203,5 @@ describeWith('redis-server', 'doctor: the shape of the store', () => {
     const { code, check } = await examineStore(store);
     expect(messagesOf(check('store.connection'), 'fault')).toEqual(['no node serves 1 of the slots']);
     expect(code).toBe(4);
-  }, 60_000);
+  });
 });

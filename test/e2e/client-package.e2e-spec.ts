@@ -77,7 +77,7 @@ describe('the published client', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }, 60_000);
+  });
   afterAll(async () => {
     server.close();
     server.closeAllConnections();
@@ -135,7 +135,7 @@ describe('the published client', () => {
     await writeFile(join(folder, 'use-of-recipe.ts'), USE_OF_RECIPE);
     const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts'];
     expect(await strictCompilerFaults(folder, files)).toBe('');
-  }, 60_000);
+  });
 
   it('gives a session to a program, and lets it end once it is closed', async () => {
     const { out, lingeredMs } = await runModule(`

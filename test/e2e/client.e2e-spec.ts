@@ -39,7 +39,7 @@ describe('the client with a real broker', () => {
     expect(report.generations).toBeGreaterThanOrEqual(2);
     const shop = (await running.control('GET', '/calls?operation=authorize&merchant=shop')) as { matching: number };
     expect(shop.matching).toBeLessThanOrEqual(report.generations + 1);
-  }, 30_000);
+  });
 
   it('has a new session by push, before anybody asks', async () => {
     const running = await start();

@@ -70,7 +70,7 @@ describe('following a session by events', () => {
     const events = await Promise.all(watching.map((stream) => stream.next()));
     expect(new Set(events.map((event) => event?.session['generation']))).toEqual(new Set([newer]));
     expect(await running.createCalls()).toBe(3);
-  }, 30_000);
+  });
 
   it('waits for the first session, and gives it once the gateway has come back', async () => {
     const running = await start({
@@ -79,7 +79,7 @@ describe('following a session by events', () => {
     });
     const event = await (await follow(running)).next();
     expect(event?.session['merchant']).toBe('shop');
-  }, 20_000);
+  });
 
   it('is refused to those who may not read, without a word on whether the merchant exists', async () => {
     const running = await start();

@@ -19,7 +19,7 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   const started = endedAfterAll();
   beforeAll(async () => {
     programs = started.add(await GuidePrograms.copied(), (it) => it.remove());
-  }, 120_000);
+  });
 
   /** Each has a broker of its own: sessions are replaced for a rejection once in ten seconds. */
   const ofEach = endedAfterEach();
@@ -47,7 +47,7 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
 
   it('compile in TypeScript under the strictest settings', async () => {
     expect(await programs.compilerFaults()).toBe('');
-  }, 60_000);
+  });
 
   it.each(LANGUAGES)(
     'create an order on the hosted page: %s',

@@ -56,7 +56,7 @@ describe('the events of a hand-over', () => {
     expect(await streamed(other, (all) => sessionsIn(all) === 2)).not.toContain('handover');
     const awaited = running.lines.filter((line) => line.includes('"handover_awaited"'));
     expect(awaited.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(['ready']);
-  }, 30_000);
+  });
 
   it('accept an answer that belongs to no hand-over, and refuse what is not an answer', async () => {
     const running = (broker = await RunningBroker.start());

@@ -99,5 +99,5 @@ describe('the broker as a process whose volumes are exchanged', () => {
       await sandbox.close();
       await rm(folder, { recursive: true });
     }
-  }, 30_000);
+  });
 });

@@ -148,7 +148,7 @@ describeWith('redis-server', 'notifications that replicas share', () => {
     const setLogLevel = (): void => undefined;
     const parts = { configuration: await source.load(), source, setLogLevel, clock: new SystemClock(), logger };
     other = started.add(await startBroker(parts), (it) => it.close(1_000));
-  }, 60_000);
+  });
 
   it('are not repeated for one of those who open them at once, on whichever replica', async () => {
     for (let round = 0; round < 5; round += 1) {

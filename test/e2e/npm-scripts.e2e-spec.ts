@@ -24,7 +24,7 @@ describe('a program that npm has started', () => {
       // Its group: whatever it has left behind goes with it.
       if (npm.pid !== undefined) endGroup(npm.pid);
     }
-  }, 20_000);
+  });
 
   it('is the broker just as well', async () => {
     const { scripts } = (await import('../../package.json', { with: { type: 'json' } })).default;

@@ -231,7 +231,7 @@ describe('more payloads than a replica can take', () => {
     } finally {
       await broker.close();
     }
-  }, 30_000);
+  });
 });
 
 function header(members: object): string {

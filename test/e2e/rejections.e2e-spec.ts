@@ -37,7 +37,7 @@ describe('rejecting a session', () => {
     expect(new Set(answers.map(({ authToken }) => authToken)).size).toBe(1);
     expect(answers[0]?.generation).toBeGreaterThan(held.generation);
     expect(await createCalls()).toBe(2);
-  }, 30_000);
+  });
 
   it('gives the newer session in the one shape of a session, not to be kept by anybody on the way', async () => {
     const response = await report({ generation: held.generation })

@@ -44,7 +44,7 @@ describeWith('redis-server', 'a store that refuses', () => {
     await storeIs('answers');
     await read().set('prefer', 'wait=10').expect(200);
     expect(await broker.createCalls()).toBeLessThanOrEqual(2);
-  }, 40_000);
+  });
 
   it('later leaves what is held in force, and the replica ready', async () => {
     rights('+@all');
@@ -58,5 +58,5 @@ describeWith('redis-server', 'a store that refuses', () => {
     await read().expect(200);
     expect(await broker.createCalls()).toBe(calls);
     expect(told('the store does not answer')).toEqual([]);
-  }, 40_000);
+  });
 });

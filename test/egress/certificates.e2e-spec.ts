@@ -59,7 +59,7 @@ describe('an egress among certificates', () => {
       logger: createLogger({ name: 'egress', level: 'error' }),
     });
     await eventually(async () => (await fetch(`${egress.managementUrl}/readyz`)).ok);
-  }, 30_000);
+  });
   afterAll(async () => {
     await egress.close();
     await broker.close();

@@ -252,5 +252,5 @@ describeWith(PROXIES, 'payments while sessions are renewed', () => {
     } finally {
       await stage.close();
     }
-  }, 120_000);
+  });
 });

@@ -76,7 +76,7 @@ describe('payments over renewals', () => {
     expect(gateway.seen).toHaveLength(answers.length);
     expect(new Set(gateway.seen.flatMap((request) => request.valuesOf('x-device_id'))).size).toBeGreaterThan(50);
     expect(broker.rejections).toEqual([]);
-  }, 60_000);
+  });
 
   it('wait while the session is handed over, and those that run are let end first', async () => {
     const { broker, gateway, egress } = await playedStage();
@@ -119,7 +119,7 @@ describe('payments over renewals', () => {
       repeated: 0,
       doubled: 0,
     });
-  }, 90_000);
+  });
 
   it('go on without the broker until the session ends; then there is none, and that is said at once', async () => {
     const stage = await EgressStage.start({ lifetimeMs: 8_000 });

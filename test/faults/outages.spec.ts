@@ -216,7 +216,7 @@ describe('a store that does not answer, where replicas may authorize alone', () 
       Math.max(...generations),
     );
     expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
-  }, 20_000);
+  });
 
   it('settles which session lives as soon as the store is back, whatever time others have to come to it', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings, graceMs: 1_500 });
@@ -231,7 +231,7 @@ describe('a store that does not answer, where replicas may authorize alone', () 
     expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
     await cluster.clock.advance(MINUTE);
     expect(cluster.gateway.calls.length - callsInOutage).toBe(1);
-  }, 20_000);
+  });
 
   it('lets the newest generation win without another call where a new session ends no other', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 3, settings: { ...settings, supersedes: false } });
@@ -244,7 +244,7 @@ describe('a store that does not answer, where replicas may authorize alone', () 
     await cluster.clock.advance(2_000);
     expect(cluster.served().map((served) => served?.session.generation)).toEqual([newest, newest, newest]);
     expect(cluster.gateway.calls).toHaveLength(callsInOutage);
-  }, 20_000);
+  });
 
   it('costs no call on the return of the store when one replica alone has made a session', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ settings });

@@ -22,7 +22,7 @@ describe('a store that refuses', () => {
     await reading;
     expect(cluster.gateway.calls).toHaveLength(1);
     expect(cluster.first.events.of('store_failed').at(-1)?.error).toMatchObject({ code: 'store_refused' });
-  }, 20_000);
+  });
 
   it('ends a silence: one that only begins again after it is a new one', async () => {
     const cluster = new Cluster({ settings: authorize });
@@ -88,7 +88,7 @@ describe('a silence of the store', () => {
     expect(generations.every(isMadeAlone)).toBe(true);
     expect(new Set(generations.map((generation) => generation % 2_048)).size).toBe(5);
     expect(generationAlone(0, generations[0] ?? 0)).toBeGreaterThan(generations[0] ?? 0);
-  }, 20_000);
+  });
 
   it('in which a session is revoked costs a handful of calls, not the budget of every replica', async () => {
     const cluster = new Cluster({ replicas: 2, settings: authorize, latencyMs: 50 });
@@ -107,7 +107,7 @@ describe('a silence of the store', () => {
       await settled;
     }
     expect(cluster.gateway.calls.length - 1).toBeLessThanOrEqual(12);
-  }, 30_000);
+  });
 });
 
 describe('a shutdown', () => {
@@ -124,5 +124,5 @@ describe('a shutdown', () => {
     expect(cluster.gateway.calls).toHaveLength(made);
     expect(made).toBeGreaterThanOrEqual(before);
     expect(cluster.clock.pendingTasks).toBe(0);
-  }, 20_000);
+  });
 });

@@ -15,7 +15,7 @@ describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, pas
   let receiver: LoopbackServer;
   let alertmanager: AlertmanagerProcess;
 
-  const started = endedAfterAll(20_000);
+  const started = endedAfterAll();
   beforeAll(async () => {
     receiver = started.add(
       await LoopbackServer.http((request, response) => {
@@ -37,7 +37,7 @@ describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, pas
       }),
       (it) => it.stop(),
     );
-  }, 60_000);
+  });
 
   const message = async (path: string): Promise<string> => {
     const found = (): Message | undefined =>
@@ -54,14 +54,14 @@ describeWith(['prometheus', 'alertmanager'], 'an alert of a real Prometheus, pas
     const runbook = alerts[0]?.annotations['runbook_url'] ?? '';
     expect(runbook).toBe('docs/runbooks/replica-down.md');
     expect(runbooks.has(runbook)).toBe(true);
-  }, 70_000);
+  });
 
   it('has links that can be followed in the message of the example', async () => {
     const chat = await message('/chat');
     expect(chat).toContain('https://pages.example/docs/runbooks/replica-down.md');
     expect(chat).toContain('https://grafana.example/d/session-broker');
     expect(chat).toContain('is not scraped');
-  }, 70_000);
+  });
 
   it('goes by an example that Alertmanager takes', () => {
     expect(

@@ -10,7 +10,7 @@ describeWith('prometheus', 'a real Prometheus that keeps exemplars', () => {
   let broker: ObservedBroker;
   let prometheus: PrometheusProcess;
 
-  const started = endedAfterAll(20_000);
+  const started = endedAfterAll();
   beforeAll(async () => {
     collector = started.add(await Collector.start(), (it) => it.close());
     broker = started.add(await ObservedBroker.start(collector.environment), (it) => it.stop());
@@ -19,7 +19,7 @@ describeWith('prometheus', 'a real Prometheus that keeps exemplars', () => {
       await PrometheusProcess.start({ targets: [new URL(broker.managementUrl).host], rules: 'groups: []' }),
       (it) => it.stop(),
     );
-  }, 60_000);
+  });
 
   it('leads from the time that a renewal took to its trace', async () => {
     const ofStartup = (): string | undefined =>
@@ -31,7 +31,7 @@ describeWith('prometheus', 'a real Prometheus that keeps exemplars', () => {
     expect(exemplar?.labels['trace_id']).toBe(ofStartup());
     expect(exemplar?.labels['span_id']).toMatch(/^[0-9a-f]{16}$/);
     expect(Number(exemplar?.value)).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   it('takes every sample of both texts for the same series', async () => {
     const samples = async (accept: string): Promise<string[]> => {

@@ -11,6 +11,7 @@ import {
 import { type Management, openManagement } from '../../apps/egress/src/management/management-server.js';
 
 const HOUR_MS = 3_600_000;
+const ROUTE = '/ecom/execute_request/**';
 const READY = { ready: true, shuttingDown: false, merchants: [] };
 const OUTCOMES: readonly EgressOutcome[] = ['answered', 'refused', 'no_session', 'unreachable', 'client_gone'];
 
@@ -25,6 +26,9 @@ export class PlayedEgress {
     this.#telemetry = telemetry;
     this.#management = management;
     this.instruments = createEgressInstruments(telemetry.meter);
+    const names = { client: 'till', merchant: 'shop', form: 'plain' } as const;
+    const plugin = { client: 'plugin', merchant: 'shop', form: 'alias' } as const;
+    this.instruments.begin([names, plugin], [ROUTE]);
     this.instruments.observeSessions(() => this.#sessions.values());
   }
 
@@ -55,7 +59,7 @@ export class PlayedEgress {
   }
 
   end(outcome: EgressOutcome): void {
-    const facts = { client: 'till', merchant: 'shop', route: '/ecom/execute_request/**', form: 'plain' } as const;
+    const facts = { client: 'till', merchant: 'shop', route: ROUTE, form: 'plain' } as const;
     this.instruments.request({ ...facts, outcome }, 0.01);
   }
 

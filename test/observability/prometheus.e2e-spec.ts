@@ -27,7 +27,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   let prometheus: PrometheusProcess;
   let egress: PlayedEgress;
 
-  const started = endedAfterAll(20_000);
+  const started = endedAfterAll();
   beforeAll(async () => {
     watched = started.add(await WatchedReplicas.start(MERCHANTS, FAULTS, 2), (it) => it.stop());
     egress = started.add(await PlayedEgress.start(), (it) => it.stop());
@@ -40,7 +40,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
       }),
       (it) => it.stop(),
     );
-  }, 80_000);
+  });
 
   const fires = (alert: string): Promise<void> =>
     eventually(async () => (await prometheus.firing()).has(alert), 80_000);
@@ -48,14 +48,14 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   it('sees both of them', async () => {
     await eventually(async () => (await prometheus.query('sum(up{job="session-broker"})'))[0]?.value?.[1] === '2');
     await eventually(async () => (await prometheus.query('count(session_broker_session_generation)')).length > 0);
-  }, 20_000);
+  });
 
   it('fires for a merchant that the gateway refuses, and for one whose clock is wrong', async () => {
     await fires('SessionBrokerAccessRefused:refused');
     await fires('SessionBrokerNoSession:refused');
     await fires('SessionBrokerClockSkew:skewed');
     await fires('SessionBrokerImplausibleTime:doubtful');
-  }, 120_000);
+  });
 
   it('is silent on a merchant that is well, and on a store and replicas that are', async () => {
     await eventually(async () => (await watched.read('steady')) === 200);
@@ -84,14 +84,14 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
       return (await prometheus.firing()).has('SessionBrokerEarlyShareSpent:spent');
     }, 80_000);
     expect(await prometheus.firing()).not.toContain('SessionBrokerBudgetExhausted:spent');
-  }, 100_000);
+  });
 
   it('fires when reads find no session more often than was promised', async () => {
     await eventually(async () => {
       await watched.read('failing');
       return (await prometheus.firing()).has('SessionBrokerErrorBudgetFast');
     }, 80_000);
-  }, 100_000);
+  });
 
   it('fires when the store is gone, and falls silent when it is back', async () => {
     await watched.redis.kill();
@@ -108,7 +108,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
       const rate = `rate(session_broker_${counted}_total[5s])`;
       await eventually(async () => (await prometheus.query(rate)).length > 0, 20_000);
     }
-  }, 100_000);
+  });
 
   it('answers every query of the dashboard, and each panel with data', async () => {
     const empty: string[] = [];
@@ -152,5 +152,5 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
     expect(await prometheus.firing()).not.toContain('SessionBrokerAbsent');
     await watched.end(1);
     await fires('SessionBrokerAbsent');
-  }, 120_000);
+  });
 });

@@ -22,7 +22,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
   let prometheus: PrometheusProcess;
   let proxy: TcpProxy;
 
-  const started = endedAfterAll(20_000);
+  const started = endedAfterAll();
   beforeAll(async () => {
     watched = started.add(await WatchedReplicas.start(MERCHANTS, FAULTS, 1), (it) => it.stop());
     proxy = started.add(await TcpProxy.to(watched.redis.address.port), (it) => it.close());
@@ -37,7 +37,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     const sessions = async (): Promise<string | undefined> =>
       (await prometheus.query('count(session_broker_session_generation)'))[0]?.value?.[1];
     await eventually(async () => (await sessions()) === '8', 20_000);
-  }, 60_000);
+  });
 
   const isFiring = async (alert: string): Promise<boolean> => (await prometheus.firing()).has(alert);
   const recordOf = (merchant: string): string => `session-broker:{0}:merchant:${merchant}`;
@@ -56,7 +56,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     const announced = { kind: 'published', merchant: 'spoilt', generation: generation + 1 };
     watched.redis.cli('PUBLISH', 'session-broker:announcements', JSON.stringify(announced));
     await eventually(() => isFiring('SessionBrokerUnopenableRecords:spoilt'), 40_000);
-  }, 50_000);
+  });
 
   it('fires for a session that came after somebody else was given its lease', async () => {
     await watched.control('POST', '/faults', {
@@ -74,7 +74,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     watched.redis.cli('HSET', recordOf('fenced'), 'fence', String(fence + 1));
     await rejected;
     await eventually(() => isFiring('SessionBrokerResultsTooLate:fenced'), 40_000);
-  }, 50_000);
+  });
 
   it('fires for a configuration that was not taken, and falls silent when it is mended', async () => {
     const [{ file, process } = { file: '', process: undefined }] = watched.replicas;
@@ -85,7 +85,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     writeFileSync(file, good);
     process?.signal('SIGHUP');
     await eventually(async () => !(await isFiring('SessionBrokerConfigReloadFailed')), 20_000);
-  }, 70_000);
+  });
 
   it('fires for replicas that hold different sessions, and falls silent when they agree again', async () => {
     proxy.passage = 'cut';
@@ -94,7 +94,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     proxy.passage = 'open';
     proxy.reset();
     await eventually(async () => !(await isFiring('SessionBrokerReplicasDisagree:steady')), 30_000);
-  }, 80_000);
+  });
 
   it('fires for sessions that one consumer rejects again and again, and for the create calls that it costs', async () => {
     const alerts = [
@@ -109,14 +109,14 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
       const firing = await prometheus.firing();
       return alerts.every((alert) => firing.has(alert));
     }, 110_000);
-  }, 120_000);
+  });
 
   it('fires when reads go without a session for long, if few of them', async () => {
     await eventually(async () => {
       await watched.read('refused');
       return isFiring('SessionBrokerErrorBudgetSlow');
     }, 60_000);
-  }, 70_000);
+  });
 
   it('names in all of it only those in trouble', async () => {
     const firing = [...(await prometheus.firing())];

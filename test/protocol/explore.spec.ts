@@ -20,7 +20,7 @@ describe('the protocol of two replicas and one fault, every interleaving of it',
     expect(seen).toMatchObject({ isComplete: true, states: expect.any(Number) });
     expect(seen.breach).toBeUndefined();
     expect(seen.states).toBeGreaterThan(1_000);
-  }, 120_000);
+  });
 });
 
 describe('the explorer', () => {

@@ -53,5 +53,5 @@ describeWith('redis-server', 'RedisSessionStore held to the specification', () =
       }),
       { numRuns: 150 },
     );
-  }, 120_000);
+  });
 });

@@ -107,7 +107,7 @@ merchants:
     const follower = await start();
     expect(await read(follower, { prefer: 'wait=20' })).toBeGreaterThan(0);
     expect(await createCalls()).toBe(2);
-  }, 40_000);
+  });
 
   it('by SIGSTOP beyond its lease publishes nothing when it goes on, and takes over what another has published', async () => {
     const { claimant, release } = await startStalled();
@@ -121,12 +121,12 @@ merchants:
     expect(await read(follower)).toBe(generation);
     expect(await createCalls()).toBe(2);
     expect(claimant.process.out).not.toContain('"outcome":"success"');
-  }, 40_000);
+  });
 
   it('or by neither, costs no second call: six processes that start at once make one', async () => {
     const started = await Promise.all(Array.from({ length: 6 }, () => start()));
     const generations = await Promise.all(started.map((replica) => read(replica, { prefer: 'wait=10' })));
     expect(new Set(generations).size).toBe(1);
     expect(await createCalls()).toBe(1);
-  }, 40_000);
+  });
 });

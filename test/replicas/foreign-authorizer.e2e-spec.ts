@@ -22,12 +22,12 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
   let watched: WatchedReplicas;
   let rivalCalls = 0;
 
-  const started = endedAfterAll(20_000);
+  const started = endedAfterAll();
   beforeAll(async () => {
     const shop = { id: 'shop', lifetimeMs: 86_400_000, supersedes: true, foreignAuthorizerPause: '15s' };
     watched = started.add(await WatchedReplicas.start([shop], [], 3), (it) => it.stop());
     await eventually(async () => (await listed()).every(({ state }) => state === 'fresh'));
-  }, 40_000);
+  });
 
   const ask = (replica: number, path: string, init: RequestInit = {}): Promise<Response> => {
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
@@ -90,7 +90,7 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
       expect(merchants).toMatchObject([{ condition: 'foreign_authorizer', reason: 'foreign_authorizer' }]);
       expect(process.out.match(/somebody else creates sessions of this merchant/g)).toHaveLength(1);
     }
-  }, 80_000);
+  });
 
   it('gets no duel: whichever consumer reports to whichever replica, rejections create once in a pause, and reads are served', async () => {
     const created: number[] = [];
@@ -120,5 +120,5 @@ describeWith('redis-server', 'somebody else who creates sessions, before three r
     expect(created.length).toBeLessThanOrEqual(Math.ceil(FIGHT_MS / PAUSE_MS));
     // Of one session that is the moment of the call, of the one before it the pause begins with its end.
     expect(Math.min(...apart)).toBeGreaterThan(PAUSE_MS - 1_000);
-  }, 80_000);
+  });
 });

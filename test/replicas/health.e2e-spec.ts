@@ -77,7 +77,7 @@ describeWith('redis-server', 'the health of a replica', () => {
       new Set([JSON.stringify({ live: 200, ready: 200, missing: [], read: 200 })]),
     );
     for (const one of after) expect(one).toEqual({ live: 200, ready: 503, missing: ['shop'], read: 503 });
-  }, 30_000);
+  });
 
   it('whose event loop is blocked shows in its liveness, and it publishes nothing that comes of it', async () => {
     watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 600_000, required: true }], [], 0);
@@ -103,5 +103,5 @@ describeWith('redis-server', 'the health of a replica', () => {
     expect(await generationOf(other)).toBe(generation);
     expect(blocked.process.out).not.toContain('"outcome":"success"');
     expect(await watched.createCalls()).toBe(2);
-  }, 40_000);
+  });
 });

@@ -57,7 +57,7 @@ describeWith('redis-server', 'a Redis', () => {
     expect(group.served()[newcomer]?.generation).toBe(before);
     expect(await group.createCalls()).toHaveLength(1);
     expect(faultsOf(await group.observations(), bounds)).toEqual([]);
-  }, 30_000);
+  });
 
   it('that is frozen and thawed costs no call and no read', async () => {
     const before = group.served()[0]?.generation;
@@ -71,7 +71,7 @@ describeWith('redis-server', 'a Redis', () => {
     expect(group.served().map((session) => session?.generation)).toEqual([before, before, before]);
     expect(await group.createCalls()).toHaveLength(1);
     expect(faultsOf(await group.observations(), bounds)).toEqual([]);
-  }, 30_000);
+  });
 
   it('that forgets everything between two commands costs no call, although a replica starts at that moment', async () => {
     const before = group.served()[0]?.generation ?? 0;
@@ -82,7 +82,7 @@ describeWith('redis-server', 'a Redis', () => {
     await eventually(() => group.agrees());
     expect(await group.createCalls()).toHaveLength(1);
     expect(faultsOf(await group.observations(), bounds)).toEqual([]);
-  }, 30_000);
+  });
 });
 
 describeWith('redis-server', 'a network', () => {
@@ -118,7 +118,7 @@ describeWith('redis-server', 'a network', () => {
       await proxy.close();
       await redis.stop();
     }
-  }, 40_000);
+  });
 });
 
 describeWith('redis-server', 'a store outage in which replicas may authorize alone', () => {
@@ -147,7 +147,7 @@ describeWith('redis-server', 'a store outage in which replicas may authorize alo
       await group.close();
       await redis.stop();
     }
-  }, 40_000);
+  });
 });
 
 describeWith('redis-server', 'a failover by Sentinel', () => {
@@ -172,5 +172,5 @@ describeWith('redis-server', 'a failover by Sentinel', () => {
       await group.close();
       await fixture.stop();
     }
-  }, 60_000);
+  });
 });

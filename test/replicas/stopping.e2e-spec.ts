@@ -45,7 +45,7 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     expect(process.err).toBe('');
     expect(process.out).toContain('"msg":"broker stopped"');
     expect(await watched.createCalls()).toBe(0);
-  }, 20_000);
+  });
 
   it('before it was ever ready publishes what its first call brings, and costs its successor no call', async () => {
     const release = await holdNext();
@@ -59,7 +59,7 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     const successor = await watched.add();
     expect(await read(successor)).toBeGreaterThan(0);
     expect(await watched.createCalls()).toBe(1);
-  }, 20_000);
+  });
 
   it('whose renewal outlasts the grace period ends all the same, frees its lease, and leaves no gap', async () => {
     const replica = await watched.add();
@@ -83,7 +83,7 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     // The lease of the lost call has 55 s to go: it is not waited for.
     await eventually(async () => ((await read(other)) ?? 0) > (before ?? 0));
     expect(await watched.createCalls()).toBe(3);
-  }, 40_000);
+  });
 
   it('twice ends at once, with code 1, and leaves its lease to run out', async () => {
     await holdNext();
@@ -96,5 +96,5 @@ describeWith('redis-server', 'a replica that is asked to end', () => {
     expect(await process.ended).toBe(1);
     expect(performance.now() - askedAtMs).toBeLessThan(1_000);
     expect(watched.redis.cli('HEXISTS', 'session-broker:{0}:merchant:shop', 'owner')).toContain('1');
-  }, 20_000);
+  });
 });

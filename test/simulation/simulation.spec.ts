@@ -23,7 +23,7 @@ describe('replicas under seeded faults', () => {
       if (violation !== undefined) failed.push({ seed, ...violation });
     }
     expect(failed).toEqual([]);
-  }, 120_000);
+  });
 
   it('do the same again for the same seed, to the last event', async () => {
     const scenario = drawScenario({ seed: 7, ...run });

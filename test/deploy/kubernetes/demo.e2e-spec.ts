@@ -62,5 +62,5 @@ describeWith('redis-server', 'the demo overlay', () => {
       expect(await answer.json()).toMatchObject({ merchant: 'shop', authToken: expect.any(String) as string });
     }
     expect(broker.out).not.toContain('"level":"warn"');
-  }, 30_000);
+  });
 });

@@ -179,7 +179,7 @@ describeWith('redis-server', 'the index of due moments', () => {
     }
     expect((await store.due(5)).merchants).toEqual(['shop']);
     expect((await store.due(5)).nextDueInMs).toBeLessThanOrEqual(86_400_000);
-  }, 30_000);
+  });
 
   it.each<[string, () => Promise<unknown>]>([
     ['was deleted', () => client.del(keys.due)],
@@ -305,7 +305,7 @@ describeWith('redis-server', 'reading what the reader has already', () => {
     expect(sent / wanted.length).toBeLessThan(200);
     const { states: whole } = await store.read(wanted.map(({ merchant }) => ({ merchant, known: 0 })));
     expect(new Set(whole.map(({ stored }) => stored.kind))).toEqual(new Set(['session']));
-  }, 30_000);
+  });
 });
 
 describeWith('redis-server', 'seats', () => {

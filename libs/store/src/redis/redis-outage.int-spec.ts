@@ -236,7 +236,7 @@ describeWith('redis-server', 'with very many merchants', () => {
     const { states } = await store.read(merchants.map((merchant) => ({ merchant, known: 0 })));
     expect(states).toHaveLength(merchants.length);
     expect(changes).toHaveLength(1);
-  }, 60_000);
+  });
 });
 
 describeWith('redis-server', 'closing', () => {

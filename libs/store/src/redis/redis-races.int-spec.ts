@@ -177,5 +177,5 @@ describeWith('redis-server', 'many replicas at once', () => {
       }),
       { numRuns: 15, endOnFailure: true },
     );
-  }, 120_000);
+  });
 });

@@ -73,7 +73,7 @@ describeWith('redis-server', 'on a single server', () => {
   const started = endedAfterAll();
   beforeAll(async () => {
     redis = started.add(await RedisProcess.start(), (it) => it.stop());
-  }, 60_000);
+  });
 
   describeSessionStoreContract('RedisSessionStore', () =>
     underTest({ kind: 'single', address: redis.address, database: 0 }, [redis.address]),
@@ -85,7 +85,7 @@ describeWith('redis-server', 'on a cluster', () => {
   const started = endedAfterAll();
   beforeAll(async () => {
     cluster = started.add(await startRedisCluster(), (it) => it.stop());
-  }, 60_000);
+  });
 
   describeSessionStoreContract('RedisSessionStore', () => {
     const nodes = cluster.nodes.map(({ address }) => address);

@@ -38,7 +38,7 @@ describeWith('redis-server', 'on a single server', () => {
   const started = endedAfterAll();
   beforeAll(async () => {
     redis = started.add(await RedisProcess.start(), (it) => it.stop());
-  }, 60_000);
+  });
 
   describeSightingsContract('RedisSessionStore', () => underTest(single(redis)));
 
@@ -70,7 +70,7 @@ describeWith('redis-server', 'on a cluster', () => {
   const started = endedAfterAll();
   beforeAll(async () => {
     cluster = started.add(await startRedisCluster(), (it) => it.stop());
-  }, 60_000);
+  });
 
   describeSightingsContract('RedisSessionStore', () =>
     underTest({ kind: 'cluster', nodes: cluster.nodes.map(({ address }) => address) }),

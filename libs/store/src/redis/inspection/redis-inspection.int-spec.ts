@@ -186,7 +186,7 @@ describeWith('redis-server', 'rights', () => {
     const { missing, unwritable } = await (await inspect(single(replica))).rights(['shop']);
     expect(missing).toEqual([]);
     expect(unwritable).toEqual([{ server: `127.0.0.1:${replica.port}`, code: 'READONLY' }]);
-  }, 30_000);
+  });
 
   it('are checked without leaving a trace in the store', async () => {
     const redis = await started(RedisProcess.start());
@@ -243,14 +243,14 @@ describeWith('redis-server', 'the shape', () => {
       sentinels.map(() => ({ named: primary.address, quorum: true })),
     );
     expect(await inspection.servers()).toEqual([expect.objectContaining({ role: 'master' })]);
-  }, 30_000);
+  });
 
   it('of Sentinel has no primary when none is watched under the name', async () => {
     const { sentinels } = await started(startRedisSentinel());
     const addresses = sentinels.map(({ address }) => address);
     const failure = await failureOf(inspect({ kind: 'sentinel', sentinels: addresses, name: 'wrong', database: 0 }));
     expect(failure.detail).toContain('the sentinels know no primary named wrong');
-  }, 30_000);
+  });
 
   it('of a cluster is its primaries and the slots that nobody serves', async () => {
     const { nodes } = await started(startRedisCluster());
@@ -278,5 +278,5 @@ describeWith('redis-server', 'the shape', () => {
     );
     nodes[0]?.cli('cluster', 'delslots', '0', '1');
     expect((await inspect(connection)).shape).toMatchObject({ unservedSlots: 2 });
-  }, 60_000);
+  });
 });
