@@ -3,10 +3,10 @@ import { cpus, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeError } from '#libs/errors';
-import { endAll } from './child-processes.js';
+import { endAll, run } from './child-processes.js';
 import { copyOfCheckout } from './checkout.js';
 import { DebianArchives } from './debian-archives.js';
-import { Demo } from './demo.js';
+import { Demo, IMAGE } from './demo.js';
 import { engineOfThisMachine, type Engine } from './engine.js';
 import { faultProofs } from './fault-proofs.js';
 import { OwnEngine } from './own-engine.js';
@@ -55,6 +55,8 @@ async function startEngine(): Promise<{ readonly engine: Engine; readonly folder
   const folder = join(scratch, 'project');
   const own = await engineOfThisMachine(folder);
   if (own !== undefined) {
+    if ((await run(['docker', 'image', 'inspect', IMAGE])).code === 0)
+      throw new Error(`the engine has an image ${IMAGE}, which would be lost: docker image rm ${IMAGE}`);
     await copyOfCheckout(folder, Demo.leavingOut(own.leftOut));
     opened.engine = own;
     return { engine: own, folder };

@@ -7,7 +7,8 @@ import { WatchedReplicas } from './watched-replicas.js';
 
 const MERCHANTS = [
   { id: 'steady', lifetimeMs: 20_000 },
-  { id: 'failing', lifetimeMs: 12_000 },
+  // The first of its alerts has a third of a lead time to be seen in: more than four seconds of this.
+  { id: 'failing', lifetimeMs: 30_000 },
   { id: 'refused', lifetimeMs: 60_000 },
   { id: 'spent', lifetimeMs: 600_000, budget: 2 },
   { id: 'exhausted', lifetimeMs: 60_000, budget: 2 },
@@ -43,7 +44,7 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus that watches two
   });
 
   const fires = (alert: string): Promise<void> =>
-    eventually(async () => (await prometheus.firing()).has(alert), 80_000);
+    eventually(async () => (await prometheus.firing()).has(alert), 120_000);
 
   it('sees both of them', async () => {
     await eventually(async () => (await prometheus.query('sum(up{job="session-broker"})'))[0]?.value?.[1] === '2');
