@@ -59,6 +59,10 @@ const typedCommands = globSync('{README.md,docs/**/*.md,deploy/**/*.md}', { cwd:
 );
 
 describe('how broker and egress are run', () => {
+  it('opens no inspector to whoever may send a signal', () => {
+    expect(nodeArguments).toContain('--disable-sigusr1');
+  });
+
   it('is the same in the image', () => {
     const dockerfile = textOf('deploy/Dockerfile');
     expect(JSON.parse(/^CMD (.+)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(commandOf('broker'));

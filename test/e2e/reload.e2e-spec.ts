@@ -205,7 +205,7 @@ describe('a running broker whose files change', () => {
       ['{ type: memory }', '{ type: memory, keyPrefix: x }'],
     );
     await broker.reload();
-    expect(told('these settings have changed')).toEqual([expect.objectContaining({ settings: ['store'] })]);
+    expect(told('these settings have changed')).toEqual([expect.objectContaining({ settings: 'store' })]);
     const lines = broker.lines.length;
     await broker.edit(['level: warn', 'level: error']);
     await broker.reload();

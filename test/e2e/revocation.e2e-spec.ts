@@ -96,7 +96,7 @@ describe('a caller that is removed while it waits', () => {
       ask(waiting, identity),
     );
     for (let turn = 0; turn < 5; turn += 1) await ask(payments);
-    await put('ca.pem', stays.cert);
+    await put('ca.pem', stays.renewed());
     await broker.reload();
     expect((await ask(payments, {}, true)).status).toBe(200);
     const answers = await Promise.all(polls);

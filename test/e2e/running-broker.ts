@@ -42,6 +42,8 @@ export interface BrokerSetUp {
   /** Further members of the section `auth`, a line each, and policies for the callers that they bring. */
   readonly auth?: readonly string[];
   readonly callers?: readonly string[];
+  /** Everyone is let in. */
+  readonly authDisabled?: boolean;
   /** Files beside the configuration. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -156,7 +158,7 @@ export class RunningBroker {
 
 function configurationText(sandboxUrl: string, setUp: BrokerSetUp): string {
   const sha256 = (token: string): string => createHash('sha256').update(token).digest('hex');
-  return `
+  const text = `
 http: { host: 127.0.0.1, port: 0, docs: ${setUp.docs ?? true}${setUp.http === undefined ? '' : `, ${setUp.http}`} }
 management: { host: 127.0.0.1, port: 0 }
 store: ${setUp.store ?? '{ type: memory }'}
@@ -184,4 +186,5 @@ merchants:
     clientKeyFiles: [hidden.jwk.json]
     gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
 `;
+  return setUp.authDisabled === true ? text.replace(/^auth:\n(?: .*\n)+/m, 'auth: { disabled: true }\n') : text;
 }

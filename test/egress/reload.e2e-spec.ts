@@ -79,6 +79,19 @@ describe('a changed configuration', () => {
     expect(egress.lines.join('')).toContain('the changed configuration is not taken');
   });
 
+  it('is not taken when it lacks more clients than may be removed, and is warned of when it lacks some', async () => {
+    await egress.reconfigure((before) => ({ ...before, reload: { ...before.reload, maxRemoved: 0 } }));
+    await withClients(desk);
+    expect([await pay(shop), await pay(desk)]).toEqual(['200', 'unauthenticated']);
+    expect(egress.lines.join('')).toContain('lacks 1 of those in force, more than reload.maxRemoved allows (0)');
+    const clients = [await configured(shop)];
+    await egress.reconfigure((before) => ({ ...before, clients, reload: { ...before.reload, maxRemoved: 1 } }));
+    await withClients(desk);
+    expect([await pay(shop), await pay(desk)]).toEqual(['unauthenticated', '200']);
+    const warned = egress.lines.find((line) => line.includes('clients are gone from the configuration'));
+    expect(JSON.parse(warned ?? '{}')).toMatchObject({ level: 'warn', removed: shop.name, count: 1 });
+  });
+
   it('keeps the sessions, so that payments go on while the broker is away', async () => {
     expect(await pay(shop)).toBe('200');
     broker.serves = 'silent';
@@ -110,7 +123,9 @@ describe('a changed configuration', () => {
   it('waits for the next start with another address, and says so', async () => {
     await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, port: 1 } }));
     expect(await pay(shop)).toBe('200');
-    expect(egress.lines.find((line) => line.includes('take effect with the next start'))).toContain('["listen"]');
+    expect(egress.lines.find((line) => line.includes('take effect with the next start'))).toContain(
+      '"settings":"listen"',
+    );
   });
 });
 

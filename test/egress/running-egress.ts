@@ -128,7 +128,7 @@ export class RunningEgress {
         connections: given.connections ?? { max: 4_096, perAddress: 3_072 },
         ...(given.listenTls === undefined ? {} : { tls: given.listenTls }),
       },
-      management: free,
+      management: { ...free, hosts: [] },
       broker: { url: new URL(broker.url), tokenFile, tls: {} },
       gateway: {
         baseUrl: new URL(gatewayUrl),
@@ -140,7 +140,7 @@ export class RunningEgress {
       clients: await Promise.all(this.clients.map(configured)),
       routes: given.routes ?? ROUTES,
       audit: { destination: given.audit ?? 'none' },
-      reload: { watch: false, everyMs: 60_000 },
+      reload: { watch: false, everyMs: 60_000, maxRemoved: 10 },
       log: { level: 'debug' },
       files: [],
       warnings: [],

@@ -39,6 +39,7 @@ export class PlayedEgress {
     const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const management = await openManagement({
       address: { host: '127.0.0.1', port: 0 },
+      hosts: [],
       readiness: () => READY,
       telemetry,
       clock: new SystemClock(),

@@ -3,10 +3,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { BrokerConfiguration, ConfigurationSource } from '#libs/configuration';
 import type { LogLevel } from '#libs/telemetry';
 import { BrokerModule } from './broker.module.js';
+import { ConfigurationInForce } from './configuration/configuration-in-force.js';
 import { serveOpenApi } from './docs/open-api.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { boundConnections, drain, listen, returnStartMemory } from '#libs/edge';
+import { boundConnections, drain, listen, refuseOtherHosts, returnStartMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -65,7 +66,7 @@ async function createApp({
   setLogLevel = () => undefined,
   ...options
 }: BrokerOptions): Promise<NestFastifyApplication> {
-  const { http } = options.configuration;
+  const { http, auth } = options.configuration;
   const reload = source === undefined ? {} : { reload: { source, setLogLevel } };
   const app = await NestFactory.create<NestFastifyApplication>(
     BrokerModule.forRoot({ ...options, ...reload }),
@@ -73,7 +74,10 @@ async function createApp({
     { logger: new NestLogger(options.logger), abortOnError: false, bodyParser: false },
   );
   if (http.docs) serveOpenApi(app);
-  return await app.init();
+  await app.init();
+  const configuration = app.get(ConfigurationInForce);
+  if (auth.disabled) refuseOtherHosts(app.getHttpServer(), () => configuration.current.http.hosts);
+  return app;
 }
 
 function openHttp(app: NestFastifyApplication, { configuration, clock }: BrokerOptions): Promise<string> {

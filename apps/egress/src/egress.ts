@@ -82,7 +82,15 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   instruments?.observeConnectionEnds(() => connectionEnds.all());
   boundConnections(server, { bounds: configuration.listen.connections, clock, ended: connectionEnds.api });
   const onReload = (isTaken: boolean): void => (isTaken ? begin() : instruments?.reloadFailed());
-  const reloads = new Reloads({ ...options, setLogLevel: options.setLogLevel, inForce, parts, server, onReload });
+  const reloads = new Reloads({
+    ...options,
+    setLogLevel: options.setLogLevel,
+    inForce,
+    parts,
+    server,
+    audit,
+    onReload,
+  });
   return new Egress({ options, inForce, traffic, server, reloads, audit, connectionEnds });
 }
 
@@ -114,8 +122,10 @@ class Egress {
       const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
+    const { management: address } = configuration;
     const { management: ended } = connectionEnds;
-    this.#management = await openManagement({ address: configuration.management, readiness, telemetry, clock, ended });
+    const opened = { address, hosts: address.hosts, readiness, telemetry, clock, ended };
+    this.#management = await openManagement(opened);
     return this.#management.url;
   }
 

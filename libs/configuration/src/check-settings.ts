@@ -1,4 +1,4 @@
-import { childPath, type Fault } from './fault.js';
+import { childPath, type Fault, MAX_FAULTS_FOUND } from './fault.js';
 import type { FileSetting } from './named-files.js';
 import type { Tree } from './read-yaml.js';
 import { type SettingsClass, type Shape, shapesOf } from './setting.js';
@@ -83,7 +83,7 @@ class SettingsChecker {
     if (value.length > most) return this.#fault(path, `must have at most ${most} items`);
     return value.map((item, index) => {
       const at = childPath(path, index);
-      if (item === undefined) return undefined;
+      if (item === undefined || this.faults.length >= MAX_FAULTS_FOUND) return undefined;
       return shape.kind === 'list' ? this.section(item, shape.of, at) : this.#checked(item, shape, at);
     });
   }

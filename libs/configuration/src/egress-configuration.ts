@@ -34,7 +34,7 @@ export interface EgressConfiguration {
     readonly connections: { readonly max: number; readonly perAddress: number };
     readonly tls?: HttpTls;
   };
-  readonly management: { readonly host: string; readonly port: number };
+  readonly management: { readonly host: string; readonly port: number; readonly hosts: readonly string[] };
   readonly broker: {
     readonly url: URL;
     /** An absolute path, read anew when it changes. */
@@ -54,7 +54,7 @@ export interface EgressConfiguration {
   readonly clients: readonly EgressClient[];
   readonly routes: readonly EgressRoute[];
   readonly audit: { readonly destination: string };
-  readonly reload: { readonly watch: boolean; readonly everyMs: number };
+  readonly reload: { readonly watch: boolean; readonly everyMs: number; readonly maxRemoved: number };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
   readonly files: readonly NamedFile[];
   readonly warnings: readonly Warning[];

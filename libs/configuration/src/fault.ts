@@ -22,6 +22,12 @@ export const WHOLE_FILE = '(file)';
 /** More than a person reads in one go; a file of nonsense would otherwise answer with as much nonsense. */
 const MAX_FAULTS = 200;
 
+/**
+ * More than a person will ever see, and no reason to look any further: each fault is weighed against the others, and a
+ * long list of what is no setting would keep the event loop busy with them.
+ */
+export const MAX_FAULTS_FOUND = 10 * MAX_FAULTS;
+
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
   readonly faults: readonly Fault[];
@@ -63,7 +69,10 @@ export function inOrderOf<Item extends { readonly path: string }>(
 ): Item[] {
   const placeOf = (path: string): number =>
     [path, ...ancestorsOf(path).reverse()].map((each) => places.get(each)).find((place) => place !== undefined) ?? -1;
-  return [...items].sort((a, b) => placeOf(a.path) - placeOf(b.path));
+  return items
+    .map((item) => ({ item, place: placeOf(item.path) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
 }
 
 function ancestorsOf(path: string): string[] {

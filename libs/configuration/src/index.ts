@@ -21,6 +21,7 @@ export {
   readConfiguration,
 } from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
+export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { writtenAddress } from './written-address.js';

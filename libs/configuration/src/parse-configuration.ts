@@ -4,7 +4,7 @@ import { checkSettings, type Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
 import { type ParsedEgressConfiguration, egressKind } from './egress-kind.js';
-import { ConfigurationError, type Fault, inOrderOf, notCausedBy, withoutFollowers } from './fault.js';
+import { ConfigurationError, type Fault, inOrderOf, MAX_FAULTS_FOUND, notCausedBy, withoutFollowers } from './fault.js';
 import type { Environment } from './interpolate.js';
 import type { FileSetting } from './named-files.js';
 import { readYaml, type YamlContent } from './read-yaml.js';
@@ -31,10 +31,12 @@ export function examine<Settings extends object>(
   if (tree === undefined) return { settings: {} as Loose<Settings>, files: [], faults, places };
   const checked = checkSettings(tree, settings, placeholders);
   const own = withoutFollowers([...faults, ...checked.faults]);
+  // What settings say against each other follows from what was left out.
+  const between = own.length < MAX_FAULTS_FOUND ? notCausedBy(own, rule(checked.settings)) : [];
   return {
     settings: checked.settings,
     files: inOrderOf(places, checked.files),
-    faults: [...own, ...notCausedBy(own, rule(checked.settings))],
+    faults: [...own, ...between],
     places,
   };
 }

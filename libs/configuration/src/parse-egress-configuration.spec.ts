@@ -40,7 +40,7 @@ describe('parseEgressConfiguration', () => {
   it('fills in every default', () => {
     expect(parse()).toEqual({
       listen: { host: '127.0.0.1', port: 8090, connections: { max: 4_096, perAddress: 3_072 } },
-      management: { host: '127.0.0.1', port: 9466 },
+      management: { host: '127.0.0.1', port: 9466, hosts: [] },
       broker: { url: new URL('http://127.0.0.1:8080'), tls: {} },
       gateway: {
         baseUrl: new URL('https://gateway.example'),
@@ -59,7 +59,7 @@ describe('parseEgressConfiguration', () => {
         },
       ],
       audit: { destination: 'stdout' },
-      reload: { watch: true, everyMs: 5_000 },
+      reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
       log: { level: 'info' },
       files: [],
       warnings: [],

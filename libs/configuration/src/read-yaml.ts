@@ -9,7 +9,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
-import { childPath, type Fault, WHOLE_FILE } from './fault.js';
+import { childPath, type Fault, MAX_FAULTS_FOUND, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -178,7 +178,7 @@ class TreeReader {
   }
 
   #fault(path: string, problem: string): undefined {
-    this.faults.push({ path, problem });
+    if (this.faults.length < MAX_FAULTS_FOUND) this.faults.push({ path, problem });
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ interface KnownCertificate {
 /** Tells who calls by the certificate of the connection, which is looked at once per connection. */
 export class CertificateCallers {
   readonly #clock: Clock;
-  readonly #authorities: ReadonlySet<string> | undefined;
+  readonly #authorities: readonly X509Certificate[] | undefined;
   readonly #known = new WeakMap<Socket, KnownCertificate | 'none'>();
 
   /**
@@ -31,7 +31,7 @@ export class CertificateCallers {
    */
   constructor(clock: Clock, authorities?: string) {
     this.#clock = clock;
-    this.#authorities = authorities === undefined ? undefined : new Set(fingerprintsOf(authorities));
+    this.#authorities = authorities === undefined ? undefined : certificatesOf(authorities);
   }
 
   /** @returns undefined without a certificate, and for one that no configured authority vouches for at the moment */
@@ -71,25 +71,31 @@ export class CertificateCallers {
 
   #isVouchedFor(socket: TLSSocket): boolean {
     const authorities = this.#authorities;
-    return authorities === undefined || chainOf(socket).some((fingerprint) => authorities.has(fingerprint));
+    if (authorities === undefined) return true;
+    return chainOf(socket).some((certificate) => authorities.some((authority) => isFrom(certificate, authority)));
   }
 }
 
-/** Fingerprints of the certificate and of those that vouch for it, up to the authority that the handshake ended with. */
-function chainOf(socket: TLSSocket): readonly string[] {
-  const fingerprints = new Set<string>();
+/** The certificate and those that vouch for it, as far as they were sent or the handshake knew them. */
+function chainOf(socket: TLSSocket): readonly X509Certificate[] {
+  const chain = new Map<string, X509Certificate>();
   let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
   // The last one vouches for itself.
-  while (certificate !== undefined && !fingerprints.has(certificate.fingerprint256)) {
-    fingerprints.add(certificate.fingerprint256);
+  while (certificate !== undefined && !chain.has(certificate.fingerprint256)) {
+    chain.set(certificate.fingerprint256, new X509Certificate(certificate.raw));
     certificate = certificate.issuerCertificate;
   }
-  return [...fingerprints];
+  return [...chain.values()];
 }
 
-function fingerprintsOf(authorities: string): readonly string[] {
-  const blocks = authorities.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block).fingerprint256);
+/** By the authority's name and key: its certificate may be another one by now. */
+function isFrom(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
+function certificatesOf(pem: string): readonly X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
 }
 
 /**

@@ -5,6 +5,7 @@ export { answerClientError } from './client-error.js';
 export { drain, endConnections, isEnding, watchConnections } from './drain.js';
 export { type CountedEnd, type EndedConnections, EndsOfPorts } from './ended-connections.js';
 export { edgeHeaders, requestIdOf } from './edge-headers.js';
+export { isKnownHost, refuseOtherHosts } from './known-hosts.js';
 export { type Address, listen, openServer } from './listen.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { RateLimiter } from './rate-limiter.js';

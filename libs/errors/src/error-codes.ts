@@ -38,6 +38,12 @@ export const errorCodes = {
     fault: 'caller',
     title: 'The request body has an unsupported type',
   },
+  misdirected_request: {
+    status: 421,
+    retryable: false,
+    fault: 'caller',
+    title: 'The request was sent to a name that this server does not answer for',
+  },
   rate_limited: { status: 429, retryable: true, fault: 'caller', title: 'Too many requests' },
   headers_too_large: { status: 431, retryable: false, fault: 'caller', title: 'The request headers are too large' },
   jwk_invalid: { status: 400, retryable: false, fault: 'caller', title: 'The JSON Web Key is not acceptable' },

@@ -21,6 +21,10 @@ export interface AuditRecord {
   readonly status?: number | undefined;
   /** How many of the same kind this record stands for; left out when it stands for itself. */
   readonly count?: number | undefined;
+  /** Merchants, or clients of an egress, that a changed configuration has and the one before it had not … */
+  readonly added?: number | undefined;
+  /** … and those that it lacks. */
+  readonly removed?: number | undefined;
 }
 
 /** Append-only, one JSON line a record, numbered without a gap for the life of the process. */

@@ -25,13 +25,20 @@ export class TestAuthority {
   readonly cert: string;
   readonly #name: Buffer;
   readonly #key: KeyObject;
+  readonly #publicKey: KeyObject;
 
   constructor(name = 'Test Authority') {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     this.#name = commonName(name);
     this.#key = privateKey;
+    this.#publicKey = publicKey;
+    this.cert = this.renewed();
+  }
+
+  /** Another certificate of the same authority: its name and its key, and a serial number of its own. */
+  renewed(): string {
     const extensions = [extension(OID.basicConstraints, sequence(BOOLEAN_TRUE), true)];
-    this.cert = this.#sign({ subject: this.#name, publicKey, extensions, ...YEARS_AROUND });
+    return this.#sign({ subject: this.#name, publicKey: this.#publicKey, extensions, ...YEARS_AROUND });
   }
 
   issue({ names, commonName: subject, notBefore, notAfter }: CertificateWish): TestCertificate {

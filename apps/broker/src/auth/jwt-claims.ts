@@ -35,10 +35,13 @@ function shortType(type: string): string {
   return type.toLowerCase().replace(/^application\/(?=[^/]+$)/, '');
 }
 
-/** @throws CredentialRefused for a moment that no clock shows */
-export function endOf({ exp }: JWTPayload): Instant {
+/**
+ * Until when the token lets its caller in.
+ * @throws CredentialRefused for a moment that no clock shows
+ */
+export function endOf({ exp }: JWTPayload, toleranceMs: number): Instant {
   if (exp === undefined || !(Math.abs(exp) <= MAX_EPOCH_S)) throw new CredentialRefused('claims');
-  return instantFromEpochMs(exp * MS_PER_S);
+  return instantFromEpochMs(Math.min(exp * MS_PER_S + toleranceMs, MAX_EPOCH_S * MS_PER_S));
 }
 
 /**

@@ -29,9 +29,9 @@ describe('JwtVerifier', () => {
     }
   };
 
-  it('finds the caller in the subject, and until when it is known', async () => {
+  it('finds the caller in the subject, and until when it is let in, the tolerance included', async () => {
     const { caller } = await verifier.verify(issuer.token(clock.now()));
-    expect(caller).toEqual({ name: SUBJECT, validUntil: (now + 600) * 1_000 });
+    expect(caller).toEqual({ name: SUBJECT, validUntil: (now + 605) * 1_000 });
   });
 
   it('takes a token of Kubernetes, with what else is in it', async () => {

@@ -46,7 +46,11 @@ export class JwtVerifier {
     // The library leaves the type of `sub` to its users: `5` would not be a caller's name.
     if (typeof sub !== 'string' || !isCallerName(sub)) throw new CredentialRefused('claims');
     const certificate = certificateOf(payload);
-    const caller = { name: sub, validUntil: endOf(payload), ...(certificate === undefined ? {} : { certificate }) };
+    const caller = {
+      name: sub,
+      validUntil: endOf(payload, this.#jwt.clockToleranceMs),
+      ...(certificate === undefined ? {} : { certificate }),
+    };
     return { caller, key };
   }
 

@@ -6,6 +6,8 @@ import { Authenticator } from './authenticator.service.js';
 import { setCaller } from './caller.js';
 import { PolicyTable } from './policy-table.js';
 
+type MerchantRequest = FastifyRequest<{ Params: { readonly merchant: string } }>;
+
 interface Asked {
   readonly merchant: string;
   readonly permission: Permission;
@@ -28,11 +30,23 @@ export class StandingAccess {
     return caller !== undefined && this.policies.allows(caller, merchant, permission);
   }
 
-  /** @throws BrokerError what the request would be refused with if it came now */
-  async assertStands(
-    request: FastifyRequest<{ Params: { readonly merchant: string } }>,
+  /**
+   * Does what may wait, and asks again before anything is told of what came of it, good or bad.
+   * @throws what the work throws; BrokerError what the request would be refused with if it came now
+   */
+  async throughout<Result>(
+    request: MerchantRequest,
     permission: Permission,
-  ): Promise<void> {
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await work();
+    } finally {
+      await this.#assertStands(request, permission);
+    }
+  }
+
+  async #assertStands(request: MerchantRequest, permission: Permission): Promise<void> {
     const caller = await this.authenticator.authenticate(request.raw);
     this.policies.assertAllowed(caller, request.params.merchant, permission);
     setCaller(request, caller);

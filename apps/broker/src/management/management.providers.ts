@@ -1,6 +1,6 @@
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import { boundConnections, MANAGEMENT_BOUNDS } from '#libs/edge';
+import { boundConnections, MANAGEMENT_BOUNDS, refuseOtherHosts } from '#libs/edge';
 import { SessionReplica } from '#libs/session';
 import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
@@ -125,8 +125,10 @@ const port: FactoryProvider<ManagementPort> = {
   ) => {
     const server = createManagementServer(() => readiness.check(), telemetry);
     if (status !== undefined) serveStatus(server, status);
+    const { management } = configuration.current;
+    refuseOtherHosts(server.server, () => management.hosts);
     boundConnections(server.server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
-    return new ManagementPort({ server, status, address: configuration.current.management });
+    return new ManagementPort({ server, status, address: management });
   },
 };
 

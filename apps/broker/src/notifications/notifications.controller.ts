@@ -8,6 +8,7 @@ import type { AuditRecord } from '#libs/telemetry';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
+import { StandingAccess } from '../auth/standing-access.js';
 import { NO_STORE } from '../docs/answer-headers.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { RequestLife } from '../http/request-life.js';
@@ -32,6 +33,7 @@ export class NotificationsController {
     private readonly repetitions: Repetitions,
     private readonly life: RequestLife,
     private readonly audit: AuditTrail,
+    private readonly access: StandingAccess,
   ) {}
 
   @Post(':merchant/notifications/open')
@@ -72,7 +74,9 @@ export class NotificationsController {
     const { merchant } = request.params;
     const recipient = { merchant, session: this.replica.held.get(merchant) };
     const signal = this.life.signalFor(reply);
-    return this.audit.attempt(recordOf(request), () => this.cipher.open(jwe, recipient, signal));
+    return this.access.throughout(request, 'payload:decrypt', () =>
+      this.audit.attempt(recordOf(request), () => this.cipher.open(jwe, recipient, signal)),
+    );
   }
 }
 

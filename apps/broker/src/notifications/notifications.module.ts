@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit/audit.module.js';
+import { AuthModule } from '../auth/auth.module.js';
 import { HttpModule } from '../http/http.module.js';
 import { PayloadsModule } from '../payloads/payloads.module.js';
 import { RenewalModule } from '../renewal/renewal.module.js';
@@ -8,7 +9,7 @@ import { Repetitions } from './repetitions.service.js';
 
 /** Notifications of the gateway, opened for whoever received them. */
 @Module({
-  imports: [RenewalModule, AuditModule, HttpModule, PayloadsModule],
+  imports: [RenewalModule, AuthModule, AuditModule, HttpModule, PayloadsModule],
   controllers: [NotificationsController],
   providers: [Repetitions],
 })

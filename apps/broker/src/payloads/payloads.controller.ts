@@ -55,8 +55,9 @@ export class PayloadsController {
     this.#tell('payload.encrypt', request, bytes.length);
     const signal = this.life.signalFor(reply);
     if (recipient !== undefined) return { jwe: await this.cipher.sealTo(bytes, recipient, signal) };
-    const session = await this.#current(request.params.merchant, signal);
-    await this.access.assertStands(request, 'payload:encrypt');
+    const session = await this.access.throughout(request, 'payload:encrypt', () =>
+      this.#current(request.params.merchant, signal),
+    );
     return { jwe: await this.cipher.sealToSession(bytes, session, signal), generation: session.generation };
   }
 
@@ -82,7 +83,9 @@ export class PayloadsController {
     const recipient = { merchant, session: this.replica.held.get(merchant) };
     const signal = this.life.signalFor(reply);
     const record = this.#recordOf('payload.decrypt', request);
-    const bytes = await this.audit.attempt(record, () => this.cipher.open(jwe, recipient, signal));
+    const bytes = await this.access.throughout(request, 'payload:decrypt', () =>
+      this.audit.attempt(record, () => this.cipher.open(jwe, recipient, signal)),
+    );
     this.#tell('payload.decrypt', request, bytes.length);
     const { text, encoding } = textOf(bytes, wish);
     return { plaintext: text, encoding };

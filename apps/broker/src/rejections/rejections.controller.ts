@@ -53,24 +53,24 @@ export class RejectionsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { merchant } = request.params;
-    const { name: caller } = callerOf(request) ?? {};
-    const record = { action: 'session.reject', caller, merchant, generation, requestId: request.id };
-    const session = await this.audit.attempt(record, async () =>
-      newerSession(
-        merchant,
-        await this.replica.rejections.reject({
-          merchant,
-          generation,
-          waitMs: this.renewalWait.waitMs(merchant),
-          signal: this.life.signalFor(reply),
-          ...(reason === undefined ? {} : { reason }),
-          ...consumerOf(request),
-        }),
-      ),
-    );
-    this.audit.done({ ...record, reason });
-    await this.access.assertStands(request, 'session:reject');
-    this.audit.read({ caller: caller ?? '', merchant, generation: session.generation });
+    const rejection = {
+      merchant,
+      generation,
+      waitMs: this.renewalWait.waitMs(merchant),
+      signal: this.life.signalFor(reply),
+      ...(reason === undefined ? {} : { reason }),
+      ...consumerOf(request),
+    };
+    const { name: caller = '' } = callerOf(request) ?? {};
+    const session = await this.access.throughout(request, 'session:reject', async () => {
+      const record = { action: 'session.reject', caller, merchant, generation, requestId: request.id };
+      const newer = await this.audit.attempt(record, async () =>
+        newerSession(merchant, await this.replica.rejections.reject(rejection)),
+      );
+      this.audit.done({ ...record, reason });
+      return newer;
+    });
+    this.audit.read({ caller, merchant, generation: session.generation });
     reply.headers({ etag: etagOf(session.generation), 'cache-control': 'no-store' });
     reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
   }

@@ -12,6 +12,7 @@ interface Says {
   readonly everyMs?: number;
   readonly merchants?: readonly string[];
   readonly warnings?: readonly object[];
+  readonly maxRemoved?: number;
 }
 
 function configuration({
@@ -21,12 +22,13 @@ function configuration({
   everyMs = 5_000,
   merchants = [],
   warnings = [],
+  maxRemoved = 10,
 }: Says): BrokerConfiguration {
   const parts = {
     http: { host: '127.0.0.1', port, docs: true },
     auth: { disabled: false, mtls: false },
     audit: { destination: 'none' },
-    reload: { watch, everyMs },
+    reload: { watch, everyMs, maxRemoved },
     log: { level },
     merchants: merchants.map((id) => ({ id })),
     warnings,
@@ -180,14 +182,60 @@ describe('taking changed files', () => {
     stage.files.change({ merchants: ['tickets'], level: 'debug' });
     await stage.clock.advance(10_000);
     expect(stage.records.map(({ action, merchant, reason }) => [action, merchant ?? reason])).toEqual([
+      ['configuration.load', undefined],
       ['configuration.merchant_added', 'shop'],
       ['configuration.merchant_added', 'tickets'],
+      ['configuration.load', undefined],
       ['configuration.merchant_removed', 'shop'],
       ['configuration.change', 'log.level'],
     ]);
     expect(stage.told('info')).toHaveLength(2);
-    expect(stage.told('warn')).toEqual(['configuration warning']);
     expect(stage.told('debug')).toEqual(['the configuration was read again and says the same']);
+  });
+
+  it('says how many merchants are new and gone, and warns when some are gone', async () => {
+    const stage = new Stage();
+    stage.files.change({ merchants: ['shop', 'tickets', 'kiosk'] });
+    await stage.clock.advance(10_000);
+    expect(stage.told('warn')).toEqual([]);
+    stage.files.change({ merchants: ['desk'] });
+    await stage.clock.advance(10_000);
+    expect(stage.lines.filter(([level]) => level === 'warn')).toEqual([
+      ['warn', { removed: 'shop, tickets, kiosk', count: 3 }, expect.stringMatching('gone from the configuration')],
+    ]);
+    expect(stage.records.filter(({ action }) => action === 'configuration.load')).toEqual([
+      { action: 'configuration.load', outcome: 'allowed', count: 3, added: 3, removed: 0 },
+      { action: 'configuration.load', outcome: 'allowed', count: 1, added: 1, removed: 3 },
+    ]);
+  });
+
+  it('takes no file that lacks more merchants than may be removed, whatever that file allows', async () => {
+    const stage = new Stage();
+    stage.files.change({ merchants: ['a', 'b', 'c'], maxRemoved: 1 });
+    await stage.clock.advance(10_000);
+    stage.records.length = 0;
+    stage.files.change({ merchants: ['a'], maxRemoved: 100 });
+    await stage.clock.advance(10_000);
+    expect(stage.configuration.current.merchants.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
+    expect(stage.lines.filter(([level]) => level === 'error')).toEqual([
+      [
+        'error',
+        {
+          faults: [
+            { path: 'merchants', problem: expect.stringMatching(/^lacks 2 of those in force, .* allows \(1\)/) },
+          ],
+        },
+        'the changed configuration is not taken; the one before it stays in force',
+      ],
+    ]);
+    expect(stage.records).toEqual([
+      { action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid', removed: 2 },
+    ]);
+    stage.files.change({ merchants: ['a', 'b'], maxRemoved: 100 });
+    await stage.clock.advance(10_000);
+    stage.files.change({ merchants: ['x'], maxRemoved: 1 });
+    await stage.clock.advance(10_000);
+    expect(stage.configuration.current.merchants.map(({ id }) => id)).toEqual(['x']);
   });
 
   it('names what waits for a restart once, and takes the rest', async () => {

@@ -1,8 +1,15 @@
 import type { Clock } from '#libs/clock';
-import { ConfigurationError, type ConfigurationSource, ConfigurationWatch } from '#libs/configuration';
-import type { AuditLog, Logger } from '#libs/telemetry';
+import {
+  assertFewRemoved,
+  type BrokerConfiguration,
+  ConfigurationError,
+  type ConfigurationSource,
+  ConfigurationWatch,
+  TooManyRemoved,
+} from '#libs/configuration';
+import { type AuditLog, type Logger, someOf } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
-import { type ConfigurationChange, isEmpty } from './configuration-change.js';
+import { changeBetween, type ConfigurationChange, isEmpty } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { withFixedSettings } from './fixed-settings.js';
 
@@ -16,9 +23,6 @@ interface ReloaderParts {
   /** Told of each attempt. */
   readonly onReload: (taken: boolean) => void;
 }
-
-/** Names in one log line. */
-const MAX_NAMED = 20;
 
 /** Takes changed files without a restart. A configuration with a fault changes nothing. */
 export class Reloader {
@@ -58,6 +62,7 @@ export class Reloader {
       const loaded = await source.load();
       if (this.#watch.isClosed) return;
       const { configuration: next, awaitingRestart } = withFixedSettings(configuration.current, loaded);
+      assertWhole(configuration.current, next);
       const change = changeOver.to(next);
       if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
       this.#taken(change);
@@ -77,12 +82,23 @@ export class Reloader {
       removed: someOf(merchants.removed),
       changed: someOf(merchants.changed),
     };
-    logger.info({ ...named, settings }, 'the changed configuration is in force');
+    logger.info({ ...named, settings: someOf(settings) }, 'the changed configuration is in force');
+    if (merchants.removed.length > 0) {
+      const left = { removed: named.removed, count: merchants.removed.length };
+      logger.warn(left, 'merchants are gone from the configuration: nobody is served their sessions any more');
+    }
     this.#record(change);
   }
 
   #record({ merchants, settings }: ConfigurationChange): void {
-    const { auditLog } = this.#parts;
+    const { auditLog, configuration } = this.#parts;
+    auditLog.append({
+      action: 'configuration.load',
+      outcome: 'allowed',
+      count: configuration.current.merchants.length,
+      added: merchants.added.length,
+      removed: merchants.removed.length,
+    });
     for (const [what, ids] of Object.entries(merchants)) {
       for (const merchant of ids as readonly string[]) {
         auditLog.append({ action: `configuration.merchant_${what}`, outcome: 'allowed', merchant });
@@ -95,7 +111,13 @@ export class Reloader {
     const { logger, auditLog, onReload } = this.#parts;
     const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
-    auditLog.append({ action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid' });
+    const removed = error instanceof TooManyRemoved ? { removed: error.removed } : {};
+    auditLog.append({
+      action: 'configuration.change',
+      outcome: 'refused',
+      reason: 'configuration_invalid',
+      ...removed,
+    });
     onReload(false);
   }
 
@@ -103,12 +125,17 @@ export class Reloader {
   #tellAwaitingRestart(settings: readonly string[]): void {
     const text = settings.join(' ');
     if (text !== this.#awaitingRestart && text !== '') {
-      this.#parts.logger.warn({ settings }, 'these settings have changed and take effect with the next start');
+      this.#parts.logger.warn(
+        { settings: someOf(settings) },
+        'these settings have changed and take effect with the next start',
+      );
     }
     this.#awaitingRestart = text;
   }
 }
 
-function someOf(ids: readonly string[]): readonly string[] {
-  return ids.length <= MAX_NAMED ? ids : [...ids.slice(0, MAX_NAMED), `and ${ids.length - MAX_NAMED} more`];
+/** @throws TooManyRemoved */
+function assertWhole(current: BrokerConfiguration, next: BrokerConfiguration): void {
+  const names = changeBetween(current, next).merchants.removed;
+  assertFewRemoved({ path: 'merchants', names, maxRemoved: current.reload.maxRemoved });
 }

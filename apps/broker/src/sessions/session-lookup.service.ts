@@ -50,9 +50,8 @@ export class SessionLookup {
   async #noted(request: FastifyRequest<MerchantRoute>, find: () => Promise<FoundSession>): Promise<FoundSession> {
     const { merchant } = request.params;
     try {
-      const found = await find();
       // It may have waited for a minute, and the session may have been created since its caller was removed.
-      await this.access.assertStands(request, 'session:read');
+      const found = await this.access.throughout(request, 'session:read', find);
       const read = { caller: callerOf(request)?.name ?? '', merchant, generation: found.session.generation };
       this.reads.served(read, this.replica.reader.verdict(merchant).result);
       return found;

@@ -29,7 +29,7 @@ class Stage {
     { signalFor: () => new AbortController().signal } as unknown as RequestLife,
     { served: () => undefined, unavailable: () => undefined } as unknown as SessionReads,
     { waitMs: () => 7_000 } as unknown as RenewalWait,
-    { assertStands: () => Promise.resolve() } as unknown as StandingAccess,
+    { throughout: (_request: unknown, _permission: unknown, work: () => Promise<unknown>) => work() } as StandingAccess,
   );
 
   static async started(): Promise<Stage> {

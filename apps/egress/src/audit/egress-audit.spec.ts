@@ -62,6 +62,15 @@ describe('the audit of the egress', () => {
     ]);
   });
 
+  it('records what a changed configuration did, and one that was not taken', () => {
+    audit.configurationRead({ isTaken: true, count: 3, added: 2, removed: 1 });
+    audit.configurationRead({ isTaken: false, removed: 12 });
+    expect(records).toEqual([
+      { action: 'configuration.load', outcome: 'allowed', count: 3, added: 2, removed: 1 },
+      { action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid', removed: 12 },
+    ]);
+  });
+
   it('records refusals at a bounded rate, and how many it has left out', async () => {
     for (let count = 0; count < 150; count += 1) audit.refused(REFUSED);
     expect(records).toHaveLength(100);

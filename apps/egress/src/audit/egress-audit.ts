@@ -26,6 +26,15 @@ export interface GivenSession {
 
 type Action = 'payment.send' | 'alias_session.create';
 
+/** A configuration that was read while the egress runs. */
+export interface ReadConfiguration {
+  readonly isTaken: boolean;
+  /** Clients in force, and how many of them are new or gone; with one that is not taken, what it would have removed. */
+  readonly count?: number;
+  readonly added?: number;
+  readonly removed?: number;
+}
+
 /** Somebody whose credential was refused; who it is, nobody knows. */
 export interface RefusedCaller {
   readonly action: Action;
@@ -70,6 +79,14 @@ export class EgressAudit {
   aliasSessionGiven({ client, merchant, requestId }: GivenSession): void {
     const action: Action = 'alias_session.create';
     this.#log.append({ action, caller: client, merchant, requestId, outcome: 'allowed' });
+  }
+
+  configurationRead({ isTaken, ...counts }: ReadConfiguration): void {
+    this.#log.append(
+      isTaken
+        ? { action: 'configuration.load', outcome: 'allowed', ...counts }
+        : { action: 'configuration.change', outcome: 'refused', reason: 'configuration_invalid', ...counts },
+    );
   }
 
   refused({ action, route, reason, requestId }: RefusedCaller): void {

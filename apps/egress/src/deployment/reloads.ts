@@ -1,9 +1,17 @@
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Clock } from '#libs/clock';
-import { ConfigurationError, ConfigurationWatch, type EgressConfiguration, isSame } from '#libs/configuration';
+import {
+  assertFewRemoved,
+  ConfigurationError,
+  ConfigurationWatch,
+  type EgressConfiguration,
+  isSame,
+  TooManyRemoved,
+} from '#libs/configuration';
 import { tlsOptions } from '#libs/edge';
-import type { Logger, LogLevel } from '#libs/telemetry';
+import { type Logger, type LogLevel, someOf } from '#libs/telemetry';
+import type { EgressAudit } from '../audit/egress-audit.js';
 import { Deployment, type DeploymentParts } from './deployment.js';
 import type { DeploymentInForce } from './deployment-in-force.js';
 
@@ -21,6 +29,7 @@ interface ReloadsParts {
   readonly server: Server;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly audit: Pick<EgressAudit, 'configurationRead'>;
   /** Told of each attempt. */
   readonly onReload: (isTaken: boolean) => void;
 }
@@ -64,18 +73,39 @@ export class Reloads {
         logger.debug({}, 'the configuration was read again and says the same');
         return onReload(true);
       }
+      const change = clientsBetween(before, loaded);
+      assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
       const next = await Deployment.create(withFixedSettings(before, loaded), parts, inForce.current);
       if (this.#watch?.isClosed === true) return await next.close();
       await this.#changeOver(next);
       for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
       this.#tellAwaitingRestart(before, loaded);
-      logger.info({ clients: loaded.clients.length }, 'the changed configuration is in force');
-      onReload(true);
+      this.#taken(change, loaded.clients.length);
     } catch (error) {
-      const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
-      logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
-      onReload(false);
+      this.#refused(error);
     }
+  }
+
+  #taken({ added, removed }: ClientsChange, clients: number): void {
+    const { logger, audit, onReload } = this.#parts;
+    logger.info({ clients, added: someOf(added), removed: someOf(removed) }, 'the changed configuration is in force');
+    if (removed.length > 0) {
+      const left = { removed: someOf(removed), count: removed.length };
+      logger.warn(left, 'clients are gone from the configuration: they are let in no more');
+    }
+    audit.configurationRead({ isTaken: true, count: clients, added: added.length, removed: removed.length });
+    onReload(true);
+  }
+
+  #refused(error: unknown): void {
+    const { logger, audit, onReload } = this.#parts;
+    const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
+    logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
+    audit.configurationRead({
+      isTaken: false,
+      ...(error instanceof TooManyRemoved ? { removed: error.removed } : {}),
+    });
+    onReload(false);
   }
 
   /** The next one is asked to have its sessions before anybody depends on it. */
@@ -92,8 +122,23 @@ export class Reloads {
   #tellAwaitingRestart(before: EgressConfiguration, loaded: EgressConfiguration): void {
     const settings = fixedSettings.filter((name) => !isSame(addressOf(before, name), addressOf(loaded, name)));
     if (settings.length === 0) return;
-    this.#parts.logger.warn({ settings }, 'these settings have changed and take effect with the next start');
+    this.#parts.logger.warn(
+      { settings: someOf(settings) },
+      'these settings have changed and take effect with the next start',
+    );
   }
+}
+
+/** By name. */
+interface ClientsChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+function clientsBetween(before: EgressConfiguration, after: EgressConfiguration): ClientsChange {
+  const old = new Set(before.clients.map(({ name }) => name));
+  const next = new Set(after.clients.map(({ name }) => name));
+  return { added: [...next].filter((name) => !old.has(name)), removed: [...old].filter((name) => !next.has(name)) };
 }
 
 /** Bound to what is open: sockets and files of the process. */

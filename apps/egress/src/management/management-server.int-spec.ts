@@ -1,3 +1,4 @@
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { SystemClock } from '#libs/clock';
@@ -15,6 +16,7 @@ describe('the management port of the egress', () => {
   const open = (port = 0): Promise<Management> =>
     openManagement({
       address: { host: '127.0.0.1', port },
+      hosts: ['egress.shop.example'],
       readiness: () => readiness(),
       telemetry: { scrape: (_request, response) => void response.end('metrics 1\n') },
       clock: new SystemClock(),
@@ -63,6 +65,21 @@ describe('the management port of the egress', () => {
     const response = await ask(path);
     expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(await response.json()).toMatchObject({ status: 404, code: 'route_not_found' });
+  });
+
+  it.each(['/livez', '/readyz', '/metrics', '/'])('answers %s to nobody who asks by another name', async (path) => {
+    const { port } = new URL(management.url);
+    for (const [host, status] of [
+      [`rebound.example:${port}`, 421],
+      [`egress.shop.example:${port}`, path === '/' ? 404 : 200],
+      [`10.2.3.4:${port}`, path === '/' ? 404 : 200],
+    ] as const) {
+      const [response] = (await once(get(management.url + path, { headers: { host } }), 'response')) as [
+        IncomingMessage,
+      ];
+      response.resume();
+      expect([host, response.statusCode]).toEqual([host, status]);
+    }
   });
 
   it('takes no other method, and says which it takes', async () => {

@@ -11,6 +11,7 @@ import {
   openServer,
   PROBLEM_CONTENT_TYPE,
   problemOf,
+  refuseOtherHosts,
   requestIdOf,
   watchConnections,
 } from '#libs/edge';
@@ -20,6 +21,8 @@ import type { EgressReadiness } from './egress-readiness.js';
 
 interface ManagementOptions {
   readonly address: Address;
+  /** Names by which the port is asked, beside `localhost` and addresses. */
+  readonly hosts: readonly string[];
   readonly readiness: () => EgressReadiness;
   /** Without it there is no `/metrics`. */
   readonly telemetry: Pick<Telemetry, 'scrape'> | undefined;
@@ -49,6 +52,7 @@ const ALLOWED = 'GET, HEAD';
  */
 export async function openManagement({
   address,
+  hosts,
   readiness,
   telemetry,
   clock,
@@ -71,8 +75,9 @@ export async function openManagement({
   });
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
-  watchConnections(server);
+  refuseOtherHosts(server, () => hosts);
   boundConnections(server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
+  watchConnections(server);
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }

@@ -1,8 +1,8 @@
-import { flag, list, section, text, wholeNumber } from '../setting.js';
+import { flag, list, section, text, texts, wholeNumber } from '../setting.js';
 import { fileName, hostName } from '../value-rule.js';
 import { AuthSettings, HttpTlsSettings } from './auth-settings.js';
 import { MerchantSettings } from './merchant-settings.js';
-import { LogSettings, ReloadSettings } from './process-settings.js';
+import { LogSettings, MANAGEMENT_HOSTS, ReloadSettings } from './process-settings.js';
 import { StoreSettings } from './store-settings.js';
 
 /** Of each caller on one replica, for the routes that cost more than a read: rejections and payloads. */
@@ -31,6 +31,14 @@ class HttpSettings {
   @wholeNumber('Port of the API, 0 for any free one.', 0, 65_535)
   readonly port: number = 8080;
 
+  @texts(
+    'Names by which clients call, beside `localhost` and addresses. Looked at only while `auth.disabled`: a request to any ' +
+      'other name is answered 421.',
+    hostName,
+    0,
+  )
+  readonly hosts: readonly string[] = [];
+
   @flag('Serve `/openapi.json` and `/docs`.')
   readonly docs: boolean = true;
 
@@ -51,6 +59,9 @@ class ManagementSettings {
 
   @wholeNumber('Must differ from `http.port`; 0 for any free one.', 0, 65_535)
   readonly port: number = 9464;
+
+  @texts(MANAGEMENT_HOSTS, hostName, 0)
+  readonly hosts: readonly string[] = [];
 
   @wholeNumber(
     'This many merchants, in the order of the file, have metrics of their own; the rest share the label `_other`.',

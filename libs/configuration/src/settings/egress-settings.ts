@@ -27,7 +27,7 @@ import {
 } from '../value-rule.js';
 import { HttpTlsSettings } from './auth-settings.js';
 import { GatewayTlsSettings } from './merchant-settings.js';
-import { LogSettings, ReloadSettings } from './process-settings.js';
+import { LogSettings, MANAGEMENT_HOSTS, ReloadSettings } from './process-settings.js';
 
 /** A sealed body is held in memory as a whole, several times over. */
 export const MAX_SEALED_BYTES = 65_536;
@@ -63,6 +63,9 @@ class EgressManagementSettings {
 
   @wholeNumber('Must differ from `egress.listen.port`; 0 for any free one.', 0, 65_535)
   readonly port: number = 9466;
+
+  @texts(MANAGEMENT_HOSTS, hostName, 0)
+  readonly hosts: readonly string[] = [];
 }
 
 /** Trust and identity towards the broker. Nothing here can switch verification off. */

@@ -1,5 +1,9 @@
-import { flag, oneOf, text } from '../setting.js';
+import { flag, oneOf, text, wholeNumber } from '../setting.js';
 import { durationBetween, durationMs } from '../value-rule.js';
+
+export const MANAGEMENT_HOSTS =
+  'Names by which the port is asked, such as the one of an ingress, beside `localhost` and addresses. A request to any other ' +
+  'name is answered 421: [security](security.md#names-of-others).';
 
 /** What broker and egress do in the same way with their configuration … */
 export class ReloadSettings {
@@ -11,6 +15,14 @@ export class ReloadSettings {
     durationBetween('1s', '1h'),
   )
   readonly everyMs: number = durationMs('5s');
+
+  @wholeNumber(
+    'A change that removes more merchants, or more clients of an egress, is not taken: a file that was cut off looks ' +
+      'like that. The number in force counts, not the one of the changed file.',
+    0,
+    100_000,
+  )
+  readonly maxRemoved: number = 10;
 }
 
 /** … and with their log. */

@@ -1,0 +1,56 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { BrokerError } from '#libs/errors';
+import { edgeHeaders, requestIdOf } from './edge-headers.js';
+import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const AUTHORITY = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<name>[^:[\]]+))(?::\d{1,5})?$/i;
+
+/**
+ * Refuses requests to names that are not ours, before anything else sees them. Where no credential is asked for, a page
+ * of anybody could have its own name resolved to our address (DNS rebinding): to the browser it is then the page's own
+ * origin, and what it reads is the page's to have. Nobody can have an address resolved to another one, and `localhost`
+ * is never asked of a resolver.
+ * @param hosts further names, asked for with every request
+ */
+export function refuseOtherHosts(server: Server, hosts: () => readonly string[]): void {
+  const handlers = server.listeners('request') as Handler[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (!isKnownHost(request, hosts())) return refuse(request, response);
+    for (const handler of handlers) handler.call(server, request, response);
+  });
+}
+
+/** Without `Host`, as in HTTP/1.0, no browser asks. */
+export function isKnownHost(
+  { headers: { host } }: Pick<IncomingMessage, 'headers'>,
+  hosts: readonly string[],
+): boolean {
+  if (host === undefined) return true;
+  const { v6, name = '' } = AUTHORITY.exec(host)?.groups ?? {};
+  if (v6 !== undefined) return isIP(v6) === 6;
+  const asked = plain(name);
+  return isIP(asked) === 4 || asked === 'localhost' || hosts.some((each) => plain(each) === asked);
+}
+
+/** Names are the same in any case, and with the dot of the root behind them. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  const requestId = requestIdOf(request);
+  const publicDetail = 'Host is neither localhost, nor an address, nor one of the hosts of the configuration';
+  const problem = problemOf(new BrokerError('misdirected_request', { publicDetail }), requestId);
+  response.writeHead(problem.status, {
+    ...edgeHeaders(requestId),
+    'content-type': PROBLEM_CONTENT_TYPE,
+    'cache-control': 'no-store',
+    // A body that nobody wants is not waited for.
+    connection: 'close',
+  });
+  response.end(JSON.stringify(problem));
+}
