@@ -76,8 +76,10 @@ describe('the sources', () => {
   });
 
   it('start no program by its name that a machine may lack, but by toolPath, which a suite has to announce', () => {
-    // Every machine has these, and a requirement of its own announces kubectl and Helm.
-    const there = ['sh', 'npm', 'chmod', 'mkfifo', 'grep', 'tar', 'sha256sum', 'setpriv', 'kubectl', 'helm'].join('|');
+    // Every machine has these; a requirement of its own announces kubectl and Helm, and the proof of the containers looks
+    // for docker itself.
+    const everywhere = ['sh', 'npm', 'chmod', 'mkfifo', 'grep', 'tar', 'sha256sum', 'setpriv'];
+    const there = [...everywhere, 'kubectl', 'helm', 'docker'].join('|');
     const byName = new RegExp(
       `(?<!\\.)\\b(spawn|spawnSync|execFile|execFileSync|run|runToEnd)\\(\\[?['"\`](?!(${there})['"\`])`,
     );
