@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import request from 'supertest';
 import { endedAfterAll } from '#libs/testing';
 import { problem, RunningBroker, SERVICE_CODE, TOKENS } from './running-broker.js';
 
 const PATH = '/v1/merchants/shop/session';
+const REJECTIONS = `${PATH}/rejections`;
 
 interface Answer {
   readonly status: number;
@@ -123,6 +125,29 @@ describe('bad input', () => {
       431,
       'headers_too_large',
     ],
+    'two hosts': [`GET ${PATH} HTTP/1.1\r\n${authorized}host: y\r\n\r\n`, 400, 'invalid_request'],
+    'no host': ['GET /v1/merchants HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_request'],
+    'a method that nobody knows': [`FETCH ${PATH} HTTP/1.1\r\n${authorized}\r\n`, 501, 'method_not_implemented'],
+    'CONNECT, as to a proxy': [
+      'CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n',
+      501,
+      'method_not_implemented',
+    ],
+    'an expectation that nobody knows': [
+      `GET ${PATH} HTTP/1.1\r\n${authorized}Expect: a miracle\r\n\r\n`,
+      417,
+      'expectation_failed',
+    ],
+    'extensions of chunks without an end': [
+      `POST ${REJECTIONS} HTTP/1.1\r\n${authorized}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+      413,
+      'payload_too_large',
+    ],
+    'a body that waits to be asked for, of nobody': [
+      `POST ${REJECTIONS} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`,
+      401,
+      'unauthenticated',
+    ],
     'no HTTP at all': ['\x16\x03\x01\x02\x00 hello\r\n\r\n', 400, 'invalid_request'],
     'two lengths': [
       `POST ${PATH} HTTP/1.1\r\n${authorized}Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc`,
@@ -138,6 +163,19 @@ describe('bad input', () => {
 
   it.each(Object.entries(table))('%s gets a problem of the right status', async (_name, [octets, status, code]) => {
     await expectProblem(sendRaw(octets), status, code);
+  });
+
+  it('asks a caller whom it knows for the body that it holds back', async () => {
+    const type = 'Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue';
+    const socket = connect(Number(new URL(broker.url).port), '127.0.0.1').setEncoding('latin1');
+    let text = '';
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      if (text === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write('{}');
+    });
+    socket.write(`POST ${REJECTIONS} HTTP/1.1\r\n${authorized}${type}\r\n\r\n`);
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 403 [^]*"code":"forbidden"/);
   });
 
   it('answers the same for a merchant outside the policy as for an unknown one', async () => {

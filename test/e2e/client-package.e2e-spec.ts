@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { aServerPublicKey, endedAfterEach } from '#libs/testing';
@@ -13,7 +13,8 @@ import { strictCompilerFaults } from './strict-compiler.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const built = join(root, 'dist/client');
+/** Built for these tests alone: others build it at the same time. */
+const built = join(root, 'dist', `client-package-${process.pid}`);
 
 /** What the broker says in these tests: one session, in the form of the contract. */
 function sessionDocument(): Record<string, unknown> {
@@ -62,7 +63,7 @@ describe('the published client', () => {
 
   /** A project of somebody who has installed the package. */
   beforeAll(async () => {
-    await run(process.execPath, [join(root, 'tools/build-client.mjs')]);
+    await run(process.execPath, [join(root, 'tools/build-client.mjs'), basename(built)]);
     folder = await mkdtemp(join(tmpdir(), 'client-package-'));
     await mkdir(join(folder, 'node_modules/@session-broker'), { recursive: true });
     await symlink(built, join(folder, 'node_modules/@session-broker/client'));
@@ -82,6 +83,7 @@ describe('the published client', () => {
     server.close();
     server.closeAllConnections();
     await rm(folder, { recursive: true });
+    await rm(built, { recursive: true });
   });
 
   /** Runs a module in that project. @returns what it printed, and for how long it lived after the word `done` */

@@ -100,6 +100,18 @@ describe('following a session by events', () => {
     await eventually(async () => (await follow(running)).response.status === 200);
   });
 
+  it('tells what it would be to a HEAD, which takes nobody’s place', async () => {
+    const running = await start({ http: 'maxWatchers: 1' });
+    for (const _ of [1, 2])
+      await running
+        .as(TOKENS.checkout)
+        .head(EVENTS)
+        .expect(200)
+        .expect('content-type', /event-stream/);
+    expect((await follow(running)).response.status).toBe(200);
+    await running.as(TOKENS.checkout).head(EVENTS).expect(200);
+  });
+
   it('ends in good order at shutdown, so that its consumer turns to another replica', async () => {
     const running = await start();
     const stream = await follow(running);

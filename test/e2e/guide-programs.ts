@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -24,6 +24,9 @@ export interface RunningProgram {
   readonly end: () => Promise<void>;
 }
 
+/** Built for these programs alone: others build it at the same time. */
+const BUILT = join(root, 'dist', `client-guides-${process.pid}`);
+
 const programOf = (language: Language): string =>
   ({ ts: process.execPath, python: toolPath('python3'), sh: 'sh' })[language];
 
@@ -32,10 +35,10 @@ export class GuidePrograms {
   private constructor(private readonly folder: string) {}
 
   static async copied(): Promise<GuidePrograms> {
-    await run(process.execPath, [join(root, 'tools/build-client.mjs')]);
+    await run(process.execPath, [join(root, 'tools/build-client.mjs'), basename(BUILT)]);
     const folder = await mkdtemp(join(tmpdir(), 'guides-'));
     await mkdir(join(folder, 'node_modules/@session-broker'), { recursive: true });
-    await symlink(join(root, 'dist/client'), join(folder, 'node_modules/@session-broker/client'));
+    await symlink(BUILT, join(folder, 'node_modules/@session-broker/client'));
     for (const name of ['@types', 'undici-types']) {
       await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
     }
@@ -81,5 +84,6 @@ export class GuidePrograms {
 
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true });
+    await rm(BUILT, { recursive: true });
   }
 }

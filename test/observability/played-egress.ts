@@ -36,6 +36,7 @@ export class PlayedEgress {
   /** With a session of `shop` that has an hour to go. */
   static async start(): Promise<PlayedEgress> {
     const logger = createLogger({ name: 'egress', level: 'error' });
+    const ends = new EndsOfPorts(new SystemClock(), () => undefined);
     const telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     const management = await openManagement({
       address: { host: '127.0.0.1', port: 0 },
@@ -43,9 +44,10 @@ export class PlayedEgress {
       readiness: () => READY,
       telemetry,
       clock: new SystemClock(),
-      ended: new EndsOfPorts(new SystemClock(), () => undefined).management,
+      ended: ends.management,
     });
     const egress = new PlayedEgress(telemetry, management);
+    egress.instruments.observeConnectionEnds(() => ends.all());
     egress.hold('shop');
     return egress;
   }

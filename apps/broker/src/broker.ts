@@ -7,7 +7,14 @@ import { ConfigurationInForce } from './configuration/configuration-in-force.js'
 import { serveOpenApi } from './docs/open-api.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { boundConnections, drain, listen, refuseOtherHosts, returnStartMemory } from '#libs/edge';
+import {
+  boundConnections,
+  drain,
+  listen,
+  refuseImproperRequests,
+  refuseOtherHosts,
+  returnStartMemory,
+} from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -83,6 +90,7 @@ async function createApp({
 function openHttp(app: NestFastifyApplication, { configuration, clock }: BrokerOptions): Promise<string> {
   const { http } = configuration;
   const { api: ended } = app.get(ConnectionEnds);
+  refuseImproperRequests(app.getHttpServer());
   boundConnections(app.getHttpServer(), { bounds: http.connections, clock, ended });
   return listen(http, async (free) => {
     await app.listen(free);

@@ -65,8 +65,8 @@ describe('the configuration of an egress in files', () => {
 
   it('is what the egress works by, and nothing of the settings as they are written', async () => {
     expect(await load()).toEqual({
-      listen: { host: '127.0.0.1', port: 8090 },
-      management: { host: '127.0.0.1', port: 9466 },
+      listen: { host: '127.0.0.1', port: 8090, connections: { max: 4_096, perAddress: 3_072 } },
+      management: { host: '127.0.0.1', port: 9466, hosts: [] },
       broker: { url: new URL('http://127.0.0.1:8080'), tls: {} },
       gateway: {
         baseUrl: new URL('https://gateway.example'),
@@ -96,7 +96,7 @@ describe('the configuration of an egress in files', () => {
         },
       ],
       audit: { destination: 'stdout' },
-      reload: { watch: true, everyMs: 5_000 },
+      reload: { watch: true, everyMs: 5_000, maxRemoved: 10 },
       log: { level: 'info' },
       files: [
         { path: 'egress.aliasKeyFiles[0]', file: 'alias.jwk.json', content: 'secret' },

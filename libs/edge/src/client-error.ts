@@ -6,11 +6,19 @@ import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
+/** As Node.js tells of it. */
+type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknown };
+
+/** RFC 9112 section 3: any method, a target, and a version of ours. */
+const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+const MAX_LOOKED_AT = 2_048;
+
 /** Answers what is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
-export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+export function answerClientError(error: ParserError, socket: Socket): void {
   // Anything but a fault of the parser or the timeout of a request, such as a failed handshake, cannot be answered in
   // HTTP.
   const isHttp = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || error.code?.startsWith('HPE_') === true;
@@ -18,7 +26,18 @@ export function answerClientError(error: Error & { code?: string }, socket: Sock
     socket.destroy();
     return;
   }
-  const code = codeOfParserError[error.code ?? ''] ?? 'invalid_request';
+  answerRaw(socket, codeOf(error));
+}
+
+function codeOf({ code = '', rawPacket }: ParserError): ErrorCode {
+  // To the parser any octets that are no HTTP are a method that it does not know.
+  const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, MAX_LOOKED_AT) : '';
+  const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(start);
+  return isRequest ? 'method_not_implemented' : (codeOfParserError[code] ?? 'invalid_request');
+}
+
+/** Answers with a problem document where there is no response to answer with, and ends the connection. */
+export function answerRaw(socket: Socket, code: ErrorCode): void {
   const problem = problemOf(new BrokerError(code), randomUUID());
   const body = JSON.stringify(problem);
   const head = [

@@ -8,6 +8,7 @@ export { edgeHeaders, requestIdOf } from './edge-headers.js';
 export { isKnownHost, refuseOtherHosts } from './known-hosts.js';
 export { type Address, listen, openServer } from './listen.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+export { refuseImproperRequests, wantBody } from './proper-requests.js';
 export { RateLimiter } from './rate-limiter.js';
 export { returnStartMemory } from './start-memory.js';
 export { tlsOptions } from './tls-options.js';

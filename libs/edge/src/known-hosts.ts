@@ -1,8 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { BrokerError } from '#libs/errors';
-import { edgeHeaders, requestIdOf } from './edge-headers.js';
-import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { answerProblem } from './answer-problem.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -42,15 +41,6 @@ function plain(name: string): string {
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse): void {
-  const requestId = requestIdOf(request);
   const publicDetail = 'Host is neither localhost, nor an address, nor one of the hosts of the configuration';
-  const problem = problemOf(new BrokerError('misdirected_request', { publicDetail }), requestId);
-  response.writeHead(problem.status, {
-    ...edgeHeaders(requestId),
-    'content-type': PROBLEM_CONTENT_TYPE,
-    'cache-control': 'no-store',
-    // A body that nobody wants is not waited for.
-    connection: 'close',
-  });
-  response.end(JSON.stringify(problem));
+  answerProblem(request, response, new BrokerError('misdirected_request', { publicDetail }));
 }

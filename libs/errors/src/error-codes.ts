@@ -38,6 +38,12 @@ export const errorCodes = {
     fault: 'caller',
     title: 'The request body has an unsupported type',
   },
+  expectation_failed: {
+    status: 417,
+    retryable: false,
+    fault: 'caller',
+    title: 'The request expects something that this server does not do',
+  },
   misdirected_request: {
     status: 421,
     retryable: false,
@@ -46,6 +52,12 @@ export const errorCodes = {
   },
   rate_limited: { status: 429, retryable: true, fault: 'caller', title: 'Too many requests' },
   headers_too_large: { status: 431, retryable: false, fault: 'caller', title: 'The request headers are too large' },
+  method_not_implemented: {
+    status: 501,
+    retryable: false,
+    fault: 'caller',
+    title: 'The server does not know this method',
+  },
   jwk_invalid: { status: 400, retryable: false, fault: 'caller', title: 'The JSON Web Key is not acceptable' },
   jwe_too_large: { status: 413, retryable: false, fault: 'caller', title: 'The JWE is too large' },
   jwe_malformed: { status: 400, retryable: false, fault: 'caller', title: 'The JWE is malformed' },

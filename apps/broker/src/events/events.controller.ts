@@ -75,6 +75,8 @@ export class EventsController {
   @ApiExtraModels(SessionEventDocument, HandoverEventDocument)
   @Problems(401, 403, 404, 503)
   followSession(@Req() request: FastifyRequest<MerchantRoute>, @Res() reply: FastifyReply): void {
+    // Nobody follows by it: there is nothing to take a place for.
+    if (request.method === 'HEAD') return void reply.headers(HEADERS).send();
     this.watchers.assertRoom();
     const { merchant } = request.params;
     const generation = generationOfLastEvent(request.headers['last-event-id']);

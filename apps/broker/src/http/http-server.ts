@@ -1,12 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from 'fastify';
 import type { HttpTls } from '#libs/configuration';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { setCaller } from '../auth/caller.js';
 import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
-import { answerClientError, edgeHeaders, isEnding, requestIdOf, tlsOptions, watchConnections } from '#libs/edge';
+import {
+  answerClientError,
+  edgeHeaders,
+  isEnding,
+  requestIdOf,
+  tlsOptions,
+  wantBody,
+  watchConnections,
+} from '#libs/edge';
 import { answerRouterError } from './router-error.js';
 import type { RouteMethods } from './route-methods.js';
 
@@ -46,6 +54,8 @@ export function createHttpAdapter(tls: HttpTls | undefined): FastifyAdapter {
 
 function createHttpServer(tls: HttpTls | undefined, handler: Handler): Server {
   const limits = {
+    // Checked with the rest of a request, so that its answer is a problem document.
+    requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -86,7 +96,14 @@ export function guardEdge(server: FastifyInstance, parts: EdgeParts): void {
     else return identify(request, parts.authenticator, done);
     done();
   });
+  server.addHook('preParsing', askForBody);
 }
+
+/** After the caller is known, and before the body is read. */
+const askForBody: preParsingAsyncHookHandler = (request, reply) => {
+  wantBody(request.raw, reply.raw);
+  return Promise.resolve(undefined);
+};
 
 function identify(request: FastifyRequest, authenticator: Authenticator, done: (error?: Error) => void): void {
   const known = authenticator.known(request.raw);

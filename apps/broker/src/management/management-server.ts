@@ -20,6 +20,8 @@ export function createManagementServer(checkReadiness: () => Readiness, telemetr
     bodyLimit: 1_024,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: {
+      // Checked with the rest of a request, so that its answer is a problem document.
+      requireHostHeader: false,
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_EVERY_MS,

@@ -11,6 +11,7 @@ import {
   openServer,
   PROBLEM_CONTENT_TYPE,
   problemOf,
+  refuseImproperRequests,
   refuseOtherHosts,
   requestIdOf,
   watchConnections,
@@ -67,6 +68,8 @@ export async function openManagement({
     ...(telemetry && { '/metrics': (request, response) => telemetry.scrape(request, response) }),
   };
   const server = createServer({
+    // Checked with the rest of a request, so that its answer is a problem document.
+    requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -76,6 +79,7 @@ export async function openManagement({
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
   refuseOtherHosts(server, () => hosts);
+  refuseImproperRequests(server);
   boundConnections(server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
   watchConnections(server);
   const url = await openServer(server, address);

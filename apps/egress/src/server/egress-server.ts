@@ -16,6 +16,8 @@ const MAX_HEADER_BYTES = 16_384;
 /** The server of the egress, not listening yet. */
 export function createEgressServer(tls: HttpTls | undefined, serve: (arrival: Arrival) => void): Server {
   const limits = {
+    // Checked with the rest of a request, so that its answer is a problem document.
+    requireHostHeader: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
