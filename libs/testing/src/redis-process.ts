@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from './eventually.js';
 import { toolPath } from './needed-tools.js';
 import { startedWhole } from './started.js';
 
@@ -88,6 +89,18 @@ export class RedisProcess {
       ['-h', '127.0.0.1', '-p', String(this.port), ...command],
       { encoding: 'utf8' },
     );
+  }
+
+  /** Waits until a command prints a text. A server that changes its role drops its connections: it is asked again. */
+  untilSays(text: string, ...command: readonly string[]): Promise<void> {
+    return eventually(() => {
+      try {
+        return this.cli(...command).includes(text);
+      } catch (error) {
+        if ((error as { readonly status?: unknown }).status !== 1) throw error;
+        return false;
+      }
+    });
   }
 
   #serverArgs(): string[] {

@@ -15,7 +15,7 @@ export async function startRedisCluster(): Promise<RedisClusterFixture> {
   execFileSync(toolPath('redis-server', 'redis-cli'), ['--cluster', 'create', ...addresses, '--cluster-yes'], {
     encoding: 'utf8',
   });
-  for (const node of nodes) await eventually(() => node.cli('cluster', 'info').includes('cluster_state:ok'));
+  for (const node of nodes) await node.untilSays('cluster_state:ok', 'cluster', 'info');
   return { nodes, stop: () => stopAll(nodes) };
 }
 
@@ -41,7 +41,7 @@ export async function startRedisSentinel(): Promise<RedisSentinelFixture> {
   const replica = await RedisProcess.start({
     args: () => ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'],
   });
-  await eventually(() => replica.cli('info', 'replication').includes('master_link_status:up'));
+  await replica.untilSays('master_link_status:up', 'info', 'replication');
   const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(name, primary.port)));
   for (const sentinel of sentinels) {
     await eventually(() => {

@@ -9,7 +9,7 @@ async function failedOver(stage: Stage): Promise<void> {
   const { replica, sentinels, name } = stage.store.sentinels;
   const isNamed = (sentinel: RedisProcess): boolean =>
     sentinel.cli('SENTINEL', 'get-master-addr-by-name', name).includes(String(replica.port));
-  await eventually(() => replica.cli('INFO', 'replication').includes('role:master'), 15_000);
+  await replica.untilSays('role:master', 'INFO', 'replication');
   await eventually(() => sentinels.every(isNamed), 15_000);
 }
 
@@ -70,7 +70,7 @@ export const topologyCases: readonly MatrixCase[] = [
         await node.kill();
         await pause(2_000);
         await node.start();
-        await eventually(() => node.cli('CLUSTER', 'INFO').includes('cluster_state:ok'));
+        await node.untilSays('cluster_state:ok', 'CLUSTER', 'INFO');
       });
     },
   },

@@ -53,7 +53,7 @@ describeWith('redis-server', 'Sentinel', () => {
     const before = await lease(store);
     await primary.kill();
     await eventually(() => changes.length === 2);
-    await eventually(() => replica.cli('info', 'replication').includes('role:master'));
+    await replica.untilSays('role:master', 'info', 'replication');
     await eventually(isUp);
     expect((await lease(store, { floor: before.fence })).fence).toBeGreaterThanOrEqual(before.fence);
     expect(changes).toHaveLength(3);
