@@ -7,14 +7,7 @@ import { ConfigurationInForce } from './configuration/configuration-in-force.js'
 import { serveOpenApi } from './docs/open-api.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import {
-  boundConnections,
-  drain,
-  listen,
-  refuseImproperRequests,
-  refuseOtherHosts,
-  returnStartMemory,
-} from '#libs/edge';
+import { drain, guardServer, listen, returnStartMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -73,7 +66,7 @@ async function createApp({
   setLogLevel = () => undefined,
   ...options
 }: BrokerOptions): Promise<NestFastifyApplication> {
-  const { http, auth } = options.configuration;
+  const { http } = options.configuration;
   const reload = source === undefined ? {} : { reload: { source, setLogLevel } };
   const app = await NestFactory.create<NestFastifyApplication>(
     BrokerModule.forRoot({ ...options, ...reload }),
@@ -82,16 +75,15 @@ async function createApp({
   );
   if (http.docs) serveOpenApi(app);
   await app.init();
-  const configuration = app.get(ConfigurationInForce);
-  if (auth.disabled) refuseOtherHosts(app.getHttpServer(), () => configuration.current.http.hosts);
   return app;
 }
 
 function openHttp(app: NestFastifyApplication, { configuration, clock }: BrokerOptions): Promise<string> {
-  const { http } = configuration;
+  const { http, auth } = configuration;
   const { api: ended } = app.get(ConnectionEnds);
-  refuseImproperRequests(app.getHttpServer());
-  boundConnections(app.getHttpServer(), { bounds: http.connections, clock, ended });
+  const inForce = app.get(ConfigurationInForce);
+  const hosts = auth.disabled ? () => inForce.current.http.hosts : undefined;
+  guardServer(app.getHttpServer(), { hosts, bounds: http.connections, clock, ended });
   return listen(http, async (free) => {
     await app.listen(free);
     return await app.getUrl();

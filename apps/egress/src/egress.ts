@@ -1,15 +1,7 @@
 import type { Server } from 'node:http';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import {
-  boundConnections,
-  drain,
-  endConnections,
-  EndsOfPorts,
-  openServer,
-  refuseImproperRequests,
-  returnStartMemory,
-} from '#libs/edge';
+import { drain, endConnections, EndsOfPorts, guardServer, openServer, returnStartMemory } from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -88,8 +80,7 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const server = createEgressServer(configuration.listen.tls, (arrival) => void traffic.serve(arrival));
   const connectionEnds = new EndsOfPorts(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
   instruments?.observeConnectionEnds(() => connectionEnds.all());
-  refuseImproperRequests(server);
-  boundConnections(server, { bounds: configuration.listen.connections, clock, ended: connectionEnds.api });
+  guardServer(server, { bounds: configuration.listen.connections, clock, ended: connectionEnds.api });
   const onReload = (isTaken: boolean): void => (isTaken ? begin() : instruments?.reloadFailed());
   const reloads = new Reloads({
     ...options,

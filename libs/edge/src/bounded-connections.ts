@@ -15,7 +15,7 @@ export interface ConnectionBounds {
 /** Probes, scrapers and viewers of the status page are a handful. */
 export const MANAGEMENT_BOUNDS: ConnectionBounds = { max: 256, perAddress: 128 };
 
-interface BoundParts {
+export interface BoundParts {
   readonly bounds: ConnectionBounds;
   readonly clock: Clock;
   readonly ended: EndedConnections;

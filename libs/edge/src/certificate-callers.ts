@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
 import { isCallerName } from '#libs/configuration';
+import { pemCertificates } from './pem-certificates.js';
 
 export interface CertifiedCaller {
   readonly name: string;
@@ -94,8 +95,7 @@ function isFrom(certificate: X509Certificate, authority: X509Certificate): boole
 }
 
 function certificatesOf(pem: string): readonly X509Certificate[] {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
+  return pemCertificates(pem).map((block) => new X509Certificate(block));
 }
 
 /**

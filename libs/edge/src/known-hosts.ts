@@ -2,8 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { BrokerError } from '#libs/errors';
 import { answerProblem } from './answer-problem.js';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+import type { Handler } from './request-turns.js';
 
 const AUTHORITY = /^(?:\[(?<v6>[\da-f:.]+)\]|(?<name>[^:[\]]+))(?::\d{1,5})?$/i;
 

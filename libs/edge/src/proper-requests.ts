@@ -4,8 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { answerProblem } from './answer-problem.js';
 import { answerRaw } from './client-error.js';
 import { isEnding } from './drain.js';
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+import type { Handler } from './request-turns.js';
 
 /** Requests whose client sends its body once it is told to, and whether their connection may be used again then. */
 const unsentBodies = new WeakMap<IncomingMessage, boolean>();

@@ -1,4 +1,5 @@
 import type { BrokerConfiguration } from '#libs/configuration';
+import { pemCertificates } from '#libs/edge';
 
 /** Whether an authority that vouched for callers' certificates is no longer trusted. */
 export function authoritiesShrank(
@@ -10,6 +11,5 @@ export function authoritiesShrank(
 }
 
 function authoritiesOf({ http }: Pick<BrokerConfiguration, 'http'>): readonly string[] {
-  const blocks = http.tls?.clientCa?.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => block.replace(/\s/g, ''));
+  return pemCertificates(http.tls?.clientCa ?? '').map((block) => block.replace(/\s/g, ''));
 }

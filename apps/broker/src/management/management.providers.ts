@@ -1,6 +1,6 @@
 import type { FactoryProvider, Provider } from '@nestjs/common';
 import type { Clock } from '#libs/clock';
-import { boundConnections, MANAGEMENT_BOUNDS, refuseImproperRequests, refuseOtherHosts } from '#libs/edge';
+import { guardServer, MANAGEMENT_BOUNDS } from '#libs/edge';
 import { SessionReplica } from '#libs/session';
 import { StatusPage } from '#libs/status-page';
 import { createInstruments, type Telemetry } from '#libs/telemetry';
@@ -126,9 +126,7 @@ const port: FactoryProvider<ManagementPort> = {
     const server = createManagementServer(() => readiness.check(), telemetry);
     if (status !== undefined) serveStatus(server, status);
     const { management } = configuration.current;
-    refuseOtherHosts(server.server, () => management.hosts);
-    refuseImproperRequests(server.server);
-    boundConnections(server.server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
+    guardServer(server.server, { hosts: () => management.hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
     return new ManagementPort({ server, status, address: management });
   },
 };

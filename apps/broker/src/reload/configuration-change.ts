@@ -1,4 +1,4 @@
-import { type BrokerConfiguration, isSame } from '#libs/configuration';
+import { type BrokerConfiguration, isSame, namesBetween } from '#libs/configuration';
 import type { MerchantsChange } from '#libs/session';
 
 export interface ConfigurationChange {
@@ -10,11 +10,9 @@ export interface ConfigurationChange {
 
 export function changeBetween(before: BrokerConfiguration, after: BrokerConfiguration): ConfigurationChange {
   const old = new Map(before.merchants.map((merchant) => [merchant.id, merchant]));
-  const ids = new Set(after.merchants.map(({ id }) => id));
   return {
     merchants: {
-      added: [...ids].filter((id) => !old.has(id)),
-      removed: [...old.keys()].filter((id) => !ids.has(id)),
+      ...namesBetween(idsOf(before), idsOf(after)),
       changed: after.merchants
         .filter((merchant) => old.has(merchant.id) && !isSame(old.get(merchant.id), merchant))
         .map(({ id }) => id),
@@ -23,6 +21,10 @@ export function changeBetween(before: BrokerConfiguration, after: BrokerConfigur
       differences(section, before[section], after[section]),
     ),
   };
+}
+
+export function idsOf({ merchants }: Pick<BrokerConfiguration, 'merchants'>): readonly string[] {
+  return merchants.map(({ id }) => id);
 }
 
 type Merchant = BrokerConfiguration['merchants'][number];

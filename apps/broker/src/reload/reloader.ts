@@ -5,11 +5,12 @@ import {
   ConfigurationError,
   type ConfigurationSource,
   ConfigurationWatch,
+  namesBetween,
   TooManyRemoved,
 } from '#libs/configuration';
 import { type AuditLog, type Logger, someOf } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
-import { changeBetween, type ConfigurationChange, isEmpty } from './configuration-change.js';
+import { type ConfigurationChange, idsOf, isEmpty } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { withFixedSettings } from './fixed-settings.js';
 
@@ -136,6 +137,6 @@ export class Reloader {
 
 /** @throws TooManyRemoved */
 function assertWhole(current: BrokerConfiguration, next: BrokerConfiguration): void {
-  const names = changeBetween(current, next).merchants.removed;
+  const { removed: names } = namesBetween(idsOf(current), idsOf(next));
   assertFewRemoved({ path: 'merchants', names, maxRemoved: current.reload.maxRemoved });
 }

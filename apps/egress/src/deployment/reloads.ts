@@ -7,6 +7,8 @@ import {
   ConfigurationWatch,
   type EgressConfiguration,
   isSame,
+  type NamesBetween,
+  namesBetween,
   TooManyRemoved,
 } from '#libs/configuration';
 import { tlsOptions } from '#libs/edge';
@@ -73,7 +75,7 @@ export class Reloads {
         logger.debug({}, 'the configuration was read again and says the same');
         return onReload(true);
       }
-      const change = clientsBetween(before, loaded);
+      const change = namesBetween(namesOf(before), namesOf(loaded));
       assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
       const next = await Deployment.create(withFixedSettings(before, loaded), parts, inForce.current);
       if (this.#watch?.isClosed === true) return await next.close();
@@ -86,7 +88,7 @@ export class Reloads {
     }
   }
 
-  #taken({ added, removed }: ClientsChange, clients: number): void {
+  #taken({ added, removed }: NamesBetween, clients: number): void {
     const { logger, audit, onReload } = this.#parts;
     logger.info({ clients, added: someOf(added), removed: someOf(removed) }, 'the changed configuration is in force');
     if (removed.length > 0) {
@@ -129,17 +131,7 @@ export class Reloads {
   }
 }
 
-/** By name. */
-interface ClientsChange {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
-
-function clientsBetween(before: EgressConfiguration, after: EgressConfiguration): ClientsChange {
-  const old = new Set(before.clients.map(({ name }) => name));
-  const next = new Set(after.clients.map(({ name }) => name));
-  return { added: [...next].filter((name) => !old.has(name)), removed: [...old].filter((name) => !next.has(name)) };
-}
+const namesOf = ({ clients }: EgressConfiguration): readonly string[] => clients.map(({ name }) => name);
 
 /** Bound to what is open: sockets and files of the process. */
 const fixedSettings = ['listen', 'management', 'audit'] as const;

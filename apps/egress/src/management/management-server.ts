@@ -3,16 +3,13 @@ import type { Clock } from '#libs/clock';
 import {
   type Address,
   answerClientError,
-  boundConnections,
+  answerProblem,
   drain,
   type EndedConnections,
   edgeHeaders,
+  guardServer,
   MANAGEMENT_BOUNDS,
   openServer,
-  PROBLEM_CONTENT_TYPE,
-  problemOf,
-  refuseImproperRequests,
-  refuseOtherHosts,
   requestIdOf,
   watchConnections,
 } from '#libs/edge';
@@ -78,22 +75,19 @@ export async function openManagement({
   });
   server.on('request', (request, response) => serve(answers, request, response));
   server.on('clientError', answerClientError);
-  refuseOtherHosts(server, () => hosts);
-  refuseImproperRequests(server);
-  boundConnections(server, { bounds: MANAGEMENT_BOUNDS, clock, ended });
+  guardServer(server, { hosts: () => hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
   watchConnections(server);
   const url = await openServer(server, address);
   return { url, close: () => drain(server, { close: () => closed(server), clock }) };
 }
 
 function serve(answers: Readonly<Record<string, Answer>>, request: IncomingMessage, response: ServerResponse): void {
-  const requestId = requestIdOf(request);
-  for (const [name, value] of Object.entries(edgeHeaders(requestId))) response.setHeader(name, value);
+  for (const [name, value] of Object.entries(edgeHeaders(requestIdOf(request)))) response.setHeader(name, value);
   try {
     answerOf(answers, request, response)(request, response);
   } catch (thrown) {
     const error = thrown instanceof BrokerError ? thrown : new BrokerError('internal_error', { cause: thrown });
-    sendProblem(response, error, requestId);
+    answerProblem(request, response, error);
   }
 }
 
@@ -114,17 +108,6 @@ function answerOf(
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
-}
-
-function sendProblem(response: ServerResponse, error: BrokerError, requestId: string): void {
-  const problem = problemOf(error, requestId);
-  // A body that nobody wants is not waited for.
-  response.writeHead(problem.status, {
-    'content-type': PROBLEM_CONTENT_TYPE,
-    'cache-control': 'no-store',
-    connection: 'close',
-  });
-  response.end(JSON.stringify(problem));
 }
 
 function closed(server: Server): Promise<void> {
