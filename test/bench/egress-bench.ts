@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { importPaymentKey, sealJwe } from '#libs/jwe';
+import { orderRequest } from '../sandbox/order-request.js';
 import { BenchBroker, TOKEN } from './bench-broker.js';
 import { BenchEgress } from './bench-egress.js';
 import type { BenchLine } from './bench-line.js';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
 import { benchEgressRenewals } from './egress-renewals.js';
-import { orderOf, percentile } from './handover-payments.js';
+import { percentile } from './handover-payments.js';
 import { timesOf } from './paced-requests.js';
 
 const CLEAR = '/ecom/execute_request/hpp/v1/create-order';
@@ -108,7 +109,11 @@ type Times = Readonly<Record<Way, readonly (readonly number[])[]>>;
 async function latency({ egress, gateway, path, perSecond }: LatencyPlan): Promise<Times> {
   const times: Record<Way, (readonly number[])[]> = { straight: [], through: [] };
   const urls = { straight: gateway.url + path, through: egress.url + path };
-  const request = { headers: BenchEgress.headers, body: JSON.stringify(orderOf('payment-1')), perSecond };
+  const request = {
+    headers: BenchEgress.headers,
+    body: JSON.stringify(orderRequest({ merchantRequestId: 'payment-1' })),
+    perSecond,
+  };
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const way of ['straight', 'through'] as const) {
       const measured = await timesOf({ ...request, url: urls[way], seconds: ROUND_S });
@@ -183,7 +188,7 @@ async function load({ process: proxy, url }: Contender): Promise<Round> {
     url: url + CLEAR,
     method: 'POST',
     headers: { ...BenchEgress.headers, 'content-type': 'application/json' },
-    body: JSON.stringify(orderOf('payment-1')),
+    body: JSON.stringify(orderRequest({ merchantRequestId: 'payment-1' })),
     connections: CONNECTIONS,
     duration: ROUND_S,
   });

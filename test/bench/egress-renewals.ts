@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BenchEgress } from './bench-egress.js';
 import type { BenchLine } from './bench-line.js';
 import { HandoverFleet } from './handover-fleet.js';
-import { CREATE_ORDER, type HandoverReport, ledgerOf, orderOf, percentile } from './handover-payments.js';
+import { CREATE_ORDER, type HandoverReport, ledgerOf, percentile } from './handover-payments.js';
+import { orderRequest } from '../sandbox/order-request.js';
 
 const PAYMENT_MS = 100;
 const CREATE_MS = 100;
@@ -68,7 +68,7 @@ class Paying {
       const response = await fetch(`${egress?.url}${CREATE_ORDER}`, {
         method: 'POST',
         headers: { ...BenchEgress.headers, 'content-type': 'application/json' },
-        body: JSON.stringify(orderOf(randomUUID())),
+        body: JSON.stringify(orderRequest()),
       });
       const answer = (await response.json()) as { readonly hppOrderId?: string };
       if (answer.hppOrderId === undefined) this.failed.push(JSON.stringify(answer));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ClientEvent, type Session, SessionBroker, SessionRejected } from '#libs/client';
+import { orderRequest } from '../sandbox/order-request.js';
 import type { HandoverFleet } from './handover-fleet.js';
 
 export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
@@ -80,7 +81,7 @@ class PayingClient {
         'x-device_id': session.deviceId,
         'x-refresh_token': session.refreshToken ?? '',
       },
-      body: JSON.stringify(orderOf(merchantRequestId)),
+      body: JSON.stringify(orderRequest({ merchantRequestId })),
     });
     const answer = (await response.json()) as { readonly hppOrderId?: string; readonly msgCode?: string };
     if (answer.hppOrderId === undefined) throw new SessionRejected(answer.msgCode ?? `http_${response.status}`);
@@ -101,21 +102,6 @@ class PayingClient {
   #drained(): void {
     if (this.#hold !== undefined && this.#running === 0) this.#hold.drainedMs ??= performance.now();
   }
-}
-
-/** A payment as the gateway wants it. */
-export function orderOf(merchantRequestId: string): object {
-  return {
-    merchantRequestId,
-    merchantId: 'terminal-1',
-    hppPayType: 'PURCHASE',
-    coinAmount: 12_500,
-    paymentMethods: ['PAN'],
-    successUrl: 'https://shop.example/thanks',
-    failUrl: 'https://shop.example/sorry',
-    statusPageType: 'STATUS_TIMER_PAGE',
-    customerData: { senderCustomerId: 'customer-1' },
-  };
 }
 
 /** Pays at a steady pace through one client of each replica, until this many renewals have passed. */

@@ -1,21 +1,11 @@
 import { eventually } from '#libs/testing';
+import { orderRequest } from '../sandbox/order-request.js';
 import { type Demo, type Inspected, PROGRAMS, REPLICAS } from './demo.js';
 import { finding, type Finding, type Proof } from './proof.js';
 
 const SCRAPED_WITHIN_MS = 60_000;
 const TARGETS = 4;
 const MEBIBYTE = 2 ** 20;
-const ORDER = {
-  merchantRequestId: 'order-1',
-  merchantId: 'demo',
-  hppPayType: 'PURCHASE',
-  coinAmount: 12_500,
-  paymentMethods: ['PAN'],
-  successUrl: 'https://shop.example/thanks',
-  failUrl: 'https://shop.example/sorry',
-  statusPageType: 'STATUS_TIMER_PAGE',
-  customerData: { senderCustomerId: 'customer-1' },
-};
 
 /** Run in a container: what its process may do, by the kernel's own account and by trying. */
 const RIGHTS = `
@@ -108,7 +98,14 @@ async function memory(demo: Demo): Promise<Finding> {
 async function payment(demo: Demo): Promise<Finding> {
   const path = '8090/ecom/execute_request/hpp/v1/create-order';
   const headers = ['-H', 'authorization: Bearer demo-token', '-H', 'content-type: application/json'];
-  const answer = await demo.ask(path, ...headers, '-d', JSON.stringify(ORDER), '-w', ' %{http_code}');
+  const answer = await demo.ask(
+    path,
+    ...headers,
+    '-d',
+    JSON.stringify(orderRequest({ merchantId: 'demo' })),
+    '-w',
+    ' %{http_code}',
+  );
   const status = answer.slice(-3);
   const state = /"orderStatus":"(\w+)"/.exec(answer)?.[1] ?? answer.slice(0, 200);
   return finding(`${status}, the order is ${state}`, { 'no order': status !== '200' || state !== 'CREATED' });

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { describeWith, endedAfterAll, eventually, freePort, RedisProcess } from '#libs/testing';
+import { orderRequest } from '../sandbox/order-request.js';
 
 const root = join(import.meta.dirname, '..', '..');
 const dockerfile = readFileSync(join(root, 'deploy', 'Dockerfile'), 'utf8');
@@ -14,18 +15,6 @@ const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
 const MAX_BYTES = 60_000_000;
 const USER = 10_001;
 const isRoot = process.getuid?.() === 0;
-
-const anOrder = {
-  merchantRequestId: 'order-1',
-  merchantId: 'terminal-1',
-  hppPayType: 'PURCHASE',
-  coinAmount: 12_500,
-  paymentMethods: ['PAN'],
-  successUrl: 'https://shop.example/thanks',
-  failUrl: 'https://shop.example/sorry',
-  statusPageType: 'STATUS_TIMER_PAGE',
-  customerData: { senderCustomerId: 'customer-1' },
-};
 
 /** What the image sets for its programs. */
 const imageEnvironment = Object.fromEntries(
@@ -270,7 +259,7 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     const answer = await fetch(`http://127.0.0.1:${port}/ecom/execute_request/hpp/v1/create-order`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify(anOrder),
+      body: JSON.stringify(orderRequest()),
     });
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ orderStatus: 'CREATED' })]);
     expect(await run([...instruction('HEALTHCHECK'), readyUrl])).toEqual([0, `${readyUrl} answers 200`]);

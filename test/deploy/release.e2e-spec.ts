@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
-import { aServerPublicKey, describeWith, toolPath } from '#libs/testing';
+import { describeWith, toolPath } from '#libs/testing';
+import { sessionDocument } from '../e2e/session-document.js';
 import { kubernetesPrograms, run as helm } from './kubernetes/kubernetes-programs.js';
 import { spdxSchema } from './spdx-schema.js';
 
@@ -54,20 +55,6 @@ interface Statement {
 
 const fullName = ({ group, name: own, version: of }: Component): string =>
   `${group === undefined ? '' : `${group}/`}${own}@${of}`;
-
-/** What a session is answered with. */
-const session = {
-  merchant: 'shop',
-  generation: 7,
-  authToken: 'auth-token',
-  deviceId: 'device-id',
-  refreshToken: 'refresh-token',
-  serverPublic: aServerPublicKey(),
-  clientKeyThumbprint: 'thumbprint',
-  createdAt: '2026-11-20T12:34:52.998Z',
-  expiresAt: '2099-11-20T12:34:52.998Z',
-  renewAt: '2099-11-20T11:34:52.998Z',
-};
 
 const program = `
   import { SessionBroker } from '@session-broker/client';
@@ -197,7 +184,7 @@ describeWith(['linux', 'git'], 'a release', () => {
     const quiet = ['--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links'];
     await run('npm', ['install', ...quiet, join(root, 'node_modules/jose'), join(out, client)], { cwd: project });
     const server = createServer((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(session));
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sessionDocument()));
     }).listen(0, '127.0.0.1');
     try {
       await once(server, 'listening');

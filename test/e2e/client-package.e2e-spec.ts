@@ -7,31 +7,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { aServerPublicKey, endedAfterEach } from '#libs/testing';
+import { endedAfterEach } from '#libs/testing';
 import { RefundingGateway } from './refunding-gateway.js';
+import { sessionDocument } from './session-document.js';
 import { strictCompilerFaults } from './strict-compiler.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Built for these tests alone: others build it at the same time. */
 const built = join(root, 'dist', `client-package-${process.pid}`);
-
-/** What the broker says in these tests: one session, in the form of the contract. */
-function sessionDocument(): Record<string, unknown> {
-  const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
-  return {
-    merchant: 'shop',
-    generation: 7,
-    authToken: 'auth-token',
-    deviceId: 'device-id',
-    refreshToken: 'refresh-token',
-    serverPublic: aServerPublicKey(),
-    clientKeyThumbprint: 'thumbprint',
-    createdAt: at(0),
-    expiresAt: '2099-11-20T12:34:52.998Z',
-    renewAt: at(800_000),
-  };
-}
 
 /** The TypeScript examples of the manual, in their order. */
 async function examples(): Promise<string[]> {

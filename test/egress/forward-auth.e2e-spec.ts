@@ -1,6 +1,7 @@
 import { describeWith } from '#libs/testing';
 import { type BrokerSetUp, RunningBroker, TOKENS } from '../e2e/running-broker.js';
-import { CREATE_ORDER, orderRequest } from '../sandbox/payment-desk.js';
+import { orderRequest } from '../sandbox/order-request.js';
+import { CREATE_ORDER } from '../sandbox/payment-desk.js';
 import { PROXIES, type ProxyName, ProxyProgram } from './proxy-programs.js';
 import { RecordingGateway } from './recording-gateway.js';
 

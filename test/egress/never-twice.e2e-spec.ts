@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { CREATE_PURCHASE, DATE, orderRequest } from '../sandbox/payment-desk.js';
+import { orderRequest } from '../sandbox/order-request.js';
+import { CREATE_PURCHASE, DATE } from '../sandbox/payment-desk.js';
 import type { Answer, Caller, Members, Route } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '#libs/testing';
-import { orderRequest } from '../sandbox/payment-desk.js';
+import { orderRequest } from '../sandbox/order-request.js';
 import { type Answer, type Caller, PATHS } from './callers.js';
 import { EgressStage } from './egress-stage.js';
 import { answer as whole, HostileGateway, PAID, type Play } from './hostile-gateway.js';

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '#libs/testing';
-import {
-  CREATE_PURCHASE,
-  DATE,
-  EXECUTE_PURCHASE,
-  orderRequest,
-  ORDER_OPERATIONS,
-  REFUND,
-} from '../sandbox/payment-desk.js';
+import { CREATE_PURCHASE, DATE, EXECUTE_PURCHASE, ORDER_OPERATIONS, REFUND } from '../sandbox/payment-desk.js';
+import { orderRequest } from '../sandbox/order-request.js';
 import { PublishedSdk, SdkError } from '../sandbox/published-sdk.js';
 import type { Members, Route } from './callers.js';
 import { EgressStage } from './egress-stage.js';

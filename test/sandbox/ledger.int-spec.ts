@@ -1,5 +1,6 @@
 import { endedAfterEach, FakeClock } from '#libs/testing';
-import { CREATE_ORDER, ledgerOf, orderRequest, PaymentDesk } from './payment-desk.js';
+import { orderRequest } from './order-request.js';
+import { CREATE_ORDER, ledgerOf, PaymentDesk } from './payment-desk.js';
 import { RunningSandbox } from './running-sandbox.js';
 
 describe('the ledger of payments', () => {

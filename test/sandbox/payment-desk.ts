@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openCompact, sealCompact } from '../../apps/sandbox/src/crypto/compact-jwe.js';
 import { readPublicKey } from '../../apps/sandbox/src/crypto/ec-key.js';
+import { type Members, orderRequest } from './order-request.js';
 import type { ReadSession, RunningSandbox } from './running-sandbox.js';
 
 export const CREATE_ORDER = '/ecom/execute_request/hpp/v1/create-order';
@@ -11,8 +12,6 @@ export const EXECUTE_PURCHASE = '/ecom/execute_request/payments/v1/execute/purch
 
 export const DATE = '2026-03-18 11:58:41.56+00:00';
 export const GOOD_CARD = '4111111111111111';
-
-type Members = Readonly<Record<string, unknown>>;
 
 /** What came back: `code` is the msgCode of an error body, `body` an answer, opened where it was sealed. */
 export interface PaymentAnswer {
@@ -122,21 +121,6 @@ export class PaymentDesk {
     const opened = openCompact(jwe, this.#sandbox.own).toString('utf8');
     return { status: response.status, code: undefined, body: JSON.parse(opened) as Record<string, unknown> };
   }
-}
-
-export function orderRequest(members: Members = {}): Members {
-  return {
-    merchantRequestId: randomUUID(),
-    merchantId: 'terminal-1',
-    hppPayType: 'PURCHASE',
-    coinAmount: 12_500,
-    paymentMethods: ['PAN', 'GOOGLE_PAY'],
-    successUrl: 'https://shop.example/thanks',
-    failUrl: 'https://shop.example/sorry',
-    statusPageType: 'STATUS_TIMER_PAGE',
-    customerData: { senderCustomerId: 'customer-1' },
-    ...members,
-  };
 }
 
 export async function ledgerOf(sandbox: RunningSandbox, query = ''): Promise<Ledgered> {

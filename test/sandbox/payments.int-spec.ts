@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { endedAfterEach, FakeClock } from '#libs/testing';
-import { CREATE_ORDER, EXECUTE_PURCHASE, orderRequest, PaymentDesk, REFUND } from './payment-desk.js';
+import { orderRequest } from './order-request.js';
+import { CREATE_ORDER, EXECUTE_PURCHASE, PaymentDesk, REFUND } from './payment-desk.js';
 import { RunningSandbox } from './running-sandbox.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { isIPv6 } from 'node:net';
 import { parseDurationMs, SystemClock, VirtualClock, type Clock } from '#libs/clock';
 import { BrokerError, describeError } from '#libs/errors';
 import { createLogger } from '#libs/telemetry';
-import { startSandbox, type SandboxOptions } from './sandbox.js';
+import { startSandbox, type SandboxOptions, writtenAddress } from './sandbox.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -79,8 +78,8 @@ function explain(error: unknown): string {
     readonly address?: string;
     readonly port?: number;
   };
-  if (code === 'EADDRINUSE')
-    return `${isIPv6(address ?? '') ? `[${address}]` : address}:${port} is already in use; set SANDBOX_PORT to a free port`;
+  if (code === 'EADDRINUSE' && address !== undefined && port !== undefined)
+    return `${writtenAddress({ address, port })} is already in use; set SANDBOX_PORT to a free port`;
   return describeError(error);
 }
 

@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { Logger } from '#libs/telemetry';
 import { CallLog } from './calls/call-log.js';
@@ -71,7 +71,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await app.listen({ host: options.host, port: options.port });
   const address = app.server.address() as AddressInfo;
   listening.port = address.port;
-  const url = urlOf(address);
+  const url = `http://${writtenAddress(address)}`;
   options.logger.info({ url, merchants: parts.merchants.all().length }, 'sandbox listening');
   return {
     url,
@@ -156,6 +156,7 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
   return app;
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+/** An IPv6 address in brackets, as it stands in a URL. */
+export function writtenAddress({ address, port }: Pick<AddressInfo, 'address' | 'port'>): string {
+  return `${isIPv6(address) ? `[${address}]` : address}:${port}`;
 }
