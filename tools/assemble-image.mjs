@@ -14,6 +14,7 @@ const programs = ['broker', 'cli', 'egress', 'sandbox'].map((app) => `dist/apps/
 const assets = [
   'package.json',
   ...filesBelow('dist/libs/status-page/src/page', /\.(?:html|css|js|svg)$/),
+  ...filesBelow('dist/docs/runbooks', /\.md$/),
   ...filesBelow(
     'node_modules/swagger-ui-dist',
     /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,
