@@ -37,6 +37,11 @@ describe('what is no HTTP, behind a request', () => {
   it.each([
     ['that was refused', `GET / HTTP/1.1\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
     ['whose expectation was refused', `GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 417'],
+    [
+      'whose expectation was refused, with a request between',
+      `GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n${GARBAGE}`,
+      'HTTP/1.1 417',
+    ],
     ['of a version without lengths of chunks', `GET / HTTP/0.9\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
     ['whose answer has begun', `GET / HTTP/1.1\r\nHost: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 200'],
   ])('adds no second answer to one %s', async (_name, octets, start) => {
