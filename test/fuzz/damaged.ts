@@ -34,6 +34,11 @@ function applied(octets: Buffer, { at, remove, insert, times }: Edit): Buffer {
   return Buffer.concat([octets.subarray(0, start), ...inserted, octets.subarray(start + remove)]);
 }
 
+/** A find shows it as text, one character for each octet. */
+export function legible(octets: Buffer): Buffer {
+  return Object.assign(octets, { [fc.toStringMethod]: () => JSON.stringify(octets.toString('latin1')) });
+}
+
 /** What a generator draws, as octets, with a few edits anywhere; now and then with none. */
 export function damaged(whole: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<Buffer> {
   const edits = fc.oneof(
@@ -43,7 +48,7 @@ export function damaged(whole: fc.Arbitrary<string | Uint8Array>): fc.Arbitrary<
   return fc
     .tuple(whole, edits)
     .map(([content, list]) =>
-      list.reduce(applied, typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.from(content)),
+      legible(list.reduce(applied, typeof content === 'string' ? Buffer.from(content, 'utf8') : Buffer.from(content))),
     );
 }
 

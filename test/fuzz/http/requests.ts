@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { damaged } from '../damaged.js';
+import { damaged, legible } from '../damaged.js';
 
 /** What a port has, for requests that get as far as its handlers. */
 export interface PortMap {
@@ -54,65 +54,76 @@ const WORDS = [
 ];
 const NUMBERS = ['0', '1', '5', '-1', '+5', '5 ', '0x5', '5,5', '99999999999999999999', '4294967296', '1e3', ''];
 
+/** What servers take, and handlers may stumble over. */
+const ODD_LINES = [
+  ...['Connection: close', 'Connection: keep-alive', 'Connection: upgrade', 'Upgrade: websocket', 'Upgrade: h2c'],
+  ...['Expect: 100-continue', 'Content-Encoding: gzip', 'Accept-Encoding: gzip', 'Content-Type: text/plain'],
+  ...['Content-Type: application/json; charset=utf-7', 'Content-Type:', 'Content-Type: multipart/form-data; boundary='],
+  ...[
+    'Prefer: wait=0',
+    'Prefer: wait=-1',
+    'Prefer: wait=1e9',
+    'If-None-Match: "1"',
+    'If-None-Match: *',
+    'If-None-Match: "',
+  ],
+  ...[
+    'Last-Event-ID: 1',
+    'Last-Event-ID: 9007199254740993',
+    'Accept: text/event-stream',
+    'Accept: */*;q=',
+    'Range: bytes=0-',
+  ],
+  ...[
+    'X-Request-Id: r-1',
+    `X-Request-Id: ${'x'.repeat(500)}`,
+    'X-Request-Id: \u{1F600}',
+    'X-HTTP-Method-Override: DELETE',
+  ],
+  ...[
+    'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    'traceparent: 00-x',
+    `baggage: ${'a=b,'.repeat(99)}`,
+  ],
+  ...[
+    'Authorization: Bearer wrong',
+    'Authorization: Bearer',
+    'Authorization: Basic dG9rZW4=',
+    'Authorization: Bearer a.b.c',
+  ],
+  ...[
+    'Cookie: a=b',
+    'Trailer: x',
+    'Keep-Alive: timeout=-1',
+    'X-Forwarded-For: 127.0.0.1',
+    'Forwarded: for=1',
+    'Origin: null',
+  ],
+  ...['Sec-Fetch-Site: cross-site', 'Accept: application/openmetrics-text', 'DPoP: x', 'Session-Generation: 1'],
+  ...['X-Original-Method: POST', 'X-Original-URI: /'],
+];
+/** What a server has to refuse. */
+const WRONG_LINES = [
+  ...[
+    'Expect: a miracle',
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: gzip, chunked',
+    'Transfer-Encoding: identity',
+  ],
+  ...['Transfer-Encoding : chunked', 'Host: y', 'Host:', ' folded', ': no name', 'no colon', 'a b: c', 'x\0y: z'],
+  ...NUMBERS.map((number) => `Content-Length: ${number}`),
+  `X-Filler: ${'a'.repeat(20_000)}`,
+];
+
 const headerLine: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom(
-    ...['Connection: close', 'Connection: keep-alive', 'Connection: upgrade', 'Upgrade: websocket', 'Upgrade: h2c'],
-    ...['Expect: 100-continue', 'Expect: a miracle', 'Transfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked'],
-    ...[
-      'Transfer-Encoding: identity',
-      'Transfer-Encoding : chunked',
-      'Content-Encoding: gzip',
-      'Accept-Encoding: gzip',
-    ],
-    ...['Content-Type: application/json', 'Content-Type: text/plain', 'Content-Type: application/json; charset=utf-7'],
-    ...[
-      'Content-Type:',
-      'Content-Type: multipart/form-data; boundary=',
-      'Host: y',
-      'Host:',
-      'X-Forwarded-For: 127.0.0.1',
-    ],
-    ...[
-      'Prefer: wait=0',
-      'Prefer: wait=-1',
-      'Prefer: wait=1e9',
-      'If-None-Match: "1"',
-      'If-None-Match: *',
-      'If-None-Match: "',
-    ],
-    ...[
-      'Last-Event-ID: 1',
-      'Last-Event-ID: 9007199254740993',
-      'Accept: text/event-stream',
-      'Accept: */*;q=',
-      'Range: bytes=0-',
-    ],
-    ...[
-      'X-Request-Id: r-1',
-      'X-Request-Id: ' + 'x'.repeat(500),
-      'X-Request-Id: \u{1F600}',
-      'X-HTTP-Method-Override: DELETE',
-    ],
-    ...[
-      'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-      'traceparent: 00-x',
-      'baggage: ' + 'a=b,'.repeat(99),
-    ],
-    ...[
-      'Authorization: Bearer wrong',
-      'Authorization: Bearer',
-      'Authorization: Basic dG9rZW4=',
-      'Authorization: Bearer a.b.c',
-    ],
-    ...['Cookie: a=b', 'Trailer: x', 'Keep-Alive: timeout=-1', ' folded', ': no name', 'no colon', 'a b: c', 'x\0y: z'],
-    ...['Forwarded: for=1', 'Origin: null', 'Sec-Fetch-Site: cross-site', 'Accept: application/openmetrics-text'],
-    ...['DPoP: x', 'Session-Generation: 1', 'X-Original-Method: POST', 'X-Original-URI: /'],
-  ),
-  fc.constantFrom(...NUMBERS).map((number) => `Content-Length: ${number}`),
-  fc
-    .tuple(fc.stringMatching(/^[a-zA-Z-]{1,12}$/), fc.string({ unit: 'binary', maxLength: 30 }))
-    .map((pair) => pair.join(': ')),
-  fc.constant(`X-Filler: ${'a'.repeat(20_000)}`),
+  { weight: 20, arbitrary: fc.constantFrom(...ODD_LINES) },
+  { weight: 1, arbitrary: fc.constantFrom(...WRONG_LINES) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.stringMatching(/^[a-zA-Z-]{1,12}$/), fc.string({ unit: 'binary', maxLength: 30 }))
+      .map((pair) => pair.join(': ')),
+  },
 );
 
 const chunks = fc
@@ -150,47 +161,57 @@ function targetOf({ targets }: PortMap): fc.Arbitrary<string> {
 }
 
 /** A request that could be right: its line, a host, a credential, a length that fits. */
-function requestOf(port: PortMap): fc.Arbitrary<string> {
-  const body = fc.oneof(fc.constantFrom('', ...port.bodies), fields, fc.json({ maxDepth: 3 }));
+function requestOf(port: PortMap): fc.Arbitrary<Buffer> {
+  const body = fc.oneof(
+    fc.constantFrom('', ...port.bodies),
+    fields,
+    fc.json({ maxDepth: 3 }),
+    damaged(fc.oneof(fields, fc.constantFrom(...port.bodies))),
+  );
   const parts = fc.record({
-    method: fc.oneof(fc.constantFrom('GET', 'POST'), fc.constantFrom(...METHODS)),
+    method: fc.oneof(
+      { weight: 9, arbitrary: fc.constantFrom('GET', 'POST') },
+      { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
+    ),
     target: targetOf(port),
     version: fc.oneof(
       { weight: 9, arbitrary: fc.constant('HTTP/1.1') },
       { weight: 1, arbitrary: fc.constantFrom(...VERSIONS) },
     ),
-    host: fc.oneof({ weight: 9, arbitrary: fc.constant('Host: x\r\n') }, { weight: 1, arbitrary: fc.constant('') }),
-    token: fc.constantFrom('', ...port.tokens.map((token) => `Authorization: Bearer ${token}\r\n`)),
-    lines: fc.array(headerLine, { maxLength: 5 }),
+    host: fc.oneof({ weight: 9, arbitrary: fc.constant('Host: localhost') }, { weight: 1, arbitrary: fc.constant('') }),
+    token: fc.constantFrom(...port.tokens.map((token) => `Authorization: Bearer ${token}`)),
+    lines: fc.array(headerLine, { maxLength: 3 }),
     body,
     chunks,
-    framing: fc.constantFrom('length', 'length', 'none', 'chunked', 'short'),
+    framing: fc.oneof(
+      { weight: 12, arbitrary: fc.constant('length') },
+      { weight: 1, arbitrary: fc.constantFrom('none', 'chunked', 'short') },
+    ),
   });
   return parts.map(({ method, target, version, host, token, lines, framing, ...given }) => {
     const isChunked = framing === 'chunked';
-    const sent = isChunked ? given.chunks : given.body;
-    const length = Buffer.byteLength(sent) + (framing === 'short' ? 3 : 0);
-    const declared = isChunked
-      ? 'Transfer-Encoding: chunked\r\n'
-      : framing === 'none'
-        ? ''
-        : `Content-Length: ${length}\r\n`;
-    const type = sent === '' ? '' : 'Content-Type: application/json\r\n';
-    const rest = lines.map((line) => `${line}\r\n`).join('');
-    return `${method} ${target} ${version}\r\n${host}${token}${type}${declared}${rest}\r\n${sent}`;
+    const sent = Buffer.from(isChunked ? given.chunks : given.body);
+    const length = sent.length + (framing === 'short' ? 3 : 0);
+    const declared = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
+    const own = sent.length === 0 || framing === 'none' ? [] : ['Content-Type: application/json', declared];
+    const rest = [host, token, ...own, ...lines].filter((line) => line !== '').join('\r\n');
+    return Buffer.concat([Buffer.from(`${method} ${target} ${version}\r\n${rest}\r\n\r\n`), sent]);
   });
 }
 
 /** What somebody writes on a connection: one request or some behind each other, whole or damaged, or no HTTP at all. */
 export function connectionsTo(port: PortMap): fc.Arbitrary<WildConnection> {
   const request = requestOf(port);
-  const some = fc.array(request, { minLength: 1, maxLength: 3 }).map((list) => list.join(''));
+  const some = fc.array(request, { minLength: 1, maxLength: 3 }).map((list) => Buffer.concat(list));
   return fc.record({
-    octets: fc.oneof(
-      { weight: 4, arbitrary: request.map((text) => Buffer.from(text, 'utf8')) },
-      { weight: 6, arbitrary: damaged(fc.oneof(request, some)) },
-      { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((octets) => Buffer.from(octets)) },
-    ),
+    octets: fc
+      .oneof(
+        { weight: 6, arbitrary: request },
+        { weight: 2, arbitrary: some },
+        { weight: 4, arbitrary: damaged(fc.oneof(request, some)) },
+        { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }).map((octets) => Buffer.from(octets)) },
+      )
+      .map(legible),
     cuts: fc.oneof(
       { weight: 3, arbitrary: fc.constant<number[]>([]) },
       { weight: 1, arbitrary: fc.array(fc.nat({ max: 400 }), { maxLength: 4 }) },
