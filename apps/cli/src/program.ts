@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { addBrokerVerbs } from './broker-verbs.js';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SimulateOptions } from './commands/simulate.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
@@ -29,16 +30,15 @@ export async function runCli(args: readonly string[], context: CommandContext): 
     });
   addKeys(program, run);
   addConfig(program, { run, context });
-  addSession(program, { run, context });
+  const session = addSession(program, { run, context });
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
   addHealth(program, { run, context });
-  addDemo(program, {
-    context,
-    ended: (code) => {
-      exitCode = code;
-    },
-  });
+  const ended = (code: number): void => {
+    exitCode = code;
+  };
+  addBrokerVerbs(program, session, { verb, run, context, ended });
+  addDemo(program, { context, ended });
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -91,8 +91,8 @@ function addConfig(program: Command, { run, context }: Wiring): void {
   );
 }
 
-function addSession(program: Command, { run, context }: Wiring): void {
-  const session = program.command('session').description('try the gateway by hand');
+function addSession(program: Command, { run, context }: Wiring): Command {
+  const session = program.command('session').description('try the gateway by hand, or follow what a broker has');
   verb(session, 'create', 'make one real create-session call; it can end the session that payments use now')
     .requiredOption('--config <file>', 'configuration of the broker')
     .requiredOption('--merchant <id>', 'merchant in it')
@@ -101,6 +101,7 @@ function addSession(program: Command, { run, context }: Wiring): void {
     .action((options: { config: string; merchant: string; showSecrets?: true; yes?: true; json?: true }) =>
       run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context)),
     );
+  return session;
 }
 
 function addDoctor(program: Command, { run, context }: Wiring): void {
