@@ -9,9 +9,9 @@ const everyLib = ['errors', 'clock', 'session', 'jwe', 'outbound', 'gateway', 's
 export const libLayers = {
   errors: [],
   clock: [],
-  tls: [],
   session: ['errors', 'clock'],
   jwe: ['errors'],
+  tls: [],
   outbound: ['tls', 'errors', 'clock'],
   gateway: ['session', 'jwe', 'outbound', 'errors', 'clock'],
   store: ['session', 'jwe', 'tls', 'errors', 'clock'],

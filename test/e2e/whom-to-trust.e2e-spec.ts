@@ -10,7 +10,7 @@ const run = promisify(execFile);
 async function output(program: string, ...values: readonly string[]): Promise<string> {
   const environment = { ...process.env, NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
   const options = { cwd: ROOT, env: environment, timeout: 60_000 };
-  const { stdout } = await run('node', ['--input-type=module', '--eval', program, ...values], options);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program, ...values], options);
   return stdout.trim();
 }
 
