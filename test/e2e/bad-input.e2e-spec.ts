@@ -230,6 +230,14 @@ describe('bad input', () => {
     }
   });
 
+  it('refuses TRACE on both ports', async () => {
+    for (const url of [broker.url + PATH, `${broker.managementUrl}/livez`]) {
+      const { status, text } = await request(url).trace('').set('x-secret', 'a-secret');
+      expect([400, 401, 404, 405]).toContain(status);
+      expect(text).not.toContain('a-secret');
+    }
+  });
+
   it('serves nothing of the API on the management port', async () => {
     for (const path of ['/v1/merchants', '/docs', '/livez/../readyz/x']) {
       await request(broker.managementUrl).get(path).expect(404);

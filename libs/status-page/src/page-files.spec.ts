@@ -37,6 +37,10 @@ describe("the page's files", () => {
     expect(files.filter(({ contentType }) => !contentType.endsWith('; charset=utf-8'))).toEqual([]);
   });
 
+  it('keep nothing in the browser', () => {
+    expect(text).not.toMatch(/localStorage|sessionStorage|indexedDB|document\.cookie|\bcaches\b|serviceWorker/);
+  });
+
   it('are small', () => {
     expect(files.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThan(80_000);
   });
