@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/clock';
+import { noteAnswer } from './answers-under-way.js';
 import type { EndedConnections } from './ended-connections.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -131,6 +132,7 @@ export class RequestSequence {
 
   #handle(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
     this.#isAnswering = true;
+    noteAnswer(request, response);
     response.on('close', this.#answered);
     handle(request, response);
   }

@@ -2,6 +2,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
 import { answerClientError, edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf, requestIdOf } from '#libs/edge';
+import { answerRouterError } from '../http/router-error.js';
 import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.service.js';
 
@@ -27,8 +28,9 @@ export function createManagementServer(checkReadiness: () => Readiness, telemetr
       connectionsCheckingInterval: CHECK_EVERY_MS,
     },
     forceCloseConnections: true,
-    clientErrorHandler: answerClientError,
     genReqId: requestIdOf,
+    clientErrorHandler: answerClientError,
+    frameworkErrors: answerRouterError,
   });
   server.addHook('onRequest', (request, reply, done) => {
     // Of the raw answer, since a scrape and a stream are written without the framework.
