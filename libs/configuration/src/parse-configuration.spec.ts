@@ -346,31 +346,6 @@ describe('parseConfiguration refuses', () => {
       'merchants[0].gateway.timeout must be a duration from 100ms to 60s, such as 90s, 15m or 2h',
     ],
     [
-      'a timeout without unit',
-      withGateway({ timeout: 5 }),
-      'merchants[0].gateway.timeout must be a duration from 100ms to 60s, such as 90s, 15m or 2h; write 5s',
-    ],
-    [
-      'a timeout in milliseconds, as a number in quotes',
-      withGateway({ timeout: '5000' }),
-      'merchants[0].gateway.timeout must be a duration from 100ms to 60s, such as 90s, 15m or 2h; write 5s',
-    ],
-    [
-      'a lead time without unit',
-      withSession({ renewBefore: 90 }),
-      'merchants[0].session.renewBefore must be a duration such as 90s, or a percentage of the lifetime above 0% and at most 50%; write 90s',
-    ],
-    [
-      'a base URL with the path of the create call',
-      withGateway({ baseUrl: 'https://gateway.example/shop/api-gateway/authorize_virtual_device' }),
-      'merchants[0].gateway.baseUrl must not have the path of an operation, which is added to it; write https://gateway.example/shop',
-    ],
-    [
-      'a base URL with the path of an order',
-      withGateway({ baseUrl: 'https://gateway.example/ecom/execute_request/hpp/v1/create-order/' }),
-      'merchants[0].gateway.baseUrl must not have the path of an operation, which is added to it; write https://gateway.example',
-    ],
-    [
       'another word for supersedes',
       withGateway({ supersedes: 'maybe' }),
       'merchants[0].gateway.supersedes must be true, false or unknown',

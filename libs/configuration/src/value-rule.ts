@@ -25,7 +25,7 @@ export interface ContentRule<Content> {
   readonly kind: 'secret' | 'certificates' | 'public';
   readonly maxBytes: number;
   /** Absent: only its absolute path is needed, because its content changes and is read at each use. */
-  readonly read?: (text: string) => Promise<Fit<Content>> | Fit<Content>;
+  readonly read?: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
 }
 
 /** `problem` is read behind the path of the setting, and never quotes the file: any may be a secret in the wrong place. */
