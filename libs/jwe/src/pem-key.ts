@@ -28,16 +28,11 @@ export function jwkOfPem(pem: string): Record<string, string> {
 function keyIn(pem: string): KeyObject {
   try {
     return pemKindOf(pem) === 'private' ? createPrivateKey(pem) : createPublicKey(pem);
-  } catch (error) {
+  } catch {
     // OpenSSL's own words are dropped on purpose: they may quote the key.
-    const isEncrypted =
-      typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_MISSING_PASSPHRASE';
-    throw refuseJwk(
-      isEncrypted
-        ? 'the key has a passphrase; take it away first: openssl pkey -in <file> -out <new file>'
-        : UNREADABLE,
-    );
+    throw refuseJwk(/ENCRYPTED/.test(pem) ? WITH_PASSPHRASE : UNREADABLE);
   }
 }
 
+const WITH_PASSPHRASE = 'the key has a passphrase; take it away first: openssl pkey -in <file> -out <new file>';
 const UNREADABLE = 'the text is not a key in PEM (PKCS#8, SEC1 or SubjectPublicKeyInfo)';
