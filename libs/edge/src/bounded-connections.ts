@@ -40,7 +40,7 @@ export function boundConnections(server: Server, { bounds, clock, ended }: Bound
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     if (socket.destroyed) return;
     unread.watch(socket);
-    sequences.set(socket, readInTurns(socket, turns));
+    sequences.set(socket, new RequestSequence(socket, turns));
   });
   for (const event of ['request', 'checkContinue'] as const) {
     const handlers = server.listeners(event) as Handler[];
@@ -53,16 +53,6 @@ export function boundConnections(server: Server, { bounds, clock, ended }: Bound
       sequences.get(request.socket)?.add(request, response, handle);
     });
   }
-}
-
-/** The server's own listener reads the connection with a parser; it gets what comes in turn instead of at once. */
-function readInTurns(socket: Socket, turns: RequestTurns): RequestSequence {
-  const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[];
-  if (parse === undefined) throw new Error('the server does not read its connections by events');
-  const sequence = new RequestSequence(socket, turns, parse);
-  socket.removeListener('data', parse);
-  socket.on('data', (chunk: Buffer) => sequence.read(chunk));
-  return sequence;
 }
 
 function boundAddresses(server: Server, perAddress: number, ended: EndedConnections): void {

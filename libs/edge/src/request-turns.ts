@@ -15,6 +15,10 @@ const MAX_WAITING_REQUESTS = 2_048;
 const MAX_HELD_BYTES = 16_777_216;
 /** This little is the next request of a client that was quicker than the end of an answer, and need not wait for a turn. */
 const MAX_PROMPT_BYTES = 4_096;
+/** So many requests in advance are chance; one more, and what comes is read with care. */
+const MAX_TRUSTED_REQUESTS = 4;
+/** For so long after requests in advance were seen, no connection is trusted. */
+const ALARM_MS = 60_000;
 /** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
 const TURN_MS = 1;
 const MAX_PER_TURN = 2;
@@ -25,7 +29,9 @@ export class RequestTurns {
   heldBytes = 0;
   readonly ended: EndedConnections;
   readonly #clock: Clock;
+  readonly #trusted = new Set<RequestSequence>();
   #queue: RequestSequence[] = [];
+  #alarmedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, ended: EndedConnections) {
     this.#clock = clock;
@@ -40,6 +46,26 @@ export class RequestTurns {
   enter(sequence: RequestSequence): void {
     this.#queue.push(sequence);
     if (this.#queue.length === 1) this.#schedule();
+  }
+
+  /**
+   * The parser reads a connection with less work where nobody stands between, but takes in whatever comes. So it may do
+   * until somebody sends in advance; then no connection is trusted for a while, and those that are open never again.
+   */
+  trust(sequence: RequestSequence): void {
+    if (this.#clock.monotonicMs() - this.#alarmedAtMs < ALARM_MS) sequence.readInTurns();
+    else this.#trusted.add(sequence);
+  }
+
+  distrust(sequence: RequestSequence): void {
+    this.#trusted.delete(sequence);
+  }
+
+  /** Somebody sends in advance. All connections are looked at before what has come for them is parsed. */
+  alarm(): void {
+    this.#alarmedAtMs = this.#clock.monotonicMs();
+    for (const sequence of this.#trusted) sequence.readInTurns();
+    this.#trusted.clear();
   }
 
   #take(): void {
@@ -62,7 +88,7 @@ export class RequestTurns {
 export class RequestSequence {
   readonly #socket: Socket;
   readonly #turns: RequestTurns;
-  readonly #parse: (chunk: Buffer) => void;
+  #parse: ((chunk: Buffer) => void) | undefined;
   readonly #waiting: (() => void)[] = [];
   /** The request that was parsed last: while its body comes, it has to be read on. */
   #last: IncomingMessage | undefined;
@@ -77,12 +103,24 @@ export class RequestSequence {
     else if (this.#heldBytes > 0) this.#socket.resume();
   };
 
-  /** @param parse what the server does with octets of the connection */
-  constructor(socket: Socket, turns: RequestTurns, parse: (chunk: Buffer) => void) {
+  constructor(socket: Socket, turns: RequestTurns) {
     this.#socket = socket;
     this.#turns = turns;
-    this.#parse = parse;
     socket.once('close', () => this.#forget());
+    turns.trust(this);
+  }
+
+  /** From now on the parser gets what comes on the connection little by little, and no more than can be answered. */
+  readInTurns(): void {
+    const socket = this.#socket;
+    if (socket.destroyed || this.#parse !== undefined) return;
+    // The server's own listener reads the connection with a parser; it gets what comes in turn instead of at once.
+    const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[];
+    if (parse === undefined) throw new Error('the server does not read its connections by events');
+    this.#parse = parse;
+    socket.removeListener('data', parse);
+    // Node.js takes the connection out of the parser's hands as soon as anybody else listens.
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
   }
 
   /** Handles the request now, or after the one before it. */
@@ -94,10 +132,10 @@ export class RequestSequence {
     if (this.#turns.isFull) return this.#end();
     this.#turns.waitingRequests += 1;
     this.#waiting.push(() => this.#handle(request, response, handle));
+    if (this.#waiting.length > MAX_TRUSTED_REQUESTS) this.#turns.alarm();
   }
 
-  /** Octets have come. */
-  read(chunk: Buffer): void {
+  #read(chunk: Buffer): void {
     this.#setHeld(0);
     const socket = this.#socket;
     for (let at = 0; at < chunk.length;) {
@@ -107,7 +145,7 @@ export class RequestSequence {
       // The server itself reads no more for now; it goes on when it likes.
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(at));
       const end = Math.min(chunk.length, at + Math.max(MAX_PARSED_BYTES, this.#bodyBytes));
-      this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+      this.#parse?.(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
       // The head of the request is among them: what is left is less than the body, never more.
       this.#bodyBytes = Math.max(0, this.#bodyBytes - (end - at));
       at = end;
@@ -137,6 +175,7 @@ export class RequestSequence {
 
   #hold(rest: Buffer): void {
     this.#setHeld(rest.length);
+    if (rest.length > MAX_PROMPT_BYTES) this.#turns.alarm();
     if (this.#turns.isFull) return this.#end();
     this.#socket.pause();
     this.#socket.unshift(rest);
@@ -153,6 +192,7 @@ export class RequestSequence {
   }
 
   #forget(): void {
+    this.#turns.distrust(this);
     this.#setHeld(0);
     this.#turns.waitingRequests -= this.#waiting.length;
     this.#waiting.length = 0;
