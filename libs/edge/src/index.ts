@@ -5,7 +5,7 @@ export { CertificateCallers, type CertifiedCaller } from './certificate-callers.
 export { answerClientError } from './client-error.js';
 export { drain, endConnections, isEnding, watchConnections } from './drain.js';
 export { type CountedEnd, type EndedConnections, EndsOfPorts } from './ended-connections.js';
-export { edgeHeaders, requestIdOf } from './edge-headers.js';
+export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
 export { guardServer } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';
 export { pemCertificates } from './pem-certificates.js';
