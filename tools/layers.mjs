@@ -47,6 +47,7 @@ export const brokerFeatures = {
   sessions: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http'],
   events: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   rejections: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
+  'wanted-renewals': ['docs', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   payloads: ['platform', 'docs', 'configuration', 'renewal', 'auth', 'audit', 'http', 'sessions'],
   notifications: ['platform', 'docs', 'renewal', 'auth', 'audit', 'http', 'payloads'],
   management: ['platform', 'configuration', 'renewal', 'auth', 'http', 'sessions', 'events'],

@@ -448,7 +448,7 @@ describe('parseConfiguration refuses', () => {
     [
       'an unknown permission',
       { auth: { tokens: [token], policies: [{ ...policy, allow: ['all'] }] } },
-      'auth.policies[0].allow[0] must be one of session:read, session:reject, payload:encrypt, payload:decrypt',
+      'auth.policies[0].allow[0] must be one of session:read, session:reject, session:renew, payload:encrypt, payload:decrypt',
     ],
     [
       'a token that is not hashed',
