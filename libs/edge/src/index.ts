@@ -12,5 +12,5 @@ export { pemCertificates } from './pem-certificates.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { wantBody } from './proper-requests.js';
 export { RateLimiter } from './rate-limiter.js';
-export { returnStartMemory } from './start-memory.js';
+export { returnMemory } from './return-memory.js';
 export { tlsOptions } from './tls-options.js';

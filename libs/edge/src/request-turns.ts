@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { EndedConnections } from './ended-connections.js';
+import type { FloodAlarm, TrustedConnection } from './flood-alarm.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -17,25 +18,29 @@ const MAX_HELD_BYTES = 16_777_216;
 const MAX_PROMPT_BYTES = 4_096;
 /** So many requests in advance are chance; one more, and what comes is read with care. */
 const MAX_TRUSTED_REQUESTS = 4;
-/** For so long after requests in advance were seen, no connection is trusted. */
-const ALARM_MS = 60_000;
 /** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
 const TURN_MS = 1;
 const MAX_PER_TURN = 2;
+
+interface TurnParts {
+  readonly clock: Clock;
+  readonly ended: EndedConnections;
+  readonly alarm: FloodAlarm;
+}
 
 /** The requests that wait on all connections of a server for the answer before them, in turn. */
 export class RequestTurns {
   waitingRequests = 0;
   heldBytes = 0;
   readonly ended: EndedConnections;
+  readonly alarm: FloodAlarm;
   readonly #clock: Clock;
-  readonly #trusted = new Set<RequestSequence>();
   #queue: RequestSequence[] = [];
-  #alarmedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(clock: Clock, ended: EndedConnections) {
+  constructor({ clock, ended, alarm }: TurnParts) {
     this.#clock = clock;
     this.ended = ended;
+    this.alarm = alarm;
   }
 
   get isFull(): boolean {
@@ -46,26 +51,6 @@ export class RequestTurns {
   enter(sequence: RequestSequence): void {
     this.#queue.push(sequence);
     if (this.#queue.length === 1) this.#schedule();
-  }
-
-  /**
-   * The parser reads a connection with less work where nobody stands between, but takes in whatever comes. So it may do
-   * until somebody sends in advance; then no connection is trusted for a while, and those that are open never again.
-   */
-  trust(sequence: RequestSequence): void {
-    if (this.#clock.monotonicMs() - this.#alarmedAtMs < ALARM_MS) sequence.readInTurns();
-    else this.#trusted.add(sequence);
-  }
-
-  distrust(sequence: RequestSequence): void {
-    this.#trusted.delete(sequence);
-  }
-
-  /** Somebody sends in advance. All connections are looked at before what has come for them is parsed. */
-  alarm(): void {
-    this.#alarmedAtMs = this.#clock.monotonicMs();
-    for (const sequence of this.#trusted) sequence.readInTurns();
-    this.#trusted.clear();
   }
 
   #take(): void {
@@ -85,7 +70,7 @@ export class RequestTurns {
  * HTTP allows requests in advance, and answers have to be sent in order: to work on several at once would only fill
  * the memory with answers that cannot go yet.
  */
-export class RequestSequence {
+export class RequestSequence implements TrustedConnection {
   readonly #socket: Socket;
   readonly #turns: RequestTurns;
   #parse: ((chunk: Buffer) => void) | undefined;
@@ -107,7 +92,7 @@ export class RequestSequence {
     this.#socket = socket;
     this.#turns = turns;
     socket.once('close', () => this.#forget());
-    turns.trust(this);
+    turns.alarm.trust(this);
   }
 
   /** From now on the parser gets what comes on the connection little by little, and no more than can be answered. */
@@ -132,7 +117,7 @@ export class RequestSequence {
     if (this.#turns.isFull) return this.#end();
     this.#turns.waitingRequests += 1;
     this.#waiting.push(() => this.#handle(request, response, handle));
-    if (this.#waiting.length > MAX_TRUSTED_REQUESTS) this.#turns.alarm();
+    if (this.#waiting.length > MAX_TRUSTED_REQUESTS) this.#turns.alarm.raise();
   }
 
   #read(chunk: Buffer): void {
@@ -175,7 +160,7 @@ export class RequestSequence {
 
   #hold(rest: Buffer): void {
     this.#setHeld(rest.length);
-    if (rest.length > MAX_PROMPT_BYTES) this.#turns.alarm();
+    if (rest.length > MAX_PROMPT_BYTES) this.#turns.alarm.raise();
     if (this.#turns.isFull) return this.#end();
     this.#socket.pause();
     this.#socket.unshift(rest);
@@ -192,7 +177,7 @@ export class RequestSequence {
   }
 
   #forget(): void {
-    this.#turns.distrust(this);
+    this.#turns.alarm.forget(this);
     this.#setHeld(0);
     this.#turns.waitingRequests -= this.#waiting.length;
     this.#waiting.length = 0;
