@@ -219,6 +219,12 @@ describe('bad input', () => {
     }
   });
 
+  it('refuses a path that cannot be decoded in the same way on the management port', async () => {
+    const { status, headers, body } = await request(broker.managementUrl).get('/%C0%AF');
+    expect([status, headers['content-type']]).toEqual([400, 'application/problem+json; charset=utf-8']);
+    expect(body).toMatchObject({ code: 'invalid_request' });
+  });
+
   it('has left no secret in the log', () => {
     const log = broker.lines.join('');
     expect(log).toContain('session renewed');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
+import { isAnswerUnderWay } from './answers-under-way.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
@@ -36,8 +37,12 @@ function codeOf({ code = '', rawPacket }: ParserError): ErrorCode {
   return isRequest ? 'method_not_implemented' : (codeOfParserError[code] ?? 'invalid_request');
 }
 
-/** Answers with a problem document where there is no response to answer with, and ends the connection. */
+/**
+ * Answers with a problem document where there is no response to answer with, and ends the connection. Behind an answer
+ * that has begun nothing is written: what has been goes out, and that is the end.
+ */
 export function answerRaw(socket: Socket, code: ErrorCode): void {
+  if (isAnswerUnderWay(socket)) return socket.destroySoon();
   const problem = problemOf(new BrokerError(code), randomUUID());
   const body = JSON.stringify(problem);
   const head = [

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/clock';
+import { noteAnswer } from './answers-under-way.js';
 import type { EndedConnections } from './ended-connections.js';
 import type { FloodAlarm, TrustedConnection } from './flood-alarm.js';
 
@@ -154,6 +155,7 @@ export class RequestSequence implements TrustedConnection {
 
   #handle(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
     this.#isAnswering = true;
+    noteAnswer(request, response);
     response.on('close', this.#answered);
     handle(request, response);
   }
