@@ -10,11 +10,16 @@ export function requestIdOf(request: IncomingMessage): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** What every answer of the API carries: the id of its request, and protective headers. */
+/** A browser is to do nothing with an answer: not to guess what it is, not to show it, not to lend it to another page. */
+const HEADERS_OF_CAUTION = {
+  'x-content-type-options': 'nosniff',
+  // The last three have no other source to fall back on.
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** What every answer carries, whoever makes it: the id of its request, and protective headers. */
 export function edgeHeaders(requestId: string): Readonly<Record<string, string>> {
-  return {
-    [REQUEST_ID_HEADER]: requestId,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  };
+  return { [REQUEST_ID_HEADER]: requestId, ...HEADERS_OF_CAUTION };
 }

@@ -91,7 +91,9 @@ describe('a plain read of a fresh session', () => {
     expect(headers('mine-1')).toMatchObject({
       'x-request-id': 'mine-1',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
     });
     expect(headers()?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers('not one\r\n')?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
