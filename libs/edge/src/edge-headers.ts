@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+export const REQUEST_ID_HEADER = 'x-request-id';
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The caller's own request id if it is harmless, otherwise a new one. */
 export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
+  const given = request.headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
@@ -20,5 +21,5 @@ const HEADERS_OF_CAUTION = {
 
 /** What every answer carries, whoever makes it: the id of its request, and protective headers. */
 export function edgeHeaders(requestId: string): Readonly<Record<string, string>> {
-  return { 'x-request-id': requestId, ...HEADERS_OF_CAUTION };
+  return { [REQUEST_ID_HEADER]: requestId, ...HEADERS_OF_CAUTION };
 }
