@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
+import { edgeHeaders } from './edge-headers.js';
 import { isAnswerUnderWay } from './answers-under-way.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { isByTls, STRICT_TRANSPORT } from './strict-transport.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -49,7 +51,8 @@ export function answerRaw(socket: Socket, code: ErrorCode): void {
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
     `content-type: ${PROBLEM_CONTENT_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${problem.requestId}`,
+    ...Object.entries(edgeHeaders(problem.requestId)).map(([name, value]) => `${name}: ${value}`),
+    ...(isByTls(socket) ? [`strict-transport-security: ${STRICT_TRANSPORT}`] : []),
     'cache-control: no-store',
     'connection: close',
   ];
