@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SystemClock } from '#libs/clock';
 import { endedAfterEach } from '#libs/testing';
@@ -12,12 +12,14 @@ const GARBAGE = '\0 no HTTP';
 
 describe('what is no HTTP, behind a request', () => {
   const started = endedAfterEach();
+  let servers: Server[] = [];
 
   async function portOf(handle: RequestListener): Promise<number> {
     const clock = new SystemClock();
     const server = createServer({ requireHostHeader: false }, handle).on('clientError', answerClientError);
     const ended = new EndedConnections(clock, () => undefined);
     guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, ended });
+    servers = [server];
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     started.add(server, async (it) => {
@@ -55,6 +57,17 @@ describe('what is no HTTP, behind a request', () => {
     const answer = await received(port, `${request}Expect: x\r\n\r\n${request}\r\n${GARBAGE}`);
     expect(answer).toMatch(/^HTTP\/1\.1 417 /);
     expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
+  it('ends nothing but its connection when the client of a CONNECT has gone before it is answered', async () => {
+    const port = await portOf(() => undefined);
+    const socket = connect(port, '127.0.0.1');
+    started.add(socket, async (it) => void it.destroy());
+    socket.write('CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n');
+    const [, taken] = (await once(servers[0] as Server, 'connect')) as [unknown, Socket];
+    // The runtime takes its own listeners away; an error that nobody listens to would end the process.
+    expect(() => taken.emit('error', new Error('write EPIPE'))).not.toThrow();
+    expect(taken.destroyed).toBe(true);
   });
 
   it('is answered behind an answer that is whole and leaves the connection open', async () => {

@@ -33,7 +33,11 @@ export function refuseImproperRequests(server: Server): void {
     noteAnswer(request, response);
     answerProblem(request, response, new BrokerError('expectation_failed'));
   });
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => answerRaw(socket, 'method_not_implemented'));
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // The runtime has taken its own listener away: a client that has gone would otherwise end the process.
+    socket.on('error', () => socket.destroy());
+    answerRaw(socket, 'method_not_implemented');
+  });
 }
 
 /** Has the client send the body that it holds back, now that it is known to be wanted. */

@@ -35,6 +35,7 @@ const api: HttpPort = {
         '/events',
         '/rejections',
         '/handovers',
+        '/renewal',
       ].map((path) => SESSION + path),
       ...['/v1/merchants', '/v1/merchants/shop/payloads/encrypt', '/v1/merchants/shop/payloads/decrypt'],
       ...['/v1/merchants/shop/notifications/open', '/v1/merchants/hidden/session', '/openapi.json', '/docs', '/docs/'],
