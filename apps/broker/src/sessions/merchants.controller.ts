@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyRequest } from 'fastify';
 import { type Clock, plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
