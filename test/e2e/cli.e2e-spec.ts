@@ -74,8 +74,9 @@ describe('the built command line', () => {
     const { code, err } = await runCli('keys', 'check', pem);
     expect(code).toBe(2);
     const command = /convert it: (session-broker .*)$/m.exec(err)?.[1] ?? '';
-    const program = `session-broker() { "${process.execPath}" "${ROOT}/dist/apps/cli/src/main.js" "$@"; }`;
-    execFileSync('bash', ['--norc', '-c', `${program}; ${command}`], { stdio: 'ignore' });
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/apps/cli/src/main.js" "$@"\n`;
+    await writeFile(join(folder, 'session-broker'), script, { mode: 0o700 });
+    execFileSync('sh', ['-c', command], { stdio: 'ignore', env: { PATH: `${folder}:/usr/bin:/bin` } });
     expect((await runCli('keys', 'check', join(folder, "the shop's key.jwk.json"), '--expect', 'private')).code).toBe(
       0,
     );

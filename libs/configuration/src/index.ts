@@ -14,13 +14,8 @@ export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
-export type { AnyConfiguration } from './load-configuration.js';
-export {
-  loadAnyConfiguration,
-  loadConfiguration,
-  loadEgressConfiguration,
-  readConfiguration,
-} from './load-configuration.js';
+export { type AnyConfiguration, loadAnyConfiguration } from './load-configuration.js';
+export { loadConfiguration, loadEgressConfiguration, readConfiguration } from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';

@@ -35,12 +35,12 @@ const offers: readonly (readonly [typed: string, words: readonly string[]])[] = 
   ['completion ', ['bash', 'fish', 'zsh']],
 ];
 
-describe('the completion of the command line', () => {
-  it.each(offers)('offers in bash, behind "%s", %j', (typed, words) => {
+describeWith('bash', 'the completion of the command line in bash', () => {
+  it.each(offers)('offers behind "%s" %j', (typed, words) => {
     const ask = `source "$1"
       COMP_WORDS=(session-broker $2); [[ $2 == *' ' ]] && COMP_WORDS+=('')
       COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _session_broker; printf '%s\n' "\${COMPREPLY[@]}"`;
-    const offered = run('bash', ['--norc', '-c', ask, 'bash', scripts.get('bash') ?? '', typed]);
+    const offered = run(toolPath('bash'), ['--norc', '-c', ask, 'bash', scripts.get('bash') ?? '', typed]);
     const own = offered
       .trim()
       .split('\n')
@@ -48,8 +48,8 @@ describe('the completion of the command line', () => {
     expect(own.sort()).toEqual(words);
   });
 
-  it('is registered in bash for the name of the program', () => {
-    const said = run('bash', [
+  it('is registered for the name of the program', () => {
+    const said = run(toolPath('bash'), [
       '--norc',
       '-c',
       'source "$1"; complete -p session-broker',
