@@ -4,6 +4,9 @@ import { TokenError, tokenFaults } from './token-fault.js';
 import { TokenProcess } from './token-process.js';
 import { type TokenReference, tokenReferenceOf } from './token-reference.js';
 
+/** Whoever asked may ask again by then: a session of the token is opened anew by each question. */
+const RETRY_AFTER_MS = 1_000;
+
 /** All keys share it: a module is initialised once in a process, and each session with a device costs. */
 const shared = new TokenProcess();
 
@@ -61,5 +64,6 @@ export async function openTokenKey(jwk: { readonly pkcs11: unknown }): Promise<C
 
 function unavailable(error: TokenError): BrokerError {
   const mark = error.mark === undefined ? '' : ` [${error.mark}]`;
-  return new BrokerError('client_key_unavailable', { detail: `${error.fault}${mark}: ${tokenFaults[error.fault]}` });
+  const detail = `${error.fault}${mark}: ${tokenFaults[error.fault]}`;
+  return new BrokerError('client_key_unavailable', { detail, retryAfterMs: RETRY_AFTER_MS });
 }
