@@ -75,9 +75,20 @@ export class SoftToken {
     });
   }
 
+  /** Somebody brings a key along that was made outside. */
   async keep({ label, privateJwk, ...attributes }: TokenKey): Promise<void> {
-    const wish = { module: this.module, token: LABEL, pin: PIN, label, jwk: privateJwk, ...attributes };
-    await run(process.execPath, [WRITE_KEY, JSON.stringify(wish)], { env: { ...process.env, ...this.environment } });
+    await this.#write({ label, jwk: privateJwk, ...attributes });
+  }
+
+  /** A key is made in the token. @returns its public half */
+  async make(label: string): Promise<Readonly<Record<string, string>>> {
+    return JSON.parse(await this.#write({ label })) as Record<string, string>;
+  }
+
+  async #write(wish: object): Promise<string> {
+    const all = { module: this.module, token: LABEL, pin: PIN, ...wish };
+    const env = { ...process.env, ...this.environment };
+    return (await run(process.execPath, [WRITE_KEY, JSON.stringify(all)], { env })).stdout;
   }
 
   uri(label: string, { token = LABEL, module = this.module, pinFile = this.pinFile } = {}): string {
