@@ -22,7 +22,7 @@ export const pkcs11js: Requirement = {
       createRequire(import.meta.url).resolve('pkcs11js/build/Release/pkcs11.node');
       return undefined;
     } catch {
-      return 'pkcs11js is not there or was not built: npm ci with a C++ compiler';
+      return 'pkcs11js is not there or was not compiled: npm run build:pkcs11';
     }
   },
 };

@@ -58,7 +58,7 @@ export const unavailableReasons = {
   key_unavailable: {
     caller: 'The private key of the merchant cannot be used at the moment',
     page: 'The token that keeps the private key does not work, so that no call is made; it is asked again every few seconds',
-    runbook: 'client-key-unavailable',
+    runbook: 'renewals-failing',
   },
   cooled_down: {
     caller: 'A session was created for a rejection just now, and is rejected again',

@@ -3,7 +3,7 @@
  * opened, so that each says that everything before it was right.
  */
 export const tokenFaults = {
-  not_installed: 'the optional package pkcs11js is not there, or was not built: npm ci with a C++ compiler',
+  not_installed: 'the optional package pkcs11js is not there, or was not compiled: npm run build:pkcs11',
   module_not_loaded: 'the PKCS#11 module cannot be loaded: check module-path, and what the module itself needs',
   module_failed: 'the PKCS#11 module does not start: check its own configuration',
   token_absent: 'no token of that label is there: check `token`, and the connection to the device',
