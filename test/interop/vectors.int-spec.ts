@@ -251,11 +251,9 @@ describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits'
     const asItShould = async ({ key, msg, ct, result }: WrapTest & Vector): Promise<boolean> => {
       const kek = await crypto.subtle.importKey('raw', hex(key), 'AES-KW', false, ['unwrapKey']);
       const unwrapped = await settled(crypto.subtle.unwrapKey('raw', hex(ct), kek, 'AES-KW', hmac, true, ['sign']));
-      if (
-        (decrypted({ cipher: 'id-aes256-wrap', key, iv: 'a6'.repeat(8), ct }) === undefined) !==
-        (result === 'invalid')
-      )
-        return false;
+      const ours = decrypted({ cipher: 'id-aes256-wrap', key, iv: 'a6'.repeat(8), ct });
+      // A JWE with a wrapped key of any other length was refused before.
+      if (hex(ct).length === 40 && ours?.toString('hex') !== (result === 'valid' ? msg : undefined)) return false;
       if (unwrapped === undefined) return result === 'invalid';
       return result === 'valid' && hex(msg).equals(Buffer.from(await crypto.subtle.exportKey('raw', unwrapped)));
     };

@@ -134,7 +134,7 @@ export type StatusRenewal =
         | 'key_unavailable'
         | 'timeout'
         | 'lease_lost';
-      readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection';
+      readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
       readonly durationMs: number;
       readonly code?: string;
     };
