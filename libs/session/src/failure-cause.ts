@@ -74,6 +74,7 @@ const saidBy = {
   transient: 'the bank reports a fault of its own',
   timeout: 'the bank did not answer in time',
   invalid_response: "the bank's answer is not a session",
+  key_unavailable: clause(unavailableReasons.key_unavailable.page),
 } as const satisfies Record<Known['kind'], string>;
 
 const said: Teller = ({ kind, code }) => (code === undefined ? undefined : `${saidBy[kind]}: ${code}`);
@@ -81,7 +82,10 @@ const said: Teller = ({ kind, code }) => (code === undefined ? undefined : `${sa
 const byStatus: Teller = (known) =>
   known.httpStatus === undefined ? undefined : `${saidBy[known.kind]}${withStatus(known)}`;
 
-const tellers: readonly Teller[] = [network, sealed, instead, said, byStatus];
+/** Nothing of it is about the bank, whatever its answer was like. */
+const ownKey: Teller = ({ kind }) => (kind === 'key_unavailable' ? saidBy[kind] : undefined);
+
+const tellers: readonly Teller[] = [ownKey, network, sealed, instead, said, byStatus];
 
 /**
  * What ended a call, in the words that the status page, `GET /v1/merchants`, the answer to a wished renewal and `doctor` share.
