@@ -37,16 +37,18 @@ const TITLES: Readonly<Record<string, string>> = {
   unauthenticated: 'No valid credential was presented',
   forbidden: 'The caller may not do this',
   route_not_found: 'There is no such resource',
+  jwe_malformed: 'The JWE is malformed',
   jwe_not_opened: 'The JWE could not be opened',
   notification_invalid: 'The notification has none of the forms that the gateway sends',
   session_unavailable: 'There is no session to serve at the moment',
 };
+export const NO_STORE = { 'cache-control': 'no-store' };
 const MAX_BODY_CHARACTERS = 1_000_000;
 
 export function problem(status: number, code: string, more: object = {}): FakeAnswer {
   const title = TITLES[code] ?? 'Asked for by a test';
   const type = `urn:session-broker:problem:${code}`;
-  return { status, document: { type, title, status, code, ...more } };
+  return { status, headers: NO_STORE, document: { type, title, status, code, ...more } };
 }
 
 /** @returns the merchant of a path as well, where it has one */

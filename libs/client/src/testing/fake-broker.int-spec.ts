@@ -4,7 +4,7 @@ import { isDeadSession } from '../dead-session.js';
 import type { SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
 import { FakeBroker } from './fake-broker.js';
-import { aDeadSessionAnswer, aSession } from './fixtures.js';
+import { aDeadSessionAnswer, aNotification, aSession } from './fixtures.js';
 
 describe('the fake broker', () => {
   let fake: FakeBroker;
@@ -52,11 +52,12 @@ describe('the fake broker', () => {
     expect(await fake.opened('a.b.c.d.e')).toBeUndefined();
     expect(await broker.decryptText(await fake.sealedAnswer({ status: 'PENDING' }))).toBe('{"status":"PENDING"}');
     await expect(broker.decrypt(jwe)).rejects.toMatchObject({ code: 'jwe_not_opened' });
+    await expect(broker.decrypt('a.b')).rejects.toMatchObject({ code: 'jwe_malformed' });
   });
 
   it('opens notifications, sealed and not', async () => {
     const broker = client();
-    const content = { operation: { ecomOperationId: 'e-1', status: 'SUCCESS' } };
+    const content = aNotification();
     const sealed = { headers: { 'x-encrypted_body': 'true' }, body: await fake.sealedAnswer(content) };
     expect(await broker.openNotification(sealed)).toEqual({
       kind: 'hosted_page',

@@ -3,7 +3,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { SessionBrokerOptions } from '../options.js';
 import type { Session } from '../session.js';
-import { bodyOf, type FakeAnswer, type FakeRequest, type FakeRoute, problem, routeOf, write } from './fake-answers.js';
+import {
+  NO_STORE,
+  bodyOf,
+  type FakeAnswer,
+  type FakeRequest,
+  type FakeRoute,
+  problem,
+  routeOf,
+  write,
+} from './fake-answers.js';
 import { FakeFailures, type FakeFailure } from './fake-failures.js';
 import { FakePayloads } from './fake-payloads.js';
 import { FakeSessions, type FakeRejection } from './fake-sessions.js';
@@ -45,7 +54,7 @@ export class FakeBroker {
     this.#handlers = {
       read: ({ headers, path }, gone) => sessions.read({ headers, path }, gone),
       rejections: ({ body }) => sessions.reject(body),
-      handovers: () => ({ status: 204 }),
+      handovers: () => ({ status: 204, headers: NO_STORE }),
       encrypt: ({ body }) => payloads.encrypt(body),
       decrypt: ({ body }) => payloads.decrypt(body),
       notifications: ({ body }) => payloads.openNotification(body),

@@ -37,6 +37,7 @@ export class FakeFailures {
     if (typeof how === 'string') return how;
     const { status, code, retryAfterS } = how;
     const headers: Record<string, string> = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) };
-    return { ...problem(status, code), headers };
+    const answer = problem(status, code);
+    return { ...answer, headers: { ...answer.headers, ...headers } };
   }
 }

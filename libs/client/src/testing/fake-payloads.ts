@@ -1,9 +1,13 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import { importPoint, type Point, sealedTo } from '../jwe.js';
-import { type FakeAnswer, problem } from './fake-answers.js';
+import { type FakeAnswer, NO_STORE, problem } from './fake-answers.js';
 import type { FakeSessions } from './fake-sessions.js';
 
-const NO_STORE = { 'cache-control': 'no-store' };
+/** Five parts, of which the second and the third may be anything at all. */
+const COMPACT = /^[\w-]+\.[\w-]*\.[\w-]+\.[\w-]*\.[\w-]+$/;
+/** What makes a notification one, in an operation and in an order. */
+const OF_OPERATION = ['ecomOperationId', 'type', 'status', 'coinAmount', 'merchantId'];
+const OF_ORDER = ['ecomOrderId', 'coinAmount', 'merchantId', 'hppOrderId', 'merchantRequestId', 'orderStatus'];
 
 /** What the fake broker seals and opens, with keys that are made for it. */
 export class FakePayloads {
@@ -29,6 +33,7 @@ export class FakePayloads {
   async decrypt(body: unknown): Promise<FakeAnswer> {
     const { jwe, encoding } = body as JsonObject;
     if (typeof jwe !== 'string') return problem(400, 'invalid_request', { detail: 'jwe: must be a string' });
+    if (!COMPACT.test(jwe)) return problem(400, 'jwe_malformed');
     const octets = await this.#sessions.clientKey.open(jwe);
     if (octets === undefined) return problem(422, 'jwe_not_opened');
     const text = Buffer.from(octets).toString();
@@ -44,18 +49,21 @@ export class FakePayloads {
     if (typeof received !== 'string') return problem(400, 'invalid_request', { detail: 'body: must be a string' });
     const opened = await this.#sessions.clientKey.open(received);
     const content = contentOf(opened === undefined ? received : Buffer.from(opened).toString());
-    if (content === undefined) return problem(422, 'notification_invalid');
-    const operation = isJsonObject(content['operation']) ? content['operation'] : content;
+    const operation = isJsonObject(content?.['operation']) ? content['operation'] : content;
+    const isOrder = operation !== content;
+    if (!hasAll(operation, OF_OPERATION) || (isOrder && !hasAll(content, OF_ORDER))) {
+      return problem(422, 'notification_invalid');
+    }
     const name = `${String(operation['ecomOperationId'])} ${String(operation['status'])}`;
     const repeated = this.#seen.has(name);
     this.#seen.add(name);
-    const kind = operation === content ? 'direct_payment' : 'hosted_page';
+    const kind = isOrder ? 'hosted_page' : 'direct_payment';
     return { status: 200, headers: NO_STORE, document: { kind, sealed: opened !== undefined, repeated, content } };
   }
 
   clientKeyAnswer(): FakeAnswer {
     const { publicJwk, thumbprint } = this.#sessions.clientKey;
-    return { status: 200, document: { jwk: publicJwk, thumbprint } };
+    return { status: 200, document: { merchant: this.#sessions.merchant, jwk: publicJwk, thumbprint } };
   }
 
   sealedAnswer(text: string): Promise<string> {
@@ -69,6 +77,10 @@ export class FakePayloads {
     }
     return undefined;
   }
+}
+
+function hasAll(content: JsonObject | undefined, names: readonly string[]): content is JsonObject {
+  return content !== undefined && names.every((name) => content[name] !== undefined);
 }
 
 function contentOf(text: string): JsonObject | undefined {

@@ -66,8 +66,10 @@ export class FakeSessions {
     if (waitS > 0 && (this.current === undefined || isKnown(this.current))) await this.#next(waitS * 1_000, gone);
     const session = this.current;
     if (session === undefined) return unavailable();
+    const applied: Record<string, string> = waitS > 0 ? { 'preference-applied': `wait=${waitS}` } : {};
     const answer = answerWith(session);
-    return isKnown(session) ? { status: 304, headers: answer.headers ?? {} } : answer;
+    const said = { ...answer.headers, ...applied };
+    return isKnown(session) ? { status: 304, headers: said } : { ...answer, headers: said };
   }
 
   async reject(body: unknown): Promise<FakeAnswer> {
@@ -140,7 +142,8 @@ function answerWith(session: Session, cacheControl?: string): FakeAnswer {
 }
 
 function unavailable(): FakeAnswer {
-  return { ...problem(503, 'session_unavailable'), headers: { 'retry-after': RETRY_AFTER_S } };
+  const answer = problem(503, 'session_unavailable');
+  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER_S } };
 }
 
 /** @returns undefined for what the broker would refuse */

@@ -43,3 +43,11 @@ export function aDeadSessionAnswer(msgCode = 'b_session_doesnt_exist', status = 
   const body = { requestId: 'request-1', msgCode, msgType: 'ERROR', msgText: 'The session is dead', msgAttrs: {} };
   return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
 }
+
+/** What the gateway notifies of, about a payment on its hosted page; give it to `sealedAnswer` for a sealed one. */
+export function aNotification(operation: object = {}, order: object = {}): Readonly<Record<string, unknown>> {
+  const both = { coinAmount: 12_500, merchantId: 'terminal-1' };
+  const told = { ...both, type: 'PURCHASE', ecomOperationId: 'operation-1', status: 'SUCCESS', ...operation };
+  const names = { ecomOrderId: 'order-1', hppOrderId: 'hosted-1', merchantRequestId: 'request-1' };
+  return { ...both, ...names, orderStatus: 'PAID', ...order, operation: told };
+}
