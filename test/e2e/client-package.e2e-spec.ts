@@ -41,9 +41,10 @@ async function examples(): Promise<string[]> {
   return [...manual.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code!);
 }
 
-/** The one for a merchant SDK. */
+/** The file that the guide for a merchant SDK has to paste. */
 async function recipe(): Promise<string> {
-  return (await examples()).find((code) => code.includes('withSdk'))!;
+  const guide = await readFile(join(root, 'docs/guides/merchant-sdk.md'), 'utf8');
+  return /```ts\n(\/\/ brokered-sdk\.ts\n[^]*?)```/.exec(guide)![1]!;
 }
 
 /** What somebody who follows the recipe writes, for an SDK that is typed as strictly as it can be. */
@@ -168,7 +169,7 @@ describe('the published client', () => {
     expect(codes.length).toBeGreaterThanOrEqual(6);
     await Promise.all(codes.map((code, index) => project.write(`example-${index}.ts`, code)));
     await project.write('recipe.ts', await recipe());
-    await copyFile(join(root, 'test/e2e/merchant-sdk.ts'), join(project.folder, 'merchant-sdk.ts'));
+    await copyFile(join(root, 'docs/examples/merchant-sdk.ts'), join(project.folder, 'merchant-sdk.ts'));
     await project.write('use-of-recipe.ts', USE_OF_RECIPE);
     await project.write('service.cts', USE_FROM_COMMONJS);
     const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts', 'service.cts'];
@@ -247,7 +248,7 @@ describe('the published client', () => {
         await project.write(name, (await transform(source, { jsc, module: { type: 'es6' } })).code);
       };
       await strip(await recipe(), 'recipe.mjs');
-      await strip(await readFile(join(root, 'test/e2e/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
+      await strip(await readFile(join(root, 'docs/examples/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
     });
     const started = endedAfterEach();
     beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -99,7 +99,7 @@ export class ClientProject {
     const [{ filename }] = JSON.parse(packing.stdout) as [{ filename: string }];
     await mkdir(this.installed, { recursive: true });
     await run('tar', ['-xzf', filename, '--strip-components=1', '-C', this.installed], { cwd: this.folder });
-    await run('mv', [filename, 'client.tgz'], { cwd: this.folder });
+    await rename(join(this.folder, filename), join(this.folder, 'client.tgz'));
     for (const name of packages) {
       const link = join(this.folder, 'node_modules', name);
       await mkdir(dirname(link), { recursive: true });

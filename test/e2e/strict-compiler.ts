@@ -9,7 +9,18 @@ const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', impor
 const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
 /** Nest's, which TypeScript calls experimental still. */
 const DECORATORS = ['--experimentalDecorators', '--emitDecoratorMetadata'];
-const TARGET = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
+const TARGET = [
+  '--noEmit',
+  '--allowImportingTsExtensions',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2022',
+  '--lib',
+  'es2022',
+  '--types',
+  'node',
+];
 
 /** What the compiler has against these files of a folder, under the strictest settings; empty for nothing. */
 export async function strictCompilerFaults(folder: string, files: readonly string[]): Promise<string> {

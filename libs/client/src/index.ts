@@ -1,2 +1,12 @@
-export * from './entries/main.js';
-export * from './entries/file-token.js';
+// For what lies in this repository; those who install the package have entries/.
+export type * from './entries/main.js';
+export {
+  BrokerUnavailable,
+  deadSessionCode,
+  Forbidden,
+  SessionBroker,
+  SessionBrokerError,
+  SessionRejected,
+  Unauthenticated,
+} from './entries/main.js';
+export { fileToken } from './entries/file-token.js';
