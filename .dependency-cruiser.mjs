@@ -1,7 +1,9 @@
 import { appLayers, brokerFeatures, builtinHomes, domainLibs, libLayers, soleImporters } from './tools/layers.mjs';
 
 const SPEC = '\\.(int-|e2e-)?spec\\.ts$';
-const TEST_CODE = `(${SPEC})|(^test/)|(^libs/testing/)`;
+/** Generators of inputs, for the specs beside them and for test/fuzz. */
+const ARBITRARY = '\\.arbitrary\\.ts$';
+const TEST_CODE = `(${SPEC})|(${ARBITRARY})|(^test/)|(^libs/testing/)`;
 
 const names = (deps) => deps.join(', ') || 'nothing';
 const folders = (deps) => deps.map((dep) => `^libs/${dep}/`);
@@ -104,8 +106,8 @@ const directionRules = [
   {
     name: 'apps-enter-libs-by-the-index',
     severity: 'error',
-    comment: 'Import #libs/<name>, not a file inside it.',
-    from: { path: '^(apps|test)/' },
+    comment: 'Import #libs/<name>, not a file inside it. Only fuzzing goes to the parsers themselves.',
+    from: { path: '^(apps|test)/', pathNot: '^test/fuzz/' },
     to: { path: '^libs/([^/]+)/(?!src/index\\.ts$)' },
   },
   {
@@ -145,6 +147,14 @@ const purityRules = [
     comment: 'A spec is not built. Move what both need into a file of its own.',
     from: { pathNot: SPEC },
     to: { path: SPEC },
+  },
+  {
+    name: 'production-imports-no-generator',
+    severity: 'error',
+    comment:
+      'Generated inputs are for specs and test/fuzz, and are not built. Move what both need into a file of its own.',
+    from: { pathNot: TEST_CODE },
+    to: { path: ARBITRARY },
   },
   {
     name: 'sources-not-to-test-folder',

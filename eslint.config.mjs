@@ -44,6 +44,10 @@ const production = [
   },
 ];
 const always = [
+  {
+    selector: ":matches(CallExpression[callee.name='eval'], [callee.name='Function'])",
+    message: 'No text is executed: write the code, or hand data on.',
+  },
   { selector: 'ExportDefaultDeclaration', message: 'Named exports only.' },
   { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
   {

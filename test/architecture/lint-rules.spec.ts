@@ -29,6 +29,8 @@ const refused: Readonly<Record<string, { source: string; message: string }>> = {
   'an empty rejection handler': { source: 'f().catch(() => {});', message: 'swallow' },
   'an import whose target no rule can see': { source: 'export const m = import(name);', message: 'literal' },
   'a call out that is not bounded': { source: 'export const answer = fetch(url);', message: 'libs/gateway' },
+  'code that is made at run time': { source: 'export const a = eval("1");', message: 'executed' },
+  'a function that is made at run time': { source: 'export const f = new Function("1");', message: 'executed' },
   'a built-in module by the back door': {
     source: 'export const fs = process.getBuiltinModule("fs");',
     message: 'import statement',

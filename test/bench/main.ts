@@ -1,52 +1,47 @@
-import { type BenchLine, formatLines } from './bench-line.js';
-import { benchClient } from './client-bench.js';
-import { benchEgress } from './egress-bench.js';
-import { benchHandover } from './handover-bench.js';
-import { benchHttp } from './http-bench.js';
-import { benchJwe } from './jwe-bench.js';
-import { benchPayments } from './payment-bench.js';
-import { benchPayloads } from './payload-bench.js';
-import { benchOverhead, benchRenewals } from './renewal-bench.js';
-import { benchRestart } from './restart-bench.js';
-import { benchScale } from './scale-bench.js';
-import { benchScrape } from './scrape-bench.js';
-import { benchStart } from './start-bench.js';
-import { benchStarvation } from './starvation-bench.js';
-import { benchTelemetry } from './telemetry-bench.js';
-import { benchWatchers } from './watcher-bench.js';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { benches } from './benches.js';
+import { BENCH_NAMES, type BenchName } from './bench-names.js';
+import { readArguments, usage } from './arguments.js';
+import { type BenchLine, formatLines, missedIn } from './bench-line.js';
+import { type Recorded, withFigures } from './figures-page.js';
+import { machineInWords } from './machine.js';
 
-const benches: Readonly<Record<string, () => Promise<readonly BenchLine[]>>> = {
-  jwe: benchJwe,
-  http: benchHttp,
-  payloads: benchPayloads,
-  client: benchClient,
-  watchers: benchWatchers,
-  payments: benchPayments,
-  handover: benchHandover,
-  egress: benchEgress,
-  start: benchStart,
-  restart: benchRestart,
-  renewals: benchRenewals,
-  overhead: benchOverhead,
-  scale: benchScale,
-  scrape: benchScrape,
-  starvation: benchStarvation,
-  telemetry: benchTelemetry,
-};
+const PAGE = join(import.meta.dirname, '..', '..', '..', 'docs', 'figures.md');
 
-/** Runs every bench, or those named on the command line: `npm run bench -- jwe`. */
-async function main(names: readonly string[]): Promise<number> {
-  const unknown = names.find((name) => benches[name] === undefined);
-  if (unknown !== undefined) {
-    console.error(`There is no bench "${unknown}". There are: ${Object.keys(benches).join(', ')}.`);
-    return 2;
+/** Runs every bench, or those named on the command line: `npm run bench -- jwe`. What it is doing, it says meanwhile. */
+async function main(words: readonly string[]): Promise<number> {
+  const { names, json, strict, record, help } = readArguments(words);
+  const unknown = names.find((name) => !isBench(name));
+  if (unknown !== undefined) console.error(`There is no bench "${unknown}".`);
+  if (help || unknown !== undefined) {
+    console.error(usage(BENCH_NAMES));
+    return help ? 0 : 2;
   }
+  const chosen = BENCH_NAMES.filter((name) => names.length === 0 || names.includes(name));
+  const machine = machineInWords();
+  console.error(machine);
   const lines: BenchLine[] = [];
-  for (const [name, bench] of Object.entries(benches)) {
-    if (names.length === 0 || names.includes(name)) lines.push(...(await bench()));
+  for (const [index, name] of chosen.entries()) {
+    console.error(`${name} (${index + 1} of ${chosen.length}) ...`);
+    const startedAt = performance.now();
+    const measured = await benches[name]();
+    console.error(`${name}: ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
+    if (record) await recordFigures({ bench: name, lines: measured, machine, date: today() });
+    lines.push(...measured);
   }
-  console.log(formatLines(lines));
-  return 0;
+  console.log(json ? JSON.stringify({ machine, lines }, null, 2) : formatLines(lines));
+  const missed = missedIn(lines);
+  if (missed !== '') console.error(missed);
+  return strict && missed !== '' ? 1 : 0;
+}
+
+const isBench = (name: string): name is BenchName => BENCH_NAMES.some((each) => each === name);
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+async function recordFigures(recorded: Recorded): Promise<void> {
+  await writeFile(PAGE, withFigures(await readFile(PAGE, 'utf8'), recorded));
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -4,14 +4,15 @@ import { generateClientKey, importPaymentKey, sealJwe } from '#libs/jwe';
 import { endedAfterAll, TestIssuer } from '#libs/testing';
 import { EventStream } from '../e2e/event-stream.js';
 import { RunningBroker, TOKENS } from '../e2e/running-broker.js';
-import { type Answer, contract, headersOf, type Json, type Operation, operations } from './contract.js';
+import { type Answer, contract, headersOf, type Json, operations } from './contract.js';
 
 /** What HTTP itself says of a message: no contract names these. */
 const TRANSPORT = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** Requests of one caller beyond reads, of which the last is too many. */
 const BURST = 40;
-const ADMIN = "{ caller: admin, merchants: ['*'], allow: [session:reject, payload:encrypt, payload:decrypt] }";
+const ADMIN =
+  "{ caller: admin, merchants: ['*'], allow: [session:reject, session:renew, payload:encrypt, payload:decrypt] }";
 /** Nothing listens there: a caller with a token of this issuer cannot be judged. */
 const JWT = `jwt: { issuer: '${TestIssuer.ISSUER}', audience: a, jwksUri: 'http://127.0.0.1:1/jwks' }`;
 
@@ -95,6 +96,7 @@ describe('the answers of a broker', () => {
   };
   const special: Record<string, () => Asked> = {
     'getSession 200': () => ({ headers: { prefer: 'wait=1' } }),
+    'renewSession 200': () => ({ token: TOKENS.oncall }),
     'getSession 304': () => ({ headers: { 'if-none-match': etag } }),
     'getSession 400': () => ({ query: '?force=true' }),
     'getSessionHeaders 400': () => ({ query: '?force=true' }),
@@ -107,31 +109,35 @@ describe('the answers of a broker', () => {
     'openNotification 422': () => ({ body: { headers: {}, body: foreignJwe } }),
   };
 
-  async function ask(path: string, operation: Operation, asked: Asked): Promise<Response> {
+  type Asking = Pick<(typeof operations)[number], 'path' | 'method' | 'operation'>;
+
+  async function ask({ path, method, operation }: Asking, asked: Asked): Promise<Response> {
     const { merchant = 'shop', token = TOKENS.payments, query = '', headers = {}, type = 'application/json' } = asked;
     const url = path.replace('{merchant}', merchant) + query;
     const body = asked.body ?? bodies[operation.operationId];
     const own = { authorization: `Bearer ${token}`, ...headers };
-    if (operation.requestBody === undefined) return request(broker.url).get(url).set(own);
-    return request(broker.url).post(url).set(own).type(type).send(body);
+    if (method === 'get') return request(broker.url).get(url).set(own);
+    const post = request(broker.url).post(url).set(own);
+    return operation.requestBody === undefined ? post : post.type(type).send(body);
   }
 
-  async function tooMany(path: string, operation: Operation): Promise<Response> {
-    const answers = Array.from({ length: BURST + 1 }, () => ask(path, operation, { token: TOKENS.payments, body: {} }));
+  async function tooMany(asking: Asking): Promise<Response> {
+    const token = asking.operation.operationId === 'renewSession' ? TOKENS.oncall : TOKENS.payments;
+    const answers = Array.from({ length: BURST + 1 }, () => ask(asking, { token, body: {} }));
     const late = (await Promise.all(answers)).find(({ status }) => status === 429);
-    return late ?? (await ask(path, operation, { body: {} }));
+    return late ?? (await ask(asking, { token, body: {} }));
   }
 
   const isStream = (said: Answer): boolean => 'text/event-stream' in (said.content ?? {});
-  const cases = operations.flatMap(({ name, path, operation }) =>
-    Object.entries(operation.responses).map(([status, said]) => ({ name, path, operation, status, said })),
+  const cases = operations.flatMap((its) =>
+    Object.entries(its.operation.responses).map(([status, said]) => ({ ...its, status, said })),
   );
   /** A caller that has asked too often gets no other answer for a while: these come last. */
   const plain = cases.filter(({ status, said }) => status !== '429' && !isStream(said));
 
-  it.each(plain)('$name is answered $status as the contract says', async ({ path, operation, status, said }) => {
-    const asked = special[`${operation.operationId} ${status}`] ?? refused[status] ?? ((): Asked => ({}));
-    const { headers, body, status: got } = await ask(path, operation, asked());
+  it.each(plain)('$name is answered $status as the contract says', async ({ status, said, ...its }) => {
+    const asked = special[`${its.operation.operationId} ${status}`] ?? refused[status] ?? ((): Asked => ({}));
+    const { headers, body, status: got } = await ask(its, asked());
     expect(String(got)).toBe(status);
     expectAsSaid(said, headers, body);
   });
@@ -150,7 +156,7 @@ describe('the answers of a broker', () => {
   );
 
   it.each(cases.filter(({ status }) => status === '429'))('$name is answered 429 as said', async (its) => {
-    const { headers, body, status } = await tooMany(its.path, its.operation);
+    const { headers, body, status } = await tooMany(its);
     expect(status).toBe(429);
     expectAsSaid(its.said, headers, body);
   });

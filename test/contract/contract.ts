@@ -34,7 +34,12 @@ export const contract = JSON.parse(contractText) as Contract;
 
 /** Every operation, by its name for people. */
 export const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    method,
+    path,
+    operation,
+  })),
 );
 
 /** The headers that the contract names for an answer, in lower case. */

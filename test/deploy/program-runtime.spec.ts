@@ -53,7 +53,7 @@ function commandsOf(program: Program): (readonly string[])[] {
 
 /** What a page tells its readers to type. */
 const typedCommands = globSync('{README.md,docs/**/*.md,deploy/**/*.md}', { cwd: root }).flatMap((file) =>
-  [...textOf(file).matchAll(/\bnode ((?:--[\w-]+ )*)dist\/apps\/(?:broker|egress)\/src\/main\.js/g)].map(
+  [...textOf(file).matchAll(/\bnode ((?:--[\w=-]+ )*)dist\/apps\/(?:broker|egress)\/src\/main\.js/g)].map(
     ([, flags = '']) => [file, flags.trim()] as const,
   ),
 );

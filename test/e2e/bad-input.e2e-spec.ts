@@ -213,10 +213,41 @@ describe('bad input', () => {
     expect((await broker.get('/docs/%2e%2e/v1/merchants', {}, '')).status).not.toBe(200);
   });
 
+  it('lets its pages load nothing of others, and be opened by none', async () => {
+    const { headers } = await request(broker.url).get('/docs').expect(200);
+    const policy = String(headers['content-security-policy']);
+    expect(policy.split('; ')).toEqual(
+      expect.arrayContaining(["default-src 'self'", "object-src 'none'", "base-uri 'none'"]),
+    );
+    expect(headers['cross-origin-opener-policy']).toBe('same-origin');
+  });
+
+  it('forbids a browser everything in what the management port answers', async () => {
+    for (const path of ['/livez', '/readyz', '/metrics', '/elsewhere']) {
+      const { headers } = await request(broker.managementUrl).get(path);
+      expect([path, headers['x-content-type-options']]).toEqual([path, 'nosniff']);
+      expect(headers['content-security-policy']).toMatch(/^default-src 'none'; base-uri 'none'/);
+    }
+  });
+
+  it('refuses TRACE on both ports', async () => {
+    for (const url of [broker.url + PATH, `${broker.managementUrl}/livez`]) {
+      const { status, text } = await request(url).trace('').set('x-secret', 'a-secret');
+      expect([400, 401, 404, 405]).toContain(status);
+      expect(text).not.toContain('a-secret');
+    }
+  });
+
   it('serves nothing of the API on the management port', async () => {
     for (const path of ['/v1/merchants', '/docs', '/livez/../readyz/x']) {
       await request(broker.managementUrl).get(path).expect(404);
     }
+  });
+
+  it('refuses a path that cannot be decoded in the same way on the management port', async () => {
+    const { status, headers, body } = await request(broker.managementUrl).get('/%C0%AF');
+    expect([status, headers['content-type']]).toEqual([400, 'application/problem+json; charset=utf-8']);
+    expect(body).toMatchObject({ code: 'invalid_request' });
   });
 
   it('has left no secret in the log', () => {

@@ -162,6 +162,26 @@ merchants:
     expect(refusal).toContain(`127.0.0.1:${takenPort} is taken`);
   });
 
+  it.each([
+    ['a callback', 'throw error()'],
+    ['a promise', 'void Promise.reject(error())'],
+  ])(
+    'ends in order after an error in %s that nobody caught, and says where it was but not what',
+    async (_what, fault) => {
+      const program = `const secret = ['a', 'secret'].join('-');
+      const error = () => Object.assign(new TypeError(secret + '\\n at ' + secret), { token: secret });
+      process.on('SIGUSR2', function faulty() { ${fault} });`;
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`;
+      const broker = brokerWith({ BROKER_CONFIG: await configuration(), NODE_OPTIONS });
+      await broker.said(said('session renewed'));
+      broker.signal('SIGUSR2');
+      expect(await broker.ended).toBe(1);
+      expect(broker.err).toMatch(/^nobody caught: TypeError at .*faulty.*\n$/);
+      expect(broker.err + broker.out).not.toContain('a-secret');
+      expect(broker.out).toMatch(said('broker stopped'));
+    },
+  );
+
   it('ends at once on a second signal', async () => {
     await fetch(`${sandbox.url}/control/faults`, {
       method: 'POST',

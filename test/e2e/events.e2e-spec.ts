@@ -46,7 +46,7 @@ describe('following a session by events', () => {
     const { response } = await follow(await start(), { 'x-request-id': 'follow-1' });
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'text/event-stream',
+      'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',

@@ -17,6 +17,7 @@ export const TOKENS = {
   reporting: 'token-of-reporting',
   admin: 'token-of-admin',
   payments: 'token-of-payments',
+  oncall: 'token-of-oncall',
 };
 /** Configured, but in nobody's policy except the admin's. */
 export const SERVICE_CODE = '137d9304-0368-11ed-b939-0242ac120002';
@@ -168,11 +169,13 @@ auth:
     - { caller: reporting, sha256: "${sha256(TOKENS.reporting)}" }
     - { caller: admin, sha256: "${sha256(TOKENS.admin)}" }
     - { caller: payments, sha256: "${sha256(TOKENS.payments)}" }
+    - { caller: oncall, sha256: "${sha256(TOKENS.oncall)}" }
   policies:
     - { caller: checkout, merchants: [shop], allow: [session:read] }
     - { caller: reporting, merchants: [shop], allow: [payload:encrypt] }
     - { caller: admin, merchants: ['*'], allow: [session:read] }
     - { caller: payments, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
+    - { caller: oncall, merchants: [shop], allow: [session:renew] }
 ${(setUp.callers ?? []).map((caller) => `    - { caller: '${caller}', merchants: [shop], allow: [session:read] }\n`).join('')}${(setUp.auth ?? []).map((line) => `  ${line}\n`).join('')}audit: { destination: none }
 log: { level: debug }
 merchants:

@@ -45,6 +45,14 @@ describe('the audit records of a broker', () => {
     ]);
   });
 
+  it('say who wanted a newer session, and which one it is', async () => {
+    expect(await broker.renew()).toBe(200);
+    await eventually(() => of('session.renew').length === 1);
+    const { generation } = await broker.session();
+    const who = { outcome: 'allowed', caller: 'checkout', merchant: 'shop' };
+    expect(of('session.renew')).toEqual([expect.objectContaining({ ...who, generation })]);
+  });
+
   it('say which payload was not opened and which notification, and which rejection was refused', async () => {
     const { generation } = await broker.session();
     const { publicJwk } = await generateClientKey();

@@ -59,6 +59,13 @@ export class ObservedBroker {
   }
 
   /** @returns the status */
+  async renew(): Promise<number> {
+    const answer = await this.#ask('/session/renewal', { method: 'POST', body: '{}', headers: {} });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  /** @returns the status */
   async decrypt(jwe: string): Promise<number> {
     const answer = await this.#ask('/payloads/decrypt', { method: 'POST', body: JSON.stringify({ jwe }), headers: {} });
     await answer.arrayBuffer();
@@ -139,7 +146,7 @@ management: { host: 127.0.0.1, port: ${parts.managementPort} }
 log: { level: debug }
 auth:
   tokens: [{ caller: checkout, sha256: "${sha256}" }]
-  policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject, payload:decrypt] }]
+  policies: [{ caller: checkout, merchants: [shop], allow: [session:read, session:reject, session:renew, payload:decrypt] }]
 ${parts.sections}
 merchants:
   - id: shop

@@ -10,6 +10,7 @@ import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RejectionsModule } from './rejections/rejections.module.js';
 import { type ReloadOptions, ReloadModule } from './reload/reload.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
+import { WantedRenewalsModule } from './wanted-renewals/wanted-renewals.module.js';
 
 interface BrokerModuleOptions extends Platform {
   readonly configuration: BrokerConfiguration;
@@ -30,6 +31,7 @@ export class BrokerModule {
         SessionsModule,
         EventsModule,
         RejectionsModule,
+        WantedRenewalsModule,
         PayloadsModule,
         NotificationsModule,
         ManagementModule,

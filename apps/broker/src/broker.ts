@@ -7,7 +7,7 @@ import { ConfigurationInForce } from './configuration/configuration-in-force.js'
 import { serveOpenApi } from './docs/open-api.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { drain, guardServer, listen, returnStartMemory } from '#libs/edge';
+import { drain, guardServer, listen, returnMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -44,7 +44,7 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const app = await createApp(options);
   const reloader = source === undefined ? undefined : app.get(Reloader);
   // Everything is loaded by now, and nobody is waiting yet.
-  returnStartMemory();
+  returnMemory();
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await app.get(ManagementPort).open();

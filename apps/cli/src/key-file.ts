@@ -1,4 +1,5 @@
 import { open, type FileHandle, unlink } from 'node:fs/promises';
+import { pemRemedy } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { importClientKey, importPaymentKey, type PublicJwk, thumbprintOf } from '#libs/jwe';
 import { systemCodeOf } from './system-error.js';
@@ -73,7 +74,8 @@ async function create(path: string, mode: number): Promise<FileHandle> {
   }
 }
 
-async function readBounded(path: string): Promise<{ text: string; mode: number }> {
+/** @throws BrokerError `key_file_invalid` when it cannot be read, or is too large for a key */
+export async function readBounded(path: string): Promise<{ text: string; mode: number }> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(path, 'r');
@@ -93,7 +95,7 @@ function parseJson(path: string, text: string): unknown {
     return JSON.parse(text);
   } catch {
     // The parser's message is dropped on purpose: it quotes the text, which may be a private key.
-    throw unusable(path, 'is not JSON');
+    throw unusable(path, pemRemedy(text, path) ?? 'is not JSON');
   }
 }
 

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,6 +6,9 @@ import { importClientKey, importPaymentKey } from '#libs/jwe';
 import { FakeClock } from '#libs/testing';
 import { exitCodes } from './exit-codes.js';
 import { runCli } from './program.js';
+
+const P384 = { namedCurve: 'P-384' };
+const otherCurve = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 
 describe('cli keys', () => {
   let folder: string;
@@ -148,6 +152,44 @@ describe('cli keys', () => {
       await writeFile(inFolder('huge.json'), Buffer.alloc(65 * 1024, 0x20));
       expect(await cli('keys', 'check', inFolder('huge.json'))).toBe(exitCodes.invalidInput);
       expect(err.join('\n')).toContain('too large');
+    });
+  });
+
+  describe('convert', () => {
+    const pems: Record<string, () => string> = {
+      'PKCS#8': () => generateKeyPairSync('ec', P384).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      SEC1: () => generateKeyPairSync('ec', P384).privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
+      'SEC1 behind its parameters, as openssl ecparam writes it': () =>
+        `-----BEGIN EC PARAMETERS-----\nBgUrgQQAIg==\n-----END EC PARAMETERS-----\n${pems['SEC1']?.()}`,
+    };
+
+    it.each(Object.keys(pems))('writes the JWK of a private key in %s, as the broker takes it', async (form) => {
+      await writeFile(inFolder('client.pem'), pems[form]?.() ?? '', { mode: 0o600 });
+      expect(await cli('keys', 'convert', inFolder('client.pem'), '--out', inFolder('client.json'))).toBe(exitCodes.ok);
+      expect((await stat(inFolder('client.json'))).mode & 0o777).toBe(0o600);
+      const { thumbprint } = await importClientKey(await jwkIn('client.json'));
+      expect(everything()).toContain(thumbprint);
+      expect(everything()).not.toContain((await jwkIn('client.json'))['d']);
+    });
+
+    it('writes the JWK of a public key without a private part', async () => {
+      const { publicKey } = generateKeyPairSync('ec', P384);
+      await writeFile(inFolder('bank.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
+      expect(await cli('keys', 'convert', inFolder('bank.pem'), '--out', inFolder('bank.json'))).toBe(exitCodes.ok);
+      await expect(importPaymentKey(await jwkIn('bank.json'))).resolves.toBeDefined();
+    });
+
+    const encrypted = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;
+    it.each<[string, () => string | Buffer, string]>([
+      ['another curve', () => otherCurve().export({ type: 'pkcs8', format: 'pem' }), 'not an EC key on P-384'],
+      ['a passphrase', () => generateKeyPairSync('ec', P384).privateKey.export(encrypted), 'openssl pkey'],
+      ['damage', () => '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n', 'not a key in PEM'],
+      ['no key', () => '{}', 'holds no key in PEM'],
+    ])('refuses one with %s', async (_name, pem, sentence) => {
+      await writeFile(inFolder('wrong.pem'), pem());
+      expect(await cli('keys', 'convert', inFolder('wrong.pem'), '--out', inFolder('x'))).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain(sentence);
+      await expect(stat(inFolder('x'))).rejects.toThrow('ENOENT');
     });
   });
 

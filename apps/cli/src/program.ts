@@ -69,6 +69,11 @@ function addKeys(program: Command, run: Run): void {
     .action((file: string, options: { out?: string; json?: true }) =>
       run(options, async () => (await import('./commands/keys-public.js')).keysPublic({ file, ...options })),
     );
+  verb(keys, 'convert <file>', 'write the key of a PEM file as the JWK that broker and bank take')
+    .requiredOption('--out <file>', 'new file for it; mode 0600 for a private key')
+    .action((file: string, options: { out: string; json?: true }) =>
+      run(options, async () => (await import('./commands/keys-convert.js')).keysConvert({ file, ...options })),
+    );
   verb(keys, 'thumbprint <file>', 'print the RFC 7638 thumbprint of a private or public key').action(
     (file: string, options: { json?: true }) =>
       run(options, async () => (await import('./commands/keys-thumbprint.js')).keysThumbprint({ file })),

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { drain, endConnections, EndsOfPorts, guardServer, openServer, returnStartMemory } from '#libs/edge';
+import { drain, endConnections, EndsOfPorts, guardServer, openServer, returnMemory } from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -44,7 +44,7 @@ export async function startEgress(options: EgressOptions): Promise<RunningEgress
   const egress = await assemble(options);
   const { configuration, logger } = options;
   // Everything is loaded by now, and nobody is waiting yet.
-  returnStartMemory();
+  returnMemory();
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await egress.openManagement();

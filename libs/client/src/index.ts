@@ -4,6 +4,7 @@ export {
   BrokerUnavailable,
   deadSessionCode,
   Forbidden,
+  ProtocolError,
   SessionBroker,
   SessionBrokerError,
   SessionRejected,

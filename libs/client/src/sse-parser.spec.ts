@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { ProtocolError } from './errors.js';
+import { cutAt, piecesOfEventStream, readAtOnce } from './event-stream.arbitrary.js';
 import { type ServerSentEvent, SseParser } from './sse-parser.js';
 
 const utf8 = new TextEncoder();
@@ -11,32 +12,6 @@ function parse(...chunks: readonly (string | Uint8Array)[]): ServerSentEvent[] {
 }
 
 const message = (data: string, id = ''): ServerSentEvent => ({ type: 'message', data, id });
-
-/** The standard's words, over a whole text at once: another way to the same events. */
-function reference(text: string): ServerSentEvent[] {
-  const events: ServerSentEvent[] = [];
-  let id = '';
-  const blocks = text
-    .replace(/^\uFEFF/, '')
-    .replaceAll(/\r\n?/g, '\n')
-    .split('\n');
-  blocks.pop();
-  let [type, data]: [string, string | undefined] = ['', undefined];
-  const takeField = (field: string, value: string): void => {
-    if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
-    else if (field === 'event') type = value;
-    else if (field === 'id' && !value.includes('\0')) id = value;
-  };
-  for (const line of blocks) {
-    const [, field = '', , value = ''] = /^([^:]*)(: ?([^]*))?$/.exec(line) ?? [];
-    if (line !== '') takeField(field, value);
-    else {
-      if (data !== undefined) events.push({ type: type || 'message', data, id });
-      [type, data] = ['', undefined];
-    }
-  }
-  return events;
-}
 
 describe('the event stream parser', () => {
   it.each<[string, string, ServerSentEvent[]]>([
@@ -63,37 +38,16 @@ describe('the event stream parser', () => {
     ['takes a byte order mark away at the start alone', '\uFEFFdata: a\n\n\uFEFFdata: b\n\n', [message('a')]],
   ])('%s', (_name, text, events) => {
     expect(parse(text)).toEqual(events);
-    expect(reference(text)).toEqual(events);
+    expect(readAtOnce(text)).toEqual(events);
   });
 
   it('gives the same events however the octets are cut', () => {
-    const piece = fc.constantFrom(
-      'data',
-      'event',
-      'id',
-      'retry',
-      ':',
-      ': ',
-      ' ',
-      '\n',
-      '\r',
-      '\r\n',
-      '\n\n',
-      'x',
-      'é',
-      '😀',
-      '\0',
-      '1',
-      '\uFEFF',
-    );
     const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 30 });
     fc.assert(
-      fc.property(fc.array(piece, { maxLength: 120 }), cuts, (pieces, at) => {
-        const text = pieces.join('');
+      fc.property(piecesOfEventStream, cuts, (text, at) => {
         const octets = utf8.encode(text);
-        const ends = [...at.filter((end) => end < octets.length).sort((a, b) => a - b), octets.length];
-        const chunks = ends.map((end, index) => octets.subarray(ends[index - 1] ?? 0, end));
-        expect(parse(...chunks)).toEqual(reference(text));
+        const chunks = cutAt(octets, at);
+        expect(parse(...chunks)).toEqual(readAtOnce(text));
       }),
       { numRuns: 2_000 },
     );

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
+import { pemRemedy } from './pem-remedy.js';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
 declare const content: unique symbol;
@@ -25,13 +26,13 @@ const MAX_CERTIFICATES_BYTES = 1_048_576;
 export const clientKey: ContentRule<ClientKey> = {
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
-  read: (text) => imported(text, importClientKey),
+  read: (text, file) => imported({ text, file }, importClientKey),
 };
 
 export const recipientKey: ContentRule<RecipientKey> = {
   kind: 'public',
   maxBytes: MAX_KEY_BYTES,
-  read: (text) => imported(text, importPaymentKey),
+  read: (text, file) => imported({ text, file }, importPaymentKey),
 };
 
 export const serviceCode = secretOf(uuid);
@@ -102,7 +103,14 @@ export function isPair(cert: string, key: string): boolean {
   }
 }
 
-async function imported<Key>(text: string, importKey: (jwk: unknown) => Promise<Key>): Promise<Fit<Key>> {
+interface KeyFile {
+  readonly text: string;
+  readonly file: string;
+}
+
+async function imported<Key>({ text, file }: KeyFile, importKey: (jwk: unknown) => Promise<Key>): Promise<Fit<Key>> {
+  const remedy = pemRemedy(text, file);
+  if (remedy !== undefined) return { problem: `names a file that ${remedy}` };
   const json = parsedJson(text);
   if ('problem' in json) return json;
   try {

@@ -6,7 +6,21 @@ export interface WithGateway {
   readonly gateway: Pick<GatewaySettings, 'baseUrl' | 'environment' | 'tls'>;
 }
 
-export const gatewayRules: Readonly<Record<'httpsInProduction' | 'trustOnlyWithTls', Rule<WithGateway>>> = {
+/** Operations of the gateway (interface description): their paths are added to the base URL. */
+const OPERATION =
+  /^(.*?)\/(?:api-gateway\/authorize_virtual_device|ecom\/execute_request(?:\/.*)?|cipher\/\w+_by_jwk)\/*$/;
+
+export const gatewayRules: Readonly<
+  Record<'httpsInProduction' | 'trustOnlyWithTls' | 'baseWithoutOperation', Rule<WithGateway>>
+> = {
+  baseWithoutOperation: ({ gateway: { baseUrl } = {} }) => {
+    const base = OPERATION.exec(baseUrl?.pathname ?? '')?.[1];
+    return faultIf(
+      base !== undefined,
+      'gateway.baseUrl',
+      `must not have the path of an operation, which is added to it; write ${baseUrl?.origin}${base}`,
+    );
+  },
   httpsInProduction: ({ gateway }) =>
     faultIf(
       gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:',

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -197,6 +198,26 @@ describe('loadConfiguration', () => {
       expect.stringContaining('merchants[1].gateway.tls.pins[0] must be sha256/'),
       'merchants[2] must be a mapping of settings',
       'log.level must be one of debug, info, warn, error',
+    ]);
+  });
+
+  it('knows a key in PEM, and says how it becomes a JWK', async () => {
+    const pem = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export({ type: 'sec1', format: 'pem' });
+    await put('shop.pem', pem.toString());
+    await put("the shop's", pem.toString());
+    const faults = await faultsOf(load(merchant({ clientKeyFiles: ['shop.pem', "the shop's"] })));
+    const says = (file: string, jwk: string): string =>
+      `names a file that is a private key in PEM, and a JWK is due; convert it: session-broker keys convert ${file} --out ${jwk}`;
+    expect(faults.map(({ problem }) => problem)).toEqual([
+      says(join(folder, 'shop.pem'), join(folder, 'shop.jwk.json')),
+      says(`'${folder}/the shop'\\''s'`, `'${folder}/the shop'\\''s.jwk.json'`),
+    ]);
+  });
+
+  it('calls a public key in the place of a private one a public key', async () => {
+    const faults = await faultsOf(load(merchant({ clientKeyFiles: ['bank.jwk.json'] })));
+    expect(faults.map(({ problem }) => problem)).toEqual([
+      expect.stringContaining('this is a public key where the private one is due'),
     ]);
   });
 

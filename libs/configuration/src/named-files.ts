@@ -83,5 +83,5 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
   if (found.kind === 'fault') return { path, problem: `names a file that ${found.problem}` };
   const readers = rule.kind === 'secret' ? otherReaders(found.ownership) : undefined;
   const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
-  return { path, ...(await rule.read(found.text)), ...(readers === undefined ? {} : { warning }) };
+  return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };
 }

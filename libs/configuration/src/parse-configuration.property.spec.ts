@@ -3,7 +3,8 @@ import { stringify } from 'yaml';
 import { ConfigurationError } from './fault.js';
 import { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 import type { ParsedConfiguration } from './broker-configuration.js';
-import { type SettingsClass, shapesOf } from './setting.js';
+import { nearlySettings, piecesOfYaml, validConfiguration } from './configuration.arbitrary.js';
+import type { SettingsClass } from './setting.js';
 import { BrokerSettings } from './settings/broker-settings.js';
 import { EgressDocument } from './settings/egress-settings.js';
 
@@ -37,71 +38,6 @@ function everythingSaid(parsing: () => unknown): string {
   }
 }
 
-/** Objects that look like a configuration: real setting names, at the right places, with any value. */
-function nearlySettings(settings: SettingsClass, leaf: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
-  const members = [...shapesOf(settings)].map(([name, shape]): [string, fc.Arbitrary<unknown>] => {
-    if (shape.kind === 'section')
-      return [name, fc.oneof({ weight: 4, arbitrary: nearlySettings(shape.of, leaf) }, leaf)];
-    if (shape.kind === 'list') {
-      return [
-        name,
-        fc.oneof({ weight: 4, arbitrary: fc.array(nearlySettings(shape.of, leaf), { maxLength: 3 }) }, leaf),
-      ];
-    }
-    return [name, shape.kind === 'texts' ? fc.oneof(fc.array(leaf, { maxLength: 3 }), leaf) : leaf];
-  });
-  return fc.record(Object.fromEntries(members), { requiredKeys: [] });
-}
-
-const port = fc.integer({ min: 1, max: 65_535 });
-const duration = fc.integer({ min: 1, max: 59 }).map((seconds) => `${seconds}s`);
-const validMerchant = fc.record(
-  {
-    required: fc.boolean(),
-    session: fc.record(
-      {
-        renewBefore: fc.integer({ min: 20, max: 50 }).map((percent) => `${percent}%`),
-        safetyMargin: fc.oneof(fc.constant('5%'), duration),
-        fallbackLifetime: fc.integer({ min: 1, max: 24 }).map((hours) => `${hours}h`),
-        budget: fc.uniqueArray(fc.record({ calls: fc.integer({ min: 1, max: 1_000 }), per: duration }), {
-          minLength: 1,
-          maxLength: 4,
-          selector: ({ per }) => per,
-        }),
-      },
-      { requiredKeys: [] },
-    ),
-    gateway: fc.record(
-      {
-        baseUrl: fc.webUrl({ validSchemes: ['https'], size: 'small' }),
-        timeout: duration,
-        supersedes: fc.constantFrom(true, false, 'unknown'),
-      },
-      { requiredKeys: ['baseUrl'] },
-    ),
-    clientKeyFiles: fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 3 }),
-  },
-  { requiredKeys: ['gateway', 'clientKeyFiles'] },
-);
-const validConfiguration = fc
-  .record(
-    {
-      http: fc.record({ port, docs: fc.boolean() }, { requiredKeys: [] }),
-      management: fc.record({ host: fc.ipV4(), port: fc.constant(0) }, { requiredKeys: ['port'] }),
-      log: fc.record({ level: fc.constantFrom('debug', 'info', 'warn', 'error') }),
-      merchants: fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z][a-z0-9]{0,9}$/), fc.uuid(), validMerchant), {
-        minLength: 1,
-        maxLength: 4,
-        selector: ([id]) => id,
-      }),
-    },
-    { requiredKeys: ['merchants', 'management'] },
-  )
-  .map((raw) => ({
-    ...raw,
-    merchants: raw.merchants.map(([id, serviceCode, merchant]) => ({ id, serviceCode, ...merchant })),
-  }));
-
 describe('parseConfiguration as a property', () => {
   it('answers any text with a configuration or a ConfigurationError, never with anything else', () => {
     const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: 'binary', maxLength: 100 }));
@@ -112,42 +48,8 @@ describe('parseConfiguration as a property', () => {
   });
 
   it('answers texts made of YAML and placeholder syntax in the same way', () => {
-    const pieces = [
-      'a',
-      ': ',
-      '\n',
-      '  ',
-      '- ',
-      '[',
-      ']',
-      '{',
-      '}',
-      '"',
-      "'",
-      '&a ',
-      '*a',
-      '|',
-      '>',
-      '!!',
-      '? ',
-      '${',
-      '}',
-      ':-',
-      '#',
-      ',',
-      '---\n',
-      '<<: ',
-      'http',
-      'merchants',
-      '1',
-      '~',
-      '%',
-      '\t',
-      '\\',
-    ];
-    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join(''));
     fc.assert(
-      fc.property(text, (source) => void parsedOrRefused(source, { a: 'b' })),
+      fc.property(piecesOfYaml, (source) => void parsedOrRefused(source, { a: 'b' })),
       { numRuns: 2_000 },
     );
   });

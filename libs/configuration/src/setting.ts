@@ -109,12 +109,17 @@ export function list(of: SettingsClass, least: number, described?: DescribedList
   return setting({ kind: 'list', of, least, ...(described === undefined ? {} : { described }) });
 }
 
+const numberIn = (value: unknown): number =>
+  typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : typeof value === 'number' ? value : NaN;
+
 function textBy(rule: TextRule): Checked {
   return {
     rule,
     problemOf: (value) => {
+      if (typeof value === 'string' && rule.accepts(value)) return undefined;
+      const meant = rule.withUnit?.(numberIn(value));
+      if (meant !== undefined) return `must be ${rule.expects}; write ${meant}`;
       if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
-      if (rule.accepts(value)) return undefined;
       const nearest = rule.nearest?.(value);
       return `must be ${rule.expects}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
     },

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isTimeZone, parseDurationMs, parseTimeOfDayMs, timeZoneNames } from '#libs/clock';
+import { formatDuration, isTimeZone, parseDurationMs, parseTimeOfDayMs, timeZoneNames } from '#libs/clock';
 import type { LeadTime } from '#libs/session';
 import { nearestName } from './nearest-name.js';
 
@@ -11,6 +11,8 @@ export interface TextRule {
    * The allowed name that the refused text is probably a slip of, if there is one: never anything else of that text.
    */
   readonly nearest?: (text: string) => string | undefined;
+  /** How a number is written here that was meant to have a unit, if it was: never anything but that number. */
+  readonly withUnit?: (number: number) => string | undefined;
   /** Turns an accepted text into what the program works with. */
   readonly convert?: (text: string) => Single | HostAndPort;
   /** What is in the file, if the text is the name of one. */
@@ -23,7 +25,7 @@ export interface ContentRule<Content> {
   readonly kind: 'secret' | 'certificates' | 'public';
   readonly maxBytes: number;
   /** Absent: only its absolute path is needed, because its content changes and is read at each use. */
-  readonly read?: (text: string) => Promise<Fit<Content>> | Fit<Content>;
+  readonly read?: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
 }
 
 /** `problem` is read behind the path of the setting, and never quotes the file: any may be a secret in the wrong place. */
@@ -197,15 +199,23 @@ export function durationMs(text: string): number {
   return ms;
 }
 
+/** In seconds, as most write them; in milliseconds, where so many seconds are too long. */
+function withUnit(number: number, accepts: TextRule['accepts']): string | undefined {
+  const isLength = Number.isSafeInteger(number) && number > 0;
+  return isLength ? [`${number}s`, formatDuration(number)].find(accepts) : undefined;
+}
+
 /** Both ends are part of the range. */
 export function durationBetween(min: string, max: string): TextRule {
   const [minMs, maxMs] = [durationMs(min), durationMs(max)];
+  const accepts = (text: string): boolean => {
+    const ms = parseDurationMs(text);
+    return ms !== undefined && ms >= minMs && ms <= maxMs;
+  };
   return {
     expects: `a duration from ${min} to ${max}, such as 90s, 15m or 2h`,
-    accepts: (text) => {
-      const ms = parseDurationMs(text);
-      return ms !== undefined && ms >= minMs && ms <= maxMs;
-    },
+    accepts,
+    withUnit: (number) => withUnit(number, accepts),
     convert: durationMs,
   };
 }
@@ -227,6 +237,7 @@ const MAX_SHARE = 0.5;
 export const leadTime: TextRule = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
+  withUnit: (number) => withUnit(number, (text) => parseLeadTime(text) !== undefined),
   convert: (text) => parseLeadTime(text) ?? text,
 };
 

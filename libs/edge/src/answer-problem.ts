@@ -7,12 +7,14 @@ import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export function answerProblem(request: IncomingMessage, response: ServerResponse, error: BrokerError): void {
   const requestId = requestIdOf(request);
   const problem = problemOf(error, requestId);
+  const body = JSON.stringify(problem);
   response.writeHead(problem.status, {
     ...edgeHeaders(requestId),
     'content-type': PROBLEM_CONTENT_TYPE,
+    'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     // A body that nobody wants is not waited for.
     connection: 'close',
   });
-  response.end(JSON.stringify(problem));
+  response.end(body);
 }

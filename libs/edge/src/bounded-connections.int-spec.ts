@@ -83,9 +83,61 @@ describe('a server whose connections are bounded', () => {
     expect(text()).toMatch(/\/0;[^]*\/199;[^]*\/399;$/);
   });
 
+  it('leaves reading to the parser until somebody sends in advance, and then on no connection', async () => {
+    const server = await open();
+    const listenersOf = (socket: Socket | undefined): readonly unknown[] => socket?.listeners('data') ?? [];
+    let [connected] = [once(server, 'connection') as Promise<Socket[]>];
+    const good = await client(server);
+    const [goodSocket] = await connected;
+    const [own] = listenersOf(goodSocket);
+    for (let request = 1; request <= 3; request += 1) {
+      good.socket.write(TINY);
+      await eventually(() => answeredIn(good.text()) === request);
+    }
+    expect(listenersOf(goodSocket)).toEqual([own]);
+    const { socket, text } = await client(server);
+    socket.write(TINY.repeat(20));
+    await eventually(() => answeredIn(text()) === 20);
+    expect(listenersOf(goodSocket)).not.toContain(own);
+    connected = once(server, 'connection') as Promise<Socket[]>;
+    const later = await client(server);
+    const [laterSocket] = await connected;
+    expect(listenersOf(laterSocket).map(String)).toEqual(listenersOf(goodSocket).map(String));
+    for (const { socket: each, text: answers } of [good, later]) {
+      const before = answeredIn(answers());
+      each.write(TINY);
+      await eventually(() => answeredIn(answers()) === before + 1);
+    }
+  });
+
+  it('trusts new connections again half a minute after requests in advance were last seen', async () => {
+    const virtual = new VirtualClock(instantFromEpochMs(0));
+    clock = virtual;
+    const server = await open();
+    const isTrusted = async (): Promise<boolean> => {
+      const connected = once(server, 'connection') as Promise<Socket[]>;
+      await client(server);
+      const [socket] = await connected;
+      return String(socket?.listeners('data')[0]).includes('native code');
+    };
+    expect(await isTrusted()).toBe(true);
+    const { socket } = await client(server);
+    socket.write(TINY.repeat(20));
+    await eventually(() => handled.length > 0);
+    expect(await isTrusted()).toBe(false);
+    await virtual.advance(29_000);
+    expect(await isTrusted()).toBe(false);
+    await virtual.advance(1_000);
+    expect(await isTrusted()).toBe(true);
+  });
+
   it('takes in no more of what is sent in advance than a few requests', async () => {
     const server = await open();
     handler = () => undefined;
+    const hasty = await client(server);
+    hasty.socket.write(TINY.repeat(20));
+    await eventually(() => handled.length === 1);
+    handled.length = 0;
     const connected = once(server, 'connection') as Promise<Socket[]>;
     const { socket } = await client(server);
     const flood = Buffer.from(TINY.repeat(400_000));

@@ -3,7 +3,9 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import type { ConnectionEnd, EndedConnections } from './ended-connections.js';
+import { FloodAlarm } from './flood-alarm.js';
 import { type Handler, RequestSequence, RequestTurns } from './request-turns.js';
+import { returnMemory } from './return-memory.js';
 
 /** How many connections a port takes. */
 export interface ConnectionBounds {
@@ -19,6 +21,8 @@ export interface BoundParts {
   readonly bounds: ConnectionBounds;
   readonly clock: Clock;
   readonly ended: EndedConnections;
+  /** What to do once a flood of requests is over; left out: its memory is given back. */
+  readonly onCalm?: () => void;
 }
 
 const SWEEP_MS = 1_000;
@@ -30,17 +34,18 @@ const MAX_UNREAD_MS = 20_000;
  * requests that each has under way, and how long an answer waits to be read. To be called once all handlers of
  * requests are there, before the server listens.
  */
-export function boundConnections(server: Server, { bounds, clock, ended }: BoundParts): void {
+export function boundConnections(server: Server, { bounds, clock, ended, onCalm = returnMemory }: BoundParts): void {
   server.maxConnections = bounds.max;
   server.on('drop', () => ended.count('all'));
   boundAddresses(server, bounds.perAddress, ended);
-  const turns = new RequestTurns(clock, ended);
+  const alarm = new FloodAlarm({ clock, onCalm }).belongTo(server);
+  const turns = new RequestTurns({ clock, ended, alarm });
   const sequences = new WeakMap<Socket, RequestSequence>();
   const unread = new UnreadAnswers(clock, ended);
   server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
     if (socket.destroyed) return;
     unread.watch(socket);
-    sequences.set(socket, readInTurns(socket, turns));
+    sequences.set(socket, new RequestSequence(socket, turns));
   });
   for (const event of ['request', 'checkContinue'] as const) {
     const handlers = server.listeners(event) as Handler[];
@@ -53,16 +58,6 @@ export function boundConnections(server: Server, { bounds, clock, ended }: Bound
       sequences.get(request.socket)?.add(request, response, handle);
     });
   }
-}
-
-/** The server's own listener reads the connection with a parser; it gets what comes in turn instead of at once. */
-function readInTurns(socket: Socket, turns: RequestTurns): RequestSequence {
-  const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[];
-  if (parse === undefined) throw new Error('the server does not read its connections by events');
-  const sequence = new RequestSequence(socket, turns, parse);
-  socket.removeListener('data', parse);
-  socket.on('data', (chunk: Buffer) => sequence.read(chunk));
-  return sequence;
 }
 
 function boundAddresses(server: Server, perAddress: number, ended: EndedConnections): void {

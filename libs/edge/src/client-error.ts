@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
+import { edgeHeaders } from './edge-headers.js';
+import { isAnswerUnderWay } from './answers-under-way.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
+import { isByTls, STRICT_TRANSPORT } from './strict-transport.js';
 
 const codeOfParserError: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -36,15 +39,20 @@ function codeOf({ code = '', rawPacket }: ParserError): ErrorCode {
   return isRequest ? 'method_not_implemented' : (codeOfParserError[code] ?? 'invalid_request');
 }
 
-/** Answers with a problem document where there is no response to answer with, and ends the connection. */
+/**
+ * Answers with a problem document where there is no response to answer with, and ends the connection. Behind an answer
+ * that has begun nothing is written: what has been goes out, and that is the end.
+ */
 export function answerRaw(socket: Socket, code: ErrorCode): void {
+  if (isAnswerUnderWay(socket)) return socket.destroySoon();
   const problem = problemOf(new BrokerError(code), randomUUID());
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,
     `content-type: ${PROBLEM_CONTENT_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${problem.requestId}`,
+    ...Object.entries(edgeHeaders(problem.requestId)).map(([name, value]) => `${name}: ${value}`),
+    ...(isByTls(socket) ? [`strict-transport-security: ${STRICT_TRANSPORT}`] : []),
     'cache-control: no-store',
     'connection: close',
   ];

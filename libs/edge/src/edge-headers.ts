@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
+export const REQUEST_ID_HEADER = 'x-request-id';
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** The caller's own request id if it is harmless, otherwise a new one. */
 export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
+  const given = request.headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** What every answer of the API carries: the id of its request, and protective headers. */
+/** A browser is to do nothing with an answer: not to guess what it is, not to show it, not to lend it to another page. */
+const HEADERS_OF_CAUTION = {
+  'x-content-type-options': 'nosniff',
+  // The last three have no other source to fall back on.
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** What every answer carries, whoever makes it: the id of its request, and protective headers. */
 export function edgeHeaders(requestId: string): Readonly<Record<string, string>> {
-  return {
-    'x-request-id': requestId,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  };
+  return { [REQUEST_ID_HEADER]: requestId, ...HEADERS_OF_CAUTION };
 }

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { type BoundParts, boundConnections } from './bounded-connections.js';
 import { refuseOtherHosts } from './known-hosts.js';
 import { refuseImproperRequests } from './proper-requests.js';
+import { demandTls } from './strict-transport.js';
 
 interface GuardParts extends BoundParts {
   /** Further names that the server answers for, asked for with every request; absent: it answers for any name. */
@@ -17,4 +18,5 @@ export function guardServer(server: Server, { hosts, ...parts }: GuardParts): vo
   if (hosts !== undefined) refuseOtherHosts(server, hosts);
   refuseImproperRequests(server);
   boundConnections(server, parts);
+  demandTls(server);
 }

@@ -5,12 +5,12 @@ export { CertificateCallers, type CertifiedCaller } from './certificate-callers.
 export { answerClientError } from './client-error.js';
 export { drain, endConnections, isEnding, watchConnections } from './drain.js';
 export { type CountedEnd, type EndedConnections, EndsOfPorts } from './ended-connections.js';
-export { edgeHeaders, requestIdOf } from './edge-headers.js';
+export { edgeHeaders, REQUEST_ID_HEADER, requestIdOf } from './edge-headers.js';
 export { guardServer } from './guard-server.js';
 export { type Address, listen, openServer } from './listen.js';
 export { pemCertificates } from './pem-certificates.js';
 export { type Problem, PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 export { wantBody } from './proper-requests.js';
 export { RateLimiter } from './rate-limiter.js';
-export { returnStartMemory } from './start-memory.js';
+export { returnMemory } from './return-memory.js';
 export { tlsOptions } from './tls-options.js';

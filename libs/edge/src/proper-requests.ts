@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError } from '#libs/errors';
 import { answerProblem } from './answer-problem.js';
+import { noteAnswer } from './answers-under-way.js';
 import { answerRaw } from './client-error.js';
 import { isEnding } from './drain.js';
 import type { Handler } from './request-turns.js';
@@ -28,10 +29,15 @@ export function refuseImproperRequests(server: Server): void {
     const those = continuing.length === 0 ? handlers : continuing;
     for (const handler of those) handler.call(server, request, response);
   });
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    answerProblem(request, response, new BrokerError('expectation_failed')),
-  );
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => answerRaw(socket, 'method_not_implemented'));
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    noteAnswer(request, response);
+    answerProblem(request, response, new BrokerError('expectation_failed'));
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    // The runtime has taken its own listener away: a client that has gone would otherwise end the process.
+    socket.on('error', () => socket.destroy());
+    answerRaw(socket, 'method_not_implemented');
+  });
 }
 
 /** Has the client send the body that it holds back, now that it is known to be wanted. */

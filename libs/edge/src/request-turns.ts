@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '#libs/clock';
+import { noteAnswer } from './answers-under-way.js';
 import type { EndedConnections } from './ended-connections.js';
+import type { FloodAlarm, TrustedConnection } from './flood-alarm.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -15,21 +17,31 @@ const MAX_WAITING_REQUESTS = 2_048;
 const MAX_HELD_BYTES = 16_777_216;
 /** This little is the next request of a client that was quicker than the end of an answer, and need not wait for a turn. */
 const MAX_PROMPT_BYTES = 4_096;
+/** So many requests in advance are chance; one more, and what comes is read with care. */
+const MAX_TRUSTED_REQUESTS = 4;
 /** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
 const TURN_MS = 1;
 const MAX_PER_TURN = 2;
+
+interface TurnParts {
+  readonly clock: Clock;
+  readonly ended: EndedConnections;
+  readonly alarm: FloodAlarm;
+}
 
 /** The requests that wait on all connections of a server for the answer before them, in turn. */
 export class RequestTurns {
   waitingRequests = 0;
   heldBytes = 0;
   readonly ended: EndedConnections;
+  readonly alarm: FloodAlarm;
   readonly #clock: Clock;
   #queue: RequestSequence[] = [];
 
-  constructor(clock: Clock, ended: EndedConnections) {
+  constructor({ clock, ended, alarm }: TurnParts) {
     this.#clock = clock;
     this.ended = ended;
+    this.alarm = alarm;
   }
 
   get isFull(): boolean {
@@ -59,10 +71,10 @@ export class RequestTurns {
  * HTTP allows requests in advance, and answers have to be sent in order: to work on several at once would only fill
  * the memory with answers that cannot go yet.
  */
-export class RequestSequence {
+export class RequestSequence implements TrustedConnection {
   readonly #socket: Socket;
   readonly #turns: RequestTurns;
-  readonly #parse: (chunk: Buffer) => void;
+  #parse: ((chunk: Buffer) => void) | undefined;
   readonly #waiting: (() => void)[] = [];
   /** The request that was parsed last: while its body comes, it has to be read on. */
   #last: IncomingMessage | undefined;
@@ -77,12 +89,24 @@ export class RequestSequence {
     else if (this.#heldBytes > 0) this.#socket.resume();
   };
 
-  /** @param parse what the server does with octets of the connection */
-  constructor(socket: Socket, turns: RequestTurns, parse: (chunk: Buffer) => void) {
+  constructor(socket: Socket, turns: RequestTurns) {
     this.#socket = socket;
     this.#turns = turns;
-    this.#parse = parse;
     socket.once('close', () => this.#forget());
+    turns.alarm.trust(this);
+  }
+
+  /** From now on the parser gets what comes on the connection little by little, and no more than can be answered. */
+  readInTurns(): void {
+    const socket = this.#socket;
+    if (socket.destroyed || this.#parse !== undefined) return;
+    // The server's own listener reads the connection with a parser; it gets what comes in turn instead of at once.
+    const [parse] = socket.listeners('data') as ((chunk: Buffer) => void)[];
+    if (parse === undefined) throw new Error('the server does not read its connections by events');
+    this.#parse = parse;
+    socket.removeListener('data', parse);
+    // Node.js takes the connection out of the parser's hands as soon as anybody else listens.
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
   }
 
   /** Handles the request now, or after the one before it. */
@@ -94,10 +118,10 @@ export class RequestSequence {
     if (this.#turns.isFull) return this.#end();
     this.#turns.waitingRequests += 1;
     this.#waiting.push(() => this.#handle(request, response, handle));
+    if (this.#waiting.length > MAX_TRUSTED_REQUESTS) this.#turns.alarm.raise();
   }
 
-  /** Octets have come. */
-  read(chunk: Buffer): void {
+  #read(chunk: Buffer): void {
     this.#setHeld(0);
     const socket = this.#socket;
     for (let at = 0; at < chunk.length;) {
@@ -107,7 +131,7 @@ export class RequestSequence {
       // The server itself reads no more for now; it goes on when it likes.
       if (socket.isPaused()) return void socket.unshift(chunk.subarray(at));
       const end = Math.min(chunk.length, at + Math.max(MAX_PARSED_BYTES, this.#bodyBytes));
-      this.#parse(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+      this.#parse?.(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
       // The head of the request is among them: what is left is less than the body, never more.
       this.#bodyBytes = Math.max(0, this.#bodyBytes - (end - at));
       at = end;
@@ -131,12 +155,14 @@ export class RequestSequence {
 
   #handle(request: IncomingMessage, response: ServerResponse, handle: Handler): void {
     this.#isAnswering = true;
+    noteAnswer(request, response);
     response.on('close', this.#answered);
     handle(request, response);
   }
 
   #hold(rest: Buffer): void {
     this.#setHeld(rest.length);
+    if (rest.length > MAX_PROMPT_BYTES) this.#turns.alarm.raise();
     if (this.#turns.isFull) return this.#end();
     this.#socket.pause();
     this.#socket.unshift(rest);
@@ -153,6 +179,7 @@ export class RequestSequence {
   }
 
   #forget(): void {
+    this.#turns.alarm.forget(this);
     this.#setHeld(0);
     this.#turns.waitingRequests -= this.#waiting.length;
     this.#waiting.length = 0;

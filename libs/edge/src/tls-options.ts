@@ -1,6 +1,7 @@
 import { constants } from 'node:crypto';
 import type { ServerOptions } from 'node:https';
 import type { HttpTls } from '#libs/configuration';
+import { TLS_TERMS } from '#libs/tls';
 
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
@@ -9,7 +10,7 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
  * what is wrong; it is judged anew for each connection, and never carried over from an earlier one.
  */
 export function tlsOptions({ cert, key, clientCa }: HttpTls): ServerOptions {
-  const own: ServerOptions = { cert, key, minVersion: 'TLSv1.2', handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  const own: ServerOptions = { cert, key, ...TLS_TERMS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
   if (clientCa === undefined) return own;
   return {
     ...own,

@@ -40,6 +40,9 @@ const canDerive: JwkRule = ({ key_ops: operations }) =>
 const isPublic: JwkRule = (jwk) =>
   'd' in jwk ? '"d" is present: this is a private key where a public one is due; treat it as exposed' : undefined;
 
+const isPrivate: JwkRule = (jwk) =>
+  'd' in jwk ? undefined : '"d" is missing: this is a public key where the private one is due';
+
 const common: readonly JwkRule[] = [
   member('kty', KEY_TYPE),
   member('crv', CURVE),
@@ -52,7 +55,7 @@ const common: readonly JwkRule[] = [
 
 // A private key in the wrong place outranks every other fault, so it is looked for first.
 export const publicKeyRules: readonly JwkRule[] = [isPublic, ...common];
-export const privateKeyRules: readonly JwkRule[] = [...common, canDerive, octets('d')];
+export const privateKeyRules: readonly JwkRule[] = [...common, isPrivate, canDerive, octets('d')];
 
 export function refuseJwk(fault: string): BrokerError {
   return new BrokerError('jwk_invalid', { publicDetail: fault });

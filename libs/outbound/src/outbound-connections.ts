@@ -86,6 +86,7 @@ export class OutboundConnections {
       maxHeaderSize: MAX_HEADER_BYTES,
     };
     if (proxy === undefined) return new Agent(options);
-    return new ProxyAgent({ ...options, uri: proxy.href, requestTls: connect, proxyTls: socket });
+    const proxyTls = { ...socket, ...trustOptions({ pins: [] }) };
+    return new ProxyAgent({ ...options, uri: proxy.href, requestTls: connect, proxyTls });
   }
 }

@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { checkServerIdentity, type ConnectionOptions, type PeerCertificate } from 'node:tls';
+import { TLS_TERMS } from '#libs/tls';
 
 /** Whom to trust at the other end of a TLS connection. Verification itself is never off. */
 export interface TlsTrust {
@@ -12,7 +13,7 @@ export interface TlsTrust {
 /** The certificate is valid, but its key is not one of those that are pinned. */
 export const PIN_MISMATCH = 'ERR_BROKER_PIN_MISMATCH';
 
-type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' | 'checkServerIdentity'> & {
+type TrustOptions = Pick<ConnectionOptions, 'rejectUnauthorized' | 'minVersion' | 'ciphers' | 'checkServerIdentity'> & {
   readonly ca?: string;
 };
 
@@ -24,7 +25,7 @@ export function trustOptions(trust: TlsTrust): TrustOptions {
   return {
     // Said explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
     rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
+    ...TLS_TERMS,
     ...(trust.ca === undefined ? {} : { ca: trust.ca }),
     // Runs once the chain has been verified and before the first byte of the request is written.
     checkServerIdentity: (host, certificate) =>

@@ -21,7 +21,8 @@ const FAILED = 1;
 
 /**
  * The life of a program, from its configuration to its last log line.
- * @returns its exit code: 0 when it has ended in order, 1 when it could not start or end, with one line on stderr
+ * @returns its exit code: 0 when it has ended in order, 1 when it could not start or end or nobody caught an error, with one line
+ *   on stderr
  */
 export async function liveProgram({ name, signals, start }: ProgramLife): Promise<number> {
   try {
@@ -29,7 +30,8 @@ export async function liveProgram({ name, signals, start }: ProgramLife): Promis
     if (program === undefined) return ENDED;
     signals.onHangUp(() => void program.reload());
     await aborted(signals.stopping);
-    return await stop(name, program);
+    const code = await stop(name, program);
+    return signals.hasFailed() ? FAILED : code;
   } catch (error) {
     return fail(`${name} cannot start`, error);
   }

@@ -23,6 +23,8 @@ export const programRuntime: ProgramRuntime = {
     '--disable-sigusr1',
     // The memory that a start takes is given back.
     '--expose-gc',
+    // New objects get 8 MiB, in two halves that large: with V8's 64 MiB, what a flood of requests left behind was kept for good.
+    '--max-semi-space-size=8',
   ],
   environment: {
     NODE_ENV: 'production',
@@ -30,6 +32,8 @@ export const programRuntime: ProgramRuntime = {
     MALLOC_ARENA_MAX: '1',
     // The default of glibc. Said aloud it stays what it is, and memory that was freed goes back.
     MALLOC_TRIM_THRESHOLD_: '131072',
+    // What is read from a connection in one piece is larger, and goes back as soon as it is freed, whatever lies around it.
+    MALLOC_MMAP_THRESHOLD_: '32768',
   },
   broker: { memoryMiB: 320, stopSeconds: 30 },
   egress: { memoryMiB: 224, stopSeconds: 60 },

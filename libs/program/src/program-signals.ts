@@ -1,7 +1,11 @@
+import { catchTheRest } from './last-resort.js';
+
 /** What a program is told from outside. */
 export interface ProgramSignals {
   /** Aborted once, when the program is to end; it may be before it has started. */
   readonly stopping: AbortSignal;
+  /** Whether it is to end because of an error that nobody caught. */
+  readonly hasFailed: () => boolean;
   /** Told once what to do when the configuration is to be read again; before that it is about to be read anyway. */
   readonly onHangUp: (reload: () => void) => void;
 }
@@ -17,6 +21,7 @@ const ENDED_AT_ONCE = 1;
 export function hearSignals(): ProgramSignals {
   const stopping = new AbortController();
   let hangUp = (): void => undefined;
+  let failed = false;
   const stop = (): void => {
     if (stopping.signal.aborted) process.exit(ENDED_AT_ONCE);
     stopping.abort();
@@ -24,5 +29,9 @@ export function hearSignals(): ProgramSignals {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => hangUp());
-  return { stopping: stopping.signal, onHangUp: (reload) => (hangUp = reload) };
+  catchTheRest(() => {
+    failed = true;
+    stopping.abort();
+  });
+  return { stopping: stopping.signal, hasFailed: () => failed, onHangUp: (reload) => (hangUp = reload) };
 }

@@ -6,7 +6,10 @@ const MIN_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 600_000;
 
 interface Allowance {
+  /** The pause after a call, whatever came of it. */
   notBeforeMs: number;
+  /** The back-off after one that failed. */
+  backsOffUntilMs: number;
   rejections: number;
   failures: number;
 }
@@ -21,7 +24,8 @@ export class AloneAllowance {
   }
 
   waitMs(merchant: string): number {
-    return Math.max(0, this.#of(merchant).notBeforeMs - this.#clock.monotonicMs());
+    const { notBeforeMs, backsOffUntilMs } = this.#of(merchant);
+    return Math.max(0, Math.max(notBeforeMs, backsOffUntilMs) - this.#clock.monotonicMs());
   }
 
   failures(merchant: string): number {
@@ -42,7 +46,12 @@ export class AloneAllowance {
   failed(merchant: string, retryInMs: number): void {
     const allowance = this.#of(merchant);
     allowance.failures += 1;
-    allowance.notBeforeMs = Math.max(allowance.notBeforeMs, this.#clock.monotonicMs() + retryInMs);
+    allowance.backsOffUntilMs = this.#clock.monotonicMs() + retryInMs;
+  }
+
+  /** The reason for the failures is gone. The pause after the last call stays. */
+  endBackOff(merchant: string): void {
+    this.#of(merchant).backsOffUntilMs = -Infinity;
   }
 
   /** The store answers again, and from here on it sets the limits. The pause after the last call stays. */
@@ -51,7 +60,12 @@ export class AloneAllowance {
   }
 
   #of(merchant: string): Allowance {
-    const known = this.#allowances.get(merchant) ?? { notBeforeMs: -Infinity, rejections: 0, failures: 0 };
+    const known = this.#allowances.get(merchant) ?? {
+      notBeforeMs: -Infinity,
+      backsOffUntilMs: -Infinity,
+      rejections: 0,
+      failures: 0,
+    };
     this.#allowances.set(merchant, known);
     return known;
   }

@@ -103,6 +103,7 @@ describe('a claim', () => {
     schedule: true,
     demand: false,
     rejection: false,
+    operator: false,
   };
 
   it.each(Object.entries(triggers))('of the trigger %s waits for the due moment: %s', async (trigger, waits) => {

@@ -26,3 +26,4 @@ export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';
 export { SessionReplica, type MerchantsChange, type ReplicaPorts } from './session-replica.js';
 export type { IssuedSession, ServerPublicKey, Session } from './session.js';
+export type { WantedRenewalAnswer } from './wanted-renewals.js';

@@ -38,6 +38,11 @@ export class OutageRenewals {
     this.#allowance.startOver();
   }
 
+  /** What a person has mended need not wait for the end of a back-off. */
+  endBackOff(merchant: string): void {
+    this.#allowance.endBackOff(merchant);
+  }
+
   /** Whether this replica may create a session for the merchant by itself now. */
   mayCreate(merchant: string, settings: SessionSettings): boolean {
     const { silence, ceiling } = this.#context;

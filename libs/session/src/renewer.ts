@@ -171,6 +171,7 @@ export class Renewer {
   async #withoutStore(request: RenewalRequest, settings: SessionSettings): Promise<EndedAttempt | RenewalResult> {
     const { clock, held } = this.#context;
     const { merchant, trigger, coolDownMs } = request;
+    if (trigger === 'operator') this.#outage.endBackOff(merchant);
     const isNeeded = trigger === 'rejection' || held.facts(merchant).freshMs <= 0;
     // Nobody can be asked when the last one was created for a rejection: it is no older than this one at least.
     const coolsForMs = trigger === 'rejection' ? coolDownMs - held.ageMs(merchant) : 0;

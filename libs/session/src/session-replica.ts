@@ -23,6 +23,7 @@ import { SessionRejections } from './session-rejections.js';
 import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
+import { WantedRenewals } from './wanted-renewals.js';
 import { whyUnavailable } from './why-unavailable.js';
 
 export interface ReplicaPorts {
@@ -63,6 +64,7 @@ export class SessionReplica {
   readonly failures = new FailureBoard();
   readonly reader: SessionReader;
   readonly rejections: SessionRejections;
+  readonly wanted: WantedRenewals;
   readonly handovers: Handovers;
   readonly #merchants: Merchants;
   readonly #store: ObservedStore;
@@ -116,6 +118,7 @@ export class SessionReplica {
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reader: this.reader });
+    this.wanted = new WantedRenewals({ ...running, reader: this.reader });
   }
 
   /** To be called at a steady pace; see RenewalLoop. */

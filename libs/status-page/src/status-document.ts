@@ -126,7 +126,7 @@ export type StatusRenewal =
       readonly at: number;
       readonly generation: number;
       readonly outcome: 'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
-      readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection';
+      readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
       readonly durationMs: number;
       readonly code?: string;
     };

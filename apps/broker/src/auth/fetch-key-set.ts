@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { type Clock, Deadline } from '#libs/clock';
 import type { JwtConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
+import { trustOptions } from '#libs/outbound';
 
 type Place = Extract<JwtConfiguration['keys'], { kind: 'uri' }>;
 
@@ -39,7 +40,7 @@ async function answerOf({ uri, tokenFile, ca }: Place, signal: AbortSignal): Pro
     signal,
     agent: false,
     maxHeaderSize: MAX_HEADER_BYTES,
-    ...(ca === undefined ? {} : { ca }),
+    ...trustOptions({ pins: [], ...(ca === undefined ? {} : { ca }) }),
   };
   const request = uri.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {

@@ -14,6 +14,9 @@ export const HEADER_COMPONENTS = {
   },
   ContentTypeOptions: { description: 'Always `nosniff`.', required: true, schema: text },
   ContentSecurityPolicy: { description: 'Allows a browser nothing.', required: true, schema: text },
+  ReferrerPolicy: { description: 'Always `no-referrer`.', required: true, schema: text },
+  ResourcePolicy: { description: 'Always `same-origin`.', required: true, schema: text },
+  StrictTransport: { description: 'A year, where the broker itself has TLS.', schema: text },
   Generation: { description: 'The generation of the session, in quotes.', required: true, schema: text },
   UntilRenewal: {
     description: '`private`, with a `max-age` that reaches to `renewAt`: nothing newer can be expected before.',
@@ -86,6 +89,9 @@ const OF_EVERY_ANSWER: Headers = {
   'X-Request-Id': refer('RequestId'),
   'X-Content-Type-Options': refer('ContentTypeOptions'),
   'Content-Security-Policy': refer('ContentSecurityPolicy'),
+  'Referrer-Policy': refer('ReferrerPolicy'),
+  'Cross-Origin-Resource-Policy': refer('ResourcePolicy'),
+  'Strict-Transport-Security': refer('StrictTransport'),
 };
 
 /** The contract with the headers that every answer has, and with what the headers of all of them refer to. */

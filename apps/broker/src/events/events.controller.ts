@@ -26,7 +26,11 @@ import { generationOfLastEvent } from './last-event-id.js';
 import { SessionWatchers } from './session-watchers.js';
 
 /** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
-const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+};
 
 const RETRY_FRAME = retryFrame(2_000);
 

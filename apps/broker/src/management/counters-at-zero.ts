@@ -10,7 +10,7 @@ type Rejection = Extract<SessionEvent, { event: 'session_rejected' }>;
 const every = <Value extends string>(values: Readonly<Record<Value, true>>): readonly Value[] =>
   Object.keys(values) as Value[];
 
-const TRIGGERS = every<Renewal['trigger']>({ startup: true, schedule: true, demand: true, rejection: true });
+const TRIGGERS = every<Renewal['trigger']>({ startup: true, schedule: true, demand: true, rejection: true, operator: true });
 const OUTCOMES = every<RenewalOutcome>({
   success: true,
   transient: true,
@@ -53,7 +53,7 @@ export function beginReplica({ leases, storeErrors, configReloadFailures }: Inst
 
 /**
  * The counters of one merchant begin at zero, so that the first event is seen as a change and a panel of what has not
- * happened shows nought. Each outcome is there for the schedule only, and each other trigger with its success: four
+ * happened shows nought. Each outcome is there for the schedule only, and each other trigger with its success: five
  * times as many series would be bought with memory, and a change of them is added up all the same.
  */
 export function beginMerchant(instruments: Instruments, merchant: string): void {

@@ -1,7 +1,8 @@
 import { fastify, type FastifyInstance } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import type { Telemetry } from '#libs/telemetry';
-import { answerClientError, PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
+import { answerClientError, edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf, requestIdOf } from '#libs/edge';
+import { answerRouterError } from '../http/router-error.js';
 import { toBrokerError } from '../http/to-broker-error.js';
 import type { Readiness } from './readiness.service.js';
 
@@ -27,7 +28,14 @@ export function createManagementServer(checkReadiness: () => Readiness, telemetr
       connectionsCheckingInterval: CHECK_EVERY_MS,
     },
     forceCloseConnections: true,
+    genReqId: requestIdOf,
     clientErrorHandler: answerClientError,
+    frameworkErrors: answerRouterError,
+  });
+  server.addHook('onRequest', (request, reply, done) => {
+    // Of the raw answer, since a scrape and a stream are written without the framework.
+    for (const [name, value] of Object.entries(edgeHeaders(request.id))) reply.raw.setHeader(name, value);
+    done();
   });
   server.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ alive: true }));
   server.get('/readyz', (_request, reply) => {

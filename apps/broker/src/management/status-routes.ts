@@ -30,7 +30,11 @@ const HEADERS = {
 } as const;
 
 /** `x-accel-buffering`: nginx, and proxies that copied it, would otherwise collect events until a buffer is full. */
-const STREAM_HEADERS = { ...HEADERS, 'content-type': 'text/event-stream', 'cache-control': 'no-store' } as const;
+const STREAM_HEADERS = {
+  ...HEADERS,
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+} as const;
 
 const MAX_SEARCH_LENGTH = 64;
 

@@ -15,8 +15,14 @@ const ALLOWED: Caller = { name: 'checkout' };
 
 interface Answer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | number>>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+}
+
+/** @param lines names and values in turn */
+function headersIn(lines: readonly string[]): Answer['headers'] {
+  const names = lines.filter((_, index) => index % 2 === 0);
+  return Object.fromEntries(names.map((name, index) => [name, lines[2 * index + 1] ?? '']));
 }
 
 /** What the parts around a read say; as they stand here, `checkout` may read the living session of `shop`. */
@@ -31,8 +37,8 @@ class Edge {
   read(request: { method?: string; url?: string; headers?: Record<string, string> } = {}): Answer | undefined {
     let answer: Answer | undefined;
     const response = {
-      writeHead: (status: number, headers: Answer['headers']) => ({
-        end: (body?: string) => (answer = { status, headers, body }),
+      writeHead: (status: number, lines: readonly string[]) => ({
+        end: (body?: string) => (answer = { status, headers: headersIn(lines), body }),
       }),
     } as unknown as ServerResponse;
     const isAnswered = this.#early()(
@@ -85,7 +91,9 @@ describe('a plain read of a fresh session', () => {
     expect(headers('mine-1')).toMatchObject({
       'x-request-id': 'mine-1',
       'x-content-type-options': 'nosniff',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
     });
     expect(headers()?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers('not one\r\n')?.['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
@@ -144,7 +152,7 @@ describe('a plain read of the headers of a fresh session', () => {
 
   it('is 200 with an empty body for Envoy', () => {
     const answer = edge.read({ url: `${url}/ext_authz`, headers: { prefer: 'wait=30', 'if-none-match': '*' } });
-    expect(answer).toMatchObject({ status: 200, headers: { 'x-device_id': LIVING.deviceId, 'content-length': 0 } });
+    expect(answer).toMatchObject({ status: 200, headers: { 'x-device_id': LIVING.deviceId, 'content-length': '0' } });
     expect(answer?.body).toBeUndefined();
   });
 

@@ -29,12 +29,30 @@ export function etagOf(generation: number): string {
   return `"${generation}"`;
 }
 
+interface MadeAnswers {
+  readonly maxAge: number;
+  readonly answers: Partial<Record<FoundSession['kind'], SessionAnswer>>;
+}
+
+const made = new WeakMap<Session, MadeAnswers>();
+
 /**
  * The one answer with a session, whichever way the request came. The session may be kept, by this caller only, until it
- * is renewed.
+ * is renewed. Made once a second for each session: sessions are immutable and read thousands of times.
  */
-export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilRenewalMs: number): SessionAnswer {
+export function sessionAnswer(found: FoundSession, untilRenewalMs: number): SessionAnswer {
+  const { kind, session, waitedFor } = found;
   const maxAge = Math.max(0, Math.floor(untilRenewalMs / 1_000));
+  if (waitedFor !== undefined) return answerOf(found, maxAge);
+  let last = made.get(session);
+  if (last?.maxAge !== maxAge) {
+    last = { maxAge, answers: {} };
+    made.set(session, last);
+  }
+  return (last.answers[kind] ??= answerOf(found, maxAge));
+}
+
+function answerOf({ kind, session, waitedFor }: FoundSession, maxAge: number): SessionAnswer {
   const headers: Record<string, string | number> = {
     etag: etagOf(session.generation),
     'cache-control': `private, max-age=${maxAge}`,
@@ -47,11 +65,22 @@ export function sessionAnswer({ kind, session, waitedFor }: FoundSession, untilR
   return { status: 200, headers, body };
 }
 
+const madeForProxies = new WeakMap<Session, Partial<Record<ProxyStatus, SessionAnswer>>>();
+
 /**
  * The session as the headers that the gateway wants, for a proxy that puts them on the request it passes on. All are of
- * one generation; a proxy that kept them would go on with a session that has ended.
+ * one generation; a proxy that kept them would go on with a session that has ended. Made once for each session.
  */
-export function headersAnswer({ generation, deviceId, refreshToken }: Session, status: ProxyStatus): SessionAnswer {
+export function headersAnswer(session: Session, status: ProxyStatus): SessionAnswer {
+  let answers = madeForProxies.get(session);
+  if (answers === undefined) {
+    answers = {};
+    madeForProxies.set(session, answers);
+  }
+  return (answers[status] ??= proxyAnswerOf(session, status));
+}
+
+function proxyAnswerOf({ generation, deviceId, refreshToken }: Session, status: ProxyStatus): SessionAnswer {
   const headers = {
     'x-api_version': GATEWAY_API_VERSION,
     'x-device_id': deviceId,

@@ -19,6 +19,12 @@ interface Held {
 }
 
 /**
+ * A stream takes a connection for each merchant, and answers are opened beside them: a bound that is meant for calls would leave the
+ * merchants beyond it without news, and everybody without reports. A broker takes 11000 of one address.
+ */
+const MAX_CONNECTIONS = 10_000;
+
+/**
  * The sessions that one broker gives. They outlive a configuration that is replaced: whoever takes the next one has them at
  * once, also while the broker is away. A session ends when nobody has it any more, and the connections with the last one.
  */
@@ -30,7 +36,7 @@ export class BrokerSessions {
 
   constructor(parts: BrokerSessionsParts) {
     this.#parts = parts;
-    this.#connections = new OutboundConnections({ clock: parts.clock });
+    this.#connections = new OutboundConnections({ clock: parts.clock, connectionsPerOrigin: MAX_CONNECTIONS });
     this.#access = brokerAccess(parts.broker, this.#connections);
   }
 

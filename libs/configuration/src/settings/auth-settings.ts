@@ -22,7 +22,7 @@ import {
   type TextRule,
 } from '../value-rule.js';
 
-const PERMISSIONS = ['session:read', 'session:reject', 'payload:encrypt', 'payload:decrypt'] as const;
+const PERMISSIONS = ['session:read', 'session:reject', 'session:renew', 'payload:encrypt', 'payload:decrypt'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** In a policy: every merchant, including those that are configured later. */

@@ -2,8 +2,8 @@ import type { GatewayFailure } from '../gateway-failure.js';
 import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
 
-/** What set a renewal going. */
-export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection';
+/** What set a renewal going; `operator`: a person who wants it now. */
+export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
 
 /** How an attempt that called the gateway ended. */
 export type RenewalOutcome =

@@ -1,3 +1,4 @@
+import { TLS_TERMS } from '#libs/tls';
 import { clusterOptions, DEFAULT_REDIS_TIMEOUTS, reconnectDelayMs, serverOptions } from './connection-profile.js';
 
 const address = { host: 'store', port: 6379 };
@@ -52,7 +53,7 @@ describe('the connection profile', () => {
 
   it('verifies TLS everywhere and cannot be told not to', () => {
     const tls = { ca: 'authority', servername: 'store.example' };
-    const expected = { ...tls, rejectUnauthorized: true, minVersion: 'TLSv1.2' };
+    const expected = { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
     const sentinel = serverOptions(
       { kind: 'sentinel', sentinels: [address], name: 'primary', database: 0, tls, sentinelTls: tls },
       DEFAULT_REDIS_TIMEOUTS,

@@ -1,4 +1,5 @@
 import type { ClusterOptions, RedisOptions } from 'ioredis';
+import { TLS_TERMS } from '#libs/tls';
 import type { RedisConnection, RedisCredentials, RedisTls, SentinelRedis } from './redis-connection.js';
 
 /** How long anything may take. Defaults suit a store in the same region. Milliseconds. */
@@ -140,5 +141,5 @@ function accessOptions({ credentials, tls }: { credentials?: RedisCredentials; t
 
 function tlsOptions(tls: RedisTls): NonNullable<RedisOptions['tls']> {
   // Said explicitly: the default would obey NODE_TLS_REJECT_UNAUTHORIZED=0.
-  return { ...tls, rejectUnauthorized: true, minVersion: 'TLSv1.2' };
+  return { ...tls, rejectUnauthorized: true, ...TLS_TERMS };
 }

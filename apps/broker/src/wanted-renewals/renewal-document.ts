@@ -1,0 +1,46 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { toRfc3339 } from '#libs/clock';
+import type { WantedRenewalAnswer } from '#libs/session';
+import { GenerationProperty } from '../docs/generation-property.js';
+
+const RESULTS = ['renewed', 'just_renewed'] as const satisfies readonly WantedRenewalAnswer['kind'][];
+
+/** What became of a renewal that a person wanted. Without the session itself: who may renew need not be able to pay. */
+export class RenewalDocument {
+  @ApiProperty({ example: 'shop' })
+  readonly merchant: string;
+
+  @ApiProperty({
+    enum: RESULTS,
+    description: '`just_renewed`: a session was created less than ten seconds ago, and no call was made for this wish.',
+  })
+  readonly result: string;
+
+  @GenerationProperty({ description: 'Of the session that is served now.' })
+  readonly generation: number;
+
+  @ApiProperty({ description: 'RFC 7638 thumbprint of the client key that opened the answer.' })
+  readonly clientKeyThumbprint: string;
+
+  @ApiProperty({ format: 'date-time' })
+  readonly createdAt: string;
+
+  @ApiProperty({ format: 'date-time' })
+  readonly expiresAt: string;
+
+  @ApiProperty({ format: 'date-time', description: 'A newer session can be expected from here on.' })
+  readonly renewAt: string;
+}
+
+export function renewalDocument({ kind, session }: WantedRenewalAnswer): RenewalDocument {
+  const { merchant, generation, clientKeyThumbprint, createdAt, expiresAt, renewAt } = session;
+  return {
+    merchant,
+    result: kind,
+    generation,
+    clientKeyThumbprint,
+    createdAt: toRfc3339(createdAt),
+    expiresAt: toRfc3339(expiresAt),
+    renewAt: toRfc3339(renewAt),
+  };
+}

@@ -1,0 +1,41 @@
+import { SystemClock } from '#libs/clock';
+import { createLogger } from '#libs/telemetry';
+import { endedAfterEach, eventually, LoopbackServer } from '#libs/testing';
+import { BrokerSessions } from './broker-sessions.js';
+
+/** More than the connections that a pool for calls allows. */
+const MERCHANTS = 80;
+
+describe('the sessions that a broker gives', () => {
+  const started = endedAfterEach();
+  const clock = new SystemClock();
+
+  const sessionOf = (merchant: string): string => {
+    const at = (ms: number): string => new Date(clock.now() + ms).toISOString();
+    const members = { merchant, generation: 1, authToken: 'a', deviceId: 'd', clientKeyThumbprint: 't' };
+    const moments = { createdAt: at(0), expiresAt: at(900_000), renewAt: at(800_000) };
+    return JSON.stringify({ ...members, serverPublic: { kty: 'EC', crv: 'P-384', x: 'x', y: 'y' }, ...moments });
+  };
+
+  it('are followed for each of many merchants at once', async () => {
+    const followed = new Set<string | undefined>();
+    const broker = await LoopbackServer.http((request, response) => {
+      const [, merchant = '', rest = ''] = /^\/v1\/merchants\/([^/]+)\/session(.*)/.exec(request.url ?? '') ?? [];
+      if (!rest.startsWith('/events')) {
+        response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end(sessionOf(merchant));
+        return;
+      }
+      followed.add(merchant);
+      response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).write(': here\n\n');
+    });
+    started.add(broker, (it) => it.close());
+    const logger = createLogger({ name: 'egress', level: 'error' });
+    const url = new URL(`http://127.0.0.1:${broker.port}`);
+    const sessions = new BrokerSessions({ broker: { url, tls: {} }, clock, logger, onHeld: () => undefined });
+    const merchants = Array.from({ length: MERCHANTS }, (_each, index) => `shop-${index}`);
+    started.add(merchants, async (all) => void (await Promise.all(all.map((one) => sessions.giveBack(one)))));
+    for (const merchant of merchants) sessions.take(merchant).start();
+    await eventually(() => followed.size === MERCHANTS, 20_000).catch(() => undefined);
+    expect(followed.size).toBe(MERCHANTS);
+  });
+});

@@ -1,0 +1,50 @@
+import { ConfigurationError } from './fault.js';
+import { parseConfiguration } from './parse-configuration.js';
+
+const BASE_URL = 'https://gateway.example';
+
+function problemOf(gateway: object, session: object = {}): string | undefined {
+  const merchant = { id: 'shop', serviceCode: '137d9304-0368-11ed-b939-0242ac120002', clientKeyFiles: ['a'] };
+  const merchants = [{ ...merchant, gateway: { baseUrl: BASE_URL, ...gateway }, session }];
+  try {
+    parseConfiguration(JSON.stringify({ merchants }), {});
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.faults.map(({ problem }) => problem).join();
+    throw error;
+  }
+}
+
+describe('a value of which it is plain what was meant', () => {
+  it.each([
+    [5, '5s'],
+    ['5', '5s'],
+    [5_000, '5s'],
+    ['1500', '1500ms'],
+  ])('is told with its unit: a timeout of %j', (timeout, meant) => {
+    const expects = 'must be a duration from 100ms to 60s, such as 90s, 15m or 2h';
+    expect(problemOf({ timeout })).toBe(`${expects}; write ${meant}`);
+  });
+
+  it('is told with its unit: a lead time', () => {
+    expect(problemOf({}, { renewBefore: 90 })).toMatch(/; write 90s$/);
+  });
+
+  it.each([0, -5, 0.5, 1e9, '5 s', 'soon'])('is not guessed where no unit makes it right: %j', (timeout) => {
+    expect(problemOf({ timeout })).not.toContain('write');
+  });
+
+  it.each([
+    ['/api-gateway/authorize_virtual_device', ''],
+    ['/shop/api-gateway/authorize_virtual_device/', '/shop'],
+    ['/ecom/execute_request/hpp/v1/create-order', ''],
+    ['/cipher/encrypt_by_jwk', ''],
+  ])('is told without the path of an operation: %s', (path, rest) => {
+    const sentence = 'must not have the path of an operation, which is added to it; write';
+    expect(problemOf({ baseUrl: BASE_URL + path })).toBe(`${sentence} ${BASE_URL}${rest}`);
+  });
+
+  it.each(['/', '/shop', '/api-gateway', '/ecom'])('may have a path of its own: %s', (path) => {
+    expect(problemOf({ baseUrl: BASE_URL + path })).toBeUndefined();
+  });
+});

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { SystemClock } from '#libs/clock';
+import { endedAfterEach } from '#libs/testing';
+import { answerClientError } from './client-error.js';
+import { EndedConnections } from './ended-connections.js';
+import { guardServer } from './guard-server.js';
+
+const GARBAGE = '\0 no HTTP';
+
+describe('what is no HTTP, behind a request', () => {
+  const started = endedAfterEach();
+  let servers: Server[] = [];
+
+  async function portOf(handle: RequestListener): Promise<number> {
+    const clock = new SystemClock();
+    const server = createServer({ requireHostHeader: false }, handle).on('clientError', answerClientError);
+    const ended = new EndedConnections(clock, () => undefined);
+    guardServer(server, { bounds: { max: 10, perAddress: 10 }, clock, ended });
+    servers = [server];
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    started.add(server, async (it) => {
+      it.closeAllConnections();
+      it.close();
+    });
+    return (server.address() as AddressInfo).port;
+  }
+
+  async function received(port: number, octets: string): Promise<string> {
+    const socket = connect(port, '127.0.0.1');
+    started.add(socket, async (it) => void it.destroy());
+    socket.write(octets);
+    return text(socket.setEncoding('latin1'));
+  }
+
+  it.each([
+    ['that was refused', `GET / HTTP/1.1\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
+    ['whose expectation was refused', `GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 417'],
+    ['of a version without lengths of chunks', `GET / HTTP/0.9\r\n\r\n${GARBAGE}`, 'HTTP/1.1 400'],
+    ['whose answer has begun', `GET / HTTP/1.1\r\nHost: x\r\n\r\n${GARBAGE}`, 'HTTP/1.1 200'],
+  ])('adds no second answer to one %s', async (_name, octets, start) => {
+    const port = await portOf((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(': here\n\n');
+    });
+    const answer = await received(port, octets);
+    expect(answer.startsWith(start)).toBe(true);
+    expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
+  it('adds no second answer to a refused expectation, with a request between that is not answered yet', async () => {
+    const port = await portOf(() => undefined);
+    const request = 'GET / HTTP/1.1\r\nHost: x\r\n';
+    const answer = await received(port, `${request}Expect: x\r\n\r\n${request}\r\n${GARBAGE}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 417 /);
+    expect(answer.split('HTTP/1.1 ')).toHaveLength(2);
+  });
+
+  it('ends nothing but its connection when the client of a CONNECT has gone before it is answered', async () => {
+    const port = await portOf(() => undefined);
+    const socket = connect(port, '127.0.0.1');
+    started.add(socket, async (it) => void it.destroy());
+    socket.write('CONNECT bank.example:443 HTTP/1.1\r\nHost: bank.example:443\r\n\r\n');
+    const [, taken] = (await once(servers[0] as Server, 'connect')) as [unknown, Socket];
+    // The runtime takes its own listeners away; an error that nobody listens to would end the process.
+    expect(() => taken.emit('error', new Error('write EPIPE'))).not.toThrow();
+    expect(taken.destroyed).toBe(true);
+  });
+
+  it('is answered behind an answer that is whole and leaves the connection open', async () => {
+    const port = await portOf((_request, response) => void response.end('{}'));
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    started.add(socket, async (it) => void it.destroy());
+    let answers = '';
+    socket.on('data', (chunk: string) => {
+      if (answers === '') socket.write(GARBAGE);
+      answers += chunk;
+    });
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(socket, 'close');
+    expect(answers).toMatch(/^HTTP\/1\.1 200 [^]*HTTP\/1\.1 400 /);
+  });
+
+  it('a refusal says how long it is, so that nothing behind it can be taken for a part of it', async () => {
+    const port = await portOf((_request, response) => void response.end());
+    const answer = await received(port, 'GET / HTTP/0.9\r\n\r\n');
+    const [head = '', body = ''] = answer.split('\r\n\r\n');
+    expect(head.toLowerCase()).toContain(`content-length: ${body.length}`);
+  });
+});

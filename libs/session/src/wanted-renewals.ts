@@ -1,0 +1,128 @@
+import { Deadline } from '#libs/clock';
+import { BrokerError, type UnavailableReason } from '#libs/errors';
+import { ChangeWait } from './change-wait.js';
+import { renewAndFollow } from './followed-renewal.js';
+import type { RenewalResult } from './renewal-result.js';
+import type { Renewer } from './renewer.js';
+import type { ReplicaContext } from './replica-context.js';
+import type { SessionReader } from './session-reader.js';
+import type { SessionSync } from './session-sync.js';
+import type { Session } from './session.js';
+import { isStoreOutage } from './store-outage.js';
+
+/** Two people who are called for the same merchant want one session: the second is told of it for this long. */
+export const JUST_RENEWED_MS = 10_000;
+
+/** When nothing says when a newer session can be expected. */
+const RETRY_AFTER_UNKNOWN_MS = 1_000;
+
+export interface WantedRenewal {
+  readonly merchant: string;
+  /** How long to wait for the newer session. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** `just_renewed`: one was created within the last seconds, and no call was made for this wish. */
+export interface WantedRenewalAnswer {
+  readonly kind: 'renewed' | 'just_renewed';
+  readonly session: Session;
+}
+
+type JustRenewed = WantedRenewalAnswer & { readonly kind: 'just_renewed' };
+type WantedResult = RenewalResult | JustRenewed;
+
+export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'> {
+  readonly renewer: Renewer;
+  readonly sync: SessionSync;
+  readonly reader: SessionReader;
+  readonly why: (merchant: string) => UnavailableReason;
+}
+
+/**
+ * Renewals that a person asks for, because the reason for the failures is gone: the back-off does not hold them up. Everything
+ * else does: the budget, the lease, the ceiling of the replica. All who ask at once share one create call.
+ */
+export class WantedRenewals {
+  readonly #context: WantedRenewalsContext;
+  readonly #underway = new Map<string, Promise<WantedResult>>();
+
+  constructor(context: WantedRenewalsContext) {
+    this.#context = context;
+  }
+
+  /** @throws BrokerError `session_unavailable` when no newer session came in time; its reason says why */
+  async renew({ merchant, waitMs, signal }: WantedRenewal): Promise<WantedRenewalAnswer> {
+    const { clock, held, failures } = this.#context;
+    const deadline = new Deadline(clock, waitMs, signal);
+    const generation = held.known(merchant);
+    const awaited = { merchant, generation, orFailure: true, signal: deadline.signal };
+    const change = new ChangeWait(held, failures, awaited);
+    try {
+      const result = await Promise.race([this.#shared(merchant), aborted(deadline.signal)]);
+      // `held`: another replica is at it, and announces what becomes of it.
+      if (result?.kind === 'held') await change.ended;
+      return this.#answer(merchant, generation, result);
+    } finally {
+      change.end();
+      deadline.close();
+    }
+  }
+
+  #shared(merchant: string): Promise<WantedResult> {
+    const underway = this.#underway.get(merchant);
+    if (underway !== undefined) return underway;
+    const renewal = this.#renew(merchant).finally(() => this.#underway.delete(merchant));
+    this.#underway.set(merchant, renewal);
+    return renewal;
+  }
+
+  /** An attempt that began before the wish may have met what was mended since: then one of its own follows. */
+  async #renew(merchant: string): Promise<WantedResult> {
+    const { renewer, sync, held } = this.#context;
+    await this.#lookUp(merchant);
+    const young = this.#justRenewed(merchant);
+    if (young !== undefined) return { kind: 'just_renewed', session: young };
+    const newerThan = held.known(merchant);
+    const request = { merchant, trigger: 'operator', newerThan, coolDownMs: 0, ignoresBackOff: true } as const;
+    const joins = renewer.isRenewing(merchant);
+    const result = await renewAndFollow({ renewer, sync }, request);
+    const isServed = result.kind === 'renewed' || result.kind === 'already_newer';
+    return joins && !isServed ? renewAndFollow({ renewer, sync }, request) : result;
+  }
+
+  /** Nothing has failed since: what was created is as good as what would be. */
+  #justRenewed(merchant: string): Session | undefined {
+    const { held, failures, reader } = this.#context;
+    if (held.ageMs(merchant) >= JUST_RENEWED_MS || failures.get(merchant) !== undefined) return undefined;
+    return reader.verdict(merchant).result === 'fresh' ? held.get(merchant) : undefined;
+  }
+
+  /** What another replica has created meanwhile is no reason for another call. Without the store, what is known counts. */
+  async #lookUp(merchant: string): Promise<void> {
+    try {
+      await this.#context.sync.refresh(merchant);
+    } catch (error) {
+      if (!isStoreOutage(error)) throw error;
+    }
+  }
+
+  #answer(merchant: string, generation: number, result: WantedResult | undefined): WantedRenewalAnswer {
+    if (result?.kind === 'just_renewed') return result;
+    const session = this.#context.reader.peek(merchant)?.session;
+    if (session !== undefined && session.generation > generation) return { kind: 'renewed', session };
+    const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
+    throw new BrokerError('session_unavailable', {
+      detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
+      reason: this.#context.why(merchant),
+      retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
+    });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}

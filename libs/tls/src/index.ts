@@ -1,0 +1,1 @@
+export { TLS_TERMS } from './tls-terms.js';

@@ -1,0 +1,33 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchArguments {
+  /** Benches to run, in the order of the list; none: all. */
+  readonly names: readonly string[];
+  /** Lines as JSON instead of a table. */
+  readonly json: boolean;
+  /** Exit code 1 where a goal was missed. */
+  readonly strict: boolean;
+  /** Puts what was measured into the page of figures. */
+  readonly record: boolean;
+  readonly help: boolean;
+}
+
+const FLAG = { type: 'boolean', default: false } as const;
+
+/** @throws TypeError at an option that there is not */
+export function readArguments(words: readonly string[]): BenchArguments {
+  const options = { json: FLAG, strict: FLAG, record: FLAG, help: FLAG };
+  const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
+  return { ...values, names: positionals };
+}
+
+export function usage(names: readonly string[]): string {
+  return [
+    'npm run bench -- [--json] [--strict] [--record] [name ...]',
+    '',
+    `names:     ${names.join(', ')}; none: all of them`,
+    '--json     what was measured as JSON, with the machine',
+    '--strict   exit code 1 where a goal was missed',
+    '--record   writes what was measured, and on which machine, into docs/figures.md',
+  ].join('\n');
+}

@@ -1,0 +1,21 @@
+/** In the order in which they run. */
+export const BENCH_NAMES = [
+  'jwe',
+  'http',
+  'payloads',
+  'client',
+  'watchers',
+  'payments',
+  'handover',
+  'egress',
+  'start',
+  'restart',
+  'renewals',
+  'overhead',
+  'scale',
+  'scrape',
+  'starvation',
+  'telemetry',
+] as const;
+
+export type BenchName = (typeof BENCH_NAMES)[number];

@@ -1,0 +1,43 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { ProtocolError } from '#libs/client';
+import { cutAt, piecesOfEventStream, readAtOnce } from '../../../libs/client/src/event-stream.arbitrary.js';
+import { type ServerSentEvent, SseParser } from '../../../libs/client/src/sse-parser.js';
+import { damaged } from '../damaged.js';
+import { demand, pureTarget } from '../fuzz-target.js';
+
+const MAX_CHARACTERS = 2_000;
+
+const sent = fc
+  .array(
+    fc.record({ type: fc.constantFrom('session', 'handover', ''), data: fc.json({ maxDepth: 2 }), id: fc.nat() }),
+    { maxLength: 6 },
+  )
+  .map((events) => events.map(({ type, data, id }) => `event: ${type}\nid: ${id}\ndata: ${data}\n\n`).join(': beat\n'));
+const stream = fc.record({
+  octets: damaged(fc.oneof(sent, piecesOfEventStream)),
+  cuts: fc.array(fc.nat({ max: 1_000 }), { maxLength: 20 }),
+});
+
+/** @returns undefined for a stream that is refused because of its length */
+function eventsOf(pieces: readonly Uint8Array[]): ServerSentEvent[] | undefined {
+  const parser = new SseParser({ maxCharacters: MAX_CHARACTERS });
+  try {
+    return pieces.flatMap((piece) => parser.push(piece));
+  } catch (error) {
+    if (error instanceof ProtocolError) return undefined;
+    throw error;
+  }
+}
+
+/** What a broker, or whoever is in its place, sends to the client package. */
+export const eventStream = pureTarget({ name: 'event-stream', runsPerRound: 8_000 }, () =>
+  fc.property(stream, ({ octets, cuts }) => {
+    const events = eventsOf(cutAt(octets, cuts));
+    demand(isDeepStrictEqual(events, eventsOf([octets])), 'the same events come however the octets are cut');
+    if (events === undefined) return;
+    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(octets);
+    // An incomplete character at the end belongs to no line yet.
+    demand(isDeepStrictEqual(events, readAtOnce(text)), 'the events are those of the standard');
+  }),
+);

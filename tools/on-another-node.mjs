@@ -1,0 +1,45 @@
+// Runs the tests, or a bench, on another Node.js than the one of the lock file, to know today what a move would break:
+//   NODE_VERSION=26 npm run on-node -- tests [arguments of jest]
+//   NODE_VERSION=26 npm run on-node -- benches [names]
+// It comes as the pinned one does, as a package from the registry; nothing of it is kept in package.json.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const programs = {
+  tests: ['--experimental-vm-modules', join(root, 'node_modules', 'jest', 'bin', 'jest.js')],
+  benches: [join(root, 'dist', 'test', 'bench', 'main.js')],
+};
+
+/** @returns the path of the program */
+function installed(version) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const folder = join(root, 'node_modules', '.cache', 'node', version);
+  const program = join(folder, 'node_modules', name, 'bin', 'node');
+  if (existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  const options = ['--no-save', '--no-package-lock', '--ignore-scripts', '--prefix', folder];
+  run('npm', ['install', ...options, `${name}@${version}`]);
+  return program;
+}
+
+function run(command, words, env = process.env) {
+  const { status, error } = spawnSync(command, words, { cwd: root, env, stdio: 'inherit' });
+  if (error !== undefined) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+const version = process.env.NODE_VERSION ?? '';
+const [what = '', ...words] = process.argv.slice(2);
+const program = Object.hasOwn(programs, what) ? programs[what] : undefined;
+if (!/^\d+(?:\.\d+){0,2}$/.test(version) || program === undefined) {
+  console.error('NODE_VERSION=<26, or 26.10.0> npm run on-node -- tests|benches [arguments]');
+  process.exit(2);
+}
+const node = installed(version);
+// What a test starts by name is the same Node.js.
+const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) };
+run(node, ['--version'], env);
+run(node, ['--disable-warning=ExperimentalWarning', ...program, ...words], env);
