@@ -33,7 +33,7 @@ export function fileToken(path: string, options: FileTokenOptions = {}): TokenFu
       return last;
     } catch (error) {
       if (last !== undefined) return last;
-      throw unreadable(error, path);
+      throw unreadable(error);
     } finally {
       reading = undefined;
     }
@@ -46,10 +46,7 @@ export function fileToken(path: string, options: FileTokenOptions = {}): TokenFu
   };
 }
 
-function unreadable(error: unknown, path: string): InvalidInput {
-  if (error instanceof InvalidInput) return new InvalidInput(error.code, `${error.message} (${path})`);
-  return new InvalidInput(
-    'token_unreadable',
-    `The token file cannot be read: ${systemCodeOf(error) ?? 'unknown'}, ${path}`,
-  );
+function unreadable(error: unknown): InvalidInput {
+  if (error instanceof InvalidInput) return error;
+  return new InvalidInput('token_unreadable', `The token file cannot be read: ${systemCodeOf(error) ?? 'unknown'}`);
 }

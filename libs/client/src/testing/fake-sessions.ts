@@ -86,7 +86,7 @@ export class FakeSessions {
   }
 
   stream(headers: IncomingHttpHeaders | FakeRequest['headers'], response: ServerResponse): void {
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
     response.write('retry: 100\n\n');
     this.#streams.add(response);
     response.on('close', () => void this.#streams.delete(response));
