@@ -49,12 +49,20 @@ describe('callers with client certificates', () => {
 
   const ask = (
     client: TestCertificate | undefined,
-    { path = SESSION, token, ...tls }: { path?: string; token?: string } & AgentOptions = {},
+    {
+      path = SESSION,
+      token,
+      prefer = 'wait=5',
+      ...tls
+    }: { path?: string; token?: string; prefer?: string } & AgentOptions = {},
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const identity = client === undefined ? {} : { cert: client.cert, key: client.key };
       const agent = new Agent({ ca: authority.cert, ...identity, ...tls });
-      const headers = { prefer: 'wait=5', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
+      const headers = {
+        ...(prefer === '' ? {} : { prefer }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      };
       request(broker.url + path, { agent, headers }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -151,6 +159,18 @@ describe('callers with client certificates', () => {
       const hidden = await ask(checkout, { path: '/v1/merchants/hidden/session', token: TOKENS.checkout });
       expect(hidden.status).toBe(403);
     });
+  });
+
+  it('are told to come by TLS alone, once in each answer, whether the framework makes it or not', async () => {
+    for (const prefer of ['wait=5', '']) {
+      const { status, headers } = await ask(checkout, { prefer });
+      expect([prefer, status, headers['strict-transport-security']]).toEqual([
+        prefer,
+        200,
+        'max-age=31536000; includeSubDomains',
+      ]);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
   });
 
   it('need TLS 1.2 at least', async () => {

@@ -1,7 +1,11 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CliProcess, runCli } from './cli-process.js';
+
+const ROOT = join(import.meta.dirname, '..', '..');
 
 describe('the built command line', () => {
   let folder: string;
@@ -53,6 +57,29 @@ describe('the built command line', () => {
   it('shows no stack trace and reads nothing but what it was given', async () => {
     const { err } = await runCli('keys', 'check', folder);
     expect(err.split('\n').filter(Boolean)).toHaveLength(1);
+  });
+
+  it('has the name and the version of the package, whose command it is', async () => {
+    const { bin, version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(bin).toEqual({ 'session-broker': 'dist/apps/cli/src/main.js' });
+    expect(await runCli('--version')).toEqual({ code: 0, out: `${String(version)}\n`, err: '' });
+    expect((await runCli('--help')).out).toMatch(/^Usage: session-broker /);
+    expect(await readFile(join(ROOT, 'dist/apps/cli/src/main.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it('prints a command that makes a JWK of a key in PEM, and does so', async () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+    const pem = join(folder, "the shop's key.pem");
+    await writeFile(pem, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+    const { code, err } = await runCli('keys', 'check', pem);
+    expect(code).toBe(2);
+    const command = /convert it: (session-broker .*)$/m.exec(err)?.[1] ?? '';
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/apps/cli/src/main.js" "$@"\n`;
+    await writeFile(join(folder, 'session-broker'), script, { mode: 0o700 });
+    execFileSync('sh', ['-c', command], { stdio: 'ignore', env: { PATH: `${folder}:/usr/bin:/bin` } });
+    expect((await runCli('keys', 'check', join(folder, "the shop's key.jwk.json"), '--expect', 'private')).code).toBe(
+      0,
+    );
   });
 
   it('ends quietly when the reader of its output leaves', async () => {

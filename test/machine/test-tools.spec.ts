@@ -60,7 +60,7 @@ describe('the list of what tests need', () => {
   });
 
   it('has nothing that no suite names, but for what only .ci/run starts', () => {
-    const files = ['libs', 'test'].flatMap((part) =>
+    const files = ['apps', 'libs', 'test'].flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: 'utf8' }).map((file) => join(root, part, file)),
     );
     const texts = files.filter((file) => file.endsWith('.ts') && !file.includes('/machine/'));

@@ -4,7 +4,7 @@ import type { BrokerConfiguration, ConfigurationSource } from '#libs/configurati
 import type { LogLevel } from '#libs/telemetry';
 import { BrokerModule } from './broker.module.js';
 import { ConfigurationInForce } from './configuration/configuration-in-force.js';
-import { serveOpenApi } from './docs/open-api.js';
+import { serveDocumentation } from './docs/documentation-pages.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
 import { drain, guardServer, listen, returnMemory } from '#libs/edge';
@@ -73,7 +73,7 @@ async function createApp({
     createHttpAdapter(http.tls),
     { logger: new NestLogger(options.logger), abortOnError: false, bodyParser: false },
   );
-  if (http.docs) serveOpenApi(app);
+  if (http.docs) serveDocumentation(app);
   await app.init();
   return app;
 }

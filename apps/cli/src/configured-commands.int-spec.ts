@@ -16,13 +16,19 @@ describe('cli commands that read a configuration', () => {
   let calls: string[];
   let out: string[];
   let err: string[];
+  let environment: Record<string, string>;
 
   const cli = (...args: string[]): Promise<number> => {
     out = [];
     err = [];
     const terminal = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) };
     const signal = new AbortController().signal;
-    return runCli(args, { terminal, environment: { SHOP_TIMEOUT: '5s' }, signal, clock: new SystemClock() });
+    return runCli(args, {
+      terminal,
+      environment: { SHOP_TIMEOUT: '5s', ...environment },
+      signal,
+      clock: new SystemClock(),
+    });
   };
   const config = (): string => join(folder, 'broker.yaml');
   const json = (): Record<string, unknown> => JSON.parse(out.join('\n')) as Record<string, unknown>;
@@ -46,6 +52,7 @@ merchants:
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'cli-config-'));
     calls = [];
+    environment = {};
     gateway = await LoopbackServer.http((request, response) => {
       calls.push(`${request.method} ${request.url}`);
       answer(request, response);
@@ -65,6 +72,45 @@ merchants:
       expect(out.join('\n')).toMatch(/is valid[^]*merchants +1 \(shop\)/);
       expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.ok);
       expect(json()).toMatchObject({ ok: true, kind: 'broker', merchants: ['shop'], store: 'memory' });
+    });
+
+    describe('without the secrets of the environment', () => {
+      const withVariable = (yaml: string): string => yaml.replace(/serviceCode: .*/, 'serviceCode: "${SHOP_CODE}"');
+
+      it('looks at the rest, says what it has not looked at, and ends with the code for that', async () => {
+        await writeConfig(withVariable);
+        expect(await cli('config', 'check', config())).toBe(exitCodes.incomplete);
+        expect(out.join('\n').split('\n')).toEqual([
+          `${config()} is right in its structure; not looked at:`,
+          '  merchants[0].serviceCode: the environment variable SHOP_CODE is not set',
+        ]);
+        expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.incomplete);
+        expect(json()).toMatchObject({ unset: [{ path: 'merchants[0].serviceCode', variable: 'SHOP_CODE' }] });
+      });
+
+      it('finds what is wrong all the same, in settings and in files, and only that', async () => {
+        await writeConfig((yaml) => withVariable(yaml).replace('port: 8080', 'port: many'));
+        await rm(join(folder, 'client.json'));
+        expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
+        expect(json()).toMatchObject({
+          error: { faults: [{ path: 'http.port' }, { path: 'merchants[0].clientKeyFiles[0]' }] },
+        });
+      });
+
+      it('needs no file either for the structure alone, and is done then', async () => {
+        await writeConfig(withVariable);
+        await rm(join(folder, 'client.json'));
+        expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.ok);
+        expect(out.join('\n')).toContain('  merchants[0].clientKeyFiles[0]: a secret file, not read');
+      });
+    });
+
+    it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
+      expect(await cli('config', 'check')).toBe(exitCodes.usage);
+      expect(err.join('\n')).toContain('BROKER_CONFIG');
+      environment = { BROKER_CONFIG: config() };
+      expect(await cli('config', 'check')).toBe(exitCodes.ok);
+      expect(await cli('simulate', '--for', '1h', '--json')).toBe(exitCodes.ok);
     });
 
     it('shows no key of a certificate, to people or to programs', async () => {

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { SystemClock } from '#libs/clock';
 import { runCli } from './program.js';
 import type { Terminal } from './terminal.js';

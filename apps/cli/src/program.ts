@@ -1,6 +1,8 @@
-import { Command, CommanderError, Option } from 'commander';
+import { VERSION } from '#libs/program';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SimulateOptions } from './commands/simulate.js';
+import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
 import { type Report, report } from './report.js';
@@ -20,8 +22,9 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   const run: Run = async ({ json = false }, work) => {
     exitCode = await report({ terminal, json }, work);
   };
-  const program = new Command('cli')
+  const program = new Command(PROGRAM)
     .description('Keys, configuration and sessions of the session broker.')
+    .version(VERSION, '--version', 'print the version')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -33,6 +36,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
   addHealth(program, { run, context });
+  addCompletion(program, run);
   addDemo(program, {
     context,
     ended: (code) => {
@@ -85,21 +89,33 @@ interface Wiring {
   readonly context: CommandContext;
 }
 
+/** Given, or named by the environment as for the broker itself. */
+const configOption = ({ environment }: CommandContext, description = 'configuration of the broker'): Option =>
+  new Option('--config <file>', `${description}; BROKER_CONFIG when absent`)
+    .default(environment['BROKER_CONFIG'], 'BROKER_CONFIG')
+    .makeOptionMandatory();
+
 function addConfig(program: Command, { run, context }: Wiring): void {
   const config = program.command('config').description('look at a configuration file');
   verb(
     config,
-    'check <file>',
-    'read the file of a broker or an egress as they do; list every fault with its path',
-  ).action((file: string, options: { json?: true }) =>
-    run(options, async () => (await import('./commands/config-check.js')).configCheck({ file }, context)),
-  );
+    'check [file]',
+    'read the file of a broker or an egress as they do; list every fault with its path; BROKER_CONFIG when absent',
+  )
+    .option('--structure', 'the structure alone: no variable has to be set, and no other file is read')
+    .action((given: string | undefined, options: { structure?: true; json?: true }, command: Command) => {
+      const file = given ?? context.environment['BROKER_CONFIG'];
+      if (file === undefined) return command.error('error: name the file, or set BROKER_CONFIG');
+      return run(options, async () =>
+        (await import('./commands/config-check.js')).configCheck({ ...options, file }, context),
+      );
+    });
 }
 
 function addSession(program: Command, { run, context }: Wiring): void {
   const session = program.command('session').description('try the gateway by hand');
   verb(session, 'create', 'make one real create-session call; it can end the session that payments use now')
-    .requiredOption('--config <file>', 'configuration of the broker')
+    .addOption(configOption(context))
     .requiredOption('--merchant <id>', 'merchant in it')
     .option('--show-secrets', 'print the tokens too')
     .option('--yes', 'go on for a merchant of the production environment')
@@ -110,7 +126,7 @@ function addSession(program: Command, { run, context }: Wiring): void {
 
 function addDoctor(program: Command, { run, context }: Wiring): void {
   verb(program, 'doctor', 'check a configuration against the world: files, keys, store, gateway, this machine')
-    .option('--config <file>', 'configuration of the broker')
+    .option('--config <file>', 'configuration of the broker; BROKER_CONFIG when absent, and --egress too')
     .option('--egress <file>', 'configuration of an egress instead: its files, broker, keys and gateway')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
     .option(
@@ -123,7 +139,9 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
     .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
     .option('--recipient-key <file...>', 'with --discover: public keys to try first')
-    .action((options: Partial<DoctorOptions> & { egress?: string; json?: true }, command: Command) => {
+    .action((given: Partial<DoctorOptions> & { egress?: string; json?: true }, command: Command) => {
+      const byEnvironment = given.egress === undefined ? context.environment['BROKER_CONFIG'] : undefined;
+      const options = { ...given, ...(byEnvironment !== undefined && { config: given.config ?? byEnvironment }) };
       const { config, egress } = options;
       if ((config === undefined) === (egress === undefined)) command.error('give --config or --egress, one of the two');
       const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
@@ -142,7 +160,7 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     'simulate',
     'play the renewals of a configuration on virtual time, against a gateway that behaves as the options say',
   )
-    .requiredOption('--config <file>', 'configuration of the broker; the files that it names are not read')
+    .addOption(configOption(context, 'configuration of the broker; the files that it names are not read'))
     .option('--merchant <id>', 'only this one')
     .option('--lifetime <duration>', 'of the sessions; session.fallbackLifetime when absent')
     .option('--latency <duration>', 'of a create call, on average', '300ms')
@@ -168,6 +186,14 @@ function addHealth(program: Command, { run, context }: Wiring): void {
       return health({ url: url ?? LIVENESS_URL }, context);
     }),
   );
+}
+
+function addCompletion(program: Command, run: Run): void {
+  verb(program, 'completion', 'print the script by which a shell completes this command line')
+    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .action((shell: Shell, options: { json?: true }) =>
+      run(options, async () => (await import('./commands/completion.js')).completion(shell, program)),
+    );
 }
 
 interface DemoWiring {

@@ -8,18 +8,14 @@ export type {
 } from './broker-configuration.js';
 export type { ParsedEgressConfiguration } from './egress-kind.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
+export { checkConfiguration } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
-export {
-  type AnyConfiguration,
-  loadAnyConfiguration,
-  loadConfiguration,
-  loadEgressConfiguration,
-  readConfiguration,
-} from './load-configuration.js';
+export { type AnyConfiguration, loadAnyConfiguration } from './load-configuration.js';
+export { loadConfiguration, loadEgressConfiguration, readConfiguration } from './load-configuration.js';
 export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';

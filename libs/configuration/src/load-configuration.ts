@@ -44,10 +44,14 @@ export type AnyConfiguration =
 /** `loadConfiguration` or `loadEgressConfiguration`, as the file itself says by its root member `egress`. */
 export async function loadAnyConfiguration(file: string, environment: Environment): Promise<AnyConfiguration> {
   const content = await readYamlFile(file, environment);
-  const isEgress = typeof content.tree === 'object' && Object.hasOwn(content.tree, 'egress');
-  return isEgress
+  return isEgressFile(content)
     ? { kind: 'egress', configuration: await load(egressKind, file, content) }
     : { kind: 'broker', configuration: await load(brokerKind, file, content) };
+}
+
+/** Whether a file says by its root member that it is for an egress. */
+export function isEgressFile({ tree }: YamlContent): boolean {
+  return typeof tree === 'object' && Object.hasOwn(tree, 'egress');
 }
 
 /** @throws ConfigurationError when the file cannot be read; what is wrong in it is not thrown yet */

@@ -26,13 +26,13 @@ export interface Examined<Settings> {
  */
 export function examine<Settings extends object>(
   { settings, rule }: Pick<ConfigurationKind<Settings, unknown, unknown>, 'settings' | 'rule'>,
-  { tree, placeholders, places, faults }: YamlContent,
+  { tree, placeholders, places, faults, unset }: YamlContent,
 ): Examined<Settings> {
   if (tree === undefined) return { settings: {} as Loose<Settings>, files: [], faults, places };
   const checked = checkSettings(tree, settings, placeholders);
   const own = withoutFollowers([...faults, ...checked.faults]);
   // What settings say against each other follows from what was left out.
-  const between = own.length < MAX_FAULTS_FOUND ? notCausedBy(own, rule(checked.settings)) : [];
+  const between = own.length < MAX_FAULTS_FOUND ? notCausedBy([...own, ...unset], rule(checked.settings)) : [];
   return {
     settings: checked.settings,
     files: inOrderOf(places, checked.files),

@@ -29,6 +29,13 @@ export interface YamlContent {
   /** Every path of the file, with its place in the order of the file. */
   readonly places: ReadonlyMap<string, number>;
   readonly faults: readonly Fault[];
+  /** Values that need a variable which is not set; each is among the faults, too. */
+  readonly unset: readonly UnsetVariable[];
+}
+
+/** A value that could not be looked at, and why. */
+export interface UnsetVariable extends Fault {
+  readonly variable: string;
 }
 
 /**
@@ -46,7 +53,7 @@ export function readYaml(text: string, environment: Environment): YamlContent {
   if (!isMap(document.contents)) return refused('must be a YAML mapping with the settings at its top level');
   const reader = new TreeReader(document, environment);
   const tree = reader.read(document.contents, '', 0);
-  return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults };
+  return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults, unset: reader.unset };
 }
 
 function refused(problem: string): YamlContent {
@@ -54,7 +61,7 @@ function refused(problem: string): YamlContent {
 }
 
 function nothing(faults: readonly Fault[]): YamlContent {
-  return { tree: undefined, placeholders: new Set(), places: new Map(), faults };
+  return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
 }
 
 function parse(text: string, lineCounter: LineCounter): Document | undefined {
@@ -97,6 +104,7 @@ function isNameLike(key: string): boolean {
 /** Turns the parsed nodes into plain values; everything that YAML can say and a setting cannot be is a fault. */
 class TreeReader {
   readonly faults: Fault[] = [];
+  readonly unset: UnsetVariable[] = [];
   readonly placeholders = new Set<string>();
   readonly places = new Map<string, number>();
   readonly #document: Document;
@@ -169,7 +177,8 @@ class TreeReader {
 
   #readText(value: string, path: string): Tree {
     const result = interpolate(value, this.#environment);
-    if (result.kind === 'fault') return this.#fault(path, result.problem);
+    if (result.kind === 'unset') this.unset.push({ path, problem: result.problem, variable: result.variable });
+    if (result.kind !== 'text') return this.#fault(path, result.problem);
     this.#characters += result.text.length;
     if (result.text.length > MAX_TEXT_LENGTH) return this.#fault(path, `is longer than ${MAX_TEXT_LENGTH} characters`);
     if (this.#characters > MAX_TEXT_IN_ALL) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from './api-decorators.js';
 
 interface GenerationDocument {
   readonly description: string;

@@ -1,13 +1,33 @@
-import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import * as swagger from '@nestjs/swagger';
 import { withHeaders } from './answer-headers.js';
+import { applyDescriptions } from './api-decorators.js';
+import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
 
-export const OPEN_API_PATH = '/openapi.json';
-export const DOCS_PATH = '/docs';
+@Module({})
+class PagesModule {}
+
+/** An app that has the contract and the pages to read it, and listens nowhere: requests are handed to its server. */
+export async function documentationOf(app: NestFastifyApplication): Promise<NestFastifyApplication> {
+  const pages = await NestFactory.create<NestFastifyApplication>(PagesModule, new FastifyAdapter(), {
+    logger: false,
+    abortOnError: false,
+  });
+  swagger.SwaggerModule.setup(DOCS_PATH, pages, () => openApiDocument(app), {
+    jsonDocumentUrl: OPEN_API_PATH,
+    yamlDocumentUrl: '',
+  });
+  await pages.init();
+  await pages.getHttpAdapter().getInstance().ready();
+  return pages;
+}
 
 /** The contract, generated from the controllers. */
-export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
-  const document = new DocumentBuilder()
+function openApiDocument(app: NestFastifyApplication): swagger.OpenAPIObject {
+  applyDescriptions(swagger);
+  const document = new swagger.DocumentBuilder()
     .setTitle('Session broker')
     .setDescription(
       'The current technical session of each merchant, kept fresh for every service that needs it. Every answer has ' +
@@ -22,17 +42,5 @@ export function openApiDocument(app: NestFastifyApplication): OpenAPIObject {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addBearerAuth()
     .build();
-  return withHeaders(SwaggerModule.createDocument(app, document));
-}
-
-/** Serves the contract and pages to read it. They hold no secret and need no credential; built on the first request. */
-export function serveOpenApi(app: NestFastifyApplication): void {
-  SwaggerModule.setup(DOCS_PATH, app, () => openApiDocument(app), {
-    jsonDocumentUrl: OPEN_API_PATH,
-    yamlDocumentUrl: '',
-  });
-}
-
-export function isDocumentation(path: string): boolean {
-  return path === OPEN_API_PATH || path === DOCS_PATH || path.startsWith(`${DOCS_PATH}/`);
+  return withHeaders(swagger.SwaggerModule.createDocument(app, document));
 }

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from './api-decorators.js';
 
 /** RFC 9457. */
 export class ProblemDocument {

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiParam, ApiQuery, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam, ApiQuery, ApiResponse, schemaPathOf } from './api-decorators.js';
 import { MERCHANT_ID } from '#libs/configuration';
 import { CHALLENGE, type Headers, NO_STORE, RETRY_AFTER, SCOPE_CHALLENGE } from './answer-headers.js';
 import { ProblemDocument } from './problem-document.js';
@@ -26,7 +26,7 @@ const PROBLEMS = {
 
 /** The refusals of a route, each as problem details (RFC 9457). */
 export function Problems(...statuses: readonly (keyof typeof PROBLEMS)[]): MethodDecorator {
-  const content = { 'application/problem+json': { schema: { $ref: getSchemaPath(ProblemDocument) } } };
+  const content = { 'application/problem+json': { schema: { $ref: schemaPathOf(ProblemDocument) } } };
   const responses = statuses.map((status) => {
     const { description, headers = {} }: RefusalDocument = PROBLEMS[status];
     return ApiResponse({ status, content, description, headers: { ...NO_STORE, ...headers } });

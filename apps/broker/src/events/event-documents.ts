@@ -1,4 +1,4 @@
-import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiProperty, schemaPathOf } from '../docs/api-decorators.js';
 import { GenerationProperty } from '../docs/generation-property.js';
 import { SessionDocument } from '../sessions/session-document.js';
 import { HandoverNotice } from './handover-notice.js';
@@ -25,7 +25,7 @@ export class HandoverEventDocument {
 }
 
 const EVENTS: { $ref: string }[] = [SessionEventDocument, HandoverEventDocument].map((event) => ({
-  $ref: getSchemaPath(event),
+  $ref: schemaPathOf(event),
 }));
 
 /** A stream is the sequence of its events, as in later versions of OpenAPI. */

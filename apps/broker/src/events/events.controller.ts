@@ -7,7 +7,7 @@ import {
   ApiQuery,
   ApiResponse,
   ApiTags,
-} from '@nestjs/swagger';
+} from '../docs/api-decorators.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';

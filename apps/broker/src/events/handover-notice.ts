@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../docs/api-decorators.js';
 import { GenerationProperty } from '../docs/generation-property.js';
 
 /** What a participant is told of a renewal that is about to begin, or that came to nothing. */

@@ -1,5 +1,5 @@
 import { Body, Controller, Header, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import { SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { NO_STORE } from '../docs/answer-headers.js';

@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { Matches } from 'class-validator';
+import { ApiProperty } from '../docs/api-decorators.js';
+import { Matches } from '../http/body-rules.js';
 import { GenerationProperty } from '../docs/generation-property.js';
 import { IsGeneration } from '../http/is-generation.js';
 

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest, preParsingAsyncHookHandler } from
 import type { HttpTls } from '#libs/configuration';
 import type { Authenticator } from '../auth/authenticator.service.js';
 import { setCaller } from '../auth/caller.js';
-import { DOCS_PATH, isDocumentation } from '../docs/open-api.js';
+import { DOCS_PATH, isDocumentation } from '../docs/documentation-paths.js';
 import {
   answerClientError,
   edgeHeaders,

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsInt, Max, Min } from 'class-validator';
+import { IsInt, Max, Min } from './body-rules.js';
 
 const GENERATION = { message: 'must be a whole number from 1 to 9007199254740991' };
 

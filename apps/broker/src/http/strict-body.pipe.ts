@@ -1,6 +1,6 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { validateSync, type ValidationError } from 'class-validator';
+import { type ValidationError, Validator } from './body-rules.js';
 import { BrokerError } from '#libs/errors';
 
 type BodyClass<Body> = new () => Body;
@@ -8,6 +8,8 @@ type BodyClass<Body> = new () => Body;
 /** An unknown member is the caller's text: it is repeated only when it looks like a name. */
 const NAME_LIKE = /^[A-Za-z]\w{0,31}$/;
 const MAX_FAULTS = 5;
+
+const validator = new Validator();
 
 /**
  * Checks a JSON body against its class: nothing is converted, nothing unknown is accepted, and every fault is named by
@@ -26,7 +28,7 @@ export class StrictBody<Body extends object> implements PipeTransform<unknown, B
     if (typeof body !== 'object' || body === null || Array.isArray(body))
       throw refusal('the body must be a JSON object');
     const instance = plainToInstance(this.#type, body, { enableImplicitConversion: false });
-    const errors = validateSync(instance, {
+    const errors = validator.validateSync(instance, {
       whitelist: true,
       forbidNonWhitelisted: true,
       forbidUnknownValues: true,

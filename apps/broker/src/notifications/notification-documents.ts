@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsObject, IsString } from 'class-validator';
+import { ApiProperty } from '../docs/api-decorators.js';
+import { IsObject, IsString } from '../http/body-rules.js';
 import { NOTIFICATION_KINDS, type NotificationKind } from './notification-content.js';
 
 const HEADER_VALUE = { oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };

@@ -1,5 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsObject, IsString, ValidateIf } from 'class-validator';
+import { ApiProperty } from '../docs/api-decorators.js';
+import { IsIn, IsObject, IsString, ValidateIf } from '../http/body-rules.js';
 import { GenerationProperty } from '../docs/generation-property.js';
 import { MAX_JWE_BYTES } from './payload-bounds.js';
 import { type Encoding, ENCODINGS } from './payload-text.js';

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../docs/api-decorators.js';
 import { sharedFailureKinds } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';
 

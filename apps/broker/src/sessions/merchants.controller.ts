@@ -1,5 +1,5 @@
 import { Controller, Get, Param, Req } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyRequest } from 'fastify';
 import { toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../docs/api-decorators.js';
 import { toRfc3339 } from '#libs/clock';
 import type { Session } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Requires } from '../auth/access.js';
 import { FORWARDED_HEADERS } from '../docs/answer-headers.js';

@@ -1,5 +1,5 @@
 import { Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
-import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';

@@ -1,26 +1,35 @@
 import {
   type BrokerConfiguration,
+  checkConfiguration,
   type EgressConfiguration,
   loadAnyConfiguration,
   writtenAddress,
 } from '#libs/configuration';
+import { exitCodes } from '../exit-codes.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
 interface ConfigCheckOptions {
   readonly file: string;
+  /** Neither the environment nor a named file has to be there. */
+  readonly structure?: true;
 }
 
 /** What a valid file sets up, in lines for people and in members for programs. */
+type PartlyChecked = Awaited<ReturnType<typeof checkConfiguration>>;
 type Summary = Pick<Report, 'lines' | 'json'>;
 
 const MAX_NAMES = 10;
 
 /**
- * Reads the configuration of a broker or of an egress, and every file that it names, with their own reader.
+ * Reads the configuration of a broker or of an egress, and every file that it names, with their own reader. Where
+ * variables are not set, the rest is looked at, and the report is incomplete.
  * @throws ConfigurationError with every fault, each with its path in the file
  */
-export async function configCheck({ file }: ConfigCheckOptions, { environment }: CommandContext): Promise<Report> {
+export async function configCheck(options: ConfigCheckOptions, { environment }: CommandContext): Promise<Report> {
+  const { file, structure = false } = options;
+  const partly = await checkConfiguration(file, { environment, readsFiles: !structure });
+  if (structure || partly.unset.length > 0) return partReport(options, partly);
   const loaded = await loadAnyConfiguration(file, environment);
   const { lines, json } =
     loaded.kind === 'egress' ? summaryOfEgress(loaded.configuration) : summaryOfBroker(loaded.configuration);
@@ -28,6 +37,23 @@ export async function configCheck({ file }: ConfigCheckOptions, { environment }:
     lines: [`${file} is valid`, ...lines],
     json: { file, kind: loaded.kind, ...json },
     warnings: loaded.configuration.warnings.map(({ path, problem }) => `${path}: ${problem}`),
+  };
+}
+
+function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unread }: PartlyChecked): Report {
+  return {
+    lines: [
+      `${file} is right in its structure; not looked at:`,
+      ...unset.map(({ path, variable }) => `  ${path}: the environment variable ${variable} is not set`),
+      ...unread.map(({ path, content }) => `  ${path}: ${content === 'secret' ? 'a secret file' : 'a file'}, not read`),
+    ],
+    json: {
+      file,
+      kind,
+      unset: unset.map(({ path, variable }) => ({ path, variable })),
+      unread: unread.map(({ path, content }) => ({ path, content })),
+    },
+    exitCode: structure ? exitCodes.ok : exitCodes.incomplete,
   };
 }
 

@@ -1,0 +1,47 @@
+import type * as Swagger from '@nestjs/swagger';
+
+type Library = typeof Swagger;
+type Decorator = ClassDecorator & MethodDecorator & PropertyDecorator;
+type DecoratorName = Extract<keyof Library, `Api${string}`>;
+type OptionsOf<Name extends DecoratorName> = Library[Name] extends (...options: infer Options) => unknown
+  ? Options
+  : never;
+type Place = [target: object, property?: string | symbol, descriptor?: PropertyDescriptor];
+
+/** In the order in which they were written. */
+const written: ((library: Library) => void)[] = [];
+
+/**
+ * A decorator of the library that describes APIs, applied only when somebody asks for the contract: the library is a sixth
+ * of what a start would load, and most replicas are never asked.
+ */
+function described<Name extends DecoratorName>(name: Name): (...options: OptionsOf<Name>) => Decorator {
+  return (...options) =>
+    (...place: Place): void => {
+      written.push((library) => {
+        const decoratorOf = library[name] as unknown as (...options: OptionsOf<Name>) => (...place: Place) => void;
+        decoratorOf(...options)(...place);
+      });
+    };
+}
+
+/** Describes what was decorated, each thing once. */
+export function applyDescriptions(library: Library): void {
+  for (const apply of written.splice(0)) apply(library);
+}
+
+/** Where the contract has the document of a class. */
+export function schemaPathOf({ name }: { readonly name: string }): string {
+  return `#/components/schemas/${name}`;
+}
+
+export const ApiBearerAuth = described('ApiBearerAuth');
+export const ApiBody = described('ApiBody');
+export const ApiExtraModels = described('ApiExtraModels');
+export const ApiHeader = described('ApiHeader');
+export const ApiOperation = described('ApiOperation');
+export const ApiParam = described('ApiParam');
+export const ApiProperty = described('ApiProperty');
+export const ApiQuery = described('ApiQuery');
+export const ApiResponse = described('ApiResponse');
+export const ApiTags = described('ApiTags');

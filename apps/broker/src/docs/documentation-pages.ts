@@ -1,0 +1,24 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DOCS_PATH, OPEN_API_PATH } from './documentation-paths.js';
+
+/**
+ * Serves the contract and pages to read it. They hold no secret and need no credential. Built for the first request: what
+ * builds them is a sixth of the program, and most replicas are never asked.
+ */
+export function serveDocumentation(app: NestFastifyApplication): void {
+  const server = app.getHttpAdapter().getInstance();
+  let made: Promise<NestFastifyApplication> | undefined;
+  const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    made ??= import('./open-api.js').then(({ documentationOf }) => documentationOf(app));
+    const pages = await made;
+    // The headers of every answer, which nobody adds to one that is given elsewhere.
+    for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '');
+    reply.hijack();
+    pages.getHttpAdapter().getInstance().routing(request.raw, reply.raw);
+  };
+  for (const path of [OPEN_API_PATH, DOCS_PATH, `${DOCS_PATH}/*`]) server.get(path, handle);
+  server.addHook('onClose', async () => {
+    await (await made)?.close();
+  });
+}
