@@ -20,8 +20,11 @@ const assets = [
   ),
 ];
 
-/** `debug` colours its lines when this is there, and here it is for development alone. */
-const unwanted = ['**/node_modules/supports-color/**'];
+/**
+ * `debug` colours its lines when the first is there, and here it is for development alone. The second is compiled for one
+ * processor, where there is a compiler: docs/hsm.md says who adds it.
+ */
+const unwanted = ['**/node_modules/supports-color/**', '**/node_modules/pkcs11js/build/**'];
 
 /** The user of the image owns none of it, and a checkout may have been made for its owner's eyes only. */
 const READABLE = 0o644;

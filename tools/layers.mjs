@@ -11,12 +11,13 @@ export const libLayers = {
   clock: [],
   session: ['errors', 'clock'],
   jwe: ['errors'],
+  pkcs11: ['jwe', 'errors', 'clock'],
   tls: [],
   outbound: ['tls', 'errors', 'clock'],
   gateway: ['session', 'jwe', 'outbound', 'errors', 'clock'],
   store: ['session', 'jwe', 'tls', 'errors', 'clock'],
   telemetry: ['errors', 'clock'],
-  configuration: ['session', 'jwe', 'errors', 'clock'],
+  configuration: ['session', 'jwe', 'pkcs11', 'errors', 'clock'],
   program: ['errors'],
   edge: ['configuration', 'tls', 'errors', 'clock'],
   'status-page': ['session', 'errors', 'clock'],
@@ -27,7 +28,7 @@ export const libLayers = {
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
   broker: [...everyLib, 'program', 'edge', 'status-page'],
-  cli: [...everyLib, 'program'],
+  cli: [...everyLib, 'pkcs11', 'program'],
   egress: ['client', 'jwe', 'outbound', 'program', 'edge', 'configuration', 'telemetry', 'errors', 'clock'],
   sandbox: ['telemetry', 'errors', 'clock'],
 };
@@ -57,6 +58,7 @@ export const brokerFeatures = {
 
 /** The only places that may import an outside library. A change of that library then touches one folder. */
 export const soleImporters = {
+  pkcs11js: ['libs/pkcs11'],
   jose: ['libs/jwe', 'libs/client', 'apps/broker/src/auth'],
   'lru-cache': ['apps/broker/src/auth'],
   undici: ['libs/outbound'],
@@ -104,9 +106,10 @@ export const builtinHomes = {
   },
   files: {
     modules: ['fs', 'fs/promises'],
-    // The client reads the one file that holds its caller's token.
+    // The client reads the one file that holds its caller's token, and the tokens' process those that hold a PIN.
     homes: [
       'libs/configuration',
+      'libs/pkcs11',
       'libs/telemetry',
       'libs/client',
       'libs/status-page',
@@ -116,7 +119,7 @@ export const builtinHomes = {
       'apps/cli',
     ],
   },
-  processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli'] },
+  processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli', 'libs/pkcs11'] },
   threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },
   loopholes: { modules: ['process', 'module', 'vm', 'inspector', 'repl'], homes: [] },
 };

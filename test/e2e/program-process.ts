@@ -48,6 +48,11 @@ export class ProgramProcess {
     return this.#ended;
   }
 
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error('the process did not start');
+    return this.#child.pid;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }

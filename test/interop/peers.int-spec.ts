@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { describeWith } from '#libs/testing';
 import { type ClientKey, generateClientKey, importClientKey, importServerKey, openJwe, sealJwe } from '#libs/jwe';
+import { inCustody } from './in-custody.js';
 import { payloadsFrom } from './payloads.js';
 import { joseCli } from './peers/jose-cli.js';
 import { jwcrypto } from './peers/jwcrypto.js';
@@ -43,6 +44,20 @@ function provesEachDirection(peer: Peer): void {
     async () => {
       const jwes = await peer.seal(payloads, publicJwk);
       const opened = await Promise.all(jwes.map((jwe) => openJwe(jwe, [clientKey])));
+      expectSame(
+        opened.map(({ plaintext }) => Buffer.from(plaintext)),
+        payloads,
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'seals what we open with a key that is kept elsewhere',
+    async () => {
+      const key = await inCustody(privateJwk);
+      const jwes = await peer.seal(payloads, publicJwk);
+      const opened = await Promise.all(jwes.map((jwe) => openJwe(jwe, [key])));
       expectSame(
         opened.map(({ plaintext }) => Buffer.from(plaintext)),
         payloads,

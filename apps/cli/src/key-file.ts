@@ -2,6 +2,7 @@ import { open, type FileHandle, unlink } from 'node:fs/promises';
 import { pemRemedy } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { importClientKey, importPaymentKey, type PublicJwk, thumbprintOf } from '#libs/jwe';
+import { namesToken, readTokenKeyFile } from '#libs/pkcs11';
 import { systemCodeOf } from './system-error.js';
 
 /** A P-384 JWK is under 1 KiB; more is some other file. */
@@ -31,6 +32,15 @@ export async function readKeyFile(path: string): Promise<KeyFile> {
     thumbprint: thumbprintOf(publicJwk),
     warnings: exposed ? [`${path} is a private key that other users of this machine can reach: chmod 600 ${path}`] : [],
   };
+}
+
+/**
+ * The public half and the place of a key that is kept in a token; undefined for a file that names none.
+ * @throws BrokerError `key_file_invalid` or `jwk_invalid`
+ */
+export async function readTokenKey(path: string): Promise<Awaited<ReturnType<typeof readTokenKeyFile>> | undefined> {
+  const jwk = parseJson(path, (await readBounded(path)).text);
+  return namesToken(jwk) ? readTokenKeyFile(jwk) : undefined;
 }
 
 /** The public key in the form that is handed to the bank (interface description, "Client key"). */

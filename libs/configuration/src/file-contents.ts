@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
+import { namesToken, openTokenKey } from '#libs/pkcs11';
 import { pemRemedy } from './pem-remedy.js';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
@@ -23,7 +24,15 @@ const MAX_TEXT_BYTES = 1_024;
 const MAX_KEY_SET_BYTES = 262_144;
 const MAX_CERTIFICATES_BYTES = 1_048_576;
 
+/** A private key, or a public one with the token that has its private half. */
 export const clientKey: ContentRule<ClientKey> = {
+  kind: 'secret',
+  maxBytes: MAX_KEY_BYTES,
+  read: (text, file) => imported({ text, file }, (jwk) => (namesToken(jwk) ? openTokenKey(jwk) : importClientKey(jwk))),
+};
+
+/** The egress opens with its own keys, which are nobody's at the bank. */
+export const aliasKey: ContentRule<ClientKey> = {
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
   read: (text, file) => imported({ text, file }, importClientKey),
@@ -116,7 +125,11 @@ async function imported<Key>({ text, file }: KeyFile, importKey: (jwk: unknown) 
   try {
     return { content: await importKey(json.content) };
   } catch (error) {
-    if (!(error instanceof BrokerError) || error.code !== 'jwk_invalid') throw error;
+    if (!(error instanceof BrokerError)) throw error;
+    if (error.code === 'client_key_unavailable') {
+      return { problem: `names a key in a token that cannot be used: ${error.detail ?? 'it does not say why'}` };
+    }
+    if (error.code !== 'jwk_invalid') throw error;
     return { problem: `names a key that is not acceptable: ${error.detail ?? 'it is not a JWK'}` };
   }
 }

@@ -11,7 +11,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
  * The parser takes in all requests of what it is given, and each costs some kilobytes: it is given no more than this at
  * a time, where a read from the network brings 64 KiB.
  */
-const MAX_PARSED_BYTES = 512;
+const MAX_PARSED_BYTES = 256;
 /** Requests sent in advance, on all connections: those that are parsed, and those that still are octets. */
 const MAX_WAITING_REQUESTS = 2_048;
 const MAX_HELD_BYTES = 16_777_216;

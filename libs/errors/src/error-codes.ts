@@ -80,6 +80,12 @@ export const errorCodes = {
     title: 'The body holds a card number in clear; nothing was sent',
   },
   jwe_not_opened: { status: 422, retryable: false, fault: 'caller', title: 'The JWE could not be opened' },
+  client_key_unavailable: {
+    status: 503,
+    retryable: true,
+    fault: 'dependency',
+    title: unavailableReasons.key_unavailable.caller,
+  },
   session_unavailable: {
     status: 503,
     retryable: true,

@@ -55,6 +55,11 @@ export const unavailableReasons = {
     page: 'The gateway answered with something that is not a session: does the bank have the right client key?',
     runbook: 'renewals-failing',
   },
+  key_unavailable: {
+    caller: 'The private key of the merchant cannot be used at the moment',
+    page: 'The token that keeps the private key does not work, so that no call is made; it is asked again every few seconds',
+    runbook: 'renewals-failing',
+  },
   cooled_down: {
     caller: 'A session was created for a rejection just now, and is rejected again',
     page: 'Consumers reject session after session',

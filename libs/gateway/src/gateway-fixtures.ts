@@ -1,5 +1,14 @@
 import { instantFromEpochMs } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey, importServerKey, sealJwe } from '#libs/jwe';
+import type { webcrypto } from 'node:crypto';
+import {
+  type ClientKey,
+  type ClientKeys,
+  FileClientKeys,
+  generateClientKey,
+  importClientKey,
+  importServerKey,
+  sealJwe,
+} from '#libs/jwe';
 import type { AnswerHeaders, GatewayAnswer } from './gateway-answer.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 
@@ -18,6 +27,16 @@ export async function aParty(): Promise<TestParty> {
   const seal = (content: unknown): Promise<string> =>
     sealJwe(content instanceof Uint8Array ? content : new TextEncoder().encode(JSON.stringify(content)), recipient);
   return { key: await importClientKey(privateJwk), privateJwk, publicJwk, seal };
+}
+
+/** What keeps the private key of a party, for whoever asks it for agreements. */
+export async function custodyOf({ privateJwk }: TestParty): Promise<ClientKeys> {
+  const { kty, crv, x, y, d } = privateJwk;
+  const jwk = { kty, crv, x, y, d } as webcrypto.JsonWebKey;
+  const agreement = await crypto.subtle.importKey('jwk', jwk, { name: 'ECDH', namedCurve: 'P-384' }, false, [
+    'deriveBits',
+  ]);
+  return new FileClientKeys(agreement);
 }
 
 /** The four members that the gateway sends of its key. */

@@ -5,6 +5,8 @@ import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { plusMs } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { clientKeyInCustody, type ClientKeys } from '#libs/jwe';
 import { GatewayFailure, type IssuedSession } from '#libs/session';
 import { FakeClock, LoopbackServer } from '#libs/testing';
 import { GatewayConnections } from './gateway-connections.js';
@@ -12,6 +14,7 @@ import {
   aMerchantGateway,
   aParty,
   AUTH_TOKEN,
+  custodyOf,
   DEVICE_ID,
   SERVICE_CODE,
   serverPublicOf,
@@ -173,6 +176,54 @@ describe('the create-session call', () => {
     const jwe = await bank.seal(sessionFields(bank));
     await serve(reply(200, JSON.stringify({ jwe })));
     expect(await failure()).toMatchObject({ kind: 'invalid_response', httpStatus: 200 });
+  });
+
+  describe('of a merchant whose key is kept elsewhere', () => {
+    const away = new BrokerError('client_key_unavailable', { detail: 'token_absent' });
+    const agreements: (BrokerError | undefined)[] = [];
+    let usual: TestParty;
+    const kept: ClientKeys = {
+      deriveSharedSecret: async (peer) => {
+        const failure = agreements.shift();
+        if (failure !== undefined) throw failure;
+        return (await custodyOf(usual)).deriveSharedSecret(peer);
+      },
+    };
+
+    beforeEach(async () => {
+      usual = merchant;
+      agreements.length = 0;
+      merchant = { ...usual, key: await clientKeyInCustody(usual.key.publicJwk, kept) };
+    });
+    afterEach(() => {
+      merchant = usual;
+    });
+
+    it('is not made while that cannot be used: nobody could open the answer, and the last session would be gone', async () => {
+      await serve(reply(200));
+      agreements.push(away);
+      const call = create();
+      await expect(call).rejects.toMatchObject({
+        code: 'client_key_unavailable',
+        kind: 'key_unavailable',
+        wasReached: false,
+        detail: 'token_absent',
+      });
+      expect(requests).toBe(0);
+    });
+
+    it('says so when that goes away before the answer has come', async () => {
+      const jwe = await usual.seal(sessionFields(bank));
+      await serve(reply(200, JSON.stringify({ jwe })));
+      agreements.push(undefined, away);
+      expect(await failure()).toMatchObject({ kind: 'key_unavailable', wasReached: true, httpStatus: 200 });
+    });
+
+    it('brings back a session', async () => {
+      const jwe = await usual.seal(sessionFields(bank));
+      await serve(reply(200, JSON.stringify({ jwe })));
+      expect((await create()).clientKeyThumbprint).toBe(usual.key.thumbprint);
+    });
   });
 
   it('is transient when nobody listens', async () => {

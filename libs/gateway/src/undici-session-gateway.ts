@@ -3,6 +3,7 @@ import { openJwe, type OpenedJwe } from '#libs/jwe';
 import {
   type CreateSessionRequest,
   GatewayFailure,
+  type GatewayFailureFacts,
   type IssuedSession,
   type SessionGateway,
   type Tracing,
@@ -36,11 +37,35 @@ export class UndiciSessionGateway implements SessionGateway {
     if (gateway === undefined) {
       throw new GatewayFailure({ kind: 'refused', detail: 'no gateway is configured for this merchant' });
     }
+    await assertOpenable(gateway);
     const request = await createSessionRequest(gateway);
     const tracing = this.#options.tracing ?? untraced;
     const answer = await tracing.step('gateway_call', () => callGateway(this.#options, { gateway, request, signal }));
     return tracing.step('open', () => issue(answer, gateway));
   }
+}
+
+/**
+ * A call whose answer cannot be opened would end the session that is served and give none: it is not made.
+ * @throws GatewayFailure `key_unavailable`
+ */
+async function assertOpenable({ clientKeys }: Pick<MerchantGateway, 'clientKeys'>): Promise<void> {
+  try {
+    await clientKeys[0]?.assertUsable();
+  } catch (error) {
+    if (!isKeyAway(error)) throw error;
+    throw keyUnavailable(error, { wasReached: false });
+  }
+}
+
+const isKeyAway = (error: unknown): error is BrokerError =>
+  error instanceof BrokerError && error.code === 'client_key_unavailable';
+
+function keyUnavailable(
+  error: BrokerError,
+  known: Pick<GatewayFailureFacts, 'wasReached' | 'requestId'>,
+): GatewayFailure {
+  return new GatewayFailure({ kind: 'key_unavailable', detail: error.detail ?? 'no more is known', ...known });
 }
 
 /** From the answer to the session in it: read, open, read, check. */
@@ -84,6 +109,7 @@ async function open({ jwe, marks }: SealedSession, keys: MerchantGateway['client
   try {
     return await openJwe(jwe, keys);
   } catch (error) {
+    if (isKeyAway(error)) throw keyUnavailable(error, marks);
     if (!(error instanceof BrokerError)) throw error;
     throw invalidResponse(
       marks,

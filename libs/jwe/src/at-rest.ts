@@ -25,8 +25,8 @@ const ONLY_AT_REST = {
 };
 
 /**
- * Seals a record for the store: JWE `dir` with A256GCM under a key that HKDF-SHA-256 (RFC 5869) derives from the
- * private scalar for this merchant and generation. The header repeats the binding and names the key by thumbprint.
+ * Seals a record for the store: JWE `dir` with A256GCM under a key that HKDF-SHA-256 (RFC 5869) derives for this
+ * merchant and generation from the private scalar, or from one agreement of a key that is kept elsewhere. The header repeats the binding and names the key by thumbprint.
  * @throws BrokerError `jwe_too_large` when the record is longer than 32 KiB
  */
 export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding: AtRestBinding): Promise<string> {
@@ -35,7 +35,7 @@ export async function sealAtRest(plaintext: Uint8Array, key: ClientKey, binding:
   }
   return new CompactEncrypt(plaintext)
     .setProtectedHeader({ ...expectedHeader(key, binding) })
-    .encrypt(await recordKey(key, binding, 'encrypt'));
+    .encrypt(await recordKey(clientHandlesOf(key).atRest, binding, 'encrypt'));
 }
 
 /**
@@ -49,10 +49,23 @@ export async function openAtRest(
   binding: AtRestBinding,
 ): Promise<Uint8Array | undefined> {
   const header = readHeader(jwe);
-  const key = keys.find((candidate) => isHeaderOf(header, candidate, binding));
-  if (key === undefined) return undefined;
+  // The same key may be given twice while it moves from a file into a token: each of the two has a root of its own.
+  for (const key of keys.filter((candidate) => isHeaderOf(header, candidate, binding))) {
+    const { atRest, atRestOfToken } = clientHandlesOf(key);
+    const opened = (await openUnder(jwe, atRest, binding)) ?? (await openUnder(jwe, await atRestOfToken?.(), binding));
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
+}
+
+async function openUnder(
+  jwe: string,
+  root: webcrypto.CryptoKey | undefined,
+  binding: AtRestBinding,
+): Promise<Uint8Array | undefined> {
+  if (root === undefined) return undefined;
   try {
-    return (await compactDecrypt(jwe, await recordKey(key, binding, 'decrypt'), ONLY_AT_REST)).plaintext;
+    return (await compactDecrypt(jwe, await recordKey(root, binding, 'decrypt'), ONLY_AT_REST)).plaintext;
   } catch {
     // The tag does not fit: the record was not written with the key. What exactly is wrong is never said.
     return undefined;
@@ -88,14 +101,12 @@ function isHeaderOf(
 }
 
 async function recordKey(
-  key: ClientKey,
+  root: webcrypto.CryptoKey,
   { merchant, generation }: AtRestBinding,
   usage: webcrypto.KeyUsage,
 ): Promise<webcrypto.CryptoKey> {
   // JSON quotes the merchant id, so no two bindings can run together into the same octets.
   const info = Buffer.from(JSON.stringify([LABEL, merchant, generation]), 'utf8');
   const derivation = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info };
-  return crypto.subtle.deriveKey(derivation, clientHandlesOf(key).atRest, { name: 'AES-GCM', length: 256 }, false, [
-    usage,
-  ]);
+  return crypto.subtle.deriveKey(derivation, root, { name: 'AES-GCM', length: 256 }, false, [usage]);
 }

@@ -1,8 +1,10 @@
 import { createECDH, type webcrypto } from 'node:crypto';
 import { ClientKey } from './client-key.js';
+import { agreedRoot } from './client-key-in-custody.js';
+import { FileClientKeys } from './file-client-keys.js';
 import { checkJwk, privateKeyRules, publicKeyRules, type RawJwk, refuseJwk } from './jwk-rules.js';
-import { CURVE, KEY_TYPE } from './profile.js';
-import type { PublicJwk } from './public-jwk.js';
+import { CURVE, KEY_TYPE, NODE_CURVE } from './profile.js';
+import { pointOf, type PublicJwk } from './public-jwk.js';
 import { RecipientKey } from './recipient-key.js';
 
 const ECDH = { name: 'ECDH', namedCurve: CURVE } as const;
@@ -23,7 +25,9 @@ export async function importClientKey(jwk: unknown): Promise<ClientKey> {
       importAgreement({ ...publicJwk, d: checked['d'] as string }, ['deriveBits']),
       crypto.subtle.importKey('raw', scalar, 'HKDF', false, ['deriveKey']),
     ]);
-    return new ClientKey(publicJwk, { agreement, atRest });
+    const custody = new FileClientKeys(agreement);
+    const atRestOfToken = (): Promise<webcrypto.CryptoKey> => agreedRoot(publicJwk, custody);
+    return new ClientKey(publicJwk, { custody, agreement, atRest, atRestOfToken });
   } finally {
     scalar.fill(0);
   }
@@ -69,13 +73,11 @@ async function importAgreement(
 }
 
 function checkPair(jwk: PublicJwk, scalar: Buffer): void {
-  const pair = createECDH('secp384r1');
+  const pair = createECDH(NODE_CURVE);
   try {
     pair.setPrivateKey(scalar);
   } catch {
     throw refuseJwk('"d" is out of range for P-384');
   }
-  const expected = pair.getPublicKey();
-  const given = Buffer.concat([Buffer.of(4), Buffer.from(jwk.x, 'base64url'), Buffer.from(jwk.y, 'base64url')]);
-  if (!expected.equals(given)) throw refuseJwk('"d" does not belong to "x" and "y"');
+  if (!pair.getPublicKey().equals(pointOf(jwk))) throw refuseJwk('"d" does not belong to "x" and "y"');
 }

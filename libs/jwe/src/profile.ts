@@ -5,6 +5,8 @@
  */
 export const KEY_TYPE = 'EC';
 export const CURVE = 'P-384';
+/** The same curve, as the runtime's own functions call it. */
+export const NODE_CURVE = 'secp384r1';
 export const KEY_USE = 'enc';
 export const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
 export const CONTENT_ENCRYPTION = 'A256GCM';

@@ -8,6 +8,11 @@ export interface PublicJwk {
   readonly y: string;
 }
 
+/** The point in its uncompressed form (SEC 1 section 2.3.3), 97 octets. */
+export function pointOf({ x, y }: PublicJwk): Buffer {
+  return Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+}
+
 /** The JWK thumbprint of RFC 7638 with SHA-256, in base64url: public, and the name of the key in logs and records. */
 export function thumbprintOf(jwk: PublicJwk): string {
   // Required members only, in lexicographic order, no white space (RFC 7638 section 3.2).

@@ -2,9 +2,11 @@ import { BrokerError, type ErrorCode } from '#libs/errors';
 
 /**
  * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` need a
- * person; `invalid_response` is an answer that is not a usable session; `aborted` is our own doing.
+ * person; `invalid_response` is an answer that is not a usable session; `key_unavailable`
+ * means that the merchant's private key cannot be used, so that an answer could not be opened; `aborted` is our own doing.
  */
-export type GatewayFailureKind = 'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'aborted';
+export type GatewayFailureKind =
+  'transient' | 'timeout' | 'refused' | 'revoked' | 'invalid_response' | 'key_unavailable' | 'aborted';
 
 /**
  * What came in place of an answer of the gateway, which therefore has no code of its own: a page of HTML, as a firewall or
@@ -18,6 +20,7 @@ const codeOf = {
   refused: 'gateway_refused',
   revoked: 'gateway_revoked',
   invalid_response: 'gateway_invalid_response',
+  key_unavailable: 'client_key_unavailable',
   aborted: 'shutting_down',
 } as const satisfies Record<GatewayFailureKind, ErrorCode>;
 

@@ -43,6 +43,7 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
     case 'transient':
     case 'timeout':
     case 'invalid_response':
+    case 'key_unavailable':
       return Math.max(askedForMs, backOffMs(attempt, random), outagePaceMs(attempt, random));
   }
 }

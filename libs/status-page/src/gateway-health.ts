@@ -30,7 +30,7 @@ interface Watched {
 
 /**
  * Which outcomes speak against the gateway. One that refuses a merchant or has revoked its access has answered; a
- * result that came after its lease had ended says nothing of the kind.
+ * result that came after its lease had ended says nothing of the kind, and neither does a key of ours that cannot be used.
  */
 const failedOf: Readonly<Record<RenewalOutcome, boolean | undefined>> = {
   success: false,
@@ -39,6 +39,7 @@ const failedOf: Readonly<Record<RenewalOutcome, boolean | undefined>> = {
   transient: true,
   timeout: true,
   invalid_response: true,
+  key_unavailable: undefined,
   lease_lost: undefined,
 };
 

@@ -125,7 +125,15 @@ export type StatusRenewal =
   | {
       readonly at: number;
       readonly generation: number;
-      readonly outcome: 'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
+      readonly outcome:
+        | 'success'
+        | 'transient'
+        | 'refused'
+        | 'revoked'
+        | 'invalid_response'
+        | 'key_unavailable'
+        | 'timeout'
+        | 'lease_lost';
       readonly trigger: 'startup' | 'schedule' | 'demand' | 'rejection' | 'operator';
       readonly durationMs: number;
       readonly code?: string;

@@ -17,6 +17,7 @@ const OUTCOMES = every<RenewalOutcome>({
   refused: true,
   revoked: true,
   invalid_response: true,
+  key_unavailable: true,
   timeout: true,
   lease_lost: true,
 });

@@ -21,6 +21,7 @@ import { storeClockCheck } from './checks/store-clock-check.js';
 import { storeConnectionCheck } from './checks/store-connection-check.js';
 import { storeRightsCheck } from './checks/store-rights-check.js';
 import { storeServerCheck } from './checks/store-server-check.js';
+import { tokensCheck } from './checks/tokens-check.js';
 import { type GatewayVisit, visitsOf, type VisitTools } from './gateway-visit.js';
 import type { LoadedConfiguration } from './loaded-configuration.js';
 import type { ProbeWishes } from './probes.js';
@@ -56,7 +57,9 @@ export function planChecks(plan: Plan): readonly Check[] {
   return [
     environmentCheck(machine, configuration?.http.maxWatchers ?? USUAL_WATCHERS),
     configurationCheck(loaded),
-    ...(loaded.files === undefined ? unknown(['files']) : [filesCheck({ ...plan, named: loaded.files })]),
+    ...(loaded.files === undefined
+      ? unknown(['files', 'tokens'])
+      : [filesCheck({ ...plan, named: loaded.files }), tokensCheck({ ...plan, named: loaded.files })]),
     ...(configuration === undefined ? unknown(namesOf(plan)) : known(plan, configuration)),
   ];
 }

@@ -2,7 +2,7 @@ import type { ClientKey, RecipientKey } from '#libs/jwe';
 import {
   bearerToken,
   certificates,
-  clientKey,
+  aliasKey,
   type FileName,
   fileOf,
   privateKey,
@@ -204,7 +204,7 @@ export class EgressSettings {
   @texts(
     "Private JWKs of the egress's own, newest first, never a merchant's: alias sessions are made from them. " +
       'Needed when a client has an alias.',
-    fileOf(clientKey),
+    fileOf(aliasKey),
     0,
   )
   readonly aliasKeyFiles: readonly FileName<ClientKey>[] = [];

@@ -150,7 +150,7 @@ export class MerchantSettings {
   readonly serviceCodeFile?: FileName<string>;
 
   @texts(
-    'Private JWKs, newest first: the first is in use, the rest only open. Never shared between production and test.',
+    'Private JWKs, or public ones that name an HSM; newest first: the first is in use, the rest only open. Never shared between production and test.',
     fileOf(clientKey),
     1,
   )

@@ -7,7 +7,7 @@ export type RenewalTrigger = 'startup' | 'schedule' | 'demand' | 'rejection' | '
 
 /** How an attempt that called the gateway ended. */
 export type RenewalOutcome =
-  'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'timeout' | 'lease_lost';
+  'success' | 'transient' | 'refused' | 'revoked' | 'invalid_response' | 'key_unavailable' | 'timeout' | 'lease_lost';
 
 /**
  * How the wait of a hand-over ended. `nobody` takes part; all are `ready`; the time was up (`limit`); somebody needs the

@@ -1,5 +1,5 @@
 import { SystemClock } from '#libs/clock';
-import { type ClientKey, generateClientKey, importClientKey } from '#libs/jwe';
+import { type ClientKey, clientKeyInCustody, FileClientKeys, generateClientKey, importClientKey } from '#libs/jwe';
 import type { Session, StoredSession } from '#libs/session';
 import {
   aClaim,
@@ -35,6 +35,16 @@ afterEach(async () => {
 async function aKey(): Promise<{ key: ClientKey; scalar: string }> {
   const { privateJwk } = await generateClientKey();
   return { key: await importClientKey(privateJwk), scalar: privateJwk['d'] ?? '' };
+}
+
+/** One key twice: from its file, and as if it were in a token. */
+async function keyInBoth(): Promise<{ file: ClientKey; token: ClientKey }> {
+  const { privateJwk } = await generateClientKey();
+  const file = await importClientKey(privateJwk);
+  const jwk = { ...file.publicJwk, d: privateJwk['d'] ?? '' };
+  const curve = { name: 'ECDH', namedCurve: 'P-384' };
+  const agreement = await crypto.subtle.importKey('jwk', jwk, curve, false, ['deriveBits']);
+  return { file, token: await clientKeyInCustody(file.publicJwk, new FileClientKeys(agreement)) };
 }
 
 /** The text itself, and what is left of it in base64 wherever in a longer text it begins. */
@@ -192,5 +202,23 @@ describeWith('redis-server', 'the number of keys', () => {
     expect(await client.zcard(`${prefix}:{0}:due`)).toBe(1);
     expect(await client.hlen(merchantKey(prefix, 'shop'))).toBeLessThanOrEqual(7);
     expect(await client.pttl(`${prefix}:{0}:calls:shop`)).toBeGreaterThan(0);
+  });
+});
+
+describe('a client key that moves from its file into a token', () => {
+  it('loses no session, whichever replica has made the move and whichever has not', async () => {
+    const { file, token } = await keyInBoth();
+    const prefix = nextPrefix();
+    const [not, half, done] = [
+      await open(prefix, [file]),
+      await open(prefix, [token, file]),
+      await open(prefix, [token]),
+    ];
+    const before = await publish(not);
+    for (const replica of [not, half]) expect(await stored(replica)).toMatchObject({ session: before });
+    const after = await publish(half);
+    for (const replica of [not, half, done]) expect(await stored(replica)).toMatchObject({ session: after });
+    const back = await publish(not);
+    for (const replica of [not, half]) expect(await stored(replica)).toMatchObject({ session: back });
   });
 });

@@ -1,0 +1,69 @@
+import { BrokerError } from '#libs/errors';
+import { type ClientKey, clientKeyInCustody, type ClientKeys, importServerKey, type PublicJwk } from '#libs/jwe';
+import { TokenError, tokenFaults } from './token-fault.js';
+import { TokenProcess } from './token-process.js';
+import { type TokenReference, tokenReferenceOf } from './token-reference.js';
+
+/** Whoever asked may ask again by then: a session of the token is opened anew by each question. */
+const RETRY_AFTER_MS = 1_000;
+
+/** All keys share it: a module is initialised once in a process, and each session with a device costs. */
+const shared = new TokenProcess();
+
+/** The custody of a key in a PKCS#11 token: the token makes the agreement, and the private key stays in it. */
+export class TokenClientKeys implements ClientKeys {
+  readonly #reference: TokenReference;
+  readonly #process: Pick<TokenProcess, 'derive'>;
+
+  constructor(reference: TokenReference, process: Pick<TokenProcess, 'derive'> = shared) {
+    this.#reference = reference;
+    this.#process = process;
+  }
+
+  async deriveSharedSecret({ x, y }: PublicJwk): Promise<Uint8Array> {
+    const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+    try {
+      return await this.#process.derive(this.#reference, point);
+    } catch (error) {
+      throw error instanceof TokenError ? unavailable(error) : error;
+    }
+  }
+}
+
+/** Of a key file: the public half, and where the private one is. */
+export interface TokenKeyFile {
+  readonly publicJwk: PublicJwk;
+  readonly reference: TokenReference;
+}
+
+/** Whether a key file names a token in place of a private key. */
+export function namesToken(jwk: unknown): jwk is { readonly pkcs11: unknown } {
+  return typeof jwk === 'object' && jwk !== null && 'pkcs11' in jwk;
+}
+
+/**
+ * Reads a key file that names a token: a public JWK with a PKCS#11 URI as its member `pkcs11`.
+ * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
+ */
+export async function readTokenKeyFile(jwk: { readonly pkcs11: unknown }): Promise<TokenKeyFile> {
+  const { jwk: publicJwk } = await importServerKey(jwk);
+  const reference = tokenReferenceOf(jwk.pkcs11);
+  if ('problem' in reference) throw new BrokerError('jwk_invalid', { publicDetail: `"pkcs11" ${reference.problem}` });
+  return { publicJwk, reference };
+}
+
+/**
+ * A client key whose private half is in a token, which is asked at once: for the secret of records at rest, and for a proof
+ * that it has the key of the file.
+ * @throws BrokerError `jwk_invalid`, or `client_key_unavailable` with the fault of the token
+ */
+export async function openTokenKey(jwk: { readonly pkcs11: unknown }): Promise<ClientKey> {
+  const { publicJwk, reference } = await readTokenKeyFile(jwk);
+  return clientKeyInCustody(publicJwk, new TokenClientKeys(reference));
+}
+
+function unavailable(error: TokenError): BrokerError {
+  const mark = error.mark === undefined ? '' : ` [${error.mark}]`;
+  const detail = `${error.fault}${mark}: ${tokenFaults[error.fault]}`;
+  return new BrokerError('client_key_unavailable', { detail, retryAfterMs: RETRY_AFTER_MS });
+}

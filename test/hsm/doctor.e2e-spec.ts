@@ -1,0 +1,105 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeWith, endedAfterAll } from '#libs/testing';
+import { ProgramProcess } from '../e2e/program-process.js';
+import { pkcs11js, privateJwkOn, SoftToken } from './soft-token.js';
+
+interface Report {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly reason?: string;
+    readonly findings: readonly { readonly level: string; readonly message: string }[];
+  }[];
+}
+
+const AT = 'merchants[0].clientKeyFiles[0]: ';
+
+describeWith(['softhsm', pkcs11js], 'the doctor of a broker whose client key is in a token', () => {
+  let token: SoftToken;
+  const started = endedAfterAll();
+  const privateJwk = privateJwkOn('P-384');
+
+  beforeAll(async () => {
+    token = started.add(await SoftToken.create(), (it) => it.remove());
+    await token.keep({ label: 'shop', privateJwk });
+    await token.keep({ label: 'loose', privateJwk, extractable: true });
+  });
+
+  async function doctor(keyFile: string, verb = ['doctor', '--json']): Promise<{ code: number | null; text: string }> {
+    await writeFile(join(token.folder, 'key.json'), keyFile, { mode: 0o600 });
+    const config = join(token.folder, 'broker.yaml');
+    await writeFile(
+      config,
+      `auth: { disabled: true }
+merchants:
+  - { id: shop, serviceCode: 137d9304-0368-11ed-b939-0242ac120002, clientKeyFiles: [key.json], gateway: { baseUrl: "http://127.0.0.1:9", environment: test, timeout: 1s } }
+`,
+    );
+    const args = [...verb, ...(verb[0] === 'doctor' ? ['--config', config] : [config])];
+    const program = new ProgramProcess('cli', { args, environment: token.environment });
+    return { code: await program.ended, text: program.out + program.err };
+  }
+
+  async function tokensOf(keyFile: string): Promise<Report['checks'][number]> {
+    const { checks } = JSON.parse((await doctor(keyFile)).text) as Report;
+    const found = checks.find(({ name }) => name === 'tokens');
+    if (found === undefined) throw new Error('there is no such check');
+    return found;
+  }
+
+  const keyFile = (label: string, changes: Parameters<SoftToken['uri']>[1] = {}): string => {
+    const { d: _private, ...publicJwk } = privateJwk;
+    return JSON.stringify({ ...publicJwk, pkcs11: token.uri(label, changes) });
+  };
+
+  it('says of each step that it is right, on a line of its own', async () => {
+    const made = token.keyFile('made', await token.make('made'));
+    const { status, findings } = await tokensOf(made);
+    expect([status, ...findings.map(({ message }) => message)]).toEqual([
+      'passed',
+      `${AT}the module loads`,
+      `${AT}the token is there`,
+      `${AT}its PIN is right`,
+      `${AT}its key is on P-384`,
+      `${AT}it derives, and belongs to the public key of the file`,
+    ]);
+  });
+
+  it.each([
+    ['that the token would give out', 'loose'],
+    ['that was made outside of the token', 'shop'],
+  ])('warns of a key %s', async (...[, label]) => {
+    const { status, findings } = await tokensOf(keyFile(label));
+    expect(status).toBe('warned');
+    expect(findings.find(({ level }) => level === 'warning')?.message).toContain('would give its key out');
+  });
+
+  it('names what is wrong, after what is right before it', async () => {
+    const { status, findings } = await tokensOf(keyFile('another'));
+    expect(status).toBe('failed');
+    expect(findings.map(({ message }) => message).slice(-2)).toEqual([
+      `${AT}its PIN is right`,
+      `${AT}key_absent: the token has no private key of that label or id`,
+    ]);
+  });
+
+  it('finds a key that is not the one of the file', async () => {
+    const { x, y } = privateJwkOn('P-384');
+    const other = JSON.stringify({ ...(JSON.parse(keyFile('shop')) as object), x, y });
+    expect((await tokensOf(other)).findings.at(-1)?.message).toBe(`${AT}the key in the token is not that of the file`);
+  });
+
+  it('does not apply to a key in a file', async () => {
+    expect(await tokensOf(JSON.stringify(privateJwk))).toMatchObject({ status: 'not_applicable' });
+  });
+
+  it('is not needed to see it: a check of the configuration names the fault as well, and never a PIN', async () => {
+    await writeFile(join(token.folder, 'wrong-pin'), 'canary-7f3a', { mode: 0o600 });
+    const wrong = keyFile('shop', { pinFile: join(token.folder, 'wrong-pin') });
+    const { code, text } = await doctor(wrong, ['config', 'check']);
+    expect(code).toBe(2);
+    expect(text).toContain('merchants[0].clientKeyFiles[0]: names a key in a token that cannot be used: pin_refused');
+    expect(text).not.toContain('canary');
+  });
+});

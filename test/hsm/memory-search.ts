@@ -1,0 +1,70 @@
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+
+const CHUNK_BYTES = 1_048_576;
+
+/** Each way in which a scalar of 48 octets can lie in memory, by its name. */
+export function formsOf(scalar: Buffer): ReadonlyMap<string, Buffer> {
+  const hex = scalar.toString('hex');
+  const texts = {
+    hex,
+    HEX: hex.toUpperCase(),
+    decimal: BigInt(`0x${hex}`).toString(),
+    base64url: scalar.toString('base64url'),
+    base64: scalar.toString('base64'),
+  };
+  const forms = new Map<string, Buffer>([
+    ['octets', scalar],
+    // As the limbs of a number lie in memory, of OpenSSL's and of the engine's.
+    ['octets reversed', Buffer.from(scalar).reverse()],
+  ]);
+  for (const [name, text] of Object.entries(texts)) {
+    forms.set(name, Buffer.from(text, 'latin1'));
+    forms.set(`${name} in UTF-16`, Buffer.from(text, 'utf16le'));
+  }
+  return forms;
+}
+
+/** The names of the forms that are in there. */
+export function foundIn(haystack: Buffer, forms: ReadonlyMap<string, Buffer>): string[] {
+  return [...forms].flatMap(([name, form]) => (haystack.includes(form) ? [name] : []));
+}
+
+/** The names of the forms that are anywhere in the memory of a process, as a core dump would hold it (Linux). */
+export function foundInMemory(pid: number, forms: ReadonlyMap<string, Buffer>): string[] {
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  const found = new Set<string>();
+  try {
+    for (const { from, to } of writableRanges(pid)) {
+      let tail = Buffer.alloc(0);
+      for (let at = from; at < to; at += CHUNK_BYTES) {
+        const chunk = readAt(memory, at, Math.min(CHUNK_BYTES, to - at));
+        const read = Buffer.concat([tail, chunk]);
+        for (const name of foundIn(read, forms)) found.add(name);
+        // A form may lie across the border of two chunks.
+        tail = read.subarray(-256);
+      }
+    }
+  } finally {
+    closeSync(memory);
+  }
+  return [...found].sort();
+}
+
+function writableRanges(pid: number): { readonly from: number; readonly to: number }[] {
+  const lines = readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n');
+  return lines.flatMap((line) => {
+    const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+    return from === undefined || to === undefined ? [] : [{ from: parseInt(from, 16), to: parseInt(to, 16) }];
+  });
+}
+
+/** What cannot be read was given back to the system meanwhile. */
+function readAt(memory: number, at: number, bytes: number): Buffer {
+  const chunk = Buffer.alloc(bytes);
+  try {
+    return chunk.subarray(0, readSync(memory, chunk, 0, bytes, at));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
+    return Buffer.alloc(0);
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWith, endedAfterEach, eventually } from '#libs/testing';
+import { HsmBroker } from './hsm-broker.js';
+import { formsOf, foundIn, foundInMemory } from './memory-search.js';
+import { pkcs11js, privateJwkOn, SoftToken } from './soft-token.js';
+
+const WORKERS = 4;
+
+const started = endedAfterEach();
+const privateJwk = privateJwkOn('P-384');
+const forms = formsOf(Buffer.from(privateJwk['d'] ?? '', 'base64url'));
+
+/** Reads and openings without a pause, until it is told to stop. */
+function load(broker: HsmBroker): { readonly done: () => number; readonly stop: () => Promise<void> } {
+  let [done, isRunning] = [0, true];
+  const worker = async (): Promise<void> => {
+    while (isRunning) {
+      const opened = await broker.decrypt('payload');
+      if (opened.status === 200 && (await broker.session()).status === 200) done += 1;
+    }
+  };
+  const workers = Array.from({ length: WORKERS }, worker);
+  const stop = async (): Promise<void> => {
+    isRunning = false;
+    await Promise.all(workers);
+  };
+  return { done: () => done, stop };
+}
+
+/** A heap snapshot of the broker while it works; and, where they are asked for, the forms in all of its memory. */
+async function dumped(
+  keyFile: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ readonly snapshot: Buffer; readonly inMemory: readonly string[]; readonly children: number }> {
+  const folder = started.add(await mkdtemp(join(tmpdir(), 'heap-')), (it) => rm(it, { recursive: true }));
+  const flags = `--heapsnapshot-signal=SIGUSR2 --diagnostic-dir=${folder}`;
+  const broker = started.add(
+    await HsmBroker.start({ privateJwk, keyFiles: [keyFile], environment: { NODE_OPTIONS: flags, ...environment } }),
+    (it) => it.end(),
+  );
+  const working = load(broker);
+  await eventually(() => working.done() > 100);
+  broker.process.signal('SIGUSR2');
+  let snapshot = Buffer.alloc(0);
+  await eventually(async () => {
+    const [name] = (await readdir(folder)).filter((each) => each.endsWith('.heapsnapshot'));
+    if (name !== undefined) snapshot = await readFile(join(folder, name));
+    // Its last member: before that it is still being written.
+    return snapshot.subarray(-16).toString().trimEnd().endsWith(']}');
+  });
+  const doneBefore = working.done();
+  await eventually(() => working.done() > doneBefore + 20);
+  const inMemory = foundInMemory(broker.process.pid, forms);
+  await working.stop();
+  return { snapshot, inMemory, children: broker.process.children().length };
+}
+
+describeWith(['linux', 'softhsm', pkcs11js], 'the memory of a broker under load whose key is in a token', () => {
+  it('holds the private scalar nowhere, in no form, on the heap or beside it', async () => {
+    const token = started.add(await SoftToken.create(), (it) => it.remove());
+    await token.keep({ label: 'shop', privateJwk });
+    const { snapshot, inMemory, children } = await dumped(token.keyFile('shop', privateJwk), token.environment);
+    expect(snapshot.includes(privateJwk['x'] ?? '')).toBe(true);
+    expect(foundIn(snapshot, forms)).toEqual([]);
+    expect(inMemory).toEqual([]);
+    expect(children).toBe(1);
+  });
+});
+
+describeWith('linux', 'the memory of a broker under load whose key is in a file', () => {
+  it('holds no private scalar on the heap, and holds it beside the heap, where OpenSSL works with it', async () => {
+    const { snapshot, inMemory, children } = await dumped(JSON.stringify(privateJwk));
+    expect(snapshot.includes(privateJwk['x'] ?? '')).toBe(true);
+    expect(foundIn(snapshot, forms)).toEqual([]);
+    expect(inMemory).toContain('octets reversed');
+    expect(children).toBe(0);
+  });
+});
