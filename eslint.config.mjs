@@ -58,7 +58,7 @@ const always = [
 ];
 
 export default defineConfig(
-  { ignores: ['dist', 'coverage', 'node_modules', '**/*.mjs'] },
+  { ignores: ['dist', 'coverage', 'node_modules', '**/*.mjs', 'tools/prove-client'] },
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   tseslint.configs.recommendedTypeChecked,

@@ -59,7 +59,7 @@ export const brokerFeatures = {
 /** The only places that may import an outside library. A change of that library then touches one folder. */
 export const soleImporters = {
   pkcs11js: ['libs/pkcs11'],
-  jose: ['libs/jwe', 'libs/client', 'apps/broker/src/auth'],
+  jose: ['libs/jwe', 'apps/broker/src/auth'],
   'lru-cache': ['apps/broker/src/auth'],
   undici: ['libs/outbound'],
   ioredis: ['libs/store'],
@@ -89,12 +89,23 @@ export const builtinHomes = {
   runtime: { modules: ['perf_hooks'], homes: ['libs/clock', 'libs/telemetry'] },
   network: {
     modules: ['http', 'https', 'http2', 'tls', 'dgram', 'dns', 'dns/promises'],
-    homes: ['libs/outbound', 'libs/gateway', 'libs/edge', 'apps/broker', 'apps/egress', 'apps/sandbox', 'apps/cli'],
+    // Those who test a service with the client are given a broker to talk to.
+    homes: [
+      'libs/outbound',
+      'libs/gateway',
+      'libs/edge',
+      'libs/client/src/testing',
+      'apps/broker',
+      'apps/egress',
+      'apps/sandbox',
+      'apps/cli',
+    ],
   },
   // The configuration tells addresses from names with it; it opens no socket.
   sockets: {
     modules: ['net'],
     homes: [
+      'libs/client/src/testing',
       'libs/gateway',
       'libs/edge',
       'libs/configuration',

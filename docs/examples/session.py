@@ -1,34 +1,42 @@
-"""Reads a session, holds on to it, reports it as dead, and seals and opens a payload. Needs nothing but Python 3.9.
+"""Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs only Python 3.9.
 
 BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py
 """
 
 import json
 import os
+import time
 import urllib.error
 import urllib.request
 
 SHOP = os.environ["BROKER_URL"] + "/v1/merchants/shop"
 
 
-def call(path, body=None, headers=None):
-    """Status and document of an answer; raises RuntimeError with the problem's code for a refusal."""
-    request = urllib.request.Request(SHOP + path, method="GET" if body is None else "POST")
-    request.add_header("Authorization", "Bearer " + os.environ["BROKER_TOKEN"])
-    for name, value in (headers or {}).items():
-        request.add_header(name, value)
-    data = None
+def call(path, body=None, headers=None, tries=5):
+    """Status and document of an answer. Comes back after Retry-After; raises RuntimeError for any other refusal."""
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Authorization": "Bearer " + os.environ["BROKER_TOKEN"], **(headers or {})}
     if body is not None:
-        request.add_header("Content-Type", "application/json")
-        data = json.dumps(body).encode()
+        headers["Content-Type"] = "application/json"
     try:
-        with urllib.request.urlopen(request, data=data, timeout=40) as response:
+        with urllib.request.urlopen(urllib.request.Request(SHOP + path, data, headers), timeout=40) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         if error.code == 304:
             return 304, None
         problem = json.load(error)
-        raise RuntimeError(f"{path}: {error.code} {problem['code']} (request {problem['requestId']})") from None
+        if error.code not in (429, 503) or tries == 1:
+            raise RuntimeError(f"{path}: {error.code} {problem['code']}, request {problem['requestId']}") from None
+        time.sleep(int(error.headers.get("Retry-After", "1")))
+        return call(path, body, headers, tries - 1)
+
+
+def follow(generation):
+    """The next session as soon as there is one: each request waits at the broker for half a minute."""
+    while True:
+        status, session = call("/session", headers={"If-None-Match": f'"{generation}"', "Prefer": "wait=30"})
+        if status == 200:
+            return session
 
 
 _, session = call("/session", headers={"Prefer": "wait=30"})
@@ -40,8 +48,8 @@ print(f"asked again: {status}")
 
 _, newer = call("/session/rejections", {"generation": generation, "reason": "b_expired_token"})
 print(f"rejected: newer is {'yes' if newer['generation'] > generation else 'no'}")
+print(f"followed: {'the same' if follow(generation)['generation'] == newer['generation'] else 'another'}")
 
 _, key = call("/client-key")
 _, sealed = call("/payloads/encrypt", {"plaintext": "a payment", "recipient": key["jwk"]})
-_, opened = call("/payloads/decrypt", {"jwe": sealed["jwe"]})
-print(f"opened: {opened['plaintext']}")
+print(f"opened: {call('/payloads/decrypt', {'jwe': sealed['jwe']})[1]['plaintext']}")

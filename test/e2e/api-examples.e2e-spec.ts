@@ -1,35 +1,133 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeWith, endedAfterEach } from '#libs/testing';
+import { describeWith, endedAfterAll, endedAfterEach, LoopbackServer, toolPath } from '#libs/testing';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const run = promisify(execFile);
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/examples/${name}`, import.meta.url));
 
-describeWith(['curl', 'python3'], 'the examples of the API', () => {
-  let broker: RunningBroker;
+/** A program in another language fits a page; who needs more has the egress. */
+const MAX_LINES = 60;
 
-  const started = endedAfterEach();
-  beforeEach(async () => {
-    broker = started.add(await RunningBroker.start(), (it) => it.close());
+interface Language {
+  readonly language: string;
+  readonly tools: readonly string[];
+  readonly file: string;
+  /** What runs it; Node.js by default. */
+  readonly command?: () => readonly string[];
+  /** It comes back after `Retry-After`. */
+  readonly isPatient: boolean;
+  readonly rejected: string;
+  readonly last: RegExp;
+}
+
+const OPENED = /\nopened: a payment\n$/;
+const LANGUAGES: readonly Language[] = [
+  {
+    language: 'curl',
+    tools: ['curl'],
+    file: 'session.sh',
+    command: () => ['sh'],
+    isPatient: false,
+    rejected: 'yes',
+    last: OPENED,
+  },
+  { language: 'TypeScript', tools: [], file: 'session.ts', isPatient: false, rejected: 'yes', last: OPENED },
+  {
+    language: 'Python',
+    tools: ['python3'],
+    file: 'session.py',
+    command: () => [toolPath('python3')],
+    isPatient: true,
+    rejected: 'yes\nfollowed: the same',
+    last: OPENED,
+  },
+  {
+    language: 'PHP',
+    tools: ['php'],
+    file: 'session.php',
+    command: () => [toolPath('php')],
+    isPatient: true,
+    rejected: 'yes\nfollowed: the same',
+    last: OPENED,
+  },
+  {
+    language: 'Go',
+    tools: ['go'],
+    file: 'session.go',
+    command: () => [toolPath('go'), 'run'],
+    isPatient: true,
+    rejected: 'true',
+    last: /\nfollowed: true\n$/,
+  },
+];
+
+/** A broker that is busy once: it refuses the first rejection for a second, and passes on everything else. */
+async function busyOnce(url: string): Promise<{ readonly server: LoopbackServer; readonly refused: () => number }> {
+  let refused = 0;
+  const server = await LoopbackServer.http((request, response) => {
+    const answer = async (): Promise<void> => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      if (request.method === 'POST' && refused === 0) {
+        refused += 1;
+        const problem = { code: 'session_unavailable', requestId: 'r-1' };
+        response.writeHead(503, { 'retry-after': '1' }).end(JSON.stringify(problem));
+        return;
+      }
+      const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>;
+      const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
+      const passed = await fetch(url + request.url, { method: request.method ?? 'GET', headers, ...body });
+      response.writeHead(passed.status, { 'content-type': passed.headers.get('content-type') ?? '' });
+      response.end(Buffer.from(await passed.arrayBuffer()));
+    };
+    void answer();
   });
+  return { server, refused: () => refused };
+}
 
-  it.each([
-    ['curl', ['sh', fileOf('session.sh')]],
-    ['TypeScript', [process.execPath, fileOf('session.ts')]],
-    ['Python', ['python3', fileOf('session.py')]],
-  ])(
-    'do in %s what they say',
-    async (_language, [program = '', ...args]) => {
-      const env = { ...process.env, BROKER_URL: broker.url, BROKER_TOKEN: TOKENS.payments };
-      const { stdout } = await run(program, args, { env, timeout: 30_000 });
-      expect(stdout).toMatch(/^generation \d+ until 20\S+Z\nasked again: 304\n/);
-      expect(stdout).toContain('\nrejected: newer is yes\n');
-      expect(stdout).toMatch(/\nopened: a payment\n$/);
-      const shop = await broker.control('GET', '/calls?operation=authorize&merchant=shop');
-      expect(shop).toMatchObject({ matching: 2 });
-    },
-    40_000,
-  );
+describe.each(LANGUAGES)('the example of the API in $language', ({ tools, file, command, ...expected }) => {
+  describeWith(tools, 'as it stands', () => {
+    let broker: RunningBroker;
+    let cache: string;
+
+    const installed = endedAfterAll();
+    beforeAll(async () => {
+      cache = installed.add(await mkdtemp(join(tmpdir(), 'examples-')), (it) => rm(it, { recursive: true }));
+    });
+    const started = endedAfterEach();
+    beforeEach(async () => {
+      broker = started.add(await RunningBroker.start(), (it) => it.close());
+    });
+
+    it(
+      expected.isPatient ? 'does what it says, and comes back to a broker that is busy' : 'does what it says',
+      async () => {
+        const [program = process.execPath, ...args] = command?.() ?? [];
+        const front = expected.isPatient ? await busyOnce(broker.url) : undefined;
+        if (front !== undefined) started.add(front.server, (it) => it.close());
+        const url = front === undefined ? broker.url : `http://127.0.0.1:${front.server.port}`;
+        const go = { GOCACHE: cache, GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
+        const env = { ...process.env, ...go, BROKER_URL: url, BROKER_TOKEN: TOKENS.payments };
+        const { stdout } = await run(program, [...args, fileOf(file)], { env, timeout: 170_000 });
+        expect(stdout).toMatch(/^generation \d+ until 20\S+Z\nasked again: 304\n/);
+        expect(stdout).toContain(`\nrejected: newer is ${expected.rejected}\n`);
+        expect(stdout).toMatch(expected.last);
+        expect(front?.refused() ?? 1).toBe(1);
+        const shop = await broker.control('GET', '/calls?operation=authorize&merchant=shop');
+        expect(shop).toMatchObject({ matching: 2 });
+      },
+    );
+
+    if (expected.isPatient) {
+      it('takes less than a page', async () => {
+        const lines = (await readFile(fileOf(file), 'utf8')).trimEnd().split('\n');
+        expect(lines.length).toBeLessThan(MAX_LINES);
+      });
+    }
+  });
 });

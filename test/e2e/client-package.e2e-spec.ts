@@ -1,21 +1,39 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { readFile, copyFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { endedAfterEach } from '#libs/testing';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { endedAfterAll, endedAfterEach } from '#libs/testing';
+import { ClientProject, type ProgramEnd } from './client-project.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
+import { answersOf, streamShapeOf } from './broker-answers.js';
 import { RefundingGateway } from './refunding-gateway.js';
 import { sessionDocument } from './session-document.js';
 import { strictCompilerFaults } from './strict-compiler.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** Built for these tests alone: others build it at the same time. */
-const built = join(root, 'dist', `client-package-${process.pid}`);
+const ENTRIES = ['main', 'file-token', 'nest', 'testing'] as const;
+
+/** What is imported by an entry and by everything that it reaches, in one of the two formats. */
+function outsideImports(installed: string, entry: string): readonly string[] {
+  const outside = new Set<string>();
+  const reached = new Set([join(installed, entry)]);
+  for (const file of reached) {
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
+      /(?:\bfrom |\brequire\(|\bimport\()["']([^"']+)["']/g,
+    )) {
+      if (name.startsWith('.')) reached.add(join(dirname(file), name));
+      else outside.add(name);
+    }
+  }
+  return [...outside].sort();
+}
 
 /** The TypeScript examples of the manual, in their order. */
 async function examples(): Promise<string[]> {
@@ -23,9 +41,10 @@ async function examples(): Promise<string[]> {
   return [...manual.matchAll(/```ts\n([^]*?)```/g)].map(([, code]) => code!);
 }
 
-/** The one for a merchant SDK. */
+/** The file that the guide for a merchant SDK has to paste. */
 async function recipe(): Promise<string> {
-  return (await examples()).find((code) => code.includes('withSdk'))!;
+  const guide = await readFile(join(root, 'docs/guides/merchant-sdk.md'), 'utf8');
+  return /```ts\n(\/\/ brokered-sdk\.ts\n[^]*?)```/.exec(guide)![1]!;
 }
 
 /** What somebody who follows the recipe writes, for an SDK that is typed as strictly as it can be. */
@@ -40,21 +59,56 @@ const answer = await withSdk(broker, newSdk, (sdk) => sdk.createRefund({ coinAmo
 export const status: unknown = answer['status'];
 `;
 
+/** A service on CommonJS, with everything that the package has. */
+const USE_FROM_COMMONJS = `
+import { SessionBroker, type Session } from '@session-broker/client';
+import { fileToken } from '@session-broker/client/file-token';
+import { SessionBrokerModule } from '@session-broker/client/nest';
+import { aSession, FakeBroker } from '@session-broker/client/testing';
+
+export async function use(): Promise<Session> {
+  await using fake = await FakeBroker.start();
+  await using broker = new SessionBroker({ ...fake.options, auth: fileToken('/token') });
+  return broker.current() ?? aSession();
+}
+export const { module } = SessionBrokerModule.forRoot({ url: 'https://broker', merchant: 'shop' });
+`;
+
+/** What a team that tests with Jest as it comes writes, without a line of configuration. */
+const TEST_ON_COMMONJS = `
+const { SessionBroker, BrokerUnavailable } = require('@session-broker/client');
+const { FakeBroker, aSession } = require('@session-broker/client/testing');
+const { fileToken } = require('@session-broker/client/file-token');
+const { SessionBrokerModule } = require('@session-broker/client/nest');
+
+test('a payment survives a dead session', async () => {
+  const fake = await FakeBroker.start();
+  const broker = new SessionBroker(fake.options);
+  const seen = [];
+  await broker.withSession(async (session) => {
+    seen.push(await fake.opened((await broker.encrypt('paid', { session })).jwe));
+    if (session.generation === 1) throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+  });
+  expect(seen).toEqual(['paid', 'paid']);
+  expect(fake.rejections).toEqual([{ generation: 1, reason: 'b_used_token' }]);
+  expect(await broker.decryptText(await fake.sealedAnswer('ok'))).toBe('ok');
+  await broker.close();
+  await fake.close();
+  await expect(new SessionBroker({ ...fake.options, timeoutMs: 50 }).session()).rejects.toThrow(BrokerUnavailable);
+  expect(aSession().generation).toBe(1);
+  expect([typeof fileToken, typeof SessionBrokerModule.forRoot]).toEqual(['function', 'function']);
+});
+`;
+
 describe('the published client', () => {
-  let folder: string;
+  let project: ClientProject;
   let server: Server;
   let url: string;
 
-  /** A project of somebody who has installed the package. */
+  const installed = endedAfterAll();
   beforeAll(async () => {
-    await run(process.execPath, [join(root, 'tools/build-client.mjs'), basename(built)]);
-    folder = await mkdtemp(join(tmpdir(), 'client-package-'));
-    await mkdir(join(folder, 'node_modules/@session-broker'), { recursive: true });
-    await symlink(built, join(folder, 'node_modules/@session-broker/client'));
-    for (const name of ['@types', 'jose', 'undici', 'undici-types']) {
-      await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-    }
-    await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+    const packages = ['@types', 'jose', 'undici', 'undici-types', '@nestjs/common', '@opentelemetry/api'];
+    project = installed.add(await ClientProject.installed(packages), (it) => it.remove());
     server = createServer((request, response) => {
       if (/\/events(?:\?|$)/.test(request.url ?? '')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
@@ -63,64 +117,88 @@ describe('the published client', () => {
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
-  afterAll(async () => {
+  afterAll(() => {
     server.close();
     server.closeAllConnections();
-    await rm(folder, { recursive: true });
-    await rm(built, { recursive: true });
   });
 
-  /** Runs a module in that project. @returns what it printed, and for how long it lived after the word `done` */
-  const runModule = async (source: string): Promise<{ out: string; lingeredMs: number }> => {
-    const file = join(folder, 'program.mjs');
-    await writeFile(file, source);
-    const child = spawn(process.execPath, [file], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, URL: url },
-    });
-    let [out, doneAt] = ['', 0];
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      out += text;
-      if (out.includes('done')) doneAt = performance.now();
-    });
-    await once(child, 'close');
-    return { out, lingeredMs: performance.now() - doneAt };
-  };
+  const runModule = (source: string): Promise<ProgramEnd> => project.run(source, { env: { URL: url } });
 
-  it('depends on jose and on nothing else, and has no side effects', async () => {
-    const manifest = JSON.parse(await readFile(join(built, 'package.json'), 'utf8')) as Record<string, unknown>;
+  it('depends on nothing, and has no side effects', async () => {
+    const manifest = JSON.parse(await readFile(join(project.installed, 'package.json'), 'utf8')) as object;
     expect(manifest).toMatchObject({ name: '@session-broker/client', type: 'module', sideEffects: false });
-    expect(Object.keys(manifest['dependencies'] as object)).toEqual(['jose']);
+    expect(manifest).not.toHaveProperty('dependencies');
     expect(manifest).not.toHaveProperty('devDependencies');
+    expect(manifest).toMatchObject({ peerDependenciesMeta: { '@nestjs/common': { optional: true } } });
   });
 
-  it('is packed with its code, types, manual and licence, and without a test', async () => {
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', built], { cwd: folder });
-    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-    const paths = files.map(({ path }) => path);
-    expect(paths).toEqual(
-      expect.arrayContaining(['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts', 'package.json']),
+  it('is packed with its code, types, manual and licence, and without a test', () => {
+    const paths = globSync('**/*', { cwd: project.installed, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(project.installed.length + 1));
+    expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/cjs/package.json']));
+    const isExpected =
+      /^(LICENSE|README\.md|(dist\/cjs\/)?package\.json|dist\/(esm|cjs)\/([a-z]+\/)?[a-z-]+\.(js|js\.map|d\.ts))$/;
+    expect(paths.filter((path) => !isExpected.test(path))).toEqual([]);
+    expect(paths.filter((path) => /spec|fixture-|scripted/.test(path))).toEqual([]);
+  });
+
+  it('has types that are right for every way of resolving them', async () => {
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(await project.tarball)));
+    expect('problems' in result && result.problems).toEqual([]);
+    expect('entrypoints' in result && Object.keys(result.entrypoints)).toEqual(
+      expect.arrayContaining(['.', './file-token', './nest', './testing']),
     );
-    expect(
-      paths.filter((path) => !/^(LICENSE|README\.md|package\.json|dist\/[a-z-]+\.(js|js\.map|d\.ts))$/.test(path)),
-    ).toEqual([]);
-    expect(paths.filter((path) => /spec|fixture|scripted/.test(path))).toEqual([]);
   });
 
-  it('imports nothing but jose and what Node.js brings', async () => {
-    const { stdout } = await run('grep', ['-rhoE', "from '[^.][^']*'", join(built, 'dist'), '--include=*.js']);
-    expect([...new Set(stdout.trim().split('\n'))].sort()).toEqual(["from 'jose'", "from 'node:fs/promises'"]);
+  it.each(['esm', 'cjs'])('needs a file system and servers only in entries of their own: %s', (format) => {
+    const imports = ENTRIES.map((entry) => [
+      entry,
+      outsideImports(project.installed, `dist/${format}/entries/${entry}.js`),
+    ]);
+    expect(Object.fromEntries(imports)).toEqual({
+      main: [],
+      'file-token': ['node:fs/promises'],
+      nest: [],
+      testing: ['node:events', 'node:http'],
+    });
   });
 
   it('compiles in every example of its manual, under the strictest settings', async () => {
     const codes = await examples();
-    expect(codes.length).toBeGreaterThanOrEqual(4);
-    await Promise.all(codes.map((code, index) => writeFile(join(folder, `example-${index}.ts`), code)));
-    await writeFile(join(folder, 'recipe.ts'), await recipe());
-    await copyFile(join(root, 'test/e2e/merchant-sdk.ts'), join(folder, 'merchant-sdk.ts'));
-    await writeFile(join(folder, 'use-of-recipe.ts'), USE_OF_RECIPE);
-    const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts'];
-    expect(await strictCompilerFaults(folder, files)).toBe('');
+    expect(codes.length).toBeGreaterThanOrEqual(6);
+    await Promise.all(codes.map((code, index) => project.write(`example-${index}.ts`, code)));
+    await project.write('recipe.ts', await recipe());
+    await copyFile(join(root, 'docs/examples/merchant-sdk.ts'), join(project.folder, 'merchant-sdk.ts'));
+    await project.write('use-of-recipe.ts', USE_OF_RECIPE);
+    await project.write('service.cts', USE_FROM_COMMONJS);
+    const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts', 'service.cts'];
+    expect(await strictCompilerFaults(project.folder, files)).toBe('');
+  });
+
+  it('is tested by Jest on CommonJS as that comes', async () => {
+    await project.write('commonjs/package.json', '{}');
+    await project.write('commonjs/payments.test.js', TEST_ON_COMMONJS);
+    const options = { cwd: join(project.folder, 'commonjs'), env: { ...process.env, CI: 'true' } };
+    const { stderr } = await run(process.execPath, [join(root, 'node_modules/jest/bin/jest.js'), '-i'], options);
+    expect(stderr).toContain('1 passed, 1 total');
+  });
+
+  it('tests a service with its fake broker as the manual shows', async () => {
+    const example = (await examples()).find((code) => code.includes('FakeBroker.start'))!;
+    expect((await project.run(example, { name: 'service.test.mts' })).out).toContain('pass 1');
+  });
+
+  it('is one for those who import and those who require: errors of either are known to both', async () => {
+    const { out } = await project.run(`
+      import { createRequire } from 'node:module';
+      import { SessionRejected, SessionBrokerError } from '@session-broker/client';
+      const required = createRequire(import.meta.url)('@session-broker/client');
+      const error = new required.SessionRejected('b_used_token');
+      console.log(required.SessionRejected === SessionRejected, error instanceof SessionRejected);
+      console.log(new SessionRejected('x') instanceof required.SessionBrokerError, new Error() instanceof SessionBrokerError);
+    `);
+    expect(out).toBe('false true\ntrue false\n');
   });
 
   it('gives a session to a program, and lets it end once it is closed', async () => {
@@ -147,6 +225,18 @@ describe('the published client', () => {
     expect(lingeredMs).toBeLessThan(2_000);
   });
 
+  it('has a fake broker that answers what the real one answers', async () => {
+    const { broker, played } = { broker: await RunningBroker.start(), played: await project.startFake() };
+    try {
+      const real = { url: broker.url, token: TOKENS.payments };
+      expect(await answersOf(played)).toEqual(await answersOf(real));
+      expect(await streamShapeOf(played)).toEqual(await streamShapeOf(real));
+    } finally {
+      await played.end();
+      await broker.close();
+    }
+  });
+
   describe('in the recipe for a merchant SDK', () => {
     let gateway: RefundingGateway;
 
@@ -155,10 +245,10 @@ describe('the published client', () => {
       const { transform } = await import('@swc/core');
       const strip = async (source: string, name: string): Promise<void> => {
         const jsc = { target: 'es2022' as const, parser: { syntax: 'typescript' as const } };
-        await writeFile(join(folder, name), (await transform(source, { jsc, module: { type: 'es6' } })).code);
+        await project.write(name, (await transform(source, { jsc, module: { type: 'es6' } })).code);
       };
       await strip(await recipe(), 'recipe.mjs');
-      await strip(await readFile(join(root, 'test/e2e/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
+      await strip(await readFile(join(root, 'docs/examples/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
     });
     const started = endedAfterEach();
     beforeEach(async () => {

@@ -90,6 +90,18 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     60_000,
   );
 
+  it.each(['alive', 'dead'])(
+    'give back through a merchant SDK when the session is %s',
+    async (state) => {
+      const operationId = await paidOnce();
+      if (state === 'dead') await endSession();
+      const printed = await programs.output('merchant-sdk', 'ts', { ...env, OPERATION_ID: operationId });
+      expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
+      expect(await broker.createCalls()).toBe(state === 'dead' ? 3 : 2);
+    },
+    60_000,
+  );
+
   it.each<Language>(['ts', 'python'])(
     'receive notifications, sealed and repeated: %s',
     async (language) => {

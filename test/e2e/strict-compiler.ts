@@ -7,11 +7,24 @@ const run = promisify(execFile);
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
 const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--skipLibCheck', 'false'];
-const TARGET = ['--noEmit', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--types', 'node'];
+/** Nest's, which TypeScript calls experimental still. */
+const DECORATORS = ['--experimentalDecorators', '--emitDecoratorMetadata'];
+const TARGET = [
+  '--noEmit',
+  '--allowImportingTsExtensions',
+  '--module',
+  'nodenext',
+  '--target',
+  'es2022',
+  '--lib',
+  'es2022',
+  '--types',
+  'node',
+];
 
 /** What the compiler has against these files of a folder, under the strictest settings; empty for nothing. */
 export async function strictCompilerFaults(folder: string, files: readonly string[]): Promise<string> {
   const paths = files.map((file) => join(folder, file));
-  const compiling = run(process.execPath, [TSC, ...STRICT, ...TARGET, ...paths], { cwd: folder });
+  const compiling = run(process.execPath, [TSC, ...STRICT, ...DECORATORS, ...TARGET, ...paths], { cwd: folder });
   return (await compiling.catch((error: { stdout: string }) => error)).stdout;
 }

@@ -1,7 +1,8 @@
 import { pause } from './abort.js';
 import { BackOff } from './back-off.js';
 import { Deadline } from './deadline.js';
-import { BrokerUnavailable } from './errors.js';
+import { type ClientEventListener, tell } from './client-event.js';
+import { BrokerUnavailable, type Place, placed } from './errors.js';
 import type { Time } from './time.js';
 
 export interface AttemptsOptions {
@@ -11,6 +12,9 @@ export interface AttemptsOptions {
   readonly timeoutMs: number;
   /** Aborts when the client is closed. */
   readonly closed: AbortSignal;
+  /** For messages: who was asked. */
+  readonly place: Place;
+  readonly onEvent: ClientEventListener | undefined;
 }
 
 /** The broker lets a plain read wait for the gateway's timeout, 5 s by default, and a little more. */
@@ -34,7 +38,7 @@ export class Attempts {
    * @throws the last whole failure when the time is up; any other error of `once`, or a signal's reason, at once
    */
   async run<T>(once: (signal: AbortSignal) => Promise<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
-    const { time, random, timeoutMs, closed } = this.#options;
+    const { time, random, timeoutMs, closed, place } = this.#options;
     const whole = new Deadline(time, { ms: timeoutMs, parents: [closed, ...signals] });
     const backOff = new BackOff({ baseMs: BASE_MS, capMs: CAP_MS, random });
     let last: BrokerUnavailable | undefined;
@@ -44,17 +48,24 @@ export class Attempts {
           if (last !== undefined) await pause(time, waitMs, { signal: whole.signal });
           return await this.#attempt(once, whole);
         } catch (error) {
-          if (!(error instanceof BrokerUnavailable)) throw error;
+          if (!(error instanceof BrokerUnavailable)) throw placed(error, place);
           // "The time is up" says less than what went wrong before.
-          if (error === whole.signal.reason) throw last ?? error;
+          if (error === whole.signal.reason) throw placed(last ?? error, place);
           last = error;
           waitMs = backOff.nextMs(error.retryAfterMs);
-          if (waitMs >= whole.remainingMs()) throw error;
+          if (waitMs >= whole.remainingMs()) throw placed(error, place);
+          this.#tell(error, { attempt: backOff.failures, retryInMs: Math.ceil(waitMs) });
         }
       }
     } finally {
       whole.close();
     }
+  }
+
+  #tell(failure: BrokerUnavailable, facts: { readonly attempt: number; readonly retryInMs: number }): void {
+    const { onEvent, place } = this.#options;
+    if (onEvent === undefined) return;
+    tell(onEvent, { type: 'retrying', ...facts, error: placed(failure, place) as BrokerUnavailable });
   }
 
   async #attempt<T>(once: (signal: AbortSignal) => Promise<T>, whole: Deadline): Promise<T> {

@@ -5,6 +5,8 @@ import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
 import type { Time } from './time.js';
 import { authorizationFrom, type TokenSource } from './token-source.js';
+import { type TraceHeaders, traceHeadersFrom } from './trace-headers.js';
+import { VERSION } from './version.js';
 
 export interface BrokerHttpOptions {
   /** Up to and including the merchant: `https://broker/v1/merchants/shop`. */
@@ -12,6 +14,8 @@ export interface BrokerHttpOptions {
   readonly auth: TokenSource | undefined;
   readonly fetch: Fetch;
   readonly time: Time;
+  /** Headers for calls that somebody waits for, such as `traceparent`. */
+  readonly traceHeaders: TraceHeaders | undefined;
 }
 
 export interface BrokerCall {
@@ -20,9 +24,13 @@ export interface BrokerCall {
   readonly headers?: Readonly<Record<string, string>>;
   /** Makes it a POST. */
   readonly body?: object;
+  /** Nobody waits for it: it belongs to nobody's trace. */
+  readonly background?: boolean;
   /** Ends the call, its body included. */
   readonly signal: AbortSignal;
 }
+
+const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
@@ -54,11 +62,12 @@ export class BrokerHttp {
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
     const authorization = await this.#authorization(false, call.signal);
     const answer = await this.#send(call, accept, authorization);
-    if (answer.status !== 401 || typeof this.#options.auth !== 'function') return this.#demandSuccess(answer, call);
+    if (answer.status !== 401 || typeof this.#options.auth !== 'function')
+      return this.#demandSuccess(answer, call, authorization);
     const renewed = await this.#authorization(true, call.signal);
-    if (renewed === authorization) return this.#demandSuccess(answer, call);
+    if (renewed === authorization) return this.#demandSuccess(answer, call, authorization);
     discard(answer.body);
-    return this.#demandSuccess(await this.#send(call, accept, renewed), call);
+    return this.#demandSuccess(await this.#send(call, accept, renewed), call, renewed);
   }
 
   async #authorization(refresh: boolean, signal: AbortSignal): Promise<string | undefined> {
@@ -74,18 +83,20 @@ export class BrokerHttp {
   }
 
   async #send(call: BrokerCall, accept: string, authorization: string | undefined): Promise<FetchAnswer> {
-    const url = this.#options.merchantUrl + call.path;
+    const { merchantUrl, traceHeaders } = this.#options;
+    const headers = { ...(call.background === true ? {} : traceHeadersFrom(traceHeaders)), ...call.headers };
+    const request = requestOf({ ...call, headers }, accept, authorization);
     try {
-      return await orAborted(this.#options.fetch(url, requestOf(call, accept, authorization)), call.signal);
+      return await orAborted(this.#options.fetch(merchantUrl + call.path, request), call.signal);
     } catch (error) {
       throw networkError(error, call.signal);
     }
   }
 
-  async #demandSuccess(answer: FetchAnswer, call: BrokerCall): Promise<FetchAnswer> {
+  async #demandSuccess(answer: FetchAnswer, call: BrokerCall, secret: string | undefined): Promise<FetchAnswer> {
     if (SUCCESSES.has(answer.status)) return answer;
     const problem = await this.#problemOf(answer, call.signal);
-    throw errorOf(answer, problem, this.#options.time.now());
+    throw errorOf(answer, problem, { nowMs: this.#options.time.now(), secret });
   }
 
   /** The problem document, or undefined where the body is none: the status says enough. */
@@ -116,8 +127,9 @@ function requestOf(call: BrokerCall, accept: string, authorization: string | und
   return {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
-      accept,
       ...headers,
+      accept,
+      'user-agent': USER_AGENT,
       ...(authorization === undefined ? {} : { authorization }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
@@ -136,5 +148,5 @@ export function networkError(error: unknown, signal: AbortSignal): Error {
 
 function because(error: unknown): string {
   const code = systemCodeOf(error);
-  return code === undefined ? '' : ` (${code})`;
+  return code === undefined ? '' : `: ${code}`;
 }

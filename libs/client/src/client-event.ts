@@ -21,6 +21,13 @@ export type ClientEvent =
       readonly retryInMs: number;
       readonly error: SessionBrokerError | undefined;
     }
+  /** A call that somebody waits for has failed so many times, and is tried again in `retryInMs`. */
+  | {
+      readonly type: 'retrying';
+      readonly attempt: number;
+      readonly retryInMs: number;
+      readonly error: SessionBrokerError;
+    }
   /** A session is about to be replaced: new calls wait for the next one, and so many run to their end. */
   | { readonly type: 'holding'; readonly generation: number; readonly running: number }
   /** Calls go on; so many were held. */

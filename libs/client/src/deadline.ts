@@ -41,7 +41,8 @@ export class Deadline {
   restart(ms: number): void {
     this.#timer?.cancel();
     this.#endsAtMs = this.#time.monotonicMs() + ms;
-    const expire = (): void => this.#controller.abort(new BrokerUnavailable('timeout', 'No answer in time'));
+    const expire = (): void =>
+      this.#controller.abort(new BrokerUnavailable('timeout', `No answer within ${Math.round(ms)} ms`));
     this.#timer = this.#time.schedule(ms, expire, this.#options);
   }
 

@@ -8,6 +8,9 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
+/** Shared by all copies of this package in a process: one of its two module formats may meet errors of the other. */
+const KINDS = Symbol.for('@session-broker/client/error-kinds');
+
 /**
  * The base of every error that this package makes. `code` is stable: the broker's own code where the broker answered
  * with one. No token, key, JWE or plaintext is ever in the message or in any member.
@@ -18,9 +21,21 @@ export abstract class SessionBrokerError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
 
+  /** Its name and those of its bases, also where a bundler has shortened the names of classes. */
+  static readonly kinds: readonly string[] = ['SessionBrokerError'];
+
+  /** Knows errors of another copy of this package too. */
+  static override [Symbol.hasInstance](this: { readonly kinds: readonly string[] }, value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return false;
+    const kinds: unknown = (value as Readonly<Record<symbol, unknown>>)[KINDS];
+    return Array.isArray(kinds) && kinds.includes(this.kinds[0]);
+  }
+
   constructor(code: string, message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.name = new.target.name;
+    const { kinds } = new.target;
+    Object.defineProperty(this, KINDS, { value: kinds, enumerable: false });
+    Object.defineProperty(this, 'name', { value: kinds[0], enumerable: false, configurable: true, writable: true });
     this.code = code;
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
@@ -28,40 +43,72 @@ export abstract class SessionBrokerError extends Error {
   }
 }
 
+/** Which broker was asked, and for whom: a service may have several of both. */
+export interface Place {
+  readonly brokerUrl: string;
+  readonly merchant: string;
+}
+
 /** The same error with a cause of its own, for one of several callers who share the outcome. */
 export function causedBy(error: unknown, cause: unknown): unknown {
-  if (!(error instanceof SessionBrokerError) || error instanceof ClientClosed || error instanceof SessionRejected) {
-    return error;
-  }
-  const { code, message, status, retryAfterMs, requestId } = error;
+  return isRemade(error) ? remade(error, error.message, cause) : error;
+}
+
+/** The same error with a message that says which broker was asked, and for whom. */
+export function placed(error: unknown, place: Place): unknown {
+  return isRemade(error) ? remade(error, error.message + nameOf(place), error.cause) : error;
+}
+
+const nameOf = ({ brokerUrl, merchant }: Place): string => ` (${brokerUrl}, merchant "${merchant}")`;
+
+const isRemade = (error: unknown): error is SessionBrokerError =>
+  error instanceof SessionBrokerError && !(error instanceof ClientClosed) && !(error instanceof SessionRejected);
+
+/** Made anew rather than changed: what is printed of an error is its stack, which keeps the first message. */
+function remade(error: SessionBrokerError, message: string, cause: unknown): SessionBrokerError {
+  const { code, status, retryAfterMs, requestId } = error;
   const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
   return new Same(code, message, { status, retryAfterMs, requestId, cause });
 }
 
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
-export class BrokerUnavailable extends SessionBrokerError {}
+export class BrokerUnavailable extends SessionBrokerError {
+  static override readonly kinds = ['BrokerUnavailable', ...SessionBrokerError.kinds];
+}
 
 /** The broker does not accept the credential (401), not even one that was fetched anew. */
-export class Unauthenticated extends SessionBrokerError {}
+export class Unauthenticated extends SessionBrokerError {
+  static override readonly kinds = ['Unauthenticated', ...SessionBrokerError.kinds];
+}
 
 /** The caller may not do this with this merchant, or there is no such merchant (403). */
-export class Forbidden extends SessionBrokerError {}
+export class Forbidden extends SessionBrokerError {
+  static override readonly kinds = ['Forbidden', ...SessionBrokerError.kinds];
+}
 
 /**
  * The broker refuses this very request (other 4xx), for example a JWE that does not open: sending it again is no use.
  */
-export class RequestRefused extends SessionBrokerError {}
+export class RequestRefused extends SessionBrokerError {
+  static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
+}
 
 /** The answer is not what the contract says: something else listens there, or there is a proxy in between. */
-export class ProtocolError extends SessionBrokerError {}
+export class ProtocolError extends SessionBrokerError {
+  static override readonly kinds = ['ProtocolError', ...SessionBrokerError.kinds];
+}
 
 /** What was given to this package cannot be used: an option, a key, a payload that is too long. */
-export class InvalidInput extends SessionBrokerError {}
+export class InvalidInput extends SessionBrokerError {
+  static override readonly kinds = ['InvalidInput', ...SessionBrokerError.kinds];
+}
 
 /** `close()` was called. */
 export class ClientClosed extends SessionBrokerError {
-  constructor() {
-    super('client_closed', 'The session broker client is closed');
+  static override readonly kinds = ['ClientClosed', ...SessionBrokerError.kinds];
+
+  constructor(place?: Place) {
+    super('client_closed', `The session broker client is closed${place === undefined ? '' : nameOf(place)}`);
   }
 }
 
@@ -76,6 +123,8 @@ export const UNSPECIFIED_REASON = 'unspecified';
  * @example throw new SessionRejected('b_expired_token');
  */
 export class SessionRejected extends SessionBrokerError {
+  static override readonly kinds = ['SessionRejected', ...SessionBrokerError.kinds];
+
   /** The gateway's code, such as `b_expired_token`; `unspecified` when what was given is not a code. */
   readonly reason: string;
 

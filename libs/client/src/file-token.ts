@@ -48,5 +48,5 @@ export function fileToken(path: string, options: FileTokenOptions = {}): TokenFu
 
 function unreadable(error: unknown): InvalidInput {
   if (error instanceof InvalidInput) return error;
-  return new InvalidInput('token_unreadable', `The token file cannot be read (${systemCodeOf(error) ?? 'unknown'})`);
+  return new InvalidInput('token_unreadable', `The token file cannot be read: ${systemCodeOf(error) ?? 'unknown'}`);
 }

@@ -51,6 +51,7 @@ export async function followEvents(parts: FollowParts, watch: StreamWatch): Prom
     const call = {
       path: `/session/events${onHandover === undefined ? '' : '?handover=true'}`,
       headers,
+      background: true,
       signal: deadline.signal,
     };
     const answer = await http.open(call, 'text/event-stream');
@@ -124,7 +125,12 @@ export async function longPoll({ http, shelf, time, merchant, closed }: FollowPa
   const known: Record<string, string> = shelf.newest > 0 ? { 'if-none-match': `"${shelf.newest}"` } : {};
   const headers = { prefer: `wait=${POLL_WAIT_S}`, ...known };
   try {
-    const { answer, document } = await http.json({ path: '/session', headers, signal: deadline.signal });
+    const { answer, document } = await http.json({
+      path: '/session',
+      headers,
+      background: true,
+      signal: deadline.signal,
+    });
     if (document === undefined) return false;
     return shelf.offer(readSession(document, merchant), { source: 'poll', brokerTimeMs: brokerTimeMs(answer) });
   } finally {

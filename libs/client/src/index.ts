@@ -1,29 +1,13 @@
-export { SessionBroker } from './session-broker.js';
-export type {
-  CallOptions,
-  EncryptOptions,
-  SealedPayload,
-  SessionOptions,
-  WithSessionOptions,
-} from './session-broker.js';
-export type { OpenedNotification, ReceivedNotification } from './notifications.js';
-export type { SessionBrokerOptions } from './options.js';
-export type { ServerPublicKey, Session } from './session.js';
-export { deadSessionCode, isDeadSession, type RejectionPredicate } from './dead-session.js';
-export { toGatewaySession, type GatewaySession } from './gateway-session.js';
-export { fileToken, type FileTokenOptions } from './file-token.js';
-export type { TokenFunction, TokenRequest, TokenSource } from './token-source.js';
-export type { ClientEvent, ClientEventListener } from './client-event.js';
-export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from './fetch.js';
-export type { Time, Timer, TimerOptions } from './time.js';
+// For what lies in this repository; those who install the package have entries/.
+export type * from './entries/main.js';
 export {
   BrokerUnavailable,
-  ClientClosed,
+  deadSessionCode,
   Forbidden,
-  InvalidInput,
   ProtocolError,
-  RequestRefused,
+  SessionBroker,
   SessionBrokerError,
   SessionRejected,
   Unauthenticated,
-} from './errors.js';
+} from './entries/main.js';
+export { fileToken } from './entries/file-token.js';

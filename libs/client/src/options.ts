@@ -2,7 +2,9 @@ import type { ClientEventListener } from './client-event.js';
 import { InvalidInput } from './errors.js';
 import type { Fetch } from './fetch.js';
 import { systemTime, type Time } from './time.js';
+import { demandKnownNames } from './option-names.js';
 import { demandToken, type TokenSource } from './token-source.js';
+import type { TraceHeaders } from './trace-headers.js';
 
 export interface SessionBrokerOptions {
   /** Where the broker is: `https://broker.internal:8080`, with a path where it lies below one. */
@@ -27,6 +29,8 @@ export interface SessionBrokerOptions {
   readonly minRemainingMs?: number | undefined;
   /** How long a call may take in all, with its repetitions, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number | undefined;
+  /** Headers that pass a trace on: `() => { const headers = {}; propagation.inject(context.active(), headers); return headers; }` */
+  readonly traceHeaders?: TraceHeaders | undefined;
   /** For logs and metrics. */
   readonly onEvent?: ClientEventListener | undefined;
   /** For tests: virtual time, and the randomness of the back-off. */
@@ -44,11 +48,26 @@ export interface Settings {
   readonly handover: boolean;
   readonly minRemainingMs: number;
   readonly timeoutMs: number;
+  readonly traceHeaders: TraceHeaders | undefined;
   readonly onEvent: ClientEventListener | undefined;
   readonly time: Time;
   readonly random: () => number;
 }
 
+const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
+  'url',
+  'merchant',
+  'auth',
+  'fetch',
+  'follow',
+  'handover',
+  'minRemainingMs',
+  'timeoutMs',
+  'traceHeaders',
+  'onEvent',
+  'time',
+  'random',
+];
 const FOLLOW = ['events', 'poll', 'none'];
 const MAX_TIMEOUT_MS = 3_600_000;
 
@@ -65,7 +84,9 @@ const defaults = {
 
 /** @throws InvalidInput `option_invalid` or `token_invalid`, which name the option and never its value */
 export function settingsFrom(options: SessionBrokerOptions): Settings {
-  const { url, merchant, auth, onEvent, ...given } = options;
+  demandKnown(options);
+  const { url, merchant, auth, onEvent, traceHeaders, ...given } = options;
+  if (typeof merchant !== 'string' || merchant === '') throw invalid('merchant must be the id of a merchant');
   const brokerUrl = brokerUrlOf(url);
   const settings = {
     brokerUrl,
@@ -73,6 +94,7 @@ export function settingsFrom(options: SessionBrokerOptions): Settings {
     merchantUrl: `${brokerUrl}/v1/merchants/${encodeURIComponent(merchant)}`,
     auth,
     onEvent,
+    traceHeaders,
     ...defaults,
     ...definedOf(given),
   };
@@ -80,12 +102,24 @@ export function settingsFrom(options: SessionBrokerOptions): Settings {
   return settings;
 }
 
-function demandUsable({ merchant, auth, follow, minRemainingMs, timeoutMs }: Settings): void {
-  if (typeof merchant !== 'string' || merchant === '') throw invalid('merchant must be the id of a merchant');
+function demandUsable({ auth, follow, minRemainingMs, timeoutMs, ...functions }: Settings): void {
+  demandFunctions(functions);
+  if (auth !== undefined && typeof auth !== 'string' && typeof auth !== 'function') {
+    throw invalid('auth must be a token, or a function that gives one');
+  }
   if (typeof auth === 'string') demandToken(auth);
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
   demandMinRemaining(minRemainingMs);
+}
+
+const FUNCTIONS = ['fetch', 'onEvent', 'traceHeaders', 'random'] as const;
+
+function demandFunctions(settings: Pick<Settings, (typeof FUNCTIONS)[number]>): void {
+  for (const name of FUNCTIONS) {
+    const given: unknown = settings[name];
+    if (given !== undefined && typeof given !== 'function') throw invalid(`${name} must be a function`);
+  }
 }
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
@@ -107,6 +141,12 @@ function brokerUrlOf(text: string): string {
   if (url.username !== '' || url.password !== '') throw invalid('url must hold no credential: use auth');
   if (url.search !== '' || url.hash !== '') throw invalid('url must have neither query nor fragment');
   return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+function demandKnown(options: unknown): void {
+  if (typeof options !== 'object' || options === null)
+    throw invalid('the options must be an object with url and merchant');
+  demandKnownNames(Object.keys(options), OPTIONS);
 }
 
 const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);

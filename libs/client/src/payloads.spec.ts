@@ -1,6 +1,6 @@
 import { compactDecrypt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
-import { ProtocolError, RequestRefused } from './errors.js';
+import { InvalidInput, ProtocolError, RequestRefused } from './errors.js';
 import { SessionBroker } from './session-broker.js';
 
 const PROFILE = 'ECDH-ES+A256KW';
@@ -69,6 +69,19 @@ describe('payloads', () => {
     ['a list', () => []],
   ])('are not sealed to %s', async (_what, change) => {
     await expect(broker.encryptFor(change(publicJwk), 'x')).rejects.toMatchObject({ code: 'jwk_invalid' });
+  });
+
+  it.each<[string, unknown]>([
+    ['object: JSON.stringify it first', {}],
+    ['undefined', undefined],
+    ['null', null],
+    ['number', 1],
+  ])('are refused before anybody is asked for a session, when they are %s', async (given, payload) => {
+    const failure: unknown = await broker.encrypt(payload as string).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(InvalidInput);
+    expect(failure).toMatchObject({ code: 'payload_invalid', message: expect.stringContaining(`not ${given}`) });
+    await expect(broker.decrypt(payload as string)).rejects.toMatchObject({ code: 'jwe_invalid' });
+    expect(server.requests).toEqual([]);
   });
 
   it('are sealed up to 64 KiB', async () => {

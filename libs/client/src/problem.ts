@@ -8,7 +8,7 @@ import {
   Unauthenticated,
 } from './errors.js';
 import type { FetchAnswer } from './fetch.js';
-import { isJsonObject } from './json.js';
+import { isJsonObject, type JsonObject } from './json.js';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -16,24 +16,45 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const PASSING: readonly number[] = [408, 425, 429];
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
+/** By which a problem is known to be the broker's own. */
+const PROBLEM_TYPE = 'urn:session-broker:problem:';
+const MAX_TEXT_LENGTH = 300;
+/** Nothing that would break a line of a log. */
+const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
+/** What a server says of a path that it does not have. */
+const NOT_HERE: readonly number[] = [404, 405];
+
+export interface AnswerFacts {
+  readonly nowMs: number;
+  /** What the request was sent with, and no message may repeat. */
+  readonly secret: string | undefined;
+}
+
 /**
- * The error that an answer stands for. Only the problem's `code` is taken over: its texts come from whatever answers
- * there, and may quote the request with its credential.
+ * The error that an answer stands for. Of the problem's texts, those of the broker are taken over; whatever else
+ * answers there could quote the request with its credential.
  */
-export function errorOf(answer: FetchAnswer, problem: unknown, nowMs: number): SessionBrokerError {
+export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }: AnswerFacts): SessionBrokerError {
   const { status } = answer;
   const code = codeOf(problem) ?? `http_${status}`;
+  const says = textsOf(problem, secret);
   const facts: ErrorFacts = {
     status,
     requestId: requestIdOf(answer),
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs),
   };
-  if (status === 401) return new Unauthenticated(code, 'The broker does not accept the credential', facts);
-  if (status === 403) return new Forbidden(code, 'The broker does not allow this caller to do that', facts);
+  if (status === 401) return new Unauthenticated(code, `The broker does not accept the credential (401)${says}`, facts);
+  if (status === 403)
+    return new Forbidden(code, `The broker does not allow this caller to do that (403)${says}`, facts);
   if (status >= 500 || PASSING.includes(status)) {
-    return new BrokerUnavailable(code, `The broker answered ${status} (${code})`, facts);
+    return new BrokerUnavailable(code, `The broker answered ${status} (${code})${says}`, facts);
   }
-  if (status >= 400) return new RequestRefused(code, `The broker refused the request: ${status} (${code})`, facts);
+  if (NOT_HERE.includes(status) && !isOurs(problem)) {
+    return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
+  }
+  if (status >= 400) {
+    return new RequestRefused(code, `The broker refused the request: ${status} (${code})${says}`, facts);
+  }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
 }
 
@@ -46,6 +67,20 @@ export function requestIdOf({ headers }: FetchAnswer): string | undefined {
 export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
   const moment = Date.parse(headers.get('date') ?? '');
   return Number.isNaN(moment) ? undefined : moment;
+}
+
+function isOurs(problem: unknown): problem is JsonObject {
+  return isJsonObject(problem) && typeof problem['type'] === 'string' && problem['type'].startsWith(PROBLEM_TYPE);
+}
+
+/** Title and detail, to follow a sentence. */
+function textsOf(problem: unknown, secret: string | undefined): string {
+  if (!isOurs(problem)) return '';
+  const token = secret?.replace(/^Bearer /, '');
+  const isFit = (text: unknown): text is string =>
+    typeof text === 'string' && TEXT.test(text) && (token === undefined || !text.includes(token));
+  const texts = [problem['title'], problem['detail']].filter(isFit).map((text) => text.slice(0, MAX_TEXT_LENGTH));
+  return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
 }
 
 function codeOf(problem: unknown): string | undefined {

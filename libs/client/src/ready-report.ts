@@ -16,5 +16,6 @@ export function reportReady(
 ): void {
   const deadline = new Deadline(time, { ms: holdForMs, parents: [closed], background: true });
   const end = (): void => deadline.close();
-  http.json({ path: '/session/handovers', body: { generation, participant }, signal: deadline.signal }).then(end, end);
+  const body = { generation, participant };
+  http.json({ path: '/session/handovers', body, background: true, signal: deadline.signal }).then(end, end);
 }

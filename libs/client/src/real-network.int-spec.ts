@@ -192,13 +192,13 @@ describe('over a real network', () => {
     await elsewhere.close();
   });
 
-  it('names what the system says, and no address', async () => {
+  it('names what the system says, the URL and the merchant', async () => {
     await start(() => undefined);
     await server.close();
     const failure = open({ follow: 'none', timeoutMs: 1_500 }).session();
     await expect(failure).rejects.toMatchObject({
       code: 'network',
-      message: 'The broker cannot be reached (ECONNREFUSED)',
+      message: `The broker cannot be reached: ECONNREFUSED (http://127.0.0.1:${server.port}, merchant "shop")`,
     });
   });
 

@@ -1,10 +1,9 @@
-import { CompactEncrypt, type CryptoKey, importJWK } from 'jose';
 import { InvalidInput } from './errors.js';
 import { isJsonObject, type JsonObject } from './json.js';
+import { importPoint, KEY_MANAGEMENT, sealedTo } from './jwe.js';
 
-/** The one profile that the gateway speaks (interface description, "Create a technical session"). */
-const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
-const CONTENT_ENCRYPTION = 'A256GCM';
+type PublicKey = Awaited<ReturnType<typeof importPoint>>;
+
 /** 48 octets: RFC 7518 section 6.2.1.2 demands all of them. */
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
 const MAX_PAYLOAD_BYTES = 65_536;
@@ -15,23 +14,19 @@ const utf8 = new TextEncoder();
 
 /** Seals payloads in this process: only the holder of the recipient's private key can read what is in them. */
 export class Sealing {
-  readonly #keys = new Map<string, Promise<CryptoKey>>();
+  readonly #keys = new Map<string, Promise<PublicKey>>();
 
   /**
    * @param recipient a public JWK: EC, P-384
    * @returns a compact JWE with the protected header {alg, enc, epk}
-   * @throws InvalidInput `jwk_invalid` or `payload_too_large`
+   * @throws InvalidInput `jwk_invalid`, `payload_invalid` or `payload_too_large`
    */
   async seal(recipient: unknown, payload: string | Uint8Array): Promise<string> {
-    const octets = typeof payload === 'string' ? utf8.encode(payload) : payload;
-    if (octets.byteLength > MAX_PAYLOAD_BYTES) {
-      throw new InvalidInput('payload_too_large', `A payload of at most ${MAX_PAYLOAD_BYTES} octets can be sealed`);
-    }
-    const key = await this.#keyOf(recipient);
-    return new CompactEncrypt(octets).setProtectedHeader({ alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION }).encrypt(key);
+    const octets = octetsOf(payload);
+    return sealedTo(await this.#keyOf(recipient), octets);
   }
 
-  #keyOf(recipient: unknown): Promise<CryptoKey> {
+  #keyOf(recipient: unknown): Promise<PublicKey> {
     const { x, y } = demandPublicJwk(recipient);
     const name = `${x}.${y}`;
     const known = this.#keys.get(name);
@@ -46,9 +41,23 @@ export class Sealing {
   }
 }
 
-async function imported(x: string, y: string): Promise<CryptoKey> {
+/** @throws InvalidInput when there is nothing that can be sealed: to whoever asks, before anything else is done */
+export function octetsOf(payload: unknown): Uint8Array {
+  const octets = typeof payload === 'string' ? utf8.encode(payload) : payload;
+  if (!ArrayBuffer.isView(octets)) {
+    const given = payload === null ? 'null' : typeof payload;
+    const remedy = given === 'object' ? ': JSON.stringify it first' : '';
+    throw new InvalidInput('payload_invalid', `A payload is a string or a Uint8Array, not ${given}${remedy}`);
+  }
+  if (octets.byteLength > MAX_PAYLOAD_BYTES) {
+    throw new InvalidInput('payload_too_large', `A payload of at most ${MAX_PAYLOAD_BYTES} octets can be sealed`);
+  }
+  return octets as Uint8Array;
+}
+
+async function imported(x: string, y: string): Promise<PublicKey> {
   try {
-    return await importJWK({ kty: 'EC', crv: 'P-384', x, y }, KEY_MANAGEMENT);
+    return await importPoint({ x, y });
   } catch {
     // The platform's own error names no member; what is left that can be wrong is the point.
     throw new InvalidInput('jwk_invalid', '"x" and "y" are not a point on P-384');

@@ -4,6 +4,7 @@ import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-b
 import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, RequestRefused } from './errors.js';
 import type { SessionBrokerOptions } from './options.js';
 import { SessionBroker } from './session-broker.js';
+import { VERSION } from './version.js';
 
 const MINUTE_MS = 60_000;
 
@@ -41,10 +42,34 @@ describe('a session', () => {
       expect.objectContaining({
         url: 'http://broker.test/v1/merchants/shop/session',
         method: 'GET',
-        headers: { accept: 'application/json', authorization: 'Bearer token-of-checkout' },
+        headers: {
+          accept: 'application/json',
+          authorization: 'Bearer token-of-checkout',
+          'user-agent': `session-broker-client/${VERSION} node/${process.versions.node}`,
+        },
         redirect: 'manual',
       }),
     ]);
+  });
+
+  it('is given at once once it is there, and as undefined before and after', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    expect(broker.current()).toBeUndefined();
+    const session = await broker.session();
+    expect(broker.current()).toBe(session);
+    expect(server.requests).toHaveLength(1);
+    await clock.advance(15 * MINUTE_MS);
+    expect(broker.current()).toBeUndefined();
+  });
+
+  it('is gone with the client, which a block can close by itself', async () => {
+    server.on('read', () => json(aDocument()));
+    const used = open();
+    await used.session();
+    await used[Symbol.asyncDispose]();
+    expect(used.current()).toBeUndefined();
+    await expect(used.session()).rejects.toThrow(ClientClosed);
   });
 
   it('is read by one request for all who ask at the same time', async () => {

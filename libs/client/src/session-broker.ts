@@ -4,13 +4,13 @@ import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
 import { rejectionReason, type RejectionPredicate } from './dead-session.js';
-import { BrokerUnavailable, causedBy, ClientClosed, ProtocolError } from './errors.js';
+import { BrokerUnavailable, causedBy, ClientClosed, InvalidInput, placed, ProtocolError } from './errors.js';
 import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
 import { reportReady } from './ready-report.js';
 import { Rejections } from './rejections.js';
-import { Sealing } from './sealing.js';
+import { octetsOf, Sealing } from './sealing.js';
 import type { Session } from './session.js';
 import { SessionFollower } from './session-follower.js';
 import { SessionReader } from './session-reader.js';
@@ -64,8 +64,8 @@ export class SessionBroker {
     const closed = this.#closing.signal;
     const shelf = new SessionShelf(time);
     const http = new BrokerHttp(settings);
-    const attempts = new Attempts({ time, random, timeoutMs, closed });
-    const parts = { http, shelf, attempts, time, random, merchant, closed, onEvent };
+    const attempts = new Attempts({ time, random, timeoutMs, closed, onEvent, place: settings });
+    const parts = { http, shelf, attempts, time, random, merchant, closed, onEvent, place: settings };
     shelf.onNewer(({ generation, expiresAt }, { source }) => {
       tell(onEvent, { type: 'session', generation, expiresAt, source });
     });
@@ -89,6 +89,14 @@ export class SessionBroker {
     const wantedMs = options?.minRemainingMs ?? this.#settings.minRemainingMs;
     const held = options?.signal?.aborted === true ? undefined : this.#shelf.untroubled(wantedMs);
     return held === undefined ? this.#consideredSession(wantedMs, options?.signal) : held.promise;
+  }
+
+  /**
+   * The session that is in memory, if there is one that is valid; asks nobody. It is there once `session()` has given
+   * one, and from then on as long as the client follows the broker.
+   */
+  current(): Session | undefined {
+    return this.#shelf.valid()?.session;
   }
 
   /**
@@ -119,6 +127,7 @@ export class SessionBroker {
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
     const { signal } = options;
+    octetsOf(payload);
     const session = options.session ?? (await this.session({ signal }));
     const jwe = await orAborted(this.#sealing.seal(session.serverPublic, payload), signal);
     return { jwe, generation: session.generation };
@@ -138,6 +147,7 @@ export class SessionBroker {
    */
   async decrypt(jwe: string, { signal }: CallOptions = {}): Promise<Uint8Array> {
     this.#demandOpen();
+    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', 'A JWE is a string');
     return this.#opening.open(jwe, signal);
   }
 
@@ -151,7 +161,7 @@ export class SessionBroker {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
     } catch {
       // The decoder has one way to fail.
-      throw new ProtocolError('not_text', 'What the JWE holds is not UTF-8');
+      throw placed(new ProtocolError('not_text', 'What the JWE holds is not UTF-8'), this.#settings);
     }
   }
 
@@ -166,10 +176,15 @@ export class SessionBroker {
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
   async close(): Promise<void> {
-    this.#closing.abort(new ClientClosed());
+    this.#closing.abort(new ClientClosed(this.#settings));
     this.#gate.close();
     this.#shelf.clear();
     await this.#follower?.ended();
+  }
+
+  /** `await using broker = new SessionBroker(…)` closes it at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** What a log may show. */

@@ -43,7 +43,7 @@ describe('following the broker', () => {
       expect(server.requests).toHaveLength(0);
       await broker.session();
       await clock.settle();
-      expect(server.seen('events').map(({ headers }) => headers)).toEqual([
+      expect(server.seen('events').map(({ headers }) => headers)).toMatchObject([
         { accept: 'text/event-stream', authorization: 'Bearer token', 'last-event-id': '1' },
       ]);
     });

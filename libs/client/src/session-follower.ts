@@ -1,6 +1,6 @@
 import { pause } from './abort.js';
 import { type ClientEventListener, tell } from './client-event.js';
-import { SessionBrokerError } from './errors.js';
+import { type Place, placed, SessionBrokerError } from './errors.js';
 import { followEvents, type FollowParts, longPoll, POLL_WAIT_S } from './follow-broker.js';
 import { type FollowMode, FollowPolicy, type Turn } from './follow-policy.js';
 
@@ -8,6 +8,8 @@ export interface FollowerParts extends FollowParts {
   readonly random: () => number;
   readonly onEvent: ClientEventListener | undefined;
   readonly start: FollowMode;
+  /** For messages: who was asked. */
+  readonly place: Place;
 }
 
 /** The broker counts whole seconds of a wait: a little less than was asked for is not early. */
@@ -86,8 +88,10 @@ export class SessionFollower {
   #report(mode: FollowMode, turn: Turn, waitMs: number): void {
     if (turn.kind === 'polled' && waitMs === 0) return this.#nowLive('poll');
     this.#isLive = false;
-    const error = 'error' in turn && turn.error instanceof SessionBrokerError ? turn.error : undefined;
-    tell(this.#parts.onEvent, { type: 'interrupted', mode, retryInMs: Math.ceil(waitMs), error });
+    const { onEvent, place } = this.#parts;
+    const cause = 'error' in turn ? placed(turn.error, place) : undefined;
+    const error = cause instanceof SessionBrokerError ? cause : undefined;
+    tell(onEvent, { type: 'interrupted', mode, retryInMs: Math.ceil(waitMs), error });
   }
 
   #nowLive(mode: FollowMode): void {

@@ -1,6 +1,6 @@
 import type { Attempts } from './attempts.js';
 import { BackOff } from './back-off.js';
-import type { BrokerHttp } from './broker-http.js';
+import type { BrokerCall, BrokerHttp } from './broker-http.js';
 import { Deadline } from './deadline.js';
 import { BrokerUnavailable } from './errors.js';
 import { brokerTimeMs, requestIdOf } from './problem.js';
@@ -66,7 +66,7 @@ export class SessionReader {
     };
     const headers = { 'if-none-match': `"${held}"` };
     // Nobody waits for it: a failure shows to the next caller after the session that is held has ended.
-    this.#ask({ path: '/session', headers, signal: deadline.signal }).then(rest, rest);
+    this.#ask({ path: '/session', headers, background: true, signal: deadline.signal }).then(rest, rest);
   }
 
   #firstOf(minRemainingMs: number, shared: AbortSignal): Promise<Session> {
@@ -88,7 +88,7 @@ export class SessionReader {
     }
   }
 
-  async #ask(call: { path: string; headers: Record<string, string>; signal: AbortSignal }): Promise<Session> {
+  async #ask(call: BrokerCall): Promise<Session> {
     const { http, shelf, merchant } = this.#parts;
     const { answer, document } = await http.json(call);
     if (document !== undefined) {

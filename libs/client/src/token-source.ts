@@ -17,10 +17,34 @@ export type TokenSource = string | TokenFunction;
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 const MAX_TOKEN_LENGTH = 16_384;
 
+interface TokenFault {
+  readonly isPresent: (token: string) => boolean;
+  readonly says: string;
+}
+
+// The first that is found is told: what people do most comes first.
+const faults: readonly TokenFault[] = [
+  { isPresent: (token) => token === '', says: 'it is empty' },
+  {
+    isPresent: (token) => /[\r\n]$/.test(token),
+    says: 'the token ends with a line break: trim what comes from a file',
+  },
+  { isPresent: (token) => /^bearer\s/i.test(token), says: 'it begins with "Bearer ": give the token alone' },
+  { isPresent: (token) => /\s/.test(token), says: 'it has white space in it' },
+  { isPresent: (token) => token.length > MAX_TOKEN_LENGTH, says: `it is longer than ${MAX_TOKEN_LENGTH} characters` },
+  { isPresent: (token) => !BEARER_TOKEN.test(token), says: 'it has characters that no token has' },
+];
+
 /** @throws InvalidInput which does not quote it */
 export function demandToken(token: unknown): string {
-  if (typeof token === 'string' && token.length <= MAX_TOKEN_LENGTH && BEARER_TOKEN.test(token)) return token;
-  throw new InvalidInput('token_invalid', 'The token source gave no bearer token (RFC 6750, section 2.1)');
+  if (typeof token !== 'string') throw noToken(`it is ${token === null ? 'null' : typeof token}, and no text`);
+  const fault = faults.find(({ isPresent }) => isPresent(token));
+  if (fault !== undefined) throw noToken(fault.says);
+  return token;
+}
+
+function noToken(why: string): InvalidInput {
+  return new InvalidInput('token_invalid', `That is no bearer token (RFC 6750, section 2.1): ${why}`);
 }
 
 /** The value of `Authorization`, or undefined without a source: mutual TLS then names the caller. */

@@ -11,9 +11,9 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
  * The parser takes in all requests of what it is given, and each costs some kilobytes: it is given no more than this at
  * a time, where a read from the network brings 64 KiB.
  */
-const MAX_PARSED_BYTES = 256;
+const MAX_PARSED_BYTES = 512;
 /** Requests sent in advance, on all connections: those that are parsed, and those that still are octets. */
-const MAX_WAITING_REQUESTS = 2_048;
+const MAX_WAITING_REQUESTS = 4_096;
 const MAX_HELD_BYTES = 16_777_216;
 /** This little is the next request of a client that was quicker than the end of an answer, and need not wait for a turn. */
 const MAX_PROMPT_BYTES = 4_096;

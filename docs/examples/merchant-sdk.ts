@@ -14,12 +14,13 @@ export interface SdkSettings {
 }
 
 export class SdkError extends Error {
-  constructor(
-    message: string,
-    readonly code: string,
-    readonly originalError: unknown,
-  ) {
+  readonly code: string;
+  readonly originalError: unknown;
+
+  constructor(message: string, code: string, originalError: unknown) {
     super(message);
+    this.code = code;
+    this.originalError = originalError;
   }
 }
 
@@ -47,6 +48,7 @@ class Encryption {
 }
 
 /**
+ * Stands for your SDK, so that docs/guides/merchant-sdk.md can be tried without it: `npm install jose`, and use yours instead.
  * A client of the gateway in the shape of those that are published: it authorizes by itself, holds the private key, opens
  * answers with it, repeats a refused body under another session, and wraps errors so that the code is the text `500`.
  */

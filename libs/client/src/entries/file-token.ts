@@ -1,0 +1,1 @@
+export { fileToken, type FileTokenOptions } from '../file-token.js';

@@ -1,0 +1,29 @@
+export { SessionBroker } from '../session-broker.js';
+export type {
+  CallOptions,
+  EncryptOptions,
+  SealedPayload,
+  SessionOptions,
+  WithSessionOptions,
+} from '../session-broker.js';
+export type { OpenedNotification, ReceivedNotification } from '../notifications.js';
+export type { SessionBrokerOptions } from '../options.js';
+export type { ServerPublicKey, Session } from '../session.js';
+export { deadSessionCode, isDeadSession, type RejectionPredicate } from '../dead-session.js';
+export { toGatewaySession, type GatewaySession } from '../gateway-session.js';
+export type { TokenFunction, TokenRequest, TokenSource } from '../token-source.js';
+export type { ClientEvent, ClientEventListener } from '../client-event.js';
+export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fetch.js';
+export type { TraceHeaders } from '../trace-headers.js';
+export type { Time, Timer, TimerOptions } from '../time.js';
+export {
+  BrokerUnavailable,
+  ClientClosed,
+  Forbidden,
+  InvalidInput,
+  ProtocolError,
+  RequestRefused,
+  SessionBrokerError,
+  SessionRejected,
+  Unauthenticated,
+} from '../errors.js';

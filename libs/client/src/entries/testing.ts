@@ -1,0 +1,5 @@
+export { FakeBroker, type FakeBrokerOptions } from '../testing/fake-broker.js';
+export type { FakeRequest, FakeRoute } from '../testing/fake-answers.js';
+export type { FakeFailure } from '../testing/fake-failures.js';
+export type { FakeRejection } from '../testing/fake-sessions.js';
+export { aDeadSessionAnswer, aNotification, aSession, type SessionWish } from '../testing/fixtures.js';

@@ -1,0 +1,69 @@
+import type { webcrypto } from 'node:crypto';
+
+type CryptoKey = webcrypto.CryptoKey;
+
+/** A public key on P-384, in its two coordinates. */
+export interface Point {
+  readonly x: string;
+  readonly y: string;
+}
+
+/** The one profile that the gateway speaks (interface description, "Create a technical session"). */
+export const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
+const CONTENT_ENCRYPTION = 'A256GCM';
+const CURVE = { name: 'ECDH', namedCurve: 'P-384' } as const;
+const IV_OCTETS = 12;
+const TAG_OCTETS = 16;
+const SHARED_BITS = 384;
+const KEY_BITS = 256;
+
+const { subtle } = crypto;
+const utf8 = new TextEncoder();
+
+export const base64url = (octets: ArrayBuffer | Uint8Array): string =>
+  Buffer.from(octets instanceof Uint8Array ? octets : new Uint8Array(octets)).toString('base64url');
+
+/** @throws whatever the platform says of a point that is not on the curve */
+export function importPoint({ x, y }: Point): Promise<CryptoKey> {
+  return subtle.importKey('jwk', { kty: 'EC', crv: 'P-384', x, y }, CURVE, false, []);
+}
+
+/** A compact JWE (RFC 7516) with the protected header {alg, enc, epk}, to a public key of `importPoint`. */
+export async function sealedTo(recipient: CryptoKey, octets: Uint8Array): Promise<string> {
+  // Used once: who knew it could read this one payload.
+  const ephemeral = await subtle.generateKey(CURVE, false, ['deriveBits']);
+  const { x, y } = await subtle.exportKey('jwk', ephemeral.publicKey);
+  const header = { alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION, epk: { kty: 'EC', crv: 'P-384', x, y } };
+  const protectedHeader = base64url(utf8.encode(JSON.stringify(header)));
+  const wrapping = await wrappingKey(ephemeral.privateKey, recipient);
+  const contentKey = await subtle.generateKey({ name: 'AES-GCM', length: KEY_BITS }, true, ['encrypt']);
+  const wrapped = await subtle.wrapKey('raw', contentKey, wrapping, 'AES-KW');
+  const iv = crypto.getRandomValues(new Uint8Array(IV_OCTETS));
+  const algorithm = { name: 'AES-GCM', iv, additionalData: utf8.encode(protectedHeader) };
+  const sealed = new Uint8Array(await subtle.encrypt(algorithm, contentKey, octets));
+  const [text, tag] = [sealed.subarray(0, -TAG_OCTETS), sealed.subarray(-TAG_OCTETS)];
+  return [protectedHeader, ...[wrapped, iv, text, tag].map((part) => base64url(part))].join('.');
+}
+
+/** The key that wraps the content's key (RFC 7518 section 4.6.2): one round of the Concat KDF gives all of it. */
+export async function wrappingKey(own: CryptoKey, other: CryptoKey): Promise<CryptoKey> {
+  const shared = await subtle.deriveBits({ name: 'ECDH', public: other }, own, SHARED_BITS);
+  const material = Buffer.concat([
+    uint32(1),
+    new Uint8Array(shared),
+    uint32(KEY_MANAGEMENT.length),
+    utf8.encode(KEY_MANAGEMENT),
+    // Neither side is named.
+    uint32(0),
+    uint32(0),
+    uint32(KEY_BITS),
+  ]);
+  const key = await subtle.digest('SHA-256', material);
+  return subtle.importKey('raw', key, 'AES-KW', false, ['wrapKey', 'unwrapKey']);
+}
+
+function uint32(value: number): Uint8Array {
+  const octets = new Uint8Array(4);
+  new DataView(octets.buffer).setUint32(0, value);
+  return octets;
+}

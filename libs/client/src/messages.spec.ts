@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs';
+import { jest } from '@jest/globals';
+import { inspect } from 'node:util';
+import { eventually, FakeClock } from '../../testing/src/index.js';
+import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
+import type { ClientEvent } from './client-event.js';
+import { BrokerUnavailable, ClientClosed, InvalidInput, ProtocolError, SessionBrokerError } from './errors.js';
+import type { SessionBrokerOptions } from './options.js';
+import { SessionBroker } from './session-broker.js';
+import { VERSION } from './version.js';
+
+const PLACE = '(http://broker.test:8080, merchant "shop")';
+const networkFailure = (code: string): Promise<never> =>
+  Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('canary'), { code }) }));
+
+describe('what goes wrong', () => {
+  let clock: FakeClock;
+  let server: ScriptedBroker;
+  let broker: SessionBroker;
+  let events: ClientEvent[];
+
+  const open = (options: Partial<SessionBrokerOptions> = {}): SessionBroker => {
+    const fixed = { url: 'http://broker.test:8080', merchant: 'shop', auth: 'canary-token', follow: 'none' as const };
+    const virtual = { fetch: server.fetch, time: clock, random: () => 0.5 };
+    broker = new SessionBroker({ ...fixed, ...virtual, onEvent: (event) => void events.push(event), ...options });
+    return broker;
+  };
+  /** What a log shows of the failure of a read, when all tries are over. */
+  const failure = async (): Promise<SessionBrokerError> => {
+    const failed = broker.session().catch((error: unknown) => error as SessionBrokerError);
+    await clock.advance(20_000);
+    return (await failed) as SessionBrokerError;
+  };
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    server = new ScriptedBroker();
+    events = [];
+  });
+  afterEach(() => broker.close());
+
+  it.each(['ENOTFOUND', 'ECONNREFUSED', 'CERT_HAS_EXPIRED'])(
+    'is told with the code of the system, the URL and the merchant: %s',
+    async (code) => {
+      server.on('read', () => networkFailure(code));
+      open();
+      const error = await failure();
+      expect(error.message).toBe(`The broker cannot be reached: ${code} ${PLACE}`);
+      expect(inspect(error)).toContain(error.message);
+      expect(inspect(error)).not.toContain('canary');
+    },
+  );
+
+  it("is told with the problem's title and detail", async () => {
+    const body = {
+      type: 'urn:session-broker:problem:session_unavailable',
+      title: 'There is no session to serve at the moment',
+      detail: 'the gateway refuses the serviceCode',
+      status: 503,
+      code: 'session_unavailable',
+    };
+    server.on('read', () => json(body, 503));
+    open();
+    const says = `: ${body.title}; ${body.detail} ${PLACE}`;
+    expect((await failure()).message).toBe(`The broker answered 503 (session_unavailable)${says}`);
+    server.on('read', () => json({ ...body, code: 'forbidden' }, 403));
+    expect((await failure()).message).toBe(`The broker does not allow this caller to do that (403)${says}`);
+  });
+
+  it.each<[string, object]>([
+    ['of whatever else answers there', { type: 'about:blank' }],
+    ['with the token in them', {}],
+    ['with line breaks in them', { title: 'a\nb', detail: 'a\u2028b' }],
+  ])('is not told with texts %s', async (_what, changed) => {
+    const texts = { title: 'canary-token', detail: 'not with canary-token' };
+    const body = { type: 'urn:session-broker:problem:forbidden', code: 'forbidden', ...texts, ...changed };
+    server.on('read', () => json(body, 403));
+    open();
+    expect((await failure()).message).toBe(`The broker does not allow this caller to do that (403) ${PLACE}`);
+  });
+
+  it.each([404, 405])('is a wrong URL when somebody else answers %d', async (status) => {
+    server.on('read', () => new Response('<html>Not here', { status }));
+    open();
+    const error = await failure();
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error).toMatchObject({ code: 'not_the_broker', status });
+    expect(error.message).toBe(`This ${status} is not the broker's: is the URL right? ${PLACE}`);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('says how long nobody answered, and that the client was closed', async () => {
+    open();
+    expect((await failure()).message).toBe(`No answer within 7500 ms ${PLACE}`);
+    await broker.close();
+    await expect(broker.session()).rejects.toThrow(new ClientClosed().message + ` ${PLACE}`);
+  });
+
+  it('names the place for each call, and keeps the rejection as the cause', async () => {
+    server.on('read', () => json(aDocument()));
+    for (const route of ['decrypt', 'notification', 'rejections'] as const) {
+      server.on(route, () => problem(403, 'forbidden'));
+    }
+    open();
+    const dead = Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+    const reject = (): Promise<never> => broker.withSession(() => Promise.reject(dead));
+    await expect(reject()).rejects.toMatchObject({ message: expect.stringContaining(PLACE), cause: dead });
+    await expect(broker.decrypt('a.b.c.d.e')).rejects.toThrow(PLACE);
+    await expect(broker.openNotification({ headers: {}, body: '' })).rejects.toThrow(PLACE);
+  });
+
+  it('is told while it is tried again', async () => {
+    const answers = [() => networkFailure('ECONNREFUSED'), () => problem(503, 'starting'), () => json(aDocument())];
+    server.on('read', () => answers.shift()!());
+    open();
+    const session = broker.session();
+    await clock.advance(5_000);
+    await session;
+    const told = events.filter(({ type }) => type === 'retrying');
+    expect(told).toMatchObject([
+      { attempt: 1, retryInMs: 100, error: { code: 'network', message: expect.stringContaining(PLACE) } },
+      { attempt: 2, retryInMs: 200, error: { code: 'starting', status: 503 } },
+    ]);
+    expect(JSON.stringify(told)).not.toContain('canary');
+  });
+
+  it('is told with the place while the broker is followed', async () => {
+    server.on('read', () => json(aDocument())).on('events', () => networkFailure('ECONNRESET'));
+    await open({ follow: 'events' }).session();
+    await clock.settle();
+    const [interrupted] = events.filter((event) => event.type === 'interrupted');
+    expect(interrupted?.error?.message).toBe(`The broker cannot be reached: ECONNRESET ${PLACE}`);
+  });
+});
+
+describe('what is given', () => {
+  const construct = (options: object): SessionBroker =>
+    new SessionBroker({ url: 'https://b.test', merchant: 'shop', ...options });
+
+  it.each([
+    ['ends with a line break', 'canary\n'],
+    ['ends with a line break', 'canary\r\n'],
+    ['is empty', ''],
+    ['begins with "Bearer "', 'Bearer canary'],
+    ['has white space in it', 'can ary'],
+    ['is longer than 16384 characters', 'x'.repeat(16_385)],
+    ['has characters that no token has', 'canäry'],
+  ])('as a token is refused with the reason: it %s', (reason, auth) => {
+    expect(() => construct({ auth })).toThrow(reason);
+    expect(() => construct({ auth })).not.toThrow('canary');
+  });
+
+  it.each([
+    ['merchnat', 'did you mean "merchant"?'],
+    ['merchantId', 'did you mean "merchant"?'],
+    ['token', 'did you mean "auth"?'],
+    ['base_url', 'did you mean "url"?'],
+    ['timeoutms', 'did you mean "timeoutMs"?'],
+    ['timeout', 'did you mean "timeoutMs"?'],
+    ['onEvents', 'did you mean "onEvent"?'],
+    ['minRemaining', 'did you mean "minRemainingMs"?'],
+    ['somethingElse', 'there are url, merchant, auth, fetch'],
+    ['__proto__x', 'there are url'],
+  ])('as an option that does not exist is refused: %s', (name, remedy) => {
+    expect(() => construct({ [name]: 'canary' })).toThrow(InvalidInput);
+    expect(() => construct({ [name]: 'canary' })).toThrow(remedy);
+    expect(() => construct({ [name]: 'canary' })).not.toThrow('canary');
+  });
+
+  it('as an option of the wrong kind is refused', () => {
+    expect(() => new SessionBroker(undefined as never)).toThrow('the options must be an object');
+    expect(() => construct({ auth: {} })).toThrow('auth must be a token, or a function');
+    expect(() => construct({ onEvent: 'log' })).toThrow('onEvent must be a function');
+    expect(() => construct({ merchant: undefined })).toThrow('merchant must be the id of a merchant');
+  });
+});
+
+describe('errors', () => {
+  it('are known by errors of another copy of the package, as of its other module format', () => {
+    class SessionBrokerErrorOfACopy extends Error {}
+    const copy = new SessionBrokerErrorOfACopy('away');
+    const [kinds] = Object.getOwnPropertySymbols(new BrokerUnavailable('network', 'away'));
+    Object.defineProperty(copy, kinds!, { value: BrokerUnavailable.kinds });
+    expect(copy instanceof BrokerUnavailable).toBe(true);
+    expect(copy instanceof SessionBrokerError).toBe(true);
+    expect(copy instanceof ProtocolError).toBe(false);
+    expect([undefined, null, {}, new Error('away')].some((one) => one instanceof SessionBrokerError)).toBe(false);
+  });
+
+  it('are named as they are written', () => {
+    expect(new BrokerUnavailable('network', 'away').name).toBe('BrokerUnavailable');
+    expect(String(new ClientClosed())).toBe('ClientClosed: The session broker client is closed');
+  });
+});
+
+describe('traces', () => {
+  it('are passed on with what somebody waits for, and with nothing else', async () => {
+    const server = new ScriptedBroker().on('read', () => json(aDocument({ createdAtMs: Date.now() })));
+    server.streaming();
+    const traceHeaders = (): Record<string, string> => ({
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      Authorization: 'Bearer canary',
+      'not a name': 'x',
+      bad: 'line\nbreak',
+    });
+    const fixed = { url: 'http://b.test', merchant: 'shop', auth: 'token' };
+    const broker = new SessionBroker({ ...fixed, fetch: server.fetch, traceHeaders });
+    await broker.session();
+    await eventually(() => server.seen('events').length > 0);
+    const [read, events] = [server.seen('read')[0], server.seen('events')[0]];
+    expect(Object.keys(read!.headers).sort()).toEqual(['accept', 'authorization', 'traceparent', 'user-agent']);
+    expect(read!.headers['authorization']).toBe('Bearer token');
+    expect(events!.headers).not.toHaveProperty('traceparent');
+    await broker.close();
+  });
+
+  it('stop no call when they cannot be had', async () => {
+    const server = new ScriptedBroker().on('read', () => json(aDocument({ createdAtMs: Date.now() })));
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const traceHeaders = (): never => {
+      throw new Error('canary');
+    };
+    const fixed = { url: 'http://b.test', merchant: 'shop', auth: 'token', follow: 'none' as const };
+    const broker = new SessionBroker({ ...fixed, fetch: server.fetch, traceHeaders });
+    expect((await broker.session()).generation).toBe(1);
+    expect(warn.mock.calls[0]?.[0]).toBe('traceHeaders of the session broker client threw (Error)');
+    warn.mockRestore();
+    await broker.close();
+  });
+});
+
+it('names itself by the version of its package', () => {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  expect((JSON.parse(manifest) as { version: string }).version).toBe(VERSION);
+});

@@ -1,0 +1,53 @@
+import { orAborted } from '../abort.js';
+import { Deadline } from '../deadline.js';
+import { SessionBrokerError } from '../errors.js';
+import type { SessionBroker } from '../session-broker.js';
+import type { Session } from '../session.js';
+import { systemTime } from '../time.js';
+
+/** As `@nestjs/terminus` has it. No member is a secret. */
+export type SessionBrokerHealthResult = Record<
+  string,
+  { status: 'up' | 'down'; generation?: number; expiresAt?: string; code?: string; message?: string }
+>;
+
+/** Probes are given up after a second or so; a session that is in memory is told at once. */
+const MAX_LOOK_MS = 1_000;
+
+/** Tells whether there is a session that is valid now, for `@nestjs/terminus`. */
+export class SessionBrokerHealth {
+  readonly #broker: SessionBroker;
+
+  constructor(broker: SessionBroker) {
+    this.#broker = broker;
+  }
+
+  /** For Terminus 11 and later: "down" is a result, never an exception. */
+  async isHealthy(key = 'session'): Promise<SessionBrokerHealthResult> {
+    try {
+      const { generation, expiresAt } = this.#broker.current() ?? (await this.#firstLook());
+      return { [key]: { status: 'up', generation, expiresAt } };
+    } catch (error) {
+      if (!(error instanceof SessionBrokerError)) throw error;
+      const { code, message } = error;
+      return { [key]: { status: 'down', code, message } };
+    }
+  }
+
+  /** For Terminus 10, which takes whatever is returned as healthy. @throws what it knows as a failed check */
+  async demandHealthy(key = 'session'): Promise<SessionBrokerHealthResult> {
+    const result = await this.isHealthy(key);
+    if (result[key]?.status === 'up') return result;
+    throw Object.assign(new Error(result[key]?.message), { isHealthCheckError: true, causes: result });
+  }
+
+  /** Also what begins the following in a service that has not yet asked for a session. */
+  async #firstLook(): Promise<Session> {
+    const deadline = new Deadline(systemTime, { ms: MAX_LOOK_MS, parents: [], background: true });
+    try {
+      return await orAborted(this.#broker.session({ signal: deadline.signal }), deadline.signal);
+    } finally {
+      deadline.close();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import { InvalidInput } from './errors.js';
+
+/** What other clients call the same, and we do not. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  token: 'auth',
+  bearertoken: 'auth',
+  authorization: 'auth',
+  credentials: 'auth',
+  baseurl: 'url',
+  host: 'url',
+  endpoint: 'url',
+  brokerurl: 'url',
+  merchantid: 'merchant',
+  merchantname: 'merchant',
+  tenant: 'merchant',
+  timeout: 'timeoutMs',
+  minremaining: 'minRemainingMs',
+  logger: 'onEvent',
+  onerror: 'onEvent',
+  headers: 'traceHeaders',
+  agent: 'fetch',
+  dispatcher: 'fetch',
+};
+
+/** How far a name may be from the one that was meant: a letter too many and two that were swapped. */
+const MAX_DISTANCE = 3;
+const MAX_NAME_LENGTH = 40;
+
+/**
+ * A name that is not known is a setting that has no effect, which nobody notices.
+ * @throws InvalidInput `option_invalid`, which says what may have been meant
+ */
+export function demandKnownNames(given: readonly string[], known: readonly string[]): void {
+  for (const name of given) {
+    if (known.includes(name)) continue;
+    const shown = /^[A-Za-z0-9_$.-]+$/.test(name) ? name.slice(0, MAX_NAME_LENGTH) : 'a name that is none';
+    const meant = meantBy(name, known);
+    const remedy = meant === undefined ? `there are ${known.join(', ')}` : `did you mean "${meant}"?`;
+    throw new InvalidInput('option_invalid', `There is no option "${shown}": ${remedy}`);
+  }
+}
+
+function meantBy(name: string, known: readonly string[]): string | undefined {
+  if (name.length > MAX_NAME_LENGTH) return undefined;
+  const small = name.toLowerCase();
+  const other = OTHER_NAMES[small.replace(/[_-]/g, '')];
+  if (other !== undefined && known.includes(other)) return other;
+  const [nearest] = known
+    .map((one) => ({ one, far: distance(small, one.toLowerCase()) }))
+    .filter(({ one, far }) => far <= Math.min(MAX_DISTANCE, one.length / 2))
+    .sort((left, right) => left.far - right.far);
+  return nearest?.one;
+}
+
+/** Letters that have to be put in, taken out or changed (Levenshtein). */
+function distance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (const [index, letter] of [...left].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...right].entries()) {
+      const change = (row[column] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(change, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Session } from '../session.js';
+import { systemTime } from '../time.js';
+import { type FakeAnswer, type FakeRequest, problem } from './fake-answers.js';
+import { FakeKey } from './fake-keys.js';
+import { aSession } from './fixtures.js';
+
+/** A rejection that the fake broker has taken. */
+export interface FakeRejection {
+  readonly generation: number;
+  readonly reason: string;
+}
+
+const DURATION = /^(\d{1,9})(ms|s|m|h)$/;
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const MAX_WAIT_S = 60;
+const MAX_REMAINING_MS = 3_600_000;
+const RETRY_AFTER_S = '1';
+
+/** The sessions of the fake broker, and who waits for the next one. */
+export class FakeSessions {
+  readonly rejections: FakeRejection[] = [];
+  /** The keys of all sessions so far: what was sealed to an older one can be told from what was not sealed at all. */
+  readonly serverKeys: FakeKey[] = [];
+  readonly #streams = new Set<ServerResponse>();
+  readonly #waiting = new Set<() => void>();
+  #current: Session | undefined;
+  #generation = 0;
+  #renewal: Promise<Session> | undefined;
+
+  private constructor(
+    readonly merchant: string,
+    readonly clientKey: FakeKey,
+    private readonly lifetimeMs: number | undefined,
+  ) {}
+
+  static async create(merchant: string, lifetimeMs: number | undefined): Promise<FakeSessions> {
+    const sessions = new FakeSessions(merchant, await FakeKey.generate(), lifetimeMs);
+    await sessions.renew();
+    return sessions;
+  }
+
+  get current(): Session | undefined {
+    const session = this.#current;
+    return session !== undefined && leftOf(session) > 0 ? session : undefined;
+  }
+
+  end(): void {
+    this.#current = undefined;
+  }
+
+  /** One at a time: all who ask meanwhile get the same. */
+  renew(): Promise<Session> {
+    this.#renewal ??= this.#create().finally(() => (this.#renewal = undefined));
+    return this.#renewal;
+  }
+
+  async read({ headers, path }: Pick<FakeRequest, 'headers' | 'path'>, gone: AbortSignal): Promise<FakeAnswer> {
+    const wish = new URL(path, 'http://fake').searchParams.get('minRemaining');
+    const wantedMs = wish === null ? 0 : millisecondsOf(wish);
+    if (wantedMs === undefined) return problem(400, 'invalid_request', { detail: 'minRemaining: a duration up to 1h' });
+    const held = this.current;
+    if (held !== undefined && leftOf(held) < wantedMs) await this.renew();
+    const waitS = waitSecondsOf(headers['prefer']);
+    const isKnown = (session: Session | undefined): boolean => headers['if-none-match'] === `"${session?.generation}"`;
+    if (waitS > 0 && (this.current === undefined || isKnown(this.current))) await this.#next(waitS * 1_000, gone);
+    const session = this.current;
+    if (session === undefined) return unavailable();
+    const applied: Record<string, string> = waitS > 0 ? { 'preference-applied': `wait=${waitS}` } : {};
+    const answer = answerWith(session);
+    const said = { ...answer.headers, ...applied };
+    return isKnown(session) ? { status: 304, headers: said } : { ...answer, headers: said };
+  }
+
+  async reject(body: unknown): Promise<FakeAnswer> {
+    const { generation, reason } = body as Partial<FakeRejection>;
+    if (typeof generation !== 'number' || !Number.isSafeInteger(generation) || generation < 1) {
+      return problem(400, 'invalid_request', { detail: 'generation: must be a positive integer' });
+    }
+    if (generation > this.#generation) {
+      return problem(400, 'invalid_request', { detail: 'generation: no session of this generation was issued' });
+    }
+    this.rejections.push({ generation, reason: typeof reason === 'string' ? reason : 'unspecified' });
+    const held = this.current;
+    return answerWith(held !== undefined && held.generation > generation ? held : await this.renew(), 'no-store');
+  }
+
+  stream(headers: IncomingHttpHeaders | FakeRequest['headers'], response: ServerResponse): void {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
+    response.write('retry: 100\n\n');
+    this.#streams.add(response);
+    response.on('close', () => void this.#streams.delete(response));
+    const session = this.current;
+    const isKnown = headers['last-event-id'] === String(session?.generation);
+    response.write(session === undefined || isKnown ? ':\n\n' : frameOf(session));
+  }
+
+  dropStreams(): void {
+    for (const stream of this.#streams) stream.end();
+  }
+
+  async #create(): Promise<Session> {
+    const key = await FakeKey.generate();
+    const wish = { merchant: this.merchant, generation: this.#generation + 1, lifetimeMs: this.lifetimeMs };
+    const { publicJwk: serverPublic } = key;
+    const session = aSession({ ...wish, serverPublic, clientKeyThumbprint: this.clientKey.thumbprint });
+    this.serverKeys.push(key);
+    this.#generation = session.generation;
+    this.#current = session;
+    for (const stream of this.#streams) stream.write(frameOf(session));
+    for (const tell of [...this.#waiting]) tell();
+    return session;
+  }
+
+  /** Resolves with the next session, when the time is up, or when nobody waits any more. */
+  #next(ms: number, gone: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        this.#waiting.delete(end);
+        resolve();
+      };
+      const timer = systemTime.schedule(ms, end, { background: true });
+      this.#waiting.add(end);
+      gone.addEventListener('abort', end, { once: true });
+    });
+  }
+}
+
+const leftOf = ({ expiresAt }: Session): number => Date.parse(expiresAt) - systemTime.now();
+
+const frameOf = (session: Session): string =>
+  `event: session\nid: ${session.generation}\ndata: ${JSON.stringify(session)}\n\n`;
+
+function answerWith(session: Session, cacheControl?: string): FakeAnswer {
+  const untilRenewalS = Math.max(0, Math.floor((Date.parse(session.renewAt) - systemTime.now()) / 1_000));
+  const headers = {
+    etag: `"${session.generation}"`,
+    'cache-control': cacheControl ?? `private, max-age=${untilRenewalS}`,
+  };
+  return { status: 200, headers, document: session };
+}
+
+function unavailable(): FakeAnswer {
+  const answer = problem(503, 'session_unavailable');
+  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER_S } };
+}
+
+/** @returns undefined for what the broker would refuse */
+function millisecondsOf(text: string): number | undefined {
+  const [, count = '', unit = ''] = DURATION.exec(text) ?? [];
+  const ms = Number(count) * (UNITS_MS[unit] ?? Number.NaN);
+  return ms <= MAX_REMAINING_MS ? ms : undefined;
+}
+
+function waitSecondsOf(prefer: string | readonly string[] | undefined): number {
+  const [, seconds = '0'] = /(?:^|[,;\s])wait=(\d{1,4})(?:$|[,;\s])/.exec(String(prefer ?? '')) ?? [];
+  return Math.min(Number(seconds), MAX_WAIT_S);
+}

@@ -1,0 +1,53 @@
+import { readSession, type ServerPublicKey, type Session } from '../session.js';
+import { systemTime } from '../time.js';
+
+/** A point on P-384 whose private half nobody kept. */
+const SOME_POINT: ServerPublicKey = {
+  kty: 'EC',
+  crv: 'P-384',
+  x: '--mRoBKIOvX64XX0l-CPpVCAapwyNZ6VzsBdD5R2dLkFgVtqqvnNB-KWwHtG_22e',
+  y: 'PFQGZA48J5kQ9m7rzTZk405DaS4Xd3yhGv8RWnS1bNef48dG3HoFyM_4Ln7rY5wK',
+};
+const DEFAULT_LIFETIME_MS = 900_000;
+/** Of its lifetime, as in the broker. */
+const RENEWED_AFTER = 0.8;
+
+export interface SessionWish extends Partial<Session> {
+  /** From now on; 15 minutes by default. */
+  readonly lifetimeMs?: number | undefined;
+}
+
+/** A session as the broker gives it, valid from now on, with the members that are wished for. */
+export function aSession({ lifetimeMs = DEFAULT_LIFETIME_MS, ...members }: SessionWish = {}): Session {
+  const { generation = 1, merchant = 'shop' } = members;
+  const now = systemTime.now();
+  const at = (ms: number): string => new Date(now + ms).toISOString();
+  const session = {
+    authToken: `auth-token-${generation}`,
+    deviceId: `device-id-${generation}`,
+    refreshToken: `refresh-token-${generation}`,
+    serverPublic: SOME_POINT,
+    clientKeyThumbprint: 'LrSCJ6m3kJpUOrX0Yt0v8Zc2tXG5qJ0o3dY4mH1nZ7A',
+    createdAt: at(0),
+    expiresAt: at(lifetimeMs),
+    renewAt: at(lifetimeMs * RENEWED_AFTER),
+    ...members,
+    generation,
+    merchant,
+  };
+  return readSession(session, merchant);
+}
+
+/** The gateway's answer to a request with a dead session, for a fake of the gateway. */
+export function aDeadSessionAnswer(msgCode = 'b_session_doesnt_exist', status = 401): Response {
+  const body = { requestId: 'request-1', msgCode, msgType: 'ERROR', msgText: 'The session is dead', msgAttrs: {} };
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+}
+
+/** What the gateway notifies of, about a payment on its hosted page; give it to `sealedAnswer` for a sealed one. */
+export function aNotification(operation: object = {}, order: object = {}): Readonly<Record<string, unknown>> {
+  const both = { coinAmount: 12_500, merchantId: 'terminal-1' };
+  const told = { ...both, type: 'PURCHASE', ecomOperationId: 'operation-1', status: 'SUCCESS', ...operation };
+  const names = { ecomOrderId: 'order-1', hppOrderId: 'hosted-1', merchantRequestId: 'request-1' };
+  return { ...both, ...names, orderStatus: 'PAID', ...order, operation: told };
+}

@@ -1,0 +1,151 @@
+/** A broker, real or played, that serves the merchant `shop` to the holder of a token. */
+export interface AskedBroker {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** What two brokers have to say alike: no value that differs from one session to the next. */
+export interface AnswerShape {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: readonly string[];
+  readonly problem?: object;
+}
+
+/** What earlier answers gave, for requests that need it. */
+interface Known {
+  readonly generation: number;
+  readonly jwk: object;
+  /** Sealed to the merchant's key. */
+  readonly openable: string;
+  /** Sealed to the session's key, which only the gateway opens. */
+  readonly foreign: string;
+}
+
+interface Question {
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object | string;
+  readonly token?: string;
+  readonly merchant?: string;
+}
+
+const COMPARED = ['content-type', 'cache-control', 'etag', 'preference-applied', 'retry-after', 'x-request-id'];
+
+const OPERATION = { type: 'PURCHASE', coinAmount: 1, merchantId: 'm', ecomOperationId: 'kept-1', status: 'FAIL' };
+const ORDER = { ecomOrderId: 'o', coinAmount: 1, merchantId: 'm', hppOrderId: 'h', merchantRequestId: 'r' };
+const NOTIFICATION = JSON.stringify({ ...ORDER, orderStatus: 'DECLINED', operation: OPERATION });
+
+/** Questions in their order: a session that is rejected is replaced for those that follow. */
+const QUESTIONS: readonly (readonly [what: string, ask: (known: Known) => Question])[] = [
+  ['a read', () => ({ path: '/session' })],
+  [
+    'a read of what is held',
+    ({ generation }) => ({ path: '/session', headers: { 'if-none-match': `"${generation}"` } }),
+  ],
+  [
+    'a read that waits for more than there is',
+    ({ generation }) => ({ path: '/session', headers: { 'if-none-match': `"${generation}"`, prefer: 'wait=1' } }),
+  ],
+  ['a read with time left', () => ({ path: '/session?minRemaining=1s' })],
+  ['a read with a wish that is none', () => ({ path: '/session?minRemaining=soon' })],
+  ['another token', () => ({ path: '/session', token: 'another' })],
+  ['another merchant', () => ({ path: '/session', merchant: 'hidden' })],
+  ['a path that there is not', () => ({ path: '/session/nothing' })],
+  ['the public key', () => ({ path: '/client-key' })],
+  ['a payload to seal', () => ({ path: '/payloads/encrypt', body: { plaintext: 'a payment' } })],
+  ['no payload to seal', () => ({ path: '/payloads/encrypt', body: {} })],
+  [
+    'a payload to seal to a key',
+    ({ jwk }) => ({ path: '/payloads/encrypt', body: { plaintext: 'x', recipient: jwk } }),
+  ],
+  ['a JWE to open', ({ openable }) => ({ path: '/payloads/decrypt', body: { jwe: openable } })],
+  ['a JWE to another key', ({ foreign }) => ({ path: '/payloads/decrypt', body: { jwe: foreign } })],
+  ['no JWE at all', () => ({ path: '/payloads/decrypt', body: { jwe: 'nothing' } })],
+  ['a body that is no JSON', () => ({ path: '/payloads/decrypt', body: 'nothing' })],
+  ['a notification', () => ({ path: '/notifications/open', body: { headers: {}, body: NOTIFICATION } })],
+  ['a notification that is none', () => ({ path: '/notifications/open', body: { headers: {}, body: '{}' } })],
+  [
+    'word that calls have ended',
+    ({ generation }) => ({
+      path: '/session/handovers',
+      body: { generation: generation + 1, participant: '6d6b2f0a-3d0e-4c2b-9f0e-0d7f7a1f5a52' },
+    }),
+  ],
+  [
+    'a rejection of what was never issued',
+    () => ({ path: '/session/rejections', body: { generation: Number.MAX_SAFE_INTEGER, reason: 'b_used_token' } }),
+  ],
+  ['a rejection without a generation', () => ({ path: '/session/rejections', body: { reason: 'b_used_token' } })],
+  ['a rejection', ({ generation }) => ({ path: '/session/rejections', body: { generation, reason: 'b_used_token' } })],
+  [
+    'the same once more',
+    ({ generation }) => ({ path: '/session/rejections', body: { generation, reason: 'b_used_token' } }),
+  ],
+];
+
+/** What a broker answers to all of them. */
+export async function answersOf(broker: AskedBroker): Promise<Readonly<Record<string, AnswerShape>>> {
+  const known = await knownOf(broker);
+  const answers: Record<string, AnswerShape> = {};
+  for (const [what, questionOf] of QUESTIONS) answers[what] = await shapeOf(await ask(broker, questionOf(known)));
+  return answers;
+}
+
+/** The first frames of the event stream: the names of their fields, and the event's name. */
+export async function streamShapeOf(broker: AskedBroker): Promise<object> {
+  const gone = new AbortController();
+  const response = await ask(broker, { path: '/session/events' }, gone.signal);
+  let text = '';
+  for await (const chunk of response.body!) {
+    text += Buffer.from(chunk as Uint8Array).toString();
+    if (/^data: .*\n\n/m.test(text)) break;
+  }
+  gone.abort();
+  const fields = text.split('\n').map((line) => line.replace(/^(id|retry|data): .*/, '$1'));
+  return { status: response.status, type: response.headers.get('content-type'), fields };
+}
+
+async function knownOf(broker: AskedBroker): Promise<Known> {
+  const json = async (question: Question): Promise<Record<string, unknown>> =>
+    (await (await ask(broker, question)).json()) as Record<string, unknown>;
+  const { generation } = await json({ path: '/session', headers: { prefer: 'wait=10' } });
+  const { jwk } = await json({ path: '/client-key' });
+  const own = await json({ path: '/payloads/encrypt', body: { plaintext: 'x', recipient: jwk } });
+  const foreign = await json({ path: '/payloads/encrypt', body: { plaintext: 'x' } });
+  return {
+    generation: generation as number,
+    jwk: jwk as object,
+    openable: own['jwe'] as string,
+    foreign: foreign['jwe'] as string,
+  };
+}
+
+function ask({ url, token }: AskedBroker, question: Question, signal?: AbortSignal): Promise<Response> {
+  const { path, headers, body, merchant = 'shop' } = question;
+  const own = { authorization: `Bearer ${question.token ?? token}`, ...headers };
+  const target = `${url}/v1/merchants/${merchant}${path}`;
+  const during = signal === undefined ? {} : { signal };
+  if (body === undefined) return fetch(target, { headers: own, ...during });
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(target, { method: 'POST', headers: { 'content-type': 'application/json', ...own }, body: text });
+}
+
+async function shapeOf(response: Response): Promise<AnswerShape> {
+  const text = await response.text();
+  const document = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+  const { type, title, status, code } = document;
+  const headers = COMPARED.filter((name) => response.headers.has(name)).map((name) => {
+    const value = response.headers.get(name) ?? '';
+    return [name, name === 'x-request-id' || name === 'etag' ? 'given' : value.replace(/\d+/g, 'n')];
+  });
+  return {
+    status: response.status,
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    // What a broker says in detail is for people, and may differ.
+    members: Object.keys(document)
+      .filter((name) => name !== 'detail')
+      .sort(),
+    ...(response.status < 400 ? {} : { problem: { type, title, status, code } }),
+  };
+}

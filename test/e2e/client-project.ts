@@ -1,0 +1,110 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startedWhole } from '#libs/testing';
+import type { AskedBroker } from './broker-answers.js';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const FAKE = `
+import { FakeBroker } from '@session-broker/client/testing';
+const fake = await FakeBroker.start();
+console.log(JSON.stringify({ url: fake.url, token: fake.token }));
+process.stdin.resume().once('end', () => fake.close());
+`;
+
+export interface ProgramEnd {
+  readonly out: string;
+  /** How long it lived after the word `done`. */
+  readonly lingeredMs: number;
+}
+
+/** A project of somebody who has installed the client package, as it is packed, beside packages that are here. */
+export class ClientProject {
+  readonly folder: string;
+  readonly #built: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    // Built for this project alone: others build it at the same time.
+    this.#built = join(root, 'dist', basename(folder));
+  }
+
+  static async installed(packages: readonly string[]): Promise<ClientProject> {
+    const project = new ClientProject(await mkdtemp(join(tmpdir(), 'client-project-')));
+    return startedWhole(project, { start: () => project.#install(packages), end: () => project.remove() });
+  }
+
+  /** Where the package lies. */
+  get installed(): string {
+    return join(this.folder, 'node_modules/@session-broker/client');
+  }
+
+  /** The package as `npm publish` sends it. */
+  get tarball(): Promise<Buffer> {
+    return readFile(join(this.folder, 'client.tgz'));
+  }
+
+  async write(file: string, text: string): Promise<string> {
+    const path = join(this.folder, file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    return path;
+  }
+
+  /** Runs a program in it, a module unless it is named otherwise. */
+  async run(
+    source: string,
+    { name = 'program.mjs', env = {} }: { name?: string; env?: object } = {},
+  ): Promise<ProgramEnd> {
+    const child = spawn(process.execPath, [await this.write(name, source)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    });
+    let [out, doneAt] = ['', 0];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+      if (out.includes('done')) doneAt = performance.now();
+    });
+    await once(child, 'close');
+    return { out, lingeredMs: performance.now() - doneAt };
+  }
+
+  /** The fake broker of the package, in a process of its own. */
+  async startFake(): Promise<AskedBroker & { readonly end: () => Promise<void> }> {
+    const child = spawn(process.execPath, [await this.write('fake.mjs', FAKE)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const end = async (): Promise<void> => {
+      const ended = once(child, 'close');
+      child.stdin.end();
+      await ended;
+    };
+    return { ...(JSON.parse(line) as AskedBroker), end };
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.#built, { recursive: true, force: true });
+  }
+
+  async #install(packages: readonly string[]): Promise<void> {
+    await run(process.execPath, [join(root, 'tools/build-client.mjs'), basename(this.#built)]);
+    const packing = await run('npm', ['pack', '--json', '--pack-destination', this.folder, this.#built]);
+    const [{ filename }] = JSON.parse(packing.stdout) as [{ filename: string }];
+    await mkdir(this.installed, { recursive: true });
+    await run('tar', ['-xzf', filename, '--strip-components=1', '-C', this.installed], { cwd: this.folder });
+    await rename(join(this.folder, filename), join(this.folder, 'client.tgz'));
+    for (const name of packages) {
+      const link = join(this.folder, 'node_modules', name);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(join(root, 'node_modules', name), link);
+    }
+    await this.write('package.json', JSON.stringify({ type: 'module' }));
+  }
+}

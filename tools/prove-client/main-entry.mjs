@@ -1,0 +1,3 @@
+import { SessionBroker } from '@session-broker/client';
+
+console.log(SessionBroker.name);
