@@ -109,6 +109,16 @@ describe('what goes wrong', () => {
     await expect(broker.openNotification({ headers: {}, body: '' })).rejects.toThrow(PLACE);
   });
 
+  it('names the place for input that cannot be used, too', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    await expect(broker.encrypt({} as string)).rejects.toThrow(PLACE);
+    await expect(broker.encryptFor({}, 'x')).rejects.toThrow(PLACE);
+    await expect(broker.decrypt(1 as unknown as string)).rejects.toThrow(PLACE);
+    await expect(broker.session({ minRemainingMs: -1 })).rejects.toThrow(PLACE);
+    expect(server.requests).toEqual([]);
+  });
+
   it('is told while it is tried again', async () => {
     const answers = [() => networkFailure('ECONNREFUSED'), () => problem(503, 'starting'), () => json(aDocument())];
     server.on('read', () => answers.shift()!());

@@ -127,9 +127,9 @@ export class SessionBroker {
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
     const { signal } = options;
-    octetsOf(payload);
+    this.#named(() => octetsOf(payload));
     const session = options.session ?? (await this.session({ signal }));
-    const jwe = await orAborted(this.#sealing.seal(session.serverPublic, payload), signal);
+    const jwe = await this.#seal(session.serverPublic, payload, signal);
     return { jwe, generation: session.generation };
   }
 
@@ -138,7 +138,7 @@ export class SessionBroker {
    * @throws InvalidInput, or the signal's reason
    */
   async encryptFor(jwk: object, payload: string | Uint8Array, { signal }: CallOptions = {}): Promise<string> {
-    return orAborted(this.#sealing.seal(jwk, payload), signal);
+    return this.#seal(jwk, payload, signal);
   }
 
   /**
@@ -147,7 +147,7 @@ export class SessionBroker {
    */
   async decrypt(jwe: string, { signal }: CallOptions = {}): Promise<Uint8Array> {
     this.#demandOpen();
-    if (typeof jwe !== 'string') throw new InvalidInput('jwe_invalid', 'A JWE is a string');
+    if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
     return this.#opening.open(jwe, signal);
   }
 
@@ -206,7 +206,7 @@ export class SessionBroker {
   async #consideredSession(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
     this.#demandOpen();
     signal?.throwIfAborted();
-    demandMinRemaining(wantedMs);
+    this.#named(() => demandMinRemaining(wantedMs));
     const held = this.#shelf.valid();
     const replacing = held === undefined ? undefined : this.#rejections.underway(held.session.generation, signal);
     if (replacing !== undefined) return this.#orHeld(replacing);
@@ -255,7 +255,25 @@ export class SessionBroker {
     }
   }
 
+  async #seal(recipient: object, payload: string | Uint8Array, signal: AbortSignal | undefined): Promise<string> {
+    const sealing = this.#sealing.seal(recipient, payload);
+    return orAborted(sealing, signal).catch((error: unknown) => this.#named(() => raise(error)));
+  }
+
+  /** What is wrong with the input of a call is told with whose call it was. */
+  #named<T>(check: () => T): T {
+    try {
+      return check();
+    } catch (error) {
+      throw error instanceof InvalidInput ? placed(error, this.#settings) : error;
+    }
+  }
+
   #demandOpen(): void {
     if (this.#closing.signal.aborted) throw reasonOf(this.#closing.signal);
   }
+}
+
+function raise(error: unknown): never {
+  throw error;
 }

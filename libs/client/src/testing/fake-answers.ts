@@ -43,12 +43,19 @@ const TITLES: Readonly<Record<string, string>> = {
   session_unavailable: 'There is no session to serve at the moment',
 };
 export const NO_STORE = { 'cache-control': 'no-store' };
+const RETRY_AFTER_S = '1';
 const MAX_BODY_CHARACTERS = 1_000_000;
 
 export function problem(status: number, code: string, more: object = {}): FakeAnswer {
   const title = TITLES[code] ?? 'Asked for by a test';
   const type = `urn:session-broker:problem:${code}`;
   return { status, headers: NO_STORE, document: { type, title, status, code, ...more } };
+}
+
+/** There is no session to serve. */
+export function unavailable(): FakeAnswer {
+  const answer = problem(503, 'session_unavailable');
+  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER_S } };
 }
 
 /** @returns the merchant of a path as well, where it has one */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import { importPoint, type Point, sealedTo } from '../jwe.js';
-import { type FakeAnswer, NO_STORE, problem } from './fake-answers.js';
+import { type FakeAnswer, NO_STORE, problem, unavailable } from './fake-answers.js';
 import type { FakeSessions } from './fake-sessions.js';
 
 /** Five parts, of which the second and the third may be anything at all. */
@@ -23,7 +23,7 @@ export class FakePayloads {
     if (typeof plaintext !== 'string')
       return problem(400, 'invalid_request', { detail: 'plaintext: must be a string' });
     const session = this.#sessions.current;
-    if (recipient === undefined && session === undefined) return problem(503, 'session_unavailable');
+    if (recipient === undefined && session === undefined) return unavailable();
     const key = await importPoint((recipient ?? session?.serverPublic) as Point);
     const jwe = await sealedTo(key, Buffer.from(plaintext, encoding === 'base64' ? 'base64' : 'utf8'));
     const generation = recipient === undefined ? { generation: session?.generation } : {};

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Session } from '../session.js';
 import { systemTime } from '../time.js';
-import { type FakeAnswer, type FakeRequest, problem } from './fake-answers.js';
+import { type FakeAnswer, type FakeRequest, problem, unavailable } from './fake-answers.js';
 import { FakeKey } from './fake-keys.js';
 import { aSession } from './fixtures.js';
 
@@ -15,7 +15,6 @@ const DURATION = /^(\d{1,9})(ms|s|m|h)$/;
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const MAX_WAIT_S = 60;
 const MAX_REMAINING_MS = 3_600_000;
-const RETRY_AFTER_S = '1';
 
 /** The sessions of the fake broker, and who waits for the next one. */
 export class FakeSessions {
@@ -139,11 +138,6 @@ function answerWith(session: Session, cacheControl?: string): FakeAnswer {
     'cache-control': cacheControl ?? `private, max-age=${untilRenewalS}`,
   };
   return { status: 200, headers, document: session };
-}
-
-function unavailable(): FakeAnswer {
-  const answer = problem(503, 'session_unavailable');
-  return { ...answer, headers: { ...answer.headers, 'retry-after': RETRY_AFTER_S } };
 }
 
 /** @returns undefined for what the broker would refuse */
