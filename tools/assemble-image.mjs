@@ -14,6 +14,7 @@ const programs = ['broker', 'cli', 'egress', 'sandbox'].map((app) => `dist/apps/
 const assets = [
   'package.json',
   ...filesBelow('dist/libs/status-page/src/page', /\.(?:html|css|js|svg)$/),
+  ...filesBelow('dist/docs/runbooks', /\.md$/),
   ...filesBelow(
     'node_modules/swagger-ui-dist',
     /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,
@@ -28,6 +29,7 @@ const unwanted = ['**/node_modules/supports-color/**', '**/node_modules/pkcs11js
 
 /** The user of the image owns none of it, and a checkout may have been made for its owner's eyes only. */
 const READABLE = 0o644;
+const EXECUTABLE = 0o755;
 process.umask(0o022);
 
 const licence = /^(?:licen[cs]e|notice|copying)/i;
@@ -84,6 +86,11 @@ for (const file of files) {
   chmodSync(join(out, file), READABLE);
   bytes += statSync(join(root, file)).size;
 }
+// The name by which people call the command line.
+const launcher = join(out, 'bin', 'session-broker');
+mkdirSync(dirname(launcher));
+writeFileSync(launcher, "#!/usr/bin/env node\nimport '../dist/apps/cli/src/main.js';\n");
+chmodSync(launcher, EXECUTABLE);
 // The moment of what is built, not of building it: two images of one commit have the same content.
 const epoch = process.env.SOURCE_DATE_EPOCH;
 const date = epoch === undefined ? undefined : new Date(1000 * Number(epoch));

@@ -9,7 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
 const compiler = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 
-const sources = ['apps', 'libs'].flatMap((folder) =>
+const sources = ['apps', 'libs', join('docs', 'runbooks')].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),

@@ -28,7 +28,7 @@ export const libLayers = {
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
   broker: [...everyLib, 'program', 'edge', 'status-page'],
-  cli: [...everyLib, 'pkcs11', 'program'],
+  cli: [...everyLib, 'pkcs11', 'program', 'client'],
   egress: ['client', 'jwe', 'outbound', 'program', 'edge', 'configuration', 'telemetry', 'errors', 'clock'],
   sandbox: ['telemetry', 'errors', 'clock'],
 };

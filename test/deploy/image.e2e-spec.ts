@@ -301,7 +301,9 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
 
   it('has the command line in it, with all its verbs', async () => {
     const file = await put('cli.jwk.json', (await generateClientKey()).privateJwk);
-    const cli = ['node', 'dist/apps/cli/src/main.js'];
+    const cli = ['node', 'bin/session-broker'];
+    expect((await run([...cli, '--version']))[1]).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(statSync(join(app, 'bin/session-broker')).mode & 0o111).toBe(0o111);
     expect((await run([...cli, 'keys', 'check', file]))[0]).toBe(0);
     const [code, said] = await run([...cli, 'config', 'check', join(folder, 'broker.yaml')]);
     expect([code, said]).toEqual([0, expect.stringContaining('is valid')]);

@@ -150,10 +150,12 @@ describeWith(['linux', 'git'], 'a release', () => {
   it('has archives in which nothing is of the machine that made them: one moment, no owner, the same rights', () => {
     for (const archive of [client, image, chart]) {
       const list = execFileSync('tar', ['--numeric-owner', '-tvzf', join(out, archive)], { encoding: 'utf8' });
-      const kinds = list
-        .trim()
-        .split('\n')
-        .map((line) => line.replace(/^(\S+ \S+) +\d+ (\S+ \S+) .*$/, '$1 $2'));
+      const files = list.trim().split('\n');
+      const programs = files.filter((line) => line.startsWith('-rwxr-xr-x')).map((line) => line.split(' ').at(-1));
+      expect([archive, programs]).toEqual([archive, archive === image ? ['bin/session-broker'] : []]);
+      const kinds = files.map((line) =>
+        line.replace(/^-rwxr-xr-x/, '-rw-r--r--').replace(/^(\S+ \S+) +\d+ (\S+ \S+) .*$/, '$1 $2'),
+      );
       expect([archive, [...new Set(kinds)]]).toEqual([archive, [expect.stringMatching(/^-rw-r--r-- 0\/0 \d/)]]);
     }
   });

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import request, { type Response, type Test } from 'supertest';
 import { SystemClock } from '#libs/clock';
 import { endedAfterAll } from '#libs/testing';
@@ -146,6 +147,7 @@ describe('reading a session', () => {
   it('lists the merchants of the caller without any secret', async () => {
     const { body, text } = await ask(broker, '/v1/merchants').expect(200);
     expect(body).toEqual({
+      replica: hostname(),
       merchants: [
         {
           id: 'shop',
@@ -256,6 +258,9 @@ describe('when there is no session', () => {
         reason: 'no_session',
         renewing: expect.any(Boolean),
         lastFailure: { kind: 'transient', msgCode: 'b_overload_error', at: expect.any(String) },
+        cause: 'the bank reports a fault of its own: b_overload_error',
+        runbook: 'renewals-failing',
+        retryAt: expect.any(String),
       },
     ]);
   });

@@ -61,7 +61,19 @@ describe('a renewal that a person wants', () => {
 
   it('needs a permission of its own, for this merchant', async () => {
     await start();
-    await renew(TOKENS.payments).expect(403).expect(problem('forbidden'));
+    const detail = 'this needs the permission session:renew for the merchant';
+    const { body } = await renew(TOKENS.payments).expect(403).expect(problem('forbidden'));
+    expect(body).toMatchObject({ detail });
+    const refusals = broker.lines.map((line) => JSON.parse(line) as object).filter((line) => 'code' in line);
+    expect(refusals).toEqual([
+      expect.objectContaining({
+        level: 'debug',
+        msg: 'request refused',
+        caller: 'payments',
+        code: 'forbidden',
+        detail,
+      }),
+    ]);
     await broker.as(TOKENS.oncall).post('/v1/merchants/hidden/session/renewal').expect(403);
     await broker.as(TOKENS.oncall).get(SESSION).expect(403);
   });

@@ -95,7 +95,19 @@ describeWith('chromium', 'the status page in a browser', () => {
       await kiosk.locator('.condition', { hasText: 'Failing' }).waitFor();
       await shown.card('Gateway').getByText('b_server_is_overloaded', { exact: false }).waitFor();
       await kiosk.locator('.condition', { hasText: 'Expired' }).waitFor();
-      await shown.page.getByRole('heading', { name: '1 merchant has no session to serve' }).waitFor();
+      const cause = 'the bank reports a fault of its own: b_server_is_overloaded';
+      await shown.page.getByRole('heading', { name: `1 merchant has no session to serve: ${cause}` }).waitFor();
+      expect(await kiosk.locator('.remedy').innerText()).toMatch(
+        new RegExp(
+          `^${cause}[.]\\s+Runbook: renewals-failing\\s+When it is mended: session-broker renew --merchant kiosk`,
+          'i',
+        ),
+      );
+      const runbook = await shown.page.locator('#headline-runbook').getAttribute('href');
+      const text = await (await fetch(new URL(runbook ?? '', broker.url))).text();
+      expect(text).toMatch(/^# Renewals fail\n/);
+      await kiosk.getByRole('button', { name: 'Copy' }).click();
+      await kiosk.locator('.copy', { hasText: /^(Copied|Selected)$/ }).waitFor();
       expect(await shown.page.locator('.row').first().innerText()).toMatch(/^Expired[\s\S]*expired /);
       expect(await shown.page.title()).toBe('(1) Session broker');
       expect(await kiosk.locator('.tick[data-outcome="failed"]').count()).toBeGreaterThan(0);

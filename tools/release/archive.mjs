@@ -1,12 +1,13 @@
 // A tar archive that depends on its content alone: npm's and Helm's archives of the same files differ by moment or user.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const BLOCK = 512;
 const MAX_NAME = 100;
 const MAX_PREFIX = 155;
-const [FILE_MODE, REGULAR_FILE] = ['0000644', '0'];
+const [FILE_MODE, PROGRAM_MODE, REGULAR_FILE] = ['0000644', '0000755', '0'];
+const MAY_RUN = 0o100;
 
 const octal = (value, length) => value.toString(8).padStart(length - 1, '0');
 
@@ -20,12 +21,12 @@ function nameAndPrefix(path) {
   throw new Error(`too long a path for an archive: ${path}`);
 }
 
-function header(path, size, seconds) {
+function header({ path, size, isProgram }, seconds) {
   const { name, prefix } = nameAndPrefix(path);
   const block = Buffer.alloc(BLOCK);
   const put = (text, at) => block.write(text, at, 'utf8');
   put(name, 0);
-  put(FILE_MODE, 100);
+  put(isProgram ? PROGRAM_MODE : FILE_MODE, 100);
   put(octal(0, 8), 108);
   put(octal(0, 8), 116);
   put(octal(size, 12), 124);
@@ -48,7 +49,7 @@ export function filesBelow(folder) {
 }
 
 /**
- * A tar.gz of all files of a folder: owned by root, readable by all, of one moment, in the order of their names.
+ * A tar.gz of all files of a folder: owned by root, readable by all, run by all where by their owner, of one moment, in the order of their names.
  * @param prefix before each name, such as `package/`
  */
 export function archiveOf(folder, { prefix = '', date }) {
@@ -56,7 +57,8 @@ export function archiveOf(folder, { prefix = '', date }) {
   const blocks = filesBelow(folder).flatMap((file) => {
     const content = readFileSync(join(folder, file));
     const padding = Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK);
-    return [header(prefix + file, content.length, seconds), content, padding];
+    const isProgram = (statSync(join(folder, file)).mode & MAY_RUN) !== 0;
+    return [header({ path: prefix + file, size: content.length, isProgram }, seconds), content, padding];
   });
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 });
 }

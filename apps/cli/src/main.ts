@@ -6,6 +6,8 @@ import type { Terminal } from './terminal.js';
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(`${text}\n`),
   err: (text) => void process.stderr.write(`${text}\n`),
+  // https://no-color.org: whatever it is set to.
+  hasColours: process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '' && process.env['TERM'] !== 'dumb',
 };
 
 const ending = new AbortController();

@@ -1,5 +1,6 @@
 import { VERSION } from '#libs/program';
 import { Argument, Command, CommanderError, Option } from 'commander';
+import { addBrokerVerbs } from './broker-verbs.js';
 import type { DoctorOptions } from './commands/doctor.js';
 import type { SimulateOptions } from './commands/simulate.js';
 import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
@@ -32,17 +33,16 @@ export async function runCli(args: readonly string[], context: CommandContext): 
     });
   addKeys(program, run);
   addConfig(program, { run, context });
-  addSession(program, { run, context });
+  const session = addSession(program, { run, context });
   addDoctor(program, { run, context });
   addSimulate(program, { run, context });
   addHealth(program, { run, context });
   addCompletion(program, run);
-  addDemo(program, {
-    context,
-    ended: (code) => {
-      exitCode = code;
-    },
-  });
+  const ended = (code: number): void => {
+    exitCode = code;
+  };
+  addBrokerVerbs(program, session, { verb, run, context, ended });
+  addDemo(program, { context, ended });
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -112,8 +112,8 @@ function addConfig(program: Command, { run, context }: Wiring): void {
     });
 }
 
-function addSession(program: Command, { run, context }: Wiring): void {
-  const session = program.command('session').description('try the gateway by hand');
+function addSession(program: Command, { run, context }: Wiring): Command {
+  const session = program.command('session').description('try the gateway by hand, or follow what a broker has');
   verb(session, 'create', 'make one real create-session call; it can end the session that payments use now')
     .addOption(configOption(context))
     .requiredOption('--merchant <id>', 'merchant in it')
@@ -122,6 +122,7 @@ function addSession(program: Command, { run, context }: Wiring): void {
     .action((options: { config: string; merchant: string; showSecrets?: true; yes?: true; json?: true }) =>
       run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context)),
     );
+  return session;
 }
 
 function addDoctor(program: Command, { run, context }: Wiring): void {

@@ -1,6 +1,6 @@
 import { type BrokerError, type ErrorCode, errorCodes, type UnavailableReason, unavailableReasons } from '#libs/errors';
 
-/** Problem details (RFC 9457) with members of ours: `code`, stable, `requestId`, and why there is no session. */
+/** Problem details (RFC 9457) with members of ours: `code`, stable, `requestId`, and why there is no session; `cause` for people. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -8,6 +8,7 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly reason?: UnavailableReason;
   readonly detail?: string;
+  readonly cause?: string;
   readonly requestId: string;
 }
 
@@ -17,7 +18,7 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 /** The only text that gets out is constant, or was written for a caller that can correct the request. */
 export function problemOf(error: BrokerError, requestId: string): Problem {
   const { status, title } = errorCodes[error.code];
-  const { reason } = error;
+  const { reason, publicCause: cause } = error;
   const detail = reason === undefined ? ownDetail(error) : unavailableReasons[reason].caller;
   return {
     type: `${PROBLEM_TYPE_PREFIX}${error.code}`,
@@ -26,6 +27,7 @@ export function problemOf(error: BrokerError, requestId: string): Problem {
     code: error.code,
     ...(reason === undefined ? {} : { reason }),
     ...(detail === undefined ? {} : { detail }),
+    ...(cause === undefined ? {} : { cause }),
     requestId,
   };
 }

@@ -8,6 +8,8 @@ interface BrokerErrorOptions {
   readonly publicDetail?: string;
   /** With `session_unavailable`: why. */
   readonly reason?: UnavailableReason;
+  /** For a caller who is a person: what is the matter, in words that may be shown to everybody. */
+  readonly publicCause?: string;
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
@@ -19,6 +21,7 @@ export class BrokerError extends Error {
   readonly detail: string | undefined;
   readonly publicDetail: string | undefined;
   readonly reason: UnavailableReason | undefined;
+  readonly publicCause: string | undefined;
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, options: BrokerErrorOptions = {}) {
@@ -31,6 +34,7 @@ export class BrokerError extends Error {
     this.detail = detail;
     this.publicDetail = options.publicDetail;
     this.reason = options.reason;
+    this.publicCause = options.publicCause;
     this.retryAfterMs = options.retryAfterMs;
   }
 

@@ -1,5 +1,6 @@
 import { type Clock, Deadline } from '#libs/clock';
 import { GatewayFailure } from '#libs/session';
+import { entryPointOf, peerOf } from './entry-point.js';
 import type { GatewayAnswer } from './gateway-answer.js';
 import type { GatewayConnections } from './gateway-connections.js';
 import { exchange, type GatewayRequest } from './http-exchange.js';
@@ -36,15 +37,18 @@ export async function callGateway({ connections, clock }: CallTools, call: Gatew
     });
   } catch (error) {
     if (error instanceof GatewayFailure) throw error;
-    throw deadline.signal.aborted ? endedBy(deadline, gateway.timeoutMs) : networkFailure(error);
+    throw deadline.signal.aborted
+      ? endedBy(deadline, gateway)
+      : networkFailure(error, entryPointOf(gateway), entryPointOf({ baseUrl: gateway.baseUrl }));
   } finally {
     deadline.close();
   }
 }
 
-function endedBy(deadline: Deadline, timeoutMs: number): GatewayFailure {
+function endedBy(deadline: Deadline, gateway: GatewayPlace): GatewayFailure {
+  const detail = `the call was not complete after ${gateway.timeoutMs} ms`;
   return deadline.expired
-    ? new GatewayFailure({ kind: 'timeout', detail: `the call was not complete after ${timeoutMs} ms` })
+    ? new GatewayFailure({ kind: 'timeout', detail, ...peerOf(entryPointOf(gateway)) })
     : new GatewayFailure({ kind: 'aborted', detail: 'the call was ended from outside' });
 }
 

@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http';
 import { GatewayFailure } from '#libs/session';
 import { FakeClock, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { entryPointOf } from './entry-point.js';
 import { GatewayConnections } from './gateway-connections.js';
 import { aMerchantGateway, aParty, type TestParty } from './gateway-fixtures.js';
-import { askPlainly, entryPointOf, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';
+import { askPlainly, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 
 const authority = new TestAuthority();

@@ -5,17 +5,11 @@ import { type Clock, Deadline, instantFromEpochMs, type Instant } from '#libs/cl
 import { type ClockSkew, GatewayFailure, measureSkew } from '#libs/session';
 import { dateOf } from './answer-reader.js';
 import { COMMON_HEADERS, target } from './create-session-request.js';
+import { type EntryPoint, entryPointOf, peerOf } from './entry-point.js';
 import { callGateway, type CallTools } from './gateway-call.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
 import { pinOf, trustOptions } from '#libs/outbound';
-
-/** Where our connections go: to the gateway, or to the proxy in front of it. */
-export interface EntryPoint {
-  readonly host: string;
-  readonly port: number;
-  readonly via: 'gateway' | 'proxy';
-}
 
 /** A certificate that was shown and verified. */
 interface ShownCertificate {
@@ -39,25 +33,19 @@ interface TimedBounds extends Bounds {
   readonly timeoutMs: number;
 }
 
-/** The place that has to be reached first. Credentials in a proxy's URL are left behind. */
-export function entryPointOf({ baseUrl, proxy }: Pick<GatewayPlace, 'baseUrl' | 'proxy'>): EntryPoint {
-  const url = proxy ?? baseUrl;
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, via: proxy === undefined ? 'gateway' : 'proxy' };
-}
-
 /** @returns its addresses. @throws GatewayFailure */
-export async function lookUp({ host }: EntryPoint): Promise<readonly string[]> {
+export async function lookUp(entry: EntryPoint): Promise<readonly string[]> {
   try {
-    return (await lookup(host, { all: true })).map(({ address }) => address);
+    return (await lookup(entry.host, { all: true })).map(({ address }) => address);
   } catch (error) {
-    throw networkFailure(error);
+    throw networkFailure(error, entry);
   }
 }
 
 /** Opens a TCP connection and ends it. @throws GatewayFailure */
-export async function reach({ host, port }: EntryPoint, bounds: TimedBounds): Promise<void> {
-  await opened({ socket: connect({ host, port }), event: 'connect', look: () => undefined }, bounds);
+export async function reach(entry: EntryPoint, bounds: TimedBounds): Promise<void> {
+  const { host, port } = entry;
+  await opened({ entry, socket: connect({ host, port }), event: 'connect', look: () => undefined }, bounds);
 }
 
 /**
@@ -66,11 +54,12 @@ export async function reach({ host, port }: EntryPoint, bounds: TimedBounds): Pr
  * @throws GatewayFailure `refused` for a certificate that is not trusted
  */
 export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise<Handshake> {
-  const { host, port } = entryPointOf(gateway);
+  const entry = entryPointOf(gateway);
+  const { host, port } = entry;
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const socket = connectTls({ host, port, ...servername, ...trustOptions(gateway.tls) });
   const look = (): Handshake => ({ protocol: socket.getProtocol() ?? 'unknown', chain: chainOf(socket) });
-  return opened({ socket, event: 'secureConnect', look }, { ...bounds, timeoutMs: gateway.timeoutMs });
+  return opened({ entry, socket, event: 'secureConnect', look }, { ...bounds, timeoutMs: gateway.timeoutMs });
 }
 
 export interface PlainAnswer {
@@ -100,19 +89,20 @@ export async function askPlainly(
 }
 
 interface Opening<Seen> {
+  readonly entry: EntryPoint;
   readonly socket: Socket;
   readonly event: 'connect' | 'secureConnect';
   readonly look: () => Seen;
 }
 
 /** What `look` sees once the event has come. The socket is gone afterwards, whatever came. */
-async function opened<Seen>({ socket, event, look }: Opening<Seen>, bounds: TimedBounds): Promise<Seen> {
+async function opened<Seen>({ entry, socket, event, look }: Opening<Seen>, bounds: TimedBounds): Promise<Seen> {
   const deadline = new Deadline(bounds.clock, bounds.timeoutMs, bounds.signal);
   try {
     return await new Promise<Seen>((resolve, reject) => {
-      const end = (): void => reject(ended(deadline, bounds.timeoutMs));
+      const end = (): void => reject(ended(deadline, entry, bounds.timeoutMs));
       socket.once(event, () => resolve(look()));
-      socket.once('error', (error) => reject(networkFailure(error)));
+      socket.once('error', (error) => reject(networkFailure(error, entry)));
       if (deadline.signal.aborted) end();
       else deadline.signal.addEventListener('abort', end, { once: true });
     });
@@ -122,9 +112,9 @@ async function opened<Seen>({ socket, event, look }: Opening<Seen>, bounds: Time
   }
 }
 
-const ended = ({ expired }: Deadline, timeoutMs: number): GatewayFailure =>
+const ended = ({ expired }: Deadline, entry: EntryPoint, timeoutMs: number): GatewayFailure =>
   expired
-    ? new GatewayFailure({ kind: 'timeout', detail: `no connection after ${timeoutMs} ms` })
+    ? new GatewayFailure({ kind: 'timeout', detail: `no connection after ${timeoutMs} ms`, ...peerOf(entry) })
     : new GatewayFailure({ kind: 'aborted', detail: 'ended from outside' });
 
 function chainOf(socket: TLSSocket): readonly ShownCertificate[] {

@@ -1,16 +1,8 @@
 export { CipherHelpers } from './cipher-helpers.js';
 export { echoedAddress, type EchoedAddress } from './echoed-address.js';
+export { type EntryPoint, entryPointOf } from './entry-point.js';
 export { GatewayConnections } from './gateway-connections.js';
 export type { GatewayPlace, MerchantGateway, RequestData } from './merchant-gateway.js';
-export {
-  askPlainly,
-  entryPointOf,
-  type EntryPoint,
-  type Handshake,
-  lookUp,
-  type PlainAnswer,
-  reach,
-  shakeHands,
-} from './gateway-reach.js';
+export { askPlainly, type Handshake, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';
 export { inspectSession, type SessionInspection } from './session-inspection.js';
 export { UndiciSessionGateway } from './undici-session-gateway.js';

@@ -3,6 +3,9 @@ import { networkFailure } from './network-failure.js';
 
 const failed = (code: string): Error => Object.assign(new Error('canary-7f3a'), { code, data: 'canary-7f3a' });
 
+const entry = { host: 'bank.example', port: 443, via: 'gateway' } as const;
+const proxy = { host: '::1', port: 3128, via: 'proxy' } as const;
+
 describe('an exchange that broke off', () => {
   it.each([
     ['ECONNREFUSED', 'transient'],
@@ -29,19 +32,29 @@ describe('an exchange that broke off', () => {
     ['UND_ERR_DESTROYED', 'aborted'],
     ['ABORT_ERR', 'aborted'],
   ])('with %s is %s', (code, kind) => {
-    const failure = networkFailure(failed(code));
+    const failure = networkFailure(failed(code), entry);
     expect(failure.kind).toBe(kind);
     expect(failure.detail).toContain(code);
   });
 
+  it.each([
+    ['ECONNREFUSED', { peer: '[::1]:3128', viaProxy: true }],
+    ['UND_ERR_PRX_TLS', { peer: '[::1]:3128', viaProxy: true }],
+    ['CERT_HAS_EXPIRED', { peer: 'bank.example:443' }],
+  ])('through a proxy with %s is laid to whom it was about', (mark, peer) => {
+    expect(networkFailure(failed(mark), proxy, entry).trace).toEqual({ mark, ...peer });
+  });
+
   it('is described by its code alone: nothing else of the error is kept', () => {
-    expect(inspect(networkFailure(failed('HPE_INVALID_CONSTANT')), { depth: null })).not.toContain('canary-7f3a');
+    expect(inspect(networkFailure(failed('HPE_INVALID_CONSTANT'), entry), { depth: null })).not.toContain(
+      'canary-7f3a',
+    );
   });
 
   it.each([[failed('not a code: canary-7f3a')], [new TypeError('canary-7f3a')], ['canary-7f3a'], [undefined]])(
     'is transient without a usable code',
     (error) => {
-      const failure = networkFailure(error);
+      const failure = networkFailure(error, entry);
       expect(failure.kind).toBe('transient');
       expect(inspect(failure, { depth: null })).not.toContain('canary-7f3a');
     },

@@ -1,5 +1,6 @@
 import { type ExchangeEnd, exchangeEndOf } from '#libs/outbound';
 import { GatewayFailure } from '#libs/session';
+import { type EntryPoint, peerOf } from './entry-point.js';
 import type { FailureVerdict } from './failure-rules.js';
 
 const verdicts: Readonly<Record<ExchangeEnd['kind'], FailureVerdict>> = {
@@ -17,13 +18,19 @@ const verdicts: Readonly<Record<ExchangeEnd['kind'], FailureVerdict>> = {
   broken_off: { kind: 'transient', detail: 'the exchange with the gateway broke off' },
 };
 
+/** It is the proxy's certificate that was not trusted. */
+const PROXY_TLS = 'UND_ERR_PRX_TLS';
+
 /**
  * Classifies what ended an exchange before there was an answer. A certificate that is not trusted is `refused`: trying
  * again soon mends nothing, and a person has to look at it.
+ * @param entry where the connection went
+ * @param gateway whose certificate it was, where a proxy is in front of it
  */
-export function networkFailure(error: unknown): GatewayFailure {
+export function networkFailure(error: unknown, entry: EntryPoint, gateway: EntryPoint = entry): GatewayFailure {
   const end = exchangeEndOf(error);
   const { kind, detail } = verdicts[end.kind];
   const reach = end.wasReached ? {} : { wasReached: false };
-  return new GatewayFailure({ kind, detail: `${detail} (${end.mark})`, ...reach });
+  const peer = peerOf(end.kind === 'untrusted' && end.mark !== PROXY_TLS ? gateway : entry);
+  return new GatewayFailure({ kind, detail: `${detail} (${end.mark})`, mark: end.mark, ...peer, ...reach });
 }

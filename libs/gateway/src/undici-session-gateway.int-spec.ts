@@ -175,7 +175,9 @@ describe('the create-session call', () => {
   it('fails on a session that is sealed to another key', async () => {
     const jwe = await bank.seal(sessionFields(bank));
     await serve(reply(200, JSON.stringify({ jwe })));
-    expect(await failure()).toMatchObject({ kind: 'invalid_response', httpStatus: 200 });
+    const thumbprint = merchant.key.thumbprint;
+    const trace = { httpStatus: 200, thumbprint };
+    expect(await failure()).toMatchObject({ kind: 'invalid_response', httpStatus: 200, trace });
   });
 
   describe('of a merchant whose key is kept elsewhere', () => {

@@ -11,7 +11,7 @@ import {
 } from '#libs/session';
 import { readAnswer, type SealedSession } from './answer-reader.js';
 import { createSessionRequest } from './create-session-request.js';
-import { type GatewayAnswer, invalidResponse } from './gateway-answer.js';
+import type { GatewayAnswer } from './gateway-answer.js';
 import { callGateway, type CallTools } from './gateway-call.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 import { readSession } from './session-plaintext.js';
@@ -111,10 +111,13 @@ async function open({ jwe, marks }: SealedSession, keys: MerchantGateway['client
   } catch (error) {
     if (isKeyAway(error)) throw keyUnavailable(error, marks);
     if (!(error instanceof BrokerError)) throw error;
-    throw invalidResponse(
-      marks,
-      `the jwe was not opened (${error.code}): ${error.detail ?? 'no more is known'}`,
-      error,
-    );
+    const thumbprint = error.code === 'jwe_not_opened' ? keys[0]?.thumbprint : undefined;
+    throw new GatewayFailure({
+      kind: 'invalid_response',
+      detail: `the jwe was not opened (${error.code}): ${error.detail ?? 'no more is known'}`,
+      ...marks,
+      ...(thumbprint === undefined ? {} : { thumbprint }),
+      cause: error,
+    });
   }
 }

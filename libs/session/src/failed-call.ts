@@ -21,13 +21,18 @@ export function failedCall(
   { merchant, failures }: { readonly merchant: string; readonly failures: number },
   failure: GatewayFailure,
 ): FailedCall {
-  const { shownCode: msgCode, retryAfterMs, wasReached } = failure;
+  const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
   // An abort that shutdown did not ask for is the time running out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
   if (!wasReached) context.ceiling.giveBack(merchant);
   return {
     outcome: kind,
     retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached }, context.random()),
-    recorded: { kind, at: context.clock.now(), ...(msgCode === undefined ? {} : { msgCode }) },
+    recorded: {
+      kind,
+      at: context.clock.now(),
+      ...(msgCode === undefined ? {} : { msgCode }),
+      ...(trace === undefined ? {} : { trace }),
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { BrokerError, type ErrorCode } from '#libs/errors';
+import { checkedTrace, type FailureTrace } from './failure-trace.js';
 
 /**
  * How a create-session call failed. `transient` and `timeout` pass by themselves; `refused` and `revoked` need a
@@ -30,14 +31,13 @@ export type SharedFailureKind = Exclude<GatewayFailureKind, 'aborted'>;
 export const gatewayFailureKinds = Object.keys(codeOf) as readonly GatewayFailureKind[];
 export const sharedFailureKinds = gatewayFailureKinds.filter((kind): kind is SharedFailureKind => kind !== 'aborted');
 
-export interface GatewayFailureFacts {
+export interface GatewayFailureFacts extends FailureTrace {
   readonly kind: GatewayFailureKind;
   /** What happened, for the log: constant text and numbers, nothing the gateway sent except what is named below. */
   readonly detail: string;
   /** The gateway's own code, e.g. `b_server_is_overloaded`; already reduced to a safe character set and length. */
   readonly msgCode?: string;
   readonly instead?: NoAnswerReason;
-  readonly httpStatus?: number;
   readonly requestId?: string;
   readonly retryAfterMs?: number;
   /** False when there was not even a connection, and so no call. If it is absent, a call may have been made. */
@@ -53,6 +53,8 @@ export class GatewayFailure extends BrokerError {
   readonly httpStatus: number | undefined;
   readonly requestId: string | undefined;
   readonly wasReached: boolean;
+  /** What is known of it beyond kind and code, as everybody may be shown it. */
+  readonly trace: FailureTrace | undefined;
 
   constructor(facts: GatewayFailureFacts) {
     super(codeOf[facts.kind], {
@@ -66,6 +68,7 @@ export class GatewayFailure extends BrokerError {
     this.httpStatus = facts.httpStatus;
     this.requestId = facts.requestId;
     this.wasReached = facts.wasReached ?? true;
+    this.trace = checkedTrace(facts);
   }
 
   /** The gateway's own code, or in its place what came instead of an answer. */

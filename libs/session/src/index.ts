@@ -1,6 +1,7 @@
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { FailureBoard } from './failure-board.js';
+export { type Cause, causeOf, checkedTrace } from './failure-cause.js';
 export {
   GatewayFailure,
   type GatewayFailureFacts,

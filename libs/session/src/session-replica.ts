@@ -2,7 +2,9 @@ import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
 import { EarlyDeaths } from './early-deaths.js';
+import { explain } from './explanation.js';
 import { FailureBoard } from './failure-board.js';
+import type { Cause } from './failure-cause.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { Grace } from './grace.js';
@@ -118,7 +120,8 @@ export class SessionReplica {
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reader: this.reader });
-    this.wanted = new WantedRenewals({ ...running, reader: this.reader });
+    const causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
+    this.wanted = new WantedRenewals({ ...running, reader: this.reader, causeFor });
   }
 
   /** To be called at a steady pace; see RenewalLoop. */
@@ -172,6 +175,16 @@ export class SessionReplica {
       failure: this.failures.get(merchant)?.kind,
       isRenewing: this.#renewer.isRenewing(merchant),
       serving: this.reader.verdict(merchant).reason,
+    });
+  }
+
+  /** What is the matter with the merchant, and where to read on; undefined while all is well. */
+  causeFor(merchant: string): Cause | undefined {
+    return explain({
+      result: this.reader.verdict(merchant).result,
+      failure: this.failures.get(merchant),
+      isForeign: this.hasForeignAuthorizer(merchant),
+      why: () => this.whyUnavailable(merchant),
     });
   }
 

@@ -1,6 +1,7 @@
 import { Deadline } from '#libs/clock';
 import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
+import type { Cause } from './failure-cause.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
@@ -37,6 +38,7 @@ export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'fa
   readonly sync: SessionSync;
   readonly reader: SessionReader;
   readonly why: (merchant: string) => UnavailableReason;
+  readonly causeFor: (merchant: string) => Cause | undefined;
 }
 
 /**
@@ -111,10 +113,16 @@ export class WantedRenewals {
     if (result?.kind === 'just_renewed') return result;
     const session = this.#context.reader.peek(merchant)?.session;
     if (session !== undefined && session.generation > generation) return { kind: 'renewed', session };
+    return this.#refuse(merchant, generation, result);
+  }
+
+  #refuse(merchant: string, generation: number, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
+    const cause = this.#context.causeFor(merchant);
     throw new BrokerError('session_unavailable', {
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
       reason: this.#context.why(merchant),
+      ...(cause === undefined ? {} : { publicCause: cause.text }),
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

@@ -1,5 +1,4 @@
 import type { Clock } from '#libs/clock';
-import { type UnavailableReason, unavailableReasons } from '#libs/errors';
 import type { Session, SessionReplica } from '#libs/session';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
@@ -8,7 +7,7 @@ import type { StatusCondition, StatusMerchant, StatusSession } from './status-do
 export interface MerchantStatusParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'whyUnavailable'
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'causeFor'
   >;
   readonly history: RenewalHistory;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
@@ -25,14 +24,15 @@ export function merchantStatus(
   const session = replica.held.get(id);
   const failure = replica.failures.get(id);
   const retryInMs = replica.retryInMs(id);
-  const { result, reason } = replica.reader.verdict(id);
+  const { reason } = replica.reader.verdict(id);
+  const cause = replica.causeFor(id);
   return {
     id,
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
     reason: condition === 'foreign_authorizer' ? condition : reason,
-    ...(result === 'unavailable' ? { unavailable: whyNot(replica.whyUnavailable(id)) } : {}),
+    ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),
     ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),
@@ -40,11 +40,6 @@ export function merchantStatus(
     ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode) }),
     renewals: history.of(id),
   };
-}
-
-function whyNot(because: UnavailableReason): NonNullable<StatusMerchant['unavailable']> {
-  const { page, runbook } = unavailableReasons[because];
-  return { text: page, runbook };
 }
 
 function momentsOf({ generation, createdAt, renewAt, mustRenewAt, expiresAt }: Session): StatusSession {

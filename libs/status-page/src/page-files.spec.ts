@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPageFiles } from './page-files.js';
+import { unavailableReasons } from '#libs/errors';
+import { readPageFiles, readRunbooks } from './page-files.js';
 
 const files = readPageFiles();
 const text = files.map(({ content }) => content.toString()).join('\n');
@@ -43,5 +44,14 @@ describe("the page's files", () => {
 
   it('are small', () => {
     expect(files.reduce((sum, { content }) => sum + content.length, 0)).toBeLessThan(80_000);
+  });
+});
+
+describe('the runbooks', () => {
+  it('are there for every reason that the page can name', () => {
+    const names = readRunbooks().map(({ name }) => name);
+    const named = ['foreign-authorizer', ...Object.values(unavailableReasons).map(({ runbook }) => runbook)];
+    expect(names).toEqual(expect.arrayContaining(named.map((runbook) => `${runbook}.md`)));
+    expect(readRunbooks().every(({ contentType }) => contentType === 'text/plain; charset=utf-8')).toBe(true);
   });
 });

@@ -16,6 +16,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
+/** The pages for the person on call, as they are in the repository; browsers show them as text. */
+const RUNBOOKS = join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
+
 const FOLDER = join(import.meta.dirname, 'page');
 
 /**
@@ -25,11 +28,17 @@ const FOLDER = join(import.meta.dirname, 'page');
 export function readPageFiles(): readonly PageFile[] {
   return readdirSync(FOLDER).flatMap((name) => {
     const contentType = contentTypes[extname(name)];
-    return contentType === undefined ? [] : [pageFile(name, contentType)];
+    return contentType === undefined ? [] : [pageFile(FOLDER, name, contentType)];
   });
 }
 
-function pageFile(name: string, contentType: string): PageFile {
-  const content = readFileSync(join(FOLDER, name));
+/** The runbooks, read once, so that nobody has to look for them elsewhere. The build has them where the source has them. */
+export function readRunbooks(): readonly PageFile[] {
+  const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.md');
+  return names.map((name) => pageFile(RUNBOOKS, name, 'text/plain; charset=utf-8'));
+}
+
+function pageFile(folder: string, name: string, contentType: string): PageFile {
+  const content = readFileSync(join(folder, name));
   return { name, contentType, content, etag: `"${createHash('sha256').update(content).digest('base64url')}"` };
 }

@@ -92,8 +92,8 @@ export interface StatusMerchant {
   readonly condition: StatusCondition;
   /** Why it is served or not, in the words of the API. */
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
-  /** For one that is not served: why not, in a sentence, and the runbook to go on with. */
-  readonly unavailable?: { readonly text: string; readonly runbook: string };
+  /** For one that is not well: what is the matter, as a part of a sentence, and the runbook to go on with. */
+  readonly cause?: StatusCause;
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;
@@ -105,6 +105,11 @@ export interface StatusMerchant {
   readonly failure?: StatusFailure;
   /** What this replica did or learned, the oldest first. */
   readonly renewals: readonly StatusRenewal[];
+}
+
+export interface StatusCause {
+  readonly text: string;
+  readonly runbook: string;
 }
 
 export interface StatusSession {

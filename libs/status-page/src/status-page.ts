@@ -4,7 +4,7 @@ import type { SessionEvent, SessionEvents } from '#libs/session';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
-import { type PageFile, readPageFiles } from './page-files.js';
+import { type PageFile, readPageFiles, readRunbooks } from './page-files.js';
 import { RenewalHistory } from './renewal-history.js';
 import type { StatusDocument } from './status-document.js';
 import { StatusReporter, type StatusSearch } from './status-reporter.js';
@@ -15,6 +15,7 @@ import { StoreHealth } from './store-health.js';
 /** The status page of this replica, put together: its files, its document, and its viewers. */
 export class StatusPage implements SessionEvents {
   readonly files: readonly PageFile[] = readPageFiles();
+  readonly runbooks: readonly PageFile[] = readRunbooks();
   readonly viewers: StatusViewers;
   readonly #history: RenewalHistory;
   readonly #gateways: GatewayHealth;

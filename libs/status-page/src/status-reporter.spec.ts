@@ -17,6 +17,7 @@ class Rig {
   readonly history = new RenewalHistory(this.clock);
   readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
+  readonly causes = new Map<string, { text: string; runbook: string; secret?: string }>();
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
@@ -24,7 +25,12 @@ class Rig {
     const reader = new SessionReader({ held, failures, clock } as never);
     const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
-    const asked = { isRenewing, hasForeignAuthorizer, retryInMs: () => undefined, whyUnavailable: () => 'refused' };
+    const asked = {
+      isRenewing,
+      hasForeignAuthorizer,
+      retryInMs: () => undefined,
+      causeFor: (merchant: string) => this.causes.get(merchant),
+    };
     const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
     this.reporter = new StatusReporter({
@@ -124,13 +130,15 @@ describe('the status document', () => {
     expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
   });
 
-  it('says why a merchant is not served, and says so of no other', async () => {
+  it('says what is the matter with a merchant, and says so of no other', async () => {
     const rig = new Rig(['none', 'served']);
     rig.hold('served');
+    const cause = { text: 'the bank refuses: b_merchant_not_found', runbook: 'access-refused' };
+    rig.causes.set('none', { ...cause, secret: 'canary' });
     const [none, served] = (await rig.report()).merchants;
-    const text = 'The gateway refuses the merchant or the request; it is asked again every five minutes';
-    expect(none).toMatchObject({ reason: 'no_session', unavailable: { text, runbook: 'access-refused' } });
-    expect(served).not.toHaveProperty('unavailable');
+    expect(none).toMatchObject({ reason: 'no_session', cause });
+    expect(none?.cause).toEqual(cause);
+    expect(served).not.toHaveProperty('cause');
   });
 
   it('finds by a part of the id, by condition, and by both', async () => {

@@ -24,6 +24,13 @@ export class ProblemDocument {
   @ApiProperty({ required: false, description: 'Text for people.' })
   readonly detail?: string;
 
+  @ApiProperty({
+    required: false,
+    description: 'With a renewal that a person wanted: what is the matter, in a sentence for people.',
+    example: 'the bank refuses: b_merchant_not_found',
+  })
+  readonly cause?: string;
+
   @ApiProperty({ description: 'Also in the header x-request-id and in the log.' })
   readonly requestId: string;
 }

@@ -42,12 +42,15 @@ interface SearchRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
-/** `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`. */
+/** `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it names. */
 export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   const { viewers } = page;
   for (const file of page.files) {
     const path = file.name === 'index.html' ? '/' : `/status/${file.name}`;
     server.get(path, (request, reply) => sendFile(request, reply, file));
+  }
+  for (const file of page.runbooks) {
+    server.get(`/runbooks/${file.name}`, (request, reply) => sendFile(request, reply, file));
   }
   server.get<SearchRoute>('/status.json', (request, reply) => {
     assertOwnPage(request);

@@ -41,9 +41,34 @@ export class MerchantDocument {
 
   @ApiProperty({ required: false, type: FailureDocument, description: 'Since the last session.' })
   readonly lastFailure?: FailureDocument;
+
+  @ApiProperty({
+    required: false,
+    description:
+      'What is the matter, in a sentence for people; absent while all is well. The status page has the same words.',
+    example: 'nothing listens there (ECONNREFUSED to bank.example:443)',
+  })
+  readonly cause?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'With `cause`: the page of docs/runbooks to go on with.',
+    example: 'access-refused',
+  })
+  readonly runbook?: string;
+
+  @ApiProperty({
+    required: false,
+    format: 'date-time',
+    description: 'When the next attempt may be made after one that failed.',
+  })
+  readonly retryAt?: string;
 }
 
 export class MerchantListDocument {
+  @ApiProperty({ description: 'The host name of the replica that answers.', example: 'broker-0' })
+  readonly replica: string;
+
   @ApiProperty({ type: [MerchantDocument] })
   readonly merchants: readonly MerchantDocument[];
 }

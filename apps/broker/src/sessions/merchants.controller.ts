@@ -1,7 +1,8 @@
-import { Controller, Get, Param, Req } from '@nestjs/common';
+import { hostname } from 'node:os';
+import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyRequest } from 'fastify';
-import { toRfc3339 } from '#libs/clock';
+import { type Clock, plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
@@ -9,6 +10,7 @@ import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { MERCHANTS_PATH } from '../http/routes.js';
+import { CLOCK } from '../platform/tokens.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import {
   ClientKeyDocument,
@@ -25,6 +27,7 @@ export class MerchantsController {
     private readonly replica: SessionReplica,
     private readonly policies: PolicyTable,
     private readonly merchants: ConfiguredMerchants,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   @Get()
@@ -40,7 +43,7 @@ export class MerchantsController {
     const caller = callerOf(request);
     if (caller === undefined) throw new BrokerError('unauthenticated');
     const readable = this.policies.merchantsFor(caller, 'session:read');
-    return { merchants: readable.map((merchant) => this.#describe(merchant)) };
+    return { replica: hostname(), merchants: readable.map((merchant) => this.#describe(merchant)) };
   }
 
   @Get(':merchant/client-key')
@@ -79,6 +82,16 @@ export class MerchantsController {
             renewAt: toRfc3339(session.renewAt),
           }),
       ...(failure === undefined ? {} : { lastFailure: failureDocument(failure) }),
+      ...this.#outlook(merchant),
+    };
+  }
+
+  #outlook(merchant: string): Pick<MerchantDocument, 'cause' | 'runbook' | 'retryAt'> {
+    const cause = this.replica.causeFor(merchant);
+    const retryInMs = this.replica.retryInMs(merchant);
+    return {
+      ...(cause === undefined ? {} : { cause: cause.text, runbook: cause.runbook }),
+      ...(retryInMs === undefined ? {} : { retryAt: toRfc3339(plusMs(this.clock.now(), Math.round(retryInMs))) }),
     };
   }
 }

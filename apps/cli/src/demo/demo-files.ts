@@ -57,7 +57,7 @@ auth:
     - { caller: demo, sha256: "${sha256Of(tokens.demo)}" }
     - { caller: egress, sha256: "${sha256Of(tokens.egress)}" }
   policies:
-    - { caller: demo, merchants: [shop], allow: [session:read, session:reject, payload:encrypt, payload:decrypt] }
+    - { caller: demo, merchants: [shop], allow: [session:read, session:reject, session:renew, payload:encrypt, payload:decrypt] }
     - { caller: egress, merchants: [shop], allow: [session:read, session:reject, payload:decrypt] }
 merchants:
   - id: shop

@@ -1,4 +1,5 @@
 import type { Instant } from '#libs/clock';
+import type { FailureTrace } from '../failure-trace.js';
 import type { GatewayFailureKind } from '../gateway-failure.js';
 import type { Session } from '../session.js';
 
@@ -87,6 +88,7 @@ export interface RecordedFailure {
    * returns is checked as what a gateway sends.
    */
   readonly msgCode?: string;
+  readonly trace?: FailureTrace;
   readonly at: Instant;
 }
 

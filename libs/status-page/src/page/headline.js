@@ -1,4 +1,4 @@
-/** @import { StatusCondition, StatusCounts, StatusDocument } from '../status-document.js' */
+/** @import { StatusCause, StatusCondition, StatusCounts, StatusDocument } from '../status-document.js' */
 import { conditions } from './condition.js';
 import { countText } from './wording.js';
 
@@ -7,6 +7,7 @@ import { countText } from './wording.js';
  * @property {StatusCondition} condition what colours it
  * @property {string} text
  * @property {string} detail
+ * @property {string | undefined} runbook to go on with
  */
 
 /** @type {Readonly<Record<StatusCondition, (count: number, all: number) => string>>} */
@@ -18,28 +19,48 @@ const sentences = {
   stale: (count) => `${countText(count, 'session is', 'sessions are')} past the safety margin`,
   foreign_authorizer: (count) =>
     `Somebody else ends the sessions of ${countText(count, 'merchant', 'merchants')} by creating others`,
-  failing: (count) => `${countText(count, 'renewal fails', 'renewals fail')}; the sessions are still good`,
+  failing: (count) => countText(count, 'renewal fails', 'renewals fail'),
   renewing: (_count, all) => sentences.fresh(all, all),
   fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
 };
 
 /**
- * The state of everything in one sentence: the worst of it.
- * @param {Pick<StatusDocument, 'store' | 'replica'>} document
+ * The state of everything in one sentence: the worst of it, and what is the cause.
+ * @param {Pick<StatusDocument, 'store' | 'replica' | 'merchants'>} document
  * @param {StatusCounts} counts
  * @returns {Headline}
  */
-export function headlineOf({ store, replica }, counts) {
+export function headlineOf({ store, replica, merchants }, counts) {
   const all = conditions.reduce((sum, condition) => sum + counts[condition], 0);
-  if (all === 0) return { condition: 'renewing', text: 'No merchant is configured', detail: '' };
+  if (all === 0) return { condition: 'renewing', text: 'No merchant is configured', detail: '', runbook: undefined };
   const worst = conditions.find((condition) => counts[condition] > 0) ?? 'fresh';
-  const text = sentences[worst](counts[worst], all);
+  const causes = merchants.flatMap(({ id, condition, cause }) =>
+    condition === worst && cause !== undefined ? [{ id, ...cause }] : [],
+  );
+  const text = `${sentences[worst](counts[worst], all)}${worst === 'foreign_authorizer' ? '' : becauseText(causes)}${stillText(worst)}`;
+  const runbook = causes[0]?.runbook;
   const calm = worst === 'fresh' || worst === 'renewing';
   if (replica.shuttingDown)
-    return { condition: calm ? 'failing' : worst, text, detail: 'This replica is shutting down.' };
+    return { condition: calm ? 'failing' : worst, text, detail: 'This replica is shutting down.', runbook };
   const trouble = storeTrouble(store);
-  if (trouble !== undefined) return { condition: calm ? 'failing' : worst, text, detail: trouble };
-  return { condition: calm ? 'fresh' : worst, text, detail: othersText(counts, worst) };
+  if (trouble !== undefined) return { condition: calm ? 'failing' : worst, text, detail: trouble, runbook };
+  return { condition: calm ? 'fresh' : worst, text, detail: othersText(counts, worst), runbook };
+}
+
+/**
+ * @param {readonly (StatusCause & { readonly id: string })[]} causes of the merchants that are worst off, the worst first
+ * @returns {string} where they are not all the same, that of one
+ */
+function becauseText(causes) {
+  const [first] = causes;
+  if (first === undefined) return '';
+  const isOne = causes.every(({ text }) => text === first.text);
+  return isOne ? `: ${first.text}` : `; ${first.id}: ${first.text}`;
+}
+
+/** @param {StatusCondition} worst */
+function stillText(worst) {
+  return worst === 'failing' ? '; the sessions are still good' : '';
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { StatusCounts, StatusReplica } from '../status-document.js';
+import type { StatusCondition, StatusCounts, StatusDocument, StatusReplica } from '../status-document.js';
 import { headlineOf } from './headline.js';
 
 const well = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
@@ -15,8 +15,10 @@ const replica: StatusReplica = {
   eventLoopLagMs: { latest: 0, worst: 0 },
 };
 const store = { type: 'redis', condition: 'answers' } as const;
+const refused = 'the bank refuses: b_merchant_not_found';
+const unheard = 'nothing listens there (ECONNREFUSED to 127.0.0.1:9)';
 const headline = (counts: Partial<StatusCounts>, state: object = {}): string[] => {
-  const { condition, text, detail } = headlineOf({ store, replica, ...state }, { ...well, ...counts });
+  const { condition, text, detail } = headlineOf({ store, replica, merchants: [], ...state }, { ...well, ...counts });
   return [condition, text, detail];
 };
 
@@ -39,6 +41,38 @@ describe('the headline', () => {
     [{}, ['renewing', 'No merchant is configured', '']],
   ])('names the worst of %j', (counts, expected) => {
     expect(headline(counts)).toEqual(expected);
+  });
+
+  it.each<[Partial<StatusCounts>, (readonly [StatusCondition, string])[], string]>([
+    [{ unavailable: 1 }, [['unavailable', refused]], `There is no session to serve: ${refused}`],
+    [{ unavailable: 1, fresh: 5 }, [['unavailable', unheard]], `1 merchant has no session to serve: ${unheard}`],
+    [
+      { unavailable: 2, failing: 1 },
+      [
+        ['unavailable', refused],
+        ['unavailable', refused],
+        ['failing', unheard],
+      ],
+      `2 merchants have no session to serve: ${refused}`,
+    ],
+    [
+      { unavailable: 2 },
+      [
+        ['unavailable', unheard],
+        ['unavailable', refused],
+      ],
+      `2 merchants have no session to serve; shop-0: ${unheard}`,
+    ],
+    [{ failing: 1, fresh: 5 }, [['failing', unheard]], `1 renewal fails: ${unheard}; the sessions are still good`],
+  ])('names the cause in its first sentence: %j %j', (counts, merchants, expected) => {
+    const listed = merchants.map(([condition, text], index) => ({
+      id: `shop-${index}`,
+      condition,
+      cause: { text, runbook: 'access-refused' },
+    }));
+    expect(headline(counts, { merchants: listed })[1]).toBe(expected);
+    const state = { store, replica, merchants: listed } as unknown as StatusDocument;
+    expect(headlineOf(state, { ...well, ...counts }).runbook).toBe('access-refused');
   });
 
   it('is not calm while the store is down or the replica stops, and never hides what is worse', () => {

@@ -11,7 +11,7 @@ import { Selection } from './selection.js';
 import { load } from './load.js';
 import { ServerClock } from './server-clock.js';
 import { after, every, monotonicMs } from './time.js';
-import { agoText, countText, timeText } from './wording.js';
+import { agoText, countText, runbookPath, timeText } from './wording.js';
 
 const DRAWN_EVERY_MS = 1_000;
 
@@ -76,16 +76,26 @@ function restText(shown, matching) {
  * @param {StatusCounts} counts
  */
 function drawHeadline(document, counts) {
-  const { condition, text, detail } = headlineOf(document, counts);
+  const { condition, text, detail, runbook } = headlineOf(document, counts);
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
   setText(byId('headline-text', HTMLElement), text);
   setText(byId('headline-detail', HTMLElement), detail);
+  drawRunbook(runbook);
   setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);
   const urgent = counts.unavailable + counts.stale;
   setTitle(urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`);
   drawShares(counts);
+}
+
+/** @param {string | undefined} runbook */
+function drawRunbook(runbook) {
+  const link = byId('headline-runbook', HTMLElement);
+  link.hidden = runbook === undefined;
+  if (runbook === undefined) return;
+  setAttribute(link, 'href', runbookPath(runbook));
+  setText(link, `Runbook: ${runbook}`);
 }
 
 /** @param {string} title */

@@ -37,7 +37,7 @@ export class MerchantDetails {
    * @param {StatusMerchant} merchant
    * @param {number} now
    */
-  #drawFacts({ session, reason, unavailable, retryAt, failure }, now) {
+  #drawFacts({ session, reason, cause, retryAt, failure }, now) {
     /** @param {number | undefined} at */
     const moment = (at) => {
       if (at === undefined) return NONE;
@@ -50,7 +50,7 @@ export class MerchantDetails {
     const facts = {
       Generation: session === undefined ? NONE : String(session.generation),
       Served: reason.replaceAll('_', ' '),
-      'Why not': whyNotText(unavailable),
+      Cause: causeText(cause),
       Created: moment(session?.createdAt),
       'Renewed from': moment(session?.renewAt),
       'Fresh until': moment(session?.mustRenewAt),
@@ -65,11 +65,11 @@ export class MerchantDetails {
 }
 
 /**
- * @param {StatusMerchant['unavailable']} unavailable
- * @returns {string} such as `The gateway refuses the merchant or the request (runbook: access-refused)`
+ * @param {StatusMerchant['cause']} cause
+ * @returns {string} such as `the bank refuses: b_merchant_not_found (runbook: access-refused)`
  */
-function whyNotText(unavailable) {
-  return unavailable === undefined ? NONE : `${unavailable.text} (runbook: ${unavailable.runbook})`;
+function causeText(cause) {
+  return cause === undefined ? NONE : `${cause.text} (runbook: ${cause.runbook})`;
 }
 
 /** @param {string} name */

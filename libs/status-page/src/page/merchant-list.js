@@ -57,7 +57,9 @@ export class MerchantList {
    */
   #move(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const buttons = [...this.#list.querySelectorAll('button')];
+    const buttons = [...this.#list.querySelectorAll('button')].filter((button) =>
+      button.classList.contains('row-name'),
+    );
     const index = buttons.findIndex((button) => button === event.target);
     if (step === undefined || index < 0) return;
     event.preventDefault();

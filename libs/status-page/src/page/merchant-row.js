@@ -2,6 +2,7 @@
 import { conditionAt, conditionName, lifeAt } from './condition.js';
 import { element, glyph, setAttribute, setGlyph, setText } from './elements.js';
 import { MerchantDetails } from './merchant-details.js';
+import { Remedy } from './remedy.js';
 import { Timeline } from './timeline.js';
 import { leftText, outlookText } from './wording.js';
 
@@ -24,11 +25,14 @@ export class MerchantRow {
   #meter = element('div', { class: 'life', role: 'meter', 'aria-valuemin': '0' });
   #timeline = new Timeline();
   #details = new MerchantDetails();
+  /** @type {Remedy} */
+  #remedy;
 
   /** @param {StatusMerchant} merchant */
   constructor(merchant) {
     this.#merchant = merchant;
     const { id } = merchant;
+    this.#remedy = new Remedy(id);
     const details = `details-${id}`;
     this.#button.append(id);
     this.#button.dataset['merchant'] = id;
@@ -48,6 +52,7 @@ export class MerchantRow {
         this.#timeline.element,
         glyph('open'),
       ]),
+      this.#remedy.element,
       this.#details.element,
     ]);
   }
@@ -71,6 +76,7 @@ export class MerchantRow {
     setText(this.#condition, conditionName(this.#merchant, now));
     setText(this.#outlook, outlookText(this.#merchant, now));
     this.#drawLife(now);
+    this.#remedy.draw(this.#merchant, now);
     this.#timeline.draw(now);
     if (!this.#details.element.hidden) this.#details.draw(this.#merchant, now);
   }

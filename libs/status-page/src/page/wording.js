@@ -108,6 +108,22 @@ export function renewalText(renewal, now) {
 }
 
 /**
+ * @param {string} id of a merchant
+ * @returns {string} what to type for one attempt past the back-off
+ */
+export function renewCommand(id) {
+  return `session-broker renew --merchant ${id}`;
+}
+
+/**
+ * @param {string} runbook
+ * @returns {string} where this replica has its text
+ */
+export function runbookPath(runbook) {
+  return `runbooks/${runbook}.md`;
+}
+
+/**
  * @param {number} at milliseconds since the epoch
  * @returns {string} the time of day where the reader is
  */

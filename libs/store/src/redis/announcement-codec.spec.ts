@@ -107,12 +107,21 @@ describe('announcements on the wire', () => {
 });
 
 describe('recorded failures', () => {
-  it.each([aRecordedFailure(), withoutCode])('are read as they were written: %j', (failure) => {
-    expect(decodeFailure(encodeFailure(failure), nowMs)).toEqual(failure);
-  });
+  const trace = { mark: 'ECONNREFUSED', peer: '127.0.0.1:9' };
+
+  it.each([aRecordedFailure(), withoutCode, { ...withoutCode, trace }])(
+    'are read as they were written: %j',
+    (failure) => {
+      expect(decodeFailure(encodeFailure(failure), nowMs)).toEqual(failure);
+    },
+  );
 
   it.each(['', '<script>', 'x'.repeat(65), 'two words', 7, null])('lose a code that is not one: %j', (msgCode) => {
     expect(decodeFailure(JSON.stringify({ ...withoutCode, msgCode }), nowMs)).toEqual(withoutCode);
+  });
+
+  it.each(['', 7, null, { peer: '<script>' }, { mark: 'two words' }])('lose a trace that is none: %j', (trace) => {
+    expect(decodeFailure(JSON.stringify({ ...withoutCode, trace }), nowMs)).toEqual(withoutCode);
   });
 
   it.each([{ kind: 'new' }, { at: '1' }, { at: 8.64e15 }, { at: -8.64e15 }, { at: null }])(

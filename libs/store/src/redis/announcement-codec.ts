@@ -1,6 +1,7 @@
 import { instantFromEpochMs } from '#libs/clock';
 import {
   type Announcement,
+  checkedTrace,
   gatewayFailureKinds,
   type HandoverSignal,
   type RecordedFailure,
@@ -87,12 +88,14 @@ const failureKinds: ReadonlySet<unknown> = new Set(gatewayFailureKinds);
  * @returns undefined for what this version does not know
  */
 export function decodeFailure(text: string, nowMs: number): RecordedFailure | undefined {
-  const { kind, msgCode, at } = parseObject(text) ?? {};
+  const { kind, msgCode, at, trace: written } = parseObject(text) ?? {};
   if (!failureKinds.has(kind) || typeof at !== 'number' || !(Math.abs(at - nowMs) <= TEN_YEARS_MS)) return undefined;
+  const trace = checkedTrace(written);
   return {
     kind: kind as RecordedFailure['kind'],
     at: instantFromEpochMs(at),
     ...(isCode(msgCode) ? { msgCode } : {}),
+    ...(trace === undefined ? {} : { trace }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { reach } from '#libs/gateway';
+import type { GatewayFailure } from '#libs/session';
 import { type Check, fact, looked } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
@@ -17,6 +18,13 @@ export function gatewayTcpCheck({ entry, subject, gateway: { timeoutMs }, tools 
       asFault(async () => {
         await reach(entry, { clock: tools.clock, signal, timeoutMs });
         return looked([fact(`port ${entry.port} of the ${entry.via} takes connections`)]);
-      }, 'see whether firewalls and network policies let this machine out to it'),
+      }, remedyOf),
   };
+}
+
+/** A refusal came from somewhere: the way there is open. */
+function remedyOf({ trace }: GatewayFailure): string {
+  return trace?.mark === 'ECONNREFUSED'
+    ? 'see whether the gateway runs there, and whether baseUrl names its port; some firewalls refuse in its place'
+    : 'see whether firewalls and network policies let this machine out to it';
 }

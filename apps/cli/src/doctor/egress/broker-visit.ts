@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, Deadline } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
+import { causeOf } from '#libs/session';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
@@ -84,20 +85,18 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** The verdict of `look`; a broker that cannot be reached is a fault by what is in the way. */
-export async function asBrokerFault(look: () => Promise<Verdict>): Promise<Verdict> {
+export async function asBrokerFault(peer: string, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await look();
   } catch (error) {
     // What fetch throws says nothing by itself: the cause does.
     const { kind, mark } = exchangeEndOf(error instanceof TypeError ? error.cause : error);
+    const isUntrusted = kind === 'untrusted';
+    const { text } = causeOf({ kind: isUntrusted ? 'refused' : 'transient', trace: { mark, peer } });
     return looked([
-      kind === 'untrusted'
-        ? fault(
-            'refused',
-            `the broker's certificate is not trusted (${mark})`,
-            'compare broker.url and broker.tls.caFile',
-          )
-        : fault('tryLater', `the broker cannot be reached (${mark})`, 'see whether broker.url leads to it from here'),
+      isUntrusted
+        ? fault('refused', text, 'compare broker.url and broker.tls.caFile')
+        : fault('tryLater', text, 'see whether broker.url leads to it from here'),
     ]);
   }
 }

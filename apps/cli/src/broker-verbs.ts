@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { BrokerOptions } from './broker/broker-place.js';
+import type { Report } from './report.js';
+import type { CommandContext } from './terminal.js';
+
+interface BrokerVerbs {
+  readonly verb: (parent: Command, usage: string, description: string) => Command;
+  readonly run: (options: { readonly json?: true }, work: () => Promise<Report>) => Promise<void>;
+  readonly context: CommandContext;
+  readonly ended: (exitCode: number) => void;
+}
+
+type Options = BrokerOptions & { readonly json?: true };
+type MerchantOptions = Options & { readonly merchant: string };
+
+const withBroker = (command: Command): Command =>
+  command
+    .option('--url <url...>', 'of the broker, or of each replica; BROKER_URL (with commas) when absent')
+    .option('--token-file <file>', 'with the bearer token; BROKER_TOKEN_FILE when absent')
+    .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
+
+/** The verbs that ask a running broker: `status`, `renew`, and `session watch` below the given `session`. */
+export function addBrokerVerbs(program: Command, session: Command, { verb, run, context, ended }: BrokerVerbs): void {
+  withBroker(verb(program, 'status', 'show every merchant as every replica of a running broker sees it')).action(
+    (options: Options) => run(options, async () => (await import('./commands/status.js')).status(options, context)),
+  );
+  withBroker(verb(program, 'renew', 'have a running broker create a newer session now, past the back-off'))
+    .requiredOption('--merchant <id>', 'merchant of the broker')
+    .action((options: MerchantOptions) =>
+      run(options, async () => (await import('./commands/renew.js')).renew(options, context)),
+    );
+  withBroker(session.command('watch'))
+    .description('a line for each session of a running broker as it comes, until Ctrl-C')
+    .option('--json', 'one JSON object on each line')
+    .requiredOption('--merchant <id>', 'merchant of the broker')
+    .action(async (options: MerchantOptions) => {
+      ended(await (await import('./commands/session-watch.js')).sessionWatch(options, context));
+    });
+}

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { BrokerError } from '#libs/errors';
+import { systemCodeOf } from '../system-error.js';
+import type { CommandContext } from '../terminal.js';
+
+/** How a running broker is asked, as the options of a command or the environment say. */
+export interface BrokerOptions {
+  readonly url?: readonly string[];
+  readonly tokenFile?: string;
+  readonly caFile?: string;
+}
+
+export interface BrokerPlace {
+  /** At least one. */
+  readonly urls: readonly URL[];
+  /** Read anew each time: a token of the platform is renewed under the same name. Undefined without one. */
+  readonly token: () => Promise<string | undefined>;
+  /** PEM: the authorities that are trusted instead of the platform's. */
+  readonly ca: string | undefined;
+}
+
+/** @throws BrokerError `invalid_request` when no broker is named, or a file that is named cannot be read */
+export async function brokerPlace(options: BrokerOptions, { environment }: CommandContext): Promise<BrokerPlace> {
+  const given = options.url ?? (environment['BROKER_URL'] ?? '').split(',');
+  const urls = given.map((text) => text.trim()).filter((text) => text !== '');
+  const tokenFile = options.tokenFile ?? environment['BROKER_TOKEN_FILE'];
+  const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
+  if (urls.length === 0) throw invalid('no broker is named: give --url, or set BROKER_URL');
+  const token = async (): Promise<string | undefined> =>
+    isNamed(tokenFile) ? (await readText(tokenFile, 'token')).trim() : undefined;
+  await token();
+  return { urls: urls.map(brokerUrl), token, ca: isNamed(caFile) ? await readText(caFile, 'CA') : undefined };
+}
+
+const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
+const isNamed = (file: string | undefined): file is string => file !== undefined && file !== '';
+
+function brokerUrl(text: string): URL {
+  const url = URL.parse(text);
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (url === null || !isWeb || url.username !== '' || url.password !== '') {
+    throw invalid('the URL of a broker is http or https, without a credential, such as https://broker.internal:8080');
+  }
+  return url;
+}
+
+async function readText(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw invalid(`the ${what} file ${path} cannot be read (${systemCodeOf(error)})`);
+  }
+}

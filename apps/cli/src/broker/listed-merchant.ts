@@ -1,0 +1,80 @@
+import type { ExitClass } from '../exit-codes.js';
+
+/** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
+export interface ListedMerchant {
+  readonly id: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly renewing: boolean;
+  readonly generation?: number;
+  readonly expiresAt?: string;
+  readonly renewAt?: string;
+  readonly retryAt?: string;
+  readonly cause?: string;
+  readonly runbook?: string;
+  readonly lastFailure?: { readonly kind: string; readonly msgCode?: string; readonly at: string };
+}
+
+export type Tone = 'green' | 'blue' | 'yellow' | 'red';
+
+interface Condition {
+  readonly word: string;
+  readonly tone: Tone;
+}
+
+/** In the words of the status page. */
+export function conditionOf({ state, reason, renewing, lastFailure }: ListedMerchant): Condition {
+  if (state === 'unavailable') return { word: reason === 'expired' ? 'expired' : 'no session', tone: 'red' };
+  if (state === 'stale') return { word: 'past margin', tone: 'red' };
+  if (state === 'foreign_authorizer') return { word: 'ended by others', tone: 'red' };
+  if (lastFailure !== undefined) return { word: 'failing', tone: 'yellow' };
+  return renewing ? { word: 'renewing', tone: 'blue' } : { word: 'fresh', tone: 'green' };
+}
+
+const ofKind: Readonly<Record<string, ExitClass>> = {
+  refused: 'refused',
+  revoked: 'refused',
+  invalid_response: 'invalidAnswer',
+};
+
+/** What kind of fault a merchant that is not well has; undefined for one that is. */
+export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
+  const { tone } = conditionOf(merchant);
+  if (tone === 'green' || tone === 'blue') return undefined;
+  return ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater';
+}
+
+const SPAN_UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** In its two largest units, rounded down, so that nothing is said to have more time than it has: `41m 3s`. */
+export function spanText(durationMs: number): string {
+  const largest = SPAN_UNITS.findIndex(([, ms]) => durationMs >= ms);
+  if (largest < 0) return '0s';
+  let restMs = durationMs;
+  const parts = SPAN_UNITS.slice(largest, largest + 2).map(([unit, ms]) => {
+    const count = Math.floor(restMs / ms);
+    restMs -= count * ms;
+    return `${count}${unit}`;
+  });
+  return parts.join(' ');
+}
+
+/** How long the session is good for, by the clock of this machine. */
+export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): string {
+  if (expiresAt === undefined || state === 'unavailable') return '-';
+  return spanText(Math.max(0, Date.parse(expiresAt) - nowMs));
+}
+
+/** What comes next. */
+export function nextText({ renewing, retryAt, renewAt, state }: ListedMerchant, nowMs: number): string {
+  if (renewing) return 'creating one';
+  const retryInMs = retryAt === undefined ? 0 : Date.parse(retryAt) - nowMs;
+  if (retryInMs > 0) return `attempt in ${spanText(retryInMs)}`;
+  const renewInMs = renewAt === undefined ? 0 : Date.parse(renewAt) - nowMs;
+  return state === 'fresh' && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
+}

@@ -1,0 +1,130 @@
+import { lookup } from 'node:dns/promises';
+import { type IncomingMessage, request as requestPlain, type RequestOptions } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { isIP } from 'node:net';
+import { type Clock, Deadline } from '#libs/clock';
+import { exchangeEndOf } from '#libs/outbound';
+import { causeOf } from '#libs/session';
+import type { BrokerPlace } from './broker-place.js';
+
+/** One address at which a broker may answer: with a name of several addresses, one replica each. */
+export interface ReplicaPlace {
+  readonly url: URL;
+  readonly address?: string;
+}
+
+export interface ReplicaAnswer {
+  readonly status: number;
+  /** The JSON of the answer; an empty object when it is none. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Longer than the broker makes anybody wait for a create call. */
+const LIMIT_MS = 30_000;
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Of a machine, not of replicas. */
+const LOCAL = 'localhost';
+
+/** @returns each address of each URL, so that a name of all replicas leads to every one of them */
+export async function replicaPlaces(urls: readonly URL[]): Promise<readonly ReplicaPlace[]> {
+  const places = await Promise.all(
+    urls.map(async (url) => (await addressesOf(url)).map((address) => ({ url, address }))),
+  );
+  return places.flat().map(({ url, address }) => (address === undefined ? { url } : { url, address }));
+}
+
+/** A name that does not resolve is left to the call, which says so. Of both families one is taken: they are the same replicas. */
+async function addressesOf({ hostname }: URL): Promise<readonly (string | undefined)[]> {
+  if (isIP(hostname) !== 0 || hostname.startsWith('[') || hostname === LOCAL) return [undefined];
+  const found = await lookup(hostname, { all: true }).catch(() => []);
+  const family = found.some((one) => one.family === 4) ? 4 : 6;
+  const addresses = found.filter((one) => one.family === family).map(({ address }) => address);
+  return addresses.length < 2 ? [undefined] : addresses;
+}
+
+/** What is shown of a place. */
+export function placeName({ url, address }: ReplicaPlace): string {
+  return address === undefined ? url.origin : `${url.origin} (${address})`;
+}
+
+/** The answer, or in the words of the status page why there is none. */
+export async function callReplica(
+  broker: BrokerPlace,
+  place: ReplicaPlace,
+  call: Call,
+): Promise<ReplicaAnswer | string> {
+  const deadline = new Deadline(call.clock, LIMIT_MS, call.signal);
+  try {
+    const token = await broker.token();
+    const headers = {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+    return await exchange(broker, place, { method: call.method, path: call.path, headers, signal: deadline.signal });
+  } catch (error) {
+    const { kind, mark } = exchangeEndOf(error);
+    if (deadline.signal.aborted) return deadline.expired ? 'no answer in time' : 'ended on request';
+    const { url, address } = place;
+    const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
+    const trace = { mark, peer: `${address ?? url.hostname}:${port}` };
+    return causeOf({ kind: kind === 'untrusted' ? 'refused' : 'transient', trace }).text;
+  } finally {
+    deadline.close();
+  }
+}
+
+type Asked = Required<Pick<RequestOptions, 'method' | 'path' | 'headers' | 'signal'>>;
+
+function exchange({ ca }: BrokerPlace, { url, address }: ReplicaPlace, asked: Asked): Promise<ReplicaAnswer> {
+  const base = url.pathname.replace(/\/+$/, '');
+  const options = {
+    ...asked,
+    path: `${base}${asked.path ?? ''}`,
+    agent: false,
+    ...(ca === undefined ? {} : { ca }),
+    // The name stays what is asked for and what the certificate must be for: only the way there is another.
+    ...(address === undefined ? {} : { lookup: leadingTo(address) }),
+  } satisfies RequestOptions & { ca?: string };
+  return new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? requestTls : requestPlain)(url, options, (response) => {
+      readBody(response).then((text) => resolve({ status: response.statusCode ?? 0, body: membersOf(text) }), reject);
+    });
+    request.on('error', reject).end();
+  });
+}
+
+function leadingTo(address: string): NonNullable<RequestOptions['lookup']> {
+  const family = isIP(address);
+  return (_name, { all }, done) => {
+    if (all === true) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.byteLength;
+    if (length > MAX_ANSWER_BYTES) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function membersOf(text: string): ReplicaAnswer['body'] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+import { styleText } from 'node:util';
+import type { Tone } from './listed-merchant.js';
+
+export interface Cell {
+  readonly text: string;
+  readonly tone?: Tone;
+}
+
+const GAP = '  ';
+
+/** Lines of columns that stand below each other; the last column is as long as it is. Colours do not count as width. */
+export function tableLines(rows: readonly (readonly Cell[])[], hasColours: boolean): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach(({ text }, at) => (widths[at] = Math.max(widths[at] ?? 0, text.length)));
+  return rows.map((row) =>
+    row
+      .map(({ text, tone }, at) => {
+        const padding = at === row.length - 1 ? '' : ' '.repeat((widths[at] ?? 0) - text.length);
+        const shown = hasColours && tone !== undefined ? styleText(tone, text, { validateStream: false }) : text;
+        return shown + padding;
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+}

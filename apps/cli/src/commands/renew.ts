@@ -1,0 +1,105 @@
+import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
+import {
+  callReplica,
+  placeName,
+  type ReplicaAnswer,
+  type ReplicaPlace,
+  replicaPlaces,
+} from '../broker/replica-call.js';
+import { type ExitClass, exitCodes } from '../exit-codes.js';
+import type { Report } from '../report.js';
+import type { CommandContext } from '../terminal.js';
+
+interface RenewOptions extends BrokerOptions {
+  readonly merchant: string;
+}
+
+interface Asked {
+  readonly place: ReplicaPlace;
+  readonly answer: ReplicaAnswer | string;
+}
+
+const ofReason: Readonly<Record<string, ExitClass>> = {
+  refused: 'refused',
+  revoked: 'refused',
+  invalid_response: 'invalidAnswer',
+};
+
+/**
+ * Has a newer session created now, past the back-off. The first replica that answers is asked; the others share what comes of it.
+ * @throws BrokerError `invalid_request` before anything is asked
+ */
+export async function renew(options: RenewOptions, context: CommandContext): Promise<Report> {
+  const { merchant } = options;
+  const broker = await brokerPlace(options, context);
+  const { place, answer } = await firstAnswer(broker, merchant, context);
+  if (typeof answer === 'string') return unreached(place, answer);
+  const { status, body } = answer;
+  if (status === 200) return renewed(merchant, body);
+  return refused(merchant, { place, answer });
+}
+
+/** Another is asked only where nothing was asked of the one before: a wish is not made twice. */
+async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signal }: CommandContext): Promise<Asked> {
+  const [first, ...others] = await replicaPlaces(broker.urls);
+  if (first === undefined) throw new Error('there is at least one URL');
+  const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
+  const call = { method: 'POST', path, clock, signal } as const;
+  const ask = async (place: ReplicaPlace): Promise<Asked> => ({
+    place,
+    answer: await callReplica(broker, place, call),
+  });
+  let asked = await ask(first);
+  for (const place of others) {
+    if (typeof asked.answer !== 'string' || !asked.answer.startsWith('nothing listens there')) break;
+    asked = await ask(place);
+  }
+  return asked;
+}
+
+function unreached(place: ReplicaPlace, problem: string): Report {
+  return {
+    lines: [`not asked   ${placeName(place)}: ${problem}`],
+    json: { place: placeName(place), problem },
+    exitCode: exitCodes.tryLater,
+  };
+}
+
+function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
+  const { result, generation, expiresAt, clientKeyThumbprint } = body;
+  const what = result === 'just_renewed' ? 'is new already: it was created within the last ten seconds' : 'was created';
+  return {
+    lines: [
+      `session     of ${merchant} ${what}`,
+      `generation  ${String(generation)}`,
+      `expires at  ${String(expiresAt)}`,
+      `client key  ${String(clientKeyThumbprint)}`,
+    ],
+    json: { merchant, result, generation, expiresAt, clientKeyThumbprint },
+  };
+}
+
+const said = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+function refused(merchant: string, { place, answer }: Asked & { answer: ReplicaAnswer | string }): Report {
+  const { status, body } = answer as ReplicaAnswer;
+  const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
+    said(body[name]),
+  );
+  const why = cause ?? detail ?? title ?? 'the answer is not that of a broker';
+  return {
+    lines: [
+      `not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
+      ...(status >= 500
+        ? ['what is served goes on; the next attempt comes by itself, see: session-broker status']
+        : []),
+    ],
+    json: { merchant, place: placeName(place), status, code, reason, cause: why },
+    exitCode: exitCodes[classOf(status, reason)],
+  };
+}
+
+function classOf(status: number, reason: string | undefined): ExitClass {
+  if (status < 500 && status !== 429) return status === 400 ? 'invalidInput' : 'refused';
+  return ofReason[reason ?? ''] ?? 'tryLater';
+}

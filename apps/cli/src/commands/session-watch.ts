@@ -1,0 +1,127 @@
+import {
+  BrokerUnavailable,
+  type ClientEvent,
+  type Session,
+  SessionBroker,
+  SessionBrokerError,
+  type SessionBrokerOptions,
+} from '#libs/client';
+import { type Clock, toRfc3339 } from '#libs/clock';
+import { BrokerError } from '#libs/errors';
+import { thumbprintOf } from '#libs/jwe';
+import { fetchThrough, OutboundConnections } from '#libs/outbound';
+import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
+import { spanText } from '../broker/listed-merchant.js';
+import { exitCodes } from '../exit-codes.js';
+import type { CommandContext } from '../terminal.js';
+
+interface WatchOptions extends BrokerOptions {
+  readonly merchant: string;
+  readonly json?: true;
+}
+
+/** The client's own timers keep no process alive. */
+const AWAKE_MS = 60_000;
+
+/**
+ * A line for each session of a merchant as it comes, and never a part of it that is secret. It follows as a service does, by
+ * the client package, and goes on through outages until it is asked to end.
+ * @returns the exit code: 0 when it was ended on request
+ */
+export async function sessionWatch(options: WatchOptions, context: CommandContext): Promise<number> {
+  const { clock, terminal } = context;
+  const connections = new OutboundConnections({ clock });
+  try {
+    await watch(await clientOptions(options, context, connections), options, context);
+    return exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
+    terminal.err(`error: ${error.message}`);
+    return error instanceof BrokerError ? exitCodes.invalidInput : exitCodes.refused;
+  } finally {
+    await connections.close();
+  }
+}
+
+async function clientOptions(
+  options: WatchOptions,
+  context: CommandContext,
+  connections: OutboundConnections,
+): Promise<SessionBrokerOptions> {
+  const { urls, token, ca } = await brokerPlace(options, context);
+  const hasToken = (await token()) !== undefined;
+  return {
+    url: urls[0]?.href ?? '',
+    merchant: options.merchant,
+    ...(hasToken ? { auth: async () => (await token()) ?? '' } : {}),
+    fetch: fetchThrough(connections, { tls: { pins: [], ...(ca === undefined ? {} : { ca }) } }),
+    handover: false,
+  };
+}
+
+/** @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant */
+async function watch(
+  options: SessionBrokerOptions,
+  { json }: WatchOptions,
+  { clock, terminal, signal }: CommandContext,
+): Promise<void> {
+  const broker = new SessionBroker({
+    ...options,
+    onEvent: (event) => {
+      if (event.type === 'session') void broker.session().then(print, goesOn);
+      else tell(event, terminal);
+    },
+  });
+  const print = (session: Session): void => terminal.out(json === true ? jsonOf(session) : lineOf(session, clock));
+  try {
+    await broker.session({ signal }).catch((error: unknown) => {
+      if (!signal.aborted) goesOn(error);
+      if (error instanceof BrokerUnavailable) terminal.err(`no session yet: ${error.message}`);
+    });
+    await awake(clock, signal);
+  } finally {
+    await broker.close();
+  }
+}
+
+/** Nothing to serve, or closed meanwhile: what follows is told by the next event. */
+function goesOn(error: unknown): void {
+  const isPassing = error instanceof BrokerUnavailable || (error instanceof SessionBrokerError && isClosed(error));
+  if (!isPassing) throw error;
+}
+
+const isClosed = ({ code }: SessionBrokerError): boolean => code === 'client_closed';
+
+function tell(event: ClientEvent, terminal: CommandContext['terminal']): void {
+  if (event.type === 'following') terminal.err(`following by ${event.mode}`);
+  if (event.type !== 'interrupted') return;
+  terminal.err(`interrupted: ${event.error?.message ?? 'the stream ended'}; next try in ${spanText(event.retryInMs)}`);
+}
+
+/** Resolves when the process is asked to end, and keeps it alive until then. */
+function awake(clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    let task = clock.schedule(0, () => undefined);
+    const again = (): void => {
+      if (signal.aborted) return resolve();
+      task = clock.schedule(AWAKE_MS, again);
+    };
+    signal.addEventListener('abort', () => (task.cancel(), resolve()), { once: true });
+    again();
+  });
+}
+
+/** What may be shown of a session: no token, and no id of the device. */
+function shownOf({ merchant, generation, createdAt, expiresAt, renewAt, ...keys }: Session): Record<string, unknown> {
+  const { clientKeyThumbprint, serverPublic } = keys;
+  const serverKeyThumbprint = thumbprintOf(serverPublic);
+  return { merchant, generation, createdAt, expiresAt, renewAt, clientKeyThumbprint, serverKeyThumbprint };
+}
+
+const jsonOf = (session: Session): string => JSON.stringify(shownOf(session));
+
+function lineOf(session: Session, clock: Clock): string {
+  const { merchant, generation, expiresAt, clientKeyThumbprint } = session;
+  const left = spanText(Date.parse(expiresAt) - clock.now());
+  return `${toRfc3339(clock.now())}  ${merchant}  generation ${generation}  expires ${expiresAt} (in ${left})  client key ${clientKeyThumbprint}`;
+}

@@ -1,0 +1,96 @@
+import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
+import { conditionOf, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
+import { type Cell, tableLines } from '../broker/table.js';
+import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
+import type { Report } from '../report.js';
+import type { CommandContext } from '../terminal.js';
+
+/** What one replica says, or why it says nothing. */
+interface ReplicaStatus {
+  readonly place: string;
+  readonly replica?: string;
+  readonly merchants: readonly ListedMerchant[];
+  readonly problem?: string;
+  readonly fault?: ExitClass;
+}
+
+/**
+ * Every merchant that the caller may read, as every replica sees it.
+ * @throws BrokerError `invalid_request` before anything is asked
+ */
+export async function status(options: BrokerOptions, context: CommandContext): Promise<Report> {
+  const { clock, signal, terminal } = context;
+  const broker = await brokerPlace(options, context);
+  const places = await replicaPlaces(broker.urls);
+  const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
+  const replicas = await Promise.all(
+    places.map(async (place) => statusOf(placeName(place), await callReplica(broker, place, call))),
+  );
+  const faults = replicas.flatMap(faultsOf);
+  const gravest = gravestOf(faults);
+  return {
+    lines: replicas.flatMap((replica, index) => [
+      ...(index === 0 ? [] : ['']),
+      ...linesOf(replica, { nowMs: clock.now(), hasColours: terminal.hasColours === true }),
+    ]),
+    json: {
+      replicas: replicas.map(({ place, replica, merchants, problem }) => ({
+        place,
+        ...(replica === undefined ? {} : { replica }),
+        ...(problem === undefined ? { merchants } : { problem }),
+      })),
+    },
+    exitCode: gravest === undefined ? exitCodes.ok : exitCodes[gravest],
+  };
+}
+
+const faultsOf = ({ fault, merchants }: ReplicaStatus): readonly ExitClass[] =>
+  [fault, ...merchants.map(faultOf)].filter((one) => one !== undefined);
+
+function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus {
+  if (typeof answer === 'string') return { place, merchants: [], problem: answer, fault: 'tryLater' };
+  const { status: got, body } = answer;
+  if (got !== 200 || !Array.isArray(body['merchants'])) {
+    const problem = `HTTP ${got}${typeof body['title'] === 'string' ? `: ${body['title']}` : ', which is not the answer of a broker'}`;
+    return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
+  }
+  const replica = body['replica'];
+  return {
+    place,
+    ...(typeof replica === 'string' ? { replica } : {}),
+    merchants: body['merchants'] as readonly ListedMerchant[],
+  };
+}
+
+interface Look {
+  readonly nowMs: number;
+  readonly hasColours: boolean;
+}
+
+const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
+
+function linesOf(
+  { place, replica, merchants, problem }: ReplicaStatus,
+  { nowMs, hasColours }: Look,
+): readonly string[] {
+  const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
+  if (problem !== undefined) {
+    return [name ?? '', ...tableLines([[{ text: `not asked: ${problem}`, tone: 'red' }]], hasColours)];
+  }
+  if (merchants.length === 0) return [name ?? '', 'no merchant that this caller may read'];
+  return [name ?? '', ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];
+}
+
+function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
+  const { id, generation, cause, runbook } = merchant;
+  const { word, tone } = conditionOf(merchant);
+  return [
+    { text: id },
+    { text: word, tone },
+    { text: leftText(merchant, nowMs) },
+    { text: nextText(merchant, nowMs) },
+    { text: generation === undefined ? '-' : String(generation) },
+    { text: cause === undefined ? '' : `${cause} (runbook: ${runbook ?? '-'})` },
+  ];
+}

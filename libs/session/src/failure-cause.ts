@@ -1,0 +1,115 @@
+import { unavailableReasons } from '#libs/errors';
+import type { FailureTrace } from './failure-trace.js';
+import type { GatewayFailureKind } from './gateway-failure.js';
+import type { RecordedFailure } from './ports/session-store.js';
+
+export { checkedTrace } from './failure-trace.js';
+
+/** Why something is not as it should be: a clause that begins in lower case, and the page of docs/runbooks to go on with. */
+export interface Cause {
+  readonly text: string;
+  readonly runbook: string;
+}
+
+type Failed = Pick<RecordedFailure, 'kind' | 'msgCode' | 'trace'>;
+interface Known extends FailureTrace {
+  readonly kind: Exclude<GatewayFailureKind, 'aborted'>;
+  readonly code: string | undefined;
+  readonly where: string;
+}
+type Teller = (known: Known) => string | undefined;
+
+const withStatus = ({ httpStatus }: Known): string => (httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`);
+
+const unreached: Readonly<Record<string, (where: string) => string>> = {
+  ECONNREFUSED: (where) => `nothing listens there (ECONNREFUSED to ${where})`,
+  ENOTFOUND: (where) => `its name has no address (ENOTFOUND for ${where})`,
+  EAI_AGAIN: (where) => `the name server does not answer (EAI_AGAIN for ${where})`,
+  UND_ERR_CONNECT_TIMEOUT: (where) => `nothing answers there (no connection in time to ${where})`,
+  ETIMEDOUT: (where) => `nothing answers there (ETIMEDOUT to ${where})`,
+};
+const NO_ROUTE = new Set(['EHOSTDOWN', 'EHOSTUNREACH', 'ENETDOWN', 'ENETUNREACH']);
+
+const faultOfCertificate: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
+  HOSTNAME_MISMATCH: 'is for another name',
+  ERR_BROKER_PIN_MISMATCH: 'has a key that is not pinned',
+};
+
+/** Ours: the request could not even be written. */
+const UNSENDABLE = 'UND_ERR_INVALID_ARG';
+const isCertificate = ({ kind, mark }: Pick<Known, 'kind' | 'mark'>): boolean =>
+  kind === 'refused' && mark !== undefined && mark !== UNSENDABLE;
+
+const network: Teller = ({ mark, kind, where }) => {
+  if (mark === undefined) return kind === 'timeout' ? `no answer in time from ${where}` : undefined;
+  if (isCertificate({ kind, mark })) {
+    return `the certificate of ${where} ${faultOfCertificate[mark] ?? 'is not trusted'} (${mark})`;
+  }
+  if (mark === UNSENDABLE) return `the request cannot be sent as configured (${mark})`;
+  if (NO_ROUTE.has(mark)) return `no route leads there (${mark} to ${where})`;
+  const known = unreached[mark]?.(where);
+  if (known !== undefined) return known;
+  return kind === 'timeout' ? `no answer in time from ${where} (${mark})` : `${where} broke the call off (${mark})`;
+};
+
+const sealed: Teller = ({ thumbprint }) =>
+  thumbprint === undefined
+    ? undefined
+    : `the answer is sealed to another key than ours (thumbprint ${thumbprint}), or damaged`;
+
+const instead: Teller = (known) => {
+  if (known.code === 'empty_answer') return `the bank's answer is empty${withStatus(known)}`;
+  if (known.code !== 'html_page') return undefined;
+  return known.kind === 'refused'
+    ? `a firewall turns the call away: a page of HTML in place of an answer${withStatus(known)}`
+    : `a firewall or proxy answers in place of the bank: a page of HTML${withStatus(known)}`;
+};
+
+const saidBy = {
+  refused: 'the bank refuses',
+  revoked: 'the bank has revoked the access',
+  transient: 'the bank reports a fault of its own',
+  timeout: 'the bank did not answer in time',
+  invalid_response: "the bank's answer is not a session",
+  key_unavailable: clause(unavailableReasons.key_unavailable.page),
+} as const satisfies Record<Known['kind'], string>;
+
+const said: Teller = ({ kind, code }) => (code === undefined ? undefined : `${saidBy[kind]}: ${code}`);
+
+const byStatus: Teller = (known) =>
+  known.httpStatus === undefined ? undefined : `${saidBy[known.kind]}${withStatus(known)}`;
+
+/** Nothing of it is about the bank, whatever its answer was like. */
+const ownKey: Teller = ({ kind }) => (kind === 'key_unavailable' ? saidBy[kind] : undefined);
+
+const tellers: readonly Teller[] = [ownKey, network, sealed, instead, said, byStatus];
+
+/**
+ * What ended a call, in the words that the status page, `GET /v1/merchants`, the answer to a wished renewal and `doctor` share.
+ * It is made of constant text and of what passed the rules of `FailureTrace` and of the gateway's codes, and of nothing else.
+ */
+export function causeOf({ kind, msgCode, trace = {} }: Failed): Cause {
+  // An abort of our own is recorded as what it is to everyone else.
+  const known = {
+    ...trace,
+    kind: kind === 'aborted' ? 'timeout' : kind,
+    code: msgCode,
+    where: whereOf(trace),
+  } as const;
+  const reason = unavailableReasons[known.kind];
+  const text = tellers.reduce<string | undefined>((told, teller) => told ?? teller(known), undefined);
+  const needsBank = trace.thumbprint !== undefined || isCertificate(known);
+  return { text: text ?? clause(reason.page), runbook: needsBank ? 'access-refused' : reason.runbook };
+}
+
+function whereOf({ peer = 'the gateway', viaProxy }: FailureTrace): string {
+  return viaProxy === true ? `the proxy ${peer}` : peer;
+}
+
+/** As a part of a sentence. */
+export function clause(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}

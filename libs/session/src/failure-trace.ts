@@ -1,0 +1,37 @@
+/** What is known of a failed call beyond its kind and the gateway's code. All of it may be shown to everybody. */
+export interface FailureTrace {
+  /** The code of the operating system, of TLS or of the HTTP client, such as `ECONNREFUSED`. */
+  readonly mark?: string;
+  /** Host and port that could not be used. */
+  readonly peer?: string;
+  /** The peer is the proxy on the way to the gateway. */
+  readonly viaProxy?: true;
+  readonly httpStatus?: number;
+  /** RFC 7638, of the newest of our client keys: neither it nor an older one opened the answer. */
+  readonly thumbprint?: string;
+}
+
+type Rule = (value: unknown) => boolean;
+const text =
+  (pattern: RegExp): Rule =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value);
+
+const MIN_STATUS = 100;
+const MAX_STATUS = 599;
+
+const rules: Readonly<Record<keyof FailureTrace, Rule>> = {
+  mark: text(/^[A-Za-z]\w{0,63}$/),
+  peer: text(/^[A-Za-z0-9.:[\]_-]{1,260}$/),
+  viaProxy: (value) => value === true,
+  httpStatus: (value) => Number.isInteger(value) && Number(value) >= MIN_STATUS && Number(value) <= MAX_STATUS,
+  thumbprint: text(/^[\w-]{43}$/),
+};
+
+/** What of it may be shown, whoever wrote it: each member by its own rule, and no other. Undefined when nothing is left. */
+export function checkedTrace(value: unknown): FailureTrace | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const given = value as Readonly<Record<string, unknown>>;
+  const kept = Object.entries(rules).flatMap(([name, rule]) => (rule(given[name]) ? [[name, given[name]]] : []));
+  return kept.length === 0 ? undefined : (Object.fromEntries(kept) as FailureTrace);
+}

@@ -1,0 +1,69 @@
+/** @import { StatusMerchant } from '../status-document.js' */
+import { conditionAt } from './condition.js';
+import { element, setAttribute, setText } from './elements.js';
+import { after } from './time.js';
+import { renewCommand, runbookPath } from './wording.js';
+
+const TOLD_FOR_MS = 2_000;
+
+/** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. */
+const renewable = new Set(['unavailable', 'stale', 'failing']);
+
+/** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
+export class Remedy {
+  #cause = element('span', { class: 'cause' });
+  #runbook = element('a');
+  #command = element('code');
+  #copy = element('button', { type: 'button', class: 'copy' }, ['Copy']);
+  #renew = element('span', { class: 'renew' }, ['When it is mended: ', this.#command, this.#copy]);
+
+  /** @param {string} id of the merchant */
+  constructor(id) {
+    const command = renewCommand(id);
+    this.#command.append(command);
+    this.#command.id = `renew-${id}`;
+    this.#copy.setAttribute('aria-describedby', this.#command.id);
+    this.#copy.addEventListener('click', () => void this.#copied(command));
+    this.element = element('p', { class: 'remedy' }, [this.#cause, ' ', this.#runbook, this.#renew]);
+    this.element.hidden = true;
+  }
+
+  /**
+   * @param {StatusMerchant} merchant
+   * @param {number} now
+   */
+  draw(merchant, now) {
+    const { cause } = merchant;
+    const canRenew = renewable.has(conditionAt(merchant, now));
+    this.element.hidden = cause === undefined && !canRenew;
+    this.#runbook.hidden = cause === undefined;
+    this.#renew.hidden = !canRenew;
+    setText(this.#cause, cause === undefined ? '' : `${cause.text}.`);
+    if (cause === undefined) return;
+    setText(this.#runbook, `Runbook: ${cause.runbook}`);
+    setAttribute(this.#runbook, 'href', runbookPath(cause.runbook));
+  }
+
+  /** @param {string} command */
+  async #copied(command) {
+    setText(this.#copy, (await copy(command, this.#command)) ? 'Copied' : 'Selected');
+    after(TOLD_FOR_MS, () => setText(this.#copy, 'Copy'));
+  }
+}
+
+/**
+ * A page that did not come by HTTPS or from this machine may not write to the clipboard: there the text is selected, and one
+ * key copies it.
+ * @param {string} text
+ * @param {Node} shown
+ * @returns {Promise<boolean>}
+ */
+async function copy(text, shown) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    document.getSelection()?.selectAllChildren(shown);
+    return false;
+  }
+}

@@ -1,0 +1,175 @@
+import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { endedAfterEach, eventually, freePort } from '#libs/testing';
+import { runCli as runInProcess } from '../../apps/cli/src/program.js';
+import { CliProcess } from './cli-process.js';
+import { RunningBroker, TOKENS } from './running-broker.js';
+
+const REFUSAL = { kind: 'error', status: 400, msgCode: 'b_merchant_not_found', operation: 'authorize' };
+const CAUSE = 'the bank refuses: b_merchant_not_found';
+const ESCAPE = '\u001b';
+const ONCALL = '    - { caller: oncall, merchants: [shop], allow: [session:read] }';
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+describe('the commands for the person on call', () => {
+  let broker: RunningBroker;
+  let environment: Record<string, string>;
+  const started = endedAfterEach();
+
+  async function start(setUp: Parameters<typeof RunningBroker.start>[0] = {}, token = TOKENS.oncall): Promise<void> {
+    const may = `  - ${ONCALL.trim().slice(2)}`;
+    broker = started.add(await RunningBroker.start({ auth: [may], ...setUp }), (it) => it.close());
+    const tokenFile = join(broker.folder, 'oncall.token');
+    await writeFile(tokenFile, `${token}\n`);
+    environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: tokenFile };
+    await broker.as(TOKENS.payments).get('/v1/merchants/shop/session');
+  }
+
+  function command(...args: readonly string[]): CliProcess {
+    const cli = new CliProcess(args, environment);
+    started.add(cli, async (it) => {
+      it.signal('SIGKILL');
+      await it.ended;
+    });
+    return cli;
+  }
+
+  async function cli(...args: readonly string[]): Promise<Ended> {
+    const process = command(...args);
+    const code = await process.ended;
+    return { code, out: process.out, err: process.err };
+  }
+
+  it('show every merchant of a replica, in a table without colours where nobody reads it on a terminal', async () => {
+    await start();
+    const { code, out, err } = await cli('status');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.split('\n')).toEqual([
+      `${hostname()}  ${broker.url}`,
+      expect.stringMatching(/^MERCHANT {2}STATE {2}LEFT +NEXT +GENERATION +CAUSE$/),
+      expect.stringMatching(/^shop {6}fresh {2}\d+s +renewal in \d+s {2}\d{13}$/),
+      '',
+    ]);
+  });
+
+  it('show what is the matter, replica by replica, and end with the code of the gravest', async () => {
+    await start({ faults: [REFUSAL] });
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    const { code, out } = await cli('status', '--url', broker.url, dead);
+    expect(code).toBe(3);
+    expect(out).toMatch(
+      new RegExp(`\nshop +no session +- +attempt in \\d+m \\d+s +- +${CAUSE} \\(runbook: access-refused\\)\n`),
+    );
+    expect(out).toMatch(
+      new RegExp(`\n${dead}\nnot asked: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\n$`),
+    );
+    const { out: json } = await cli('status', '--json', '--url', broker.url, dead);
+    expect(JSON.parse(json)).toMatchObject({
+      ok: false,
+      replicas: [
+        { place: broker.url, replica: hostname(), merchants: [{ id: 'shop', state: 'unavailable', cause: CAUSE }] },
+        { place: dead, problem: expect.stringMatching(/^nothing listens there/) },
+      ],
+    });
+  });
+
+  it('show states in colours on a terminal', async () => {
+    await start({ faults: [REFUSAL] });
+    const said: string[] = [];
+    const say = (text: string): void => void said.push(text);
+    const context = { environment, signal: new AbortController().signal, clock: new SystemClock() };
+    const terminal = { out: say, err: say, hasColours: true };
+    expect(await runInProcess(['status'], { ...context, terminal })).toBe(3);
+    expect(said.join('\n')).toContain(`${ESCAPE}[31mno session${ESCAPE}[39m  `);
+    said.length = 0;
+    expect(await runInProcess(['status'], { ...context, terminal: { out: say, err: say } })).toBe(3);
+    expect(said.join('\n')).not.toContain(ESCAPE);
+  });
+
+  it('renew a merchant once the bank has mended what it refused, and say until then what is the matter', async () => {
+    await start({ faults: [REFUSAL] });
+    const refused = await cli('renew', '--merchant', 'shop');
+    expect(refused.code).toBe(3);
+    expect(refused.out).toMatch(`not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
+    await broker.control('DELETE', '/faults');
+    const renewed = await cli('renew', '--merchant', 'shop');
+    expect(renewed).toMatchObject({ code: 0, err: '' });
+    const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
+    const { generation, authToken, deviceId } = body as Record<string, string>;
+    expect(renewed.out).toMatch(
+      new RegExp(`^session +of shop was created\ngeneration +${generation}\nexpires at +.*Z\nclient key +`),
+    );
+    const again = await cli('renew', '--merchant', 'shop', '--json');
+    expect(JSON.parse(again.out)).toMatchObject({ ok: true, result: 'just_renewed', generation });
+    for (const secret of [authToken, deviceId, TOKENS.oncall]) expect(renewed.out + again.out).not.toContain(secret);
+    expect((await cli('status')).code).toBe(0);
+  });
+
+  it('renew by the next replica where nothing listens at the first', async () => {
+    await start({ faults: [REFUSAL] });
+    await broker.control('DELETE', '/faults');
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    expect((await cli('renew', '--merchant', 'shop', '--url', dead, broker.url)).code).toBe(0);
+  });
+
+  it('say what is missing when the caller may not, and when no broker or token is there', async () => {
+    await start({}, TOKENS.checkout);
+    const forbidden = await cli('renew', '--merchant', 'shop');
+    expect(forbidden.code).toBe(3);
+    expect(forbidden.out).toContain('this needs the permission session:renew for the merchant [HTTP 403, forbidden]');
+    environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
+    expect(await cli('status')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('give --url, or set BROKER_URL'),
+    });
+    const gone = await cli('status', '--url', broker.url, '--token-file', join(broker.folder, 'nowhere'));
+    expect(gone).toMatchObject({ code: 2, err: expect.stringMatching(/nowhere cannot be read \(ENOENT\)/) });
+  });
+
+  it('follow the sessions of a merchant, a line for each and nothing secret in it, until they are asked to end', async () => {
+    await start();
+    const watching = command('session', 'watch', '--merchant', 'shop');
+    const [, first = ''] = await watching.said(
+      /Z {2}shop {2}generation (\d{13}) {2}expires .*Z \(in \d+s\) {2}client key /,
+    );
+    await broker
+      .as(TOKENS.payments)
+      .post('/v1/merchants/shop/session/rejections')
+      .send({ generation: Number(first) });
+    await eventually(() => watching.out.split('\n').length === 3);
+    const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
+    const { generation, authToken, deviceId } = body as Record<string, string>;
+    expect(watching.out).toContain(`generation ${generation} `);
+    await broker.close();
+    await eventually(() => watching.err.includes('interrupted: '));
+    watching.signal('SIGINT');
+    expect(await watching.ended).toBe(0);
+    for (const secret of [authToken, deviceId, TOKENS.oncall])
+      expect(watching.out + watching.err).not.toContain(secret);
+  });
+
+  it('follow as JSON, and end at once where nobody may', async () => {
+    await start();
+    const watching = command('session', 'watch', '--merchant', 'shop', '--json');
+    const [line] = await watching.said(/^.*\n/);
+    watching.signal('SIGINT');
+    expect(await watching.ended).toBe(0);
+    expect(Object.keys(JSON.parse(line) as object)).toEqual([
+      'merchant',
+      'generation',
+      'createdAt',
+      'expiresAt',
+      'renewAt',
+      'clientKeyThumbprint',
+      'serverKeyThumbprint',
+    ]);
+    expect(await cli('session', 'watch', '--merchant', 'hidden')).toMatchObject({ code: 3, out: '' });
+  });
+});
