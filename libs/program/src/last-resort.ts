@@ -17,7 +17,10 @@ export function catchTheRest(end: () => void): void {
 /** The kind of an error and where it was thrown, in one line. */
 function placeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'a value that is not an Error was thrown';
-  const lines = (error.stack ?? '').replace(error.message, '').split('\n').map((line) => line.trim());
+  const lines = (error.stack ?? '')
+    .replace(error.message, '')
+    .split('\n')
+    .map((line) => line.trim());
   const frames = lines.filter((line) => line.startsWith('at ')).slice(0, MAX_FRAMES);
   return [error.name, ...frames].join(' ');
 }

@@ -10,7 +10,13 @@ type Rejection = Extract<SessionEvent, { event: 'session_rejected' }>;
 const every = <Value extends string>(values: Readonly<Record<Value, true>>): readonly Value[] =>
   Object.keys(values) as Value[];
 
-const TRIGGERS = every<Renewal['trigger']>({ startup: true, schedule: true, demand: true, rejection: true, operator: true });
+const TRIGGERS = every<Renewal['trigger']>({
+  startup: true,
+  schedule: true,
+  demand: true,
+  rejection: true,
+  operator: true,
+});
 const OUTCOMES = every<RenewalOutcome>({
   success: true,
   transient: true,
