@@ -92,6 +92,7 @@ export const outcomeNames = {
   refused: 'refused',
   revoked: 'revoked',
   invalid_response: 'invalid response',
+  key_unavailable: 'key out of reach',
   lease_lost: 'lease lost',
 };
 
