@@ -9,7 +9,8 @@ shop="$BROKER_URL/v1/merchants/shop"
 header=$(mktemp)
 trap 'rm -f "$header"' EXIT
 echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
-call() { curl -sS --fail-with-body --max-time 40 -H @"$header" "$@"; }
+# A broker that says when to come back (Retry-After) is asked again then.
+call() { curl -sS --fail --retry 5 --max-time 40 -H @"$header" "$@"; }
 member() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 
 session=$(call -H 'Prefer: wait=30' "$shop/session")

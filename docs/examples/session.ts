@@ -1,6 +1,8 @@
 // Reads a session, follows it by events, reports it as dead, and seals and opens a payload: the plain HTTP API, as a
 // program without the client package would use it. Node.js runs it as it is:
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts
+import { setTimeout } from 'node:timers/promises';
+
 const { BROKER_URL: url, BROKER_TOKEN: token } = process.env;
 if (url === undefined || token === undefined) throw new Error('set BROKER_URL and BROKER_TOKEN');
 
@@ -9,7 +11,8 @@ interface Session {
   readonly expiresAt: string;
 }
 
-async function call(path: string, init: RequestInit = {}): Promise<Response> {
+/** Comes back when a busy broker says so (Retry-After), and throws at any other refusal. */
+async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
   const response = await fetch(`${url}/v1/merchants/shop${path}`, {
     signal: AbortSignal.timeout(40_000),
@@ -17,6 +20,10 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
     headers,
   });
   if (response.ok || response.status === 304) return response;
+  if ((response.status === 429 || response.status === 503) && tries > 1) {
+    await setTimeout(1_000 * Number(response.headers.get('retry-after') ?? 1));
+    return call(path, init, tries - 1);
+  }
   const { code, requestId } = (await response.json()) as { code: string; requestId: string };
   throw new Error(`${path}: ${response.status} ${code} (request ${requestId})`);
 }

@@ -35,6 +35,8 @@ export interface BrokerSetUp {
   readonly faults?: readonly object[];
   /** Lines of the merchant `shop` in the broker's configuration, from the second level on. */
   readonly timeout?: string;
+  /** Its section `session`, in flow style. */
+  readonly session?: string;
   readonly docs?: boolean;
   /** The section `store`, in flow style. */
   readonly store?: string;
@@ -183,6 +185,7 @@ merchants:
     serviceCode: ${SERVICE_CODE}
     clientKeyFiles: [shop.jwk.json, shop-older.jwk.json]
     gateway: { baseUrl: '${sandboxUrl}', environment: test, timeout: ${setUp.timeout ?? '2s'} }
+    session: ${setUp.session ?? '{}'}
   - id: hidden
     required: false
     serviceCode: ${OTHER_SERVICE_CODE}

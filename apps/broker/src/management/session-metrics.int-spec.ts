@@ -67,9 +67,9 @@ describe('the counters of a replica that has done nothing yet', () => {
     expect(samples.get('session_broker_reads_total{merchant="shop",result="fresh"}')).toBe(3);
   });
 
-  it('are 32 for a merchant, and none for those that share a label', async () => {
+  it('are 33 for a merchant, and none for those that share a label', async () => {
     const series = [...(await scraped(telemetry)).keys()];
-    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(32);
+    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(33);
     expect(series.filter((name) => name.includes('merchant="till"'))).toEqual([]);
   });
 

@@ -64,7 +64,7 @@ merchants:
     serviceCode: ${DEMO_SERVICE_CODE}
     clientKeyFiles: [client.jwk.json]
     gateway: { baseUrl: "http://${demoHost}:${ports.sandbox}", environment: test, timeout: 3s }
-    session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m, budget: [{ calls: 20, per: 10m }] }
+    session: { renewBefore: 20%, safetyMargin: 5%, fallbackLifetime: 1m, foreignAuthorizerPause: 10s, budget: [{ calls: 20, per: 10m }] }
 `;
 }
 
