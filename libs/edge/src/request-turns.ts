@@ -20,8 +20,8 @@ const MAX_PROMPT_BYTES = 4_096;
 /** So many requests in advance are chance; one more, and what comes is read with care. */
 const MAX_TRUSTED_REQUESTS = 4;
 /** What waited goes on at this pace, so that a flood of it leaves most of the processor to everyone else. */
-const TURN_MS = 1;
-const MAX_PER_TURN = 2;
+const TURN_MS = 2;
+const MAX_PER_TURN = 1;
 
 interface TurnParts {
   readonly clock: Clock;
