@@ -1,6 +1,6 @@
 // Builds libs/client into dist/client, a folder that can be published as it is: `npm publish ./dist/client`. Another name of
 // that folder may be given, beside it: source maps name their sources by the way there. There are two formats of it, for
-// those who import and for those who require: docs/adr/0032-the-client-for-every-loader.md.
+// those who import and for those who require: docs/adr/0033-the-client-for-every-loader.md.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';

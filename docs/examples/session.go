@@ -17,7 +17,7 @@ type answer struct {
 	ExpiresAt, Code, RequestID string
 }
 
-// call gives the status of an answer and what it says. It comes back after Retry-After; any other refusal is fatal.
+// call gives the status of an answer and what it says. It comes back after Retry-After, a minute at most; any other refusal is fatal.
 func call(method, path, body string, headers http.Header) (status int, said answer) {
 	for try := 1; ; try++ {
 		request, _ := http.NewRequest(method, os.Getenv("BROKER_URL")+"/v1/merchants/shop"+path, strings.NewReader(body))
@@ -34,7 +34,7 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 			return status, said
 		}
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
-		if err != nil || try == 5 {
+		if err != nil || try == 5 || wait > time.Minute {
 			log.Fatalf("%s: %d %s, request %s", path, status, said.Code, said.RequestID)
 		}
 		time.Sleep(wait)

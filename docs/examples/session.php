@@ -3,7 +3,7 @@
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php
 declare(strict_types=1);
 
-/** Status and document of an answer. Comes back after Retry-After; throws for any other refusal. */
+/** Status and document of an answer. Comes back after Retry-After, a minute at most; throws for any other refusal. */
 function call(string $path, ?array $body = null, array $headers = [], int $tries = 5): array
 {
     $lines = ['Authorization: Bearer ' . getenv('BROKER_TOKEN'), ...$headers];
@@ -22,11 +22,12 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     if ($status < 400) {
         return [$status, $document];
     }
-    if (!in_array($status, [429, 503], true) || $tries === 1) {
+    $lines = preg_grep('/^retry-after:/i', $http_response_header);
+    $wait = (int) preg_replace('/\D/', '', reset($lines) ?: '1');
+    if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
         throw new RuntimeException("$path: $status {$document['code']}, request {$document['requestId']}");
     }
-    $wait = preg_grep('/^retry-after:/i', $http_response_header);
-    sleep((int) preg_replace('/\D/', '', reset($wait) ?: '1'));
+    sleep($wait);
     return call($path, $body, $headers, $tries - 1);
 }
 

@@ -13,7 +13,7 @@ SHOP = os.environ["BROKER_URL"] + "/v1/merchants/shop"
 
 
 def call(path, body=None, headers=None, tries=5):
-    """Status and document of an answer. Comes back after Retry-After; raises RuntimeError for any other refusal."""
+    """Status and document of an answer. Comes back after Retry-After, a minute at most; raises RuntimeError for any other refusal."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": "Bearer " + os.environ["BROKER_TOKEN"], **(headers or {})}
     if body is not None:
@@ -25,9 +25,10 @@ def call(path, body=None, headers=None, tries=5):
         if error.code == 304:
             return 304, None
         problem = json.load(error)
-        if error.code not in (429, 503) or tries == 1:
+        wait = int(error.headers.get("Retry-After", "1"))
+        if error.code not in (429, 503) or tries == 1 or wait > 60:
             raise RuntimeError(f"{path}: {error.code} {problem['code']}, request {problem['requestId']}") from None
-        time.sleep(int(error.headers.get("Retry-After", "1")))
+        time.sleep(wait)
         return call(path, body, headers, tries - 1)
 
 

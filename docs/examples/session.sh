@@ -9,8 +9,15 @@ shop="$BROKER_URL/v1/merchants/shop"
 header=$(mktemp)
 trap 'rm -f "$header"' EXIT
 echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
-# A broker that says when to come back (Retry-After) is asked again then.
-call() { curl -sS --fail --retry 5 --max-time 40 -H @"$header" "$@"; }
+# A broker that says when to come back (Retry-After) is asked again then; one that says so for longer than a minute has
+# no session to give, and its answer says why.
+call() {
+  answer=$(curl -sS --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
+    echo "$answer" >&2
+    exit 1
+  }
+  echo "$answer"
+}
 member() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 
 session=$(call -H 'Prefer: wait=30' "$shop/session")

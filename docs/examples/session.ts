@@ -11,7 +11,7 @@ interface Session {
   readonly expiresAt: string;
 }
 
-/** Comes back when a busy broker says so (Retry-After), and throws at any other refusal. */
+/** Comes back when a busy broker says so (Retry-After, a minute at most), and throws at any other refusal. */
 async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
   const response = await fetch(`${url}/v1/merchants/shop${path}`, {
@@ -20,12 +20,13 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     headers,
   });
   if (response.ok || response.status === 304) return response;
-  if ((response.status === 429 || response.status === 503) && tries > 1) {
-    await setTimeout(1_000 * Number(response.headers.get('retry-after') ?? 1));
+  const waitS = Number(response.headers.get('retry-after') ?? 1);
+  if ((response.status === 429 || response.status === 503) && tries > 1 && waitS <= 60) {
+    await setTimeout(1_000 * waitS);
     return call(path, init, tries - 1);
   }
-  const { code, requestId } = (await response.json()) as { code: string; requestId: string };
-  throw new Error(`${path}: ${response.status} ${code} (request ${requestId})`);
+  const { code, detail = '', requestId } = (await response.json()) as Record<string, string>;
+  throw new Error(`${path}: ${response.status} ${code} ${detail} (request ${requestId})`);
 }
 
 async function post<Answer>(path: string, body: object): Promise<Answer> {

@@ -84,14 +84,15 @@ describe('doctor --create-session', () => {
   });
 
   it.each([
-    ['an unknown merchant', { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }, 3],
-    ['an overloaded gateway', { kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' }, 4],
-    ['an invalid session', { kind: 'garbage_jwe' }, 5],
-  ])('ends with the class of the fault: %s', async (_what, fault, expected) => {
+    ['an unknown merchant', { kind: 'error', status: 200, msgCode: 'b_merchant_not_found' }, 3, 'compare serviceCode'],
+    ['an overloaded gateway', { kind: 'error', status: 503, msgCode: 'b_server_is_overloaded' }, 4, 'ask again later'],
+    ['an invalid session', { kind: 'garbage_jwe' }, 5, 'compare serviceCode'],
+  ])('ends with the class of the fault, and says what helps: %s', async (_what, fault, expected, remedy) => {
     await sandbox.fault({ operation: 'authorize', ...fault });
     const { code, check } = await examined.doctor('--create-session');
     expect(check('session.create').status).toBe('failed');
     expect(code).toBe(expected);
+    expect(JSON.stringify(check('session.create'))).toContain(remedy);
     expect(await created()).toBe(1);
   });
 

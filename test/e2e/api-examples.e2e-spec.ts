@@ -90,6 +90,13 @@ async function busyOnce(url: string): Promise<{ readonly server: LoopbackServer;
   return { server, refused: () => refused };
 }
 
+const goSettings = (cache: string): Readonly<Record<string, string>> => ({
+  GOCACHE: cache,
+  GOFLAGS: '-mod=mod',
+  GOPROXY: 'off',
+  GOTOOLCHAIN: 'local',
+});
+
 async function outputOf(
   { file, command }: Language,
   url: string,
@@ -119,14 +126,24 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
     it('does what it says, and comes back to a broker that is busy', async () => {
       const front = await busyOnce(broker.url);
       started.add(front.server, (it) => it.close());
-      const go = { GOCACHE: cache, GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
-      const stdout = await outputOf(language, `http://127.0.0.1:${front.server.port}`, go);
+      const stdout = await outputOf(language, `http://127.0.0.1:${front.server.port}`, goSettings(cache));
       expect(stdout).toMatch(/^generation \d+ until 20\S+Z\nasked again: 304\n/);
       expect(stdout).toContain(`\nrejected: newer is ${expected.rejected}\n`);
       expect(stdout).toMatch(expected.last);
       expect(front.refused()).toBe(1);
       const shop = await broker.control('GET', '/calls?operation=authorize&merchant=shop');
       expect(shop).toMatchObject({ matching: 2 });
+    });
+
+    it('ends with the reason where there will be nothing for minutes', async () => {
+      const problem = { code: 'session_unavailable', detail: 'the bank refuses', requestId: 'r-1' };
+      const front = await LoopbackServer.http((_request, response) => {
+        response.writeHead(503, { 'retry-after': '291' }).end(JSON.stringify(problem));
+      });
+      started.add(front, (it) => it.close());
+      const ended = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
+      const { stdout, stderr } = (await ended.catch((error: unknown) => error)) as Readonly<Record<string, string>>;
+      expect(`${stdout}${stderr}`).toContain('session_unavailable');
     });
 
     if (file !== 'session.ts') {

@@ -32,7 +32,7 @@ export function reportAttempt(
       return events.emit({ event: 'unconfirmed_publish', merchant, generation });
     case 'failed': {
       const { outcome, failure, retryInMs } = result;
-      return events.emit({ ...finished, outcome, failure, retryInMs });
+      return events.emit({ ...finished, outcome, failure, retryInMs: Math.round(retryInMs) });
     }
     case 'late':
       events.emit({ event: 'late_result', merchant, generation });

@@ -91,7 +91,9 @@ function refused(merchant: string, { place, answer }: Asked & { answer: ReplicaA
     lines: [
       `not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       ...(status >= 500
-        ? ['what is served goes on; the next attempt comes by itself, see: session-broker status']
+        ? [
+            'a session that is still good is served on, and the next attempt comes by itself: session-broker status shows both',
+          ]
         : []),
     ],
     json: { merchant, place: placeName(place), status, code, reason, cause: why },

@@ -21,6 +21,10 @@ import type { VisitTools } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
 
 const REMEDY = 'compare serviceCode, environment and client key with what the bank has registered';
+const PASSING = 'ask again later: this passes by itself, or the bank has to mend it';
+
+/** What passes by itself is no fault of the configuration. */
+const remedyOf = ({ kind }: GatewayFailure): string => (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 
 /** One real create call: the form of what comes, the names of its fields, its lifetime, and whether the lead time suffices. */
 export function sessionCreateCheck(merchant: MerchantConfiguration, tools: VisitTools): Check {
@@ -33,7 +37,7 @@ export function sessionCreateCheck(merchant: MerchantConfiguration, tools: Visit
       asFault(async () => {
         const inspection = await inspectSession(tools, { gateway: gatewaySettingsOf(merchant), signal });
         return describe(inspection, merchant);
-      }, REMEDY),
+      }, remedyOf),
   };
 }
 
