@@ -16,7 +16,7 @@ import { gatewayTlsCheck } from './checks/gateway-tls-check.js';
 import { keysCheck } from './checks/keys-check.js';
 import { memoryStoreCheck } from './checks/memory-store-check.js';
 import { requestDataCheck } from './checks/request-data-check.js';
-import { sessionCreateCheck } from './checks/session-create-check.js';
+import { sessionCreateCheck, sessionNotAskedCheck } from './checks/session-create-check.js';
 import { storeClockCheck } from './checks/store-clock-check.js';
 import { storeConnectionCheck } from './checks/store-connection-check.js';
 import { storeRightsCheck } from './checks/store-rights-check.js';
@@ -71,6 +71,7 @@ function known(plan: Plan, { merchants, files }: BrokerConfiguration): readonly 
     ...storeChecks(plan),
     ...gatewayChecks(plan),
     ...probes(plan),
+    ...(plan.wishes.createSession === true ? [] : [sessionNotAskedCheck]),
   ];
 }
 

@@ -15,7 +15,7 @@ import {
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
 import { exitClassOf } from '../../exit-codes.js';
 import { gatewaySettingsOf } from '../../merchant-gateway.js';
-import { type Check, fact, fault, type Finding, looked, type Verdict, warning } from '../check.js';
+import { type Check, fact, fault, type Finding, looked, notApplicable, type Verdict, warning } from '../check.js';
 import { asFault, describeFailure } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
@@ -40,6 +40,14 @@ export function sessionCreateCheck(merchant: MerchantConfiguration, tools: Visit
       }, remedyOf),
   };
 }
+
+/** Whoever reads that all is well has to know what nobody looked at. */
+export const sessionNotAskedCheck: Check = {
+  name: 'session.create',
+  needs: ['configuration'],
+  limitMs: 0,
+  run: () => Promise.resolve(notApplicable('not asked for; only --create-session shows whether the bank refuses')),
+};
 
 function describe({ form, fields, unnamed, session }: SessionInspection, merchant: MerchantConfiguration): Verdict {
   const others = unnamed === 0 ? '' : ` and ${unnamed} whose names are not shown`;
