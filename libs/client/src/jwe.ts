@@ -11,7 +11,7 @@ export interface Point {
 /** The one profile that the gateway speaks (interface description, "Create a technical session"). */
 export const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
 const CONTENT_ENCRYPTION = 'A256GCM';
-const CURVE = { name: 'ECDH', namedCurve: 'P-384' } as const;
+export const CURVE = { name: 'ECDH', namedCurve: 'P-384' } as const;
 const IV_OCTETS = 12;
 const TAG_OCTETS = 16;
 const SHARED_BITS = 384;

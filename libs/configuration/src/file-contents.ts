@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
 import { namesToken, openTokenKey } from '#libs/pkcs11';
+import { pemCertificates } from './pem-certificates.js';
 import { pemRemedy } from './pem-remedy.js';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
@@ -84,7 +85,7 @@ export const certificates: ContentRule<string> = {
     if (/PRIVATE KEY-----/.test(pem)) {
       return { problem: 'names a file with a private key in it; give the certificates alone' };
     }
-    const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+    const blocks = pemCertificates(pem);
     if (blocks.length === 0) return { problem: 'names a file without a PEM certificate' };
     return blocks.every(isCertificate) ? { content: pem } : { problem: 'names a file with a damaged certificate' };
   },

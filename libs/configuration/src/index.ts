@@ -21,6 +21,7 @@ export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { namesBetween, type NamesBetween } from './names-between.js';
+export { pemCertificates } from './pem-certificates.js';
 export { pemRemedy } from './pem-remedy.js';
 export { writtenAddress } from './written-address.js';
 export { EVERY_MERCHANT, type Permission } from './settings/auth-settings.js';

@@ -2,8 +2,7 @@ import { hash, X509Certificate } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { type DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { type Clock, type Instant, instantFromEpochMs } from '#libs/clock';
-import { isCallerName } from '#libs/configuration';
-import { pemCertificates } from './pem-certificates.js';
+import { isCallerName, pemCertificates } from '#libs/configuration';
 
 export interface CertifiedCaller {
   readonly name: string;

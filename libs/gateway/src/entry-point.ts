@@ -1,3 +1,4 @@
+import { portOf } from '#libs/outbound';
 import type { GatewayPlace } from './merchant-gateway.js';
 
 /** Where our connections go: to the gateway, or to the proxy in front of it. */
@@ -10,8 +11,11 @@ export interface EntryPoint {
 /** The place that has to be reached first. Credentials in a proxy's URL are left behind. */
 export function entryPointOf({ baseUrl, proxy }: Pick<GatewayPlace, 'baseUrl' | 'proxy'>): EntryPoint {
   const url = proxy ?? baseUrl;
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-  return { host: url.hostname.replace(/^\[(.*)\]$/, '$1'), port, via: proxy === undefined ? 'gateway' : 'proxy' };
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: portOf(url),
+    via: proxy === undefined ? 'gateway' : 'proxy',
+  };
 }
 
 /** The place as a failure names it. */

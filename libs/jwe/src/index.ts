@@ -9,6 +9,6 @@ export { inThisThread, JweThread, type JweWork } from './jwe-thread.js';
 export { keyedDigest } from './keyed-digest.js';
 export { openJwe, type OpenedJwe } from './open-jwe.js';
 export { jwkOfPem, pemKindOf } from './pem-key.js';
-export { thumbprintOf, type PublicJwk } from './public-jwk.js';
+export { pointOf, type PublicJwk, thumbprintOf } from './public-jwk.js';
 export type { RecipientKey } from './recipient-key.js';
 export { sealJwe } from './seal-jwe.js';

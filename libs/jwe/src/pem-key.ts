@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { refuseJwk } from './jwk-rules.js';
-import { CURVE, KEY_MANAGEMENT, KEY_TYPE, KEY_USE } from './profile.js';
+import { CURVE, KEY_MANAGEMENT, KEY_TYPE, KEY_USE, NODE_CURVE } from './profile.js';
 
 const BEGIN = /-----BEGIN (?:[A-Z]+ )*(PRIVATE|PUBLIC) KEY-----/;
 
@@ -17,7 +17,7 @@ export function pemKindOf(text: string): 'private' | 'public' | undefined {
  */
 export function jwkOfPem(pem: string): Record<string, string> {
   const key = keyIn(pem);
-  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'secp384r1') {
+  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== NODE_CURVE) {
     throw refuseJwk('the key is not an EC key on P-384; the bank takes no other');
   }
   const { x = '', y = '', d } = key.export({ format: 'jwk' });

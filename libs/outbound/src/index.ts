@@ -2,4 +2,5 @@ export type { Dispatcher } from 'undici';
 export { type ExchangeEnd, exchangeEndOf } from './exchange-end.js';
 export { fetchThrough } from './fetch-through.js';
 export { type ConnectionSettings, OutboundConnections } from './outbound-connections.js';
+export { portOf } from './port-of.js';
 export { pinOf, type TlsTrust, trustOptions } from './tls-trust.js';

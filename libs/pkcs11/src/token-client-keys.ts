@@ -1,5 +1,12 @@
 import { BrokerError } from '#libs/errors';
-import { type ClientKey, clientKeyInCustody, type ClientKeys, importServerKey, type PublicJwk } from '#libs/jwe';
+import {
+  type ClientKey,
+  clientKeyInCustody,
+  type ClientKeys,
+  importServerKey,
+  pointOf,
+  type PublicJwk,
+} from '#libs/jwe';
 import { TokenError, tokenFaults } from './token-fault.js';
 import { TokenProcess } from './token-process.js';
 import { type TokenReference, tokenReferenceOf } from './token-reference.js';
@@ -20,10 +27,9 @@ export class TokenClientKeys implements ClientKeys {
     this.#process = process;
   }
 
-  async deriveSharedSecret({ x, y }: PublicJwk): Promise<Uint8Array> {
-    const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+  async deriveSharedSecret(other: PublicJwk): Promise<Uint8Array> {
     try {
-      return await this.#process.derive(this.#reference, point);
+      return await this.#process.derive(this.#reference, pointOf(other));
     } catch (error) {
       throw error instanceof TokenError ? unavailable(error) : error;
     }

@@ -1,5 +1,4 @@
-import type { BrokerConfiguration } from '#libs/configuration';
-import { pemCertificates } from '#libs/edge';
+import { type BrokerConfiguration, pemCertificates } from '#libs/configuration';
 
 /** Whether an authority that vouched for callers' certificates is no longer trusted. */
 export function authoritiesShrank(

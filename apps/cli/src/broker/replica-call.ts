@@ -3,9 +3,10 @@ import { type IncomingMessage, request as requestPlain, type RequestOptions } fr
 import { request as requestTls } from 'node:https';
 import { isIP } from 'node:net';
 import { type Clock, Deadline } from '#libs/clock';
-import { exchangeEndOf } from '#libs/outbound';
-import { causeOf } from '#libs/session';
+import { exchangeEndOf, portOf } from '#libs/outbound';
+import { membersOf } from './answer-members.js';
 import type { BrokerPlace } from './broker-place.js';
+import { exchangeCause } from './exchange-cause.js';
 
 /** One address at which a broker may answer: with a name of several addresses, one replica each. */
 export interface ReplicaPlace {
@@ -69,12 +70,9 @@ export async function callReplica(
     };
     return await exchange(broker, place, { method: call.method, path: call.path, headers, signal: deadline.signal });
   } catch (error) {
-    const { kind, mark } = exchangeEndOf(error);
     if (deadline.signal.aborted) return deadline.expired ? 'no answer in time' : 'ended on request';
     const { url, address } = place;
-    const port = url.port === '' ? (url.protocol === 'https:' ? '443' : '80') : url.port;
-    const trace = { mark, peer: `${address ?? url.hostname}:${port}` };
-    return causeOf({ kind: kind === 'untrusted' ? 'refused' : 'transient', trace }).text;
+    return exchangeCause(exchangeEndOf(error), `${address ?? url.hostname}:${portOf(url)}`);
   } finally {
     deadline.close();
   }
@@ -117,14 +115,4 @@ async function readBody(response: IncomingMessage): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-function membersOf(text: string): ReplicaAnswer['body'] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
 }

@@ -1,9 +1,8 @@
 import type { webcrypto } from 'node:crypto';
-import { base64url, importPoint, type Point, sealedTo, wrappingKey } from '../jwe.js';
+import { base64url, CURVE, importPoint, type Point, sealedTo, wrappingKey } from '../jwe.js';
 import type { ServerPublicKey } from '../session.js';
 
 const { subtle } = crypto;
-const CURVE = { name: 'ECDH', namedCurve: 'P-384' } as const;
 const utf8 = new TextEncoder();
 
 /** A pair of keys on P-384 that opens what is sealed to its public half. It protects nothing: it is for tests. */

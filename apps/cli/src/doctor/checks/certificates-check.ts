@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { instantFromEpochMs, type Instant } from '#libs/clock';
-import type { NamedFile } from '#libs/configuration';
+import { type NamedFile, pemCertificates } from '#libs/configuration';
 import { lifeOf } from '../certificate-life.js';
 import { type Check, fault, type Finding, looked, notApplicable, warning } from '../check.js';
 
@@ -11,8 +11,6 @@ interface CertificatesToCheck {
   readonly named: readonly NamedFile[];
   readonly now: () => Instant;
 }
-
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Our own certificates and the authorities that we trust: their ends, and whether certificate and key belong together. */
 export function certificatesCheck({ file, named, now }: CertificatesToCheck): Check {
@@ -26,7 +24,7 @@ export function certificatesCheck({ file, named, now }: CertificatesToCheck): Ch
       const read = (each: NamedFile): Promise<string> => readFile(resolve(dirname(resolve(file)), each.file), 'utf8');
       const findings: Finding[] = [];
       for (const each of certificates) {
-        const chain = ((await read(each)).match(BLOCK) ?? []).map((pem) => new X509Certificate(pem));
+        const chain = pemCertificates(await read(each)).map((pem) => new X509Certificate(pem));
         findings.push(...chain.flatMap((certificate, index) => findingsOn(certificate, { each, index, now: now() })));
         const keyFile = named.find(({ path }) => path === each.path.replace(/certFile$/, 'keyFile'));
         if (keyFile !== undefined && keyFile !== each && chain[0] !== undefined) {

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, Deadline } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { causeOf } from '#libs/session';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
+import { membersOf } from '../../broker/answer-members.js';
+import { exchangeCause } from '../../broker/exchange-cause.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
 /** One answer of the broker, as far as it is looked at. */
@@ -74,27 +75,16 @@ export class BrokerVisit {
 const jsonType = (body: object | undefined): Readonly<Record<string, string>> =>
   body === undefined ? {} : { 'content-type': 'application/json' };
 
-function membersOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch (error) {
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
-}
-
 /** The verdict of `look`; a broker that cannot be reached is a fault by what is in the way. */
 export async function asBrokerFault(peer: string, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await look();
   } catch (error) {
     // What fetch throws says nothing by itself: the cause does.
-    const { kind, mark } = exchangeEndOf(error instanceof TypeError ? error.cause : error);
-    const isUntrusted = kind === 'untrusted';
-    const { text } = causeOf({ kind: isUntrusted ? 'refused' : 'transient', trace: { mark, peer } });
+    const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
+    const text = exchangeCause(end, peer);
     return looked([
-      isUntrusted
+      end.kind === 'untrusted'
         ? fault('refused', text, 'compare broker.url and broker.tls.caFile')
         : fault('tryLater', text, 'see whether broker.url leads to it from here'),
     ]);
