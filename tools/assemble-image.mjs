@@ -1,5 +1,5 @@
-// Puts what the image has into a new folder: the built programs, those files of their dependencies that they can load,
-// licences, and a bill of materials. The Dockerfile calls it, and a test starts what it makes.
+// Puts what the image has into a new folder: the programs, each with what it takes from packages in it, those files of
+// packages that they load besides, the name and licence of every package, and a bill of materials. The Dockerfile calls it, and a test starts what it makes.
 //   npm ci && npm run build && node tools/assemble-image.mjs <folder>
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -8,13 +8,15 @@ import { nodeFileTrace } from '@vercel/nft';
 import { cycloneDxOf } from './bills-of-materials.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const programs = ['broker', 'cli', 'egress', 'sandbox'].map((app) => `dist/apps/${app}/src/main.js`);
+const bundle = 'dist/programs';
+
+/** What the bundle asks for at run time, in a way that following imports does not see. */
+const askedFor = ['node_modules/@grpc/grpc-js/build/src/index.js', 'node_modules/swagger-ui-dist/absolute-path.js'];
 
 /** What is read as a file and never imported. */
 const assets = [
   'package.json',
-  ...filesBelow('dist/libs/status-page/src/page', /\.(?:html|css|js|svg)$/),
-  ...filesBelow('dist/docs/runbooks', /\.md$/),
+  ...filesBelow(bundle, /./),
   ...filesBelow(
     'node_modules/swagger-ui-dist',
     /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,
@@ -48,12 +50,11 @@ function packageOf(file) {
 }
 
 async function neededFiles() {
-  const { fileList, esmFileList, reasons } = await nodeFileTrace(programs, { base: root, ignore: unwanted });
+  const programs = filesBelow(bundle, /^[^/]+\.js$/);
+  const { fileList, esmFileList } = await nodeFileTrace([...programs, ...askedFor], { base: root, ignore: unwanted });
   const traced = [...fileList, ...esmFileList].filter((file) => statSync(join(root, file)).isFile());
-  for (const program of programs) {
-    if (!reasons.has(program)) throw new Error(`${program} is not there: npm run build`);
-  }
-  const packages = new Set([...traced, ...assets].map(packageOf).filter(Boolean));
+  const { packages: bundled } = JSON.parse(readFileSync(join(root, bundle, 'contents.json'), 'utf8'));
+  const packages = new Set([...bundled, ...[...traced, ...assets].map(packageOf).filter(Boolean)]);
   const legal = [...packages].flatMap((folder) => [join(folder, 'package.json'), ...filesBelow(folder, licence)]);
   const all = new Set([...traced, ...assets, ...legal]);
   return { files: [...all].sort(), packages: [...packages].sort() };
@@ -89,7 +90,7 @@ for (const file of files) {
 // The name by which people call the command line.
 const launcher = join(out, 'bin', 'session-broker');
 mkdirSync(dirname(launcher));
-writeFileSync(launcher, "#!/usr/bin/env node\nimport '../dist/apps/cli/src/main.js';\n");
+writeFileSync(launcher, "#!/usr/bin/env node\nimport '../dist/programs/cli.js';\n");
 chmodSync(launcher, EXECUTABLE);
 // The moment of what is built, not of building it: two images of one commit have the same content.
 const epoch = process.env.SOURCE_DATE_EPOCH;

@@ -8,13 +8,15 @@ import { fileURLToPath } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
 const compiler = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+const bundler = join(root, 'tools', 'bundle-programs.mjs');
 
 const sources = ['apps', 'libs', join('docs', 'runbooks')].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
 );
-const inputs = [...sources, join(root, 'package-lock.json'), join(root, 'tsconfig.json'), join(root, 'nest-cli.json')];
+const settings = ['package-lock.json', 'tsconfig.json', 'nest-cli.json'].map((file) => join(root, file));
+const inputs = [...sources, ...settings, bundler];
 
 function isFresh() {
   if (!existsSync(stamp)) return false;
@@ -25,11 +27,13 @@ function isFresh() {
 if (!isFresh() && existsSync(compiler)) {
   const startedAt = new Date();
   const node = join(root, 'node_modules', '.bin', 'node');
-  const { status } = spawnSync(existsSync(node) ? node : process.execPath, [compiler, 'build', '--all'], {
-    cwd: root,
-    stdio: ['ignore', process.env.npm_lifecycle_event === 'prepare' ? 'ignore' : 2, 2],
-  });
-  if (status !== 0) process.exit(status ?? 1);
+  for (const step of [[compiler, 'build', '--all'], [bundler]]) {
+    const { status } = spawnSync(existsSync(node) ? node : process.execPath, step, {
+      cwd: root,
+      stdio: ['ignore', process.env.npm_lifecycle_event === 'prepare' ? 'ignore' : 2, 2],
+    });
+    if (status !== 0) process.exit(status ?? 1);
+  }
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
 }

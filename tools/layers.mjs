@@ -121,6 +121,7 @@ export const builtinHomes = {
     homes: [
       'libs/configuration',
       'libs/pkcs11',
+      'libs/program',
       'libs/telemetry',
       'libs/client',
       'libs/status-page',
@@ -132,5 +133,7 @@ export const builtinHomes = {
   },
   processes: { modules: ['child_process', 'cluster'], homes: ['apps/cli', 'libs/pkcs11'] },
   threads: { modules: ['worker_threads'], homes: ['libs/jwe'] },
-  loopholes: { modules: ['process', 'module', 'vm', 'inspector', 'repl'], homes: [] },
+  // It reads the maps from a bundle to its sources with it.
+  modules: { modules: ['module'], homes: ['libs/program'] },
+  loopholes: { modules: ['process', 'vm', 'inspector', 'repl'], homes: [] },
 };

@@ -33,7 +33,7 @@ const ports = {
   DEMO_MANAGEMENT_PORT: await freePort(),
   DEMO_SANDBOX_PORT: await freePort(),
 };
-const demo = spawn(process.execPath, [join(root, 'dist/apps/cli/src/main.js'), 'demo'], {
+const demo = spawn(process.execPath, [join(root, 'dist/programs/cli.js'), 'demo'], {
   env: { ...process.env, ...ports },
   stdio: ['ignore', 'ignore', 'inherit'],
 });

@@ -42,7 +42,7 @@ async function answered(url) {
 }
 
 function start(app, environment) {
-  const main = join(root, 'dist/apps', app, 'src/main.js');
+  const main = join(root, 'dist/programs', `${app}.js`);
   const child = spawn(process.execPath, [main], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,7 +6,7 @@ set -eu
 # The files of an earlier start belong to that user, and their rights are no longer ours to change: they are made right.
 umask 077
 cd /run/keys
-generate() { [ -f "$1" ] || node /app/dist/apps/cli/src/main.js keys generate --out "$1" --public-out "$2"; }
+generate() { [ -f "$1" ] || node /app/dist/programs/cli.js keys generate --out "$1" --public-out "$2"; }
 generate client.jwk.json public.jwk.json
 generate egress-alias.jwk.json egress-alias.pub.jwk.json
 generate shop-client.jwk.json shop-client.pub.jwk.json

@@ -122,7 +122,7 @@ export class BenchBroker {
 }
 
 function program(app: string, { root = ROOT }: BenchBrokerOptions): readonly string[] {
-  return [process.execPath, ...programRuntime.nodeArguments, join(root, 'dist', 'apps', app, 'src', 'main.js')];
+  return [process.execPath, ...programRuntime.nodeArguments, join(root, 'dist', 'programs', `${app}.js`)];
 }
 
 function cpu(number: number | undefined): { cpu?: number } {

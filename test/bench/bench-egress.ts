@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { programRuntime } from '#libs/program';
 import { BenchProcess, freePort, untilOk } from './bench-process.js';
 
-const PROGRAM = join(import.meta.dirname, '..', '..', 'apps', 'egress', 'src', 'main.js');
+const PROGRAM = join(import.meta.dirname, '..', '..', 'programs', 'egress.js');
 const TOKEN = 'token-of-a-shop';
 
 export interface BenchEgressOptions {

@@ -11,7 +11,7 @@ const pairs = Object.entries(environment).map(([name, value]) => `${name}=${valu
 
 const programs = ['broker', 'egress'] as const;
 type Program = (typeof programs)[number];
-const commandOf = (program: Program): string[] => ['node', ...nodeArguments, `dist/apps/${program}/src/main.js`];
+const commandOf = (program: Program): string[] => ['node', ...nodeArguments, `dist/programs/${program}.js`];
 
 interface ContainerDocument {
   readonly command?: readonly string[];
@@ -35,7 +35,7 @@ const deploymentsIn = (file: string): DeploymentDocument[] =>
   parseAllDocuments(textOf(file)).map((document) => document.toJS() as DeploymentDocument);
 
 const runs = (program: Program, command: readonly string[] | undefined): boolean =>
-  command?.some((argument) => argument.endsWith(`apps/${program}/src/main.js`)) ?? false;
+  command?.some((argument) => argument.endsWith(`programs/${program}.js`)) ?? false;
 
 /** Every command of a container, wherever it is written. */
 function commandsOf(program: Program): (readonly string[])[] {
@@ -53,7 +53,7 @@ function commandsOf(program: Program): (readonly string[])[] {
 
 /** What a page tells its readers to type. */
 const typedCommands = globSync('{README.md,docs/**/*.md,deploy/**/*.md}', { cwd: root }).flatMap((file) =>
-  [...textOf(file).matchAll(/\bnode ((?:--[\w=-]+ )*)dist\/apps\/(?:broker|egress)\/src\/main\.js/g)].map(
+  [...textOf(file).matchAll(/\bnode ((?:--[\w=-]+ )*)dist\/programs\/(?:broker|egress)\.js/g)].map(
     ([, flags = '']) => [file, flags.trim()] as const,
   ),
 );

@@ -164,7 +164,7 @@ describeWith(['linux', 'git'], 'a release', () => {
     const app = join(folder, 'app');
     await mkdir(app);
     await run('tar', ['-xzf', join(out, image), '-C', app]);
-    const { stdout } = await run(process.execPath, ['dist/apps/cli/src/main.js', '--help'], { cwd: app });
+    const { stdout } = await run(process.execPath, ['dist/programs/cli.js', '--help'], { cwd: app });
     expect(stdout).toContain('doctor');
   });
 

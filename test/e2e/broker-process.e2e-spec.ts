@@ -182,6 +182,26 @@ merchants:
     },
   );
 
+  it('names the sources where an error came from, and not the bundle that runs', async () => {
+    const program = `const { abort } = AbortController.prototype;
+    process.on('SIGUSR2', () => {
+      AbortController.prototype.abort = () => {
+        AbortController.prototype.abort = abort;
+        throw new TypeError();
+      };
+      process.emit('SIGTERM');
+    });`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`;
+    const broker = brokerWith({ BROKER_CONFIG: await configuration(), NODE_OPTIONS });
+    await broker.said(said('session renewed'));
+    broker.signal('SIGUSR2');
+    expect(await broker.ended).toBe(1);
+    expect(broker.err).toMatch(
+      /^nobody caught: TypeError .*\bstop \(libs\/program\/src\/program-signals\.ts:\d+:\d+\)/,
+    );
+    expect(broker.err).not.toContain('dist/programs');
+  });
+
   it('ends at once on a second signal', async () => {
     await fetch(`${sandbox.url}/control/faults`, {
       method: 'POST',

@@ -61,10 +61,10 @@ describe('the built command line', () => {
 
   it('has the name and the version of the package, whose command it is', async () => {
     const { bin, version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
-    expect(bin).toEqual({ 'session-broker': 'dist/apps/cli/src/main.js' });
+    expect(bin).toEqual({ 'session-broker': 'dist/programs/cli.js' });
     expect(await runCli('--version')).toEqual({ code: 0, out: `${String(version)}\n`, err: '' });
     expect((await runCli('--help')).out).toMatch(/^Usage: session-broker /);
-    expect(await readFile(join(ROOT, 'dist/apps/cli/src/main.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+    expect(await readFile(join(ROOT, 'dist/programs/cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
   it('prints a command that makes a JWK of a key in PEM, and does so', async () => {
@@ -74,7 +74,7 @@ describe('the built command line', () => {
     const { code, err } = await runCli('keys', 'check', pem);
     expect(code).toBe(2);
     const command = /convert it: (session-broker .*)$/m.exec(err)?.[1] ?? '';
-    const script = `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/apps/cli/src/main.js" "$@"\n`;
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${ROOT}/dist/programs/cli.js" "$@"\n`;
     await writeFile(join(folder, 'session-broker'), script, { mode: 0o700 });
     execFileSync('sh', ['-c', command], { stdio: 'ignore', env: { PATH: `${folder}:/usr/bin:/bin` } });
     expect((await runCli('keys', 'check', join(folder, "the shop's key.jwk.json"), '--expect', 'private')).code).toBe(

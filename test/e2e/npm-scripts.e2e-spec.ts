@@ -31,7 +31,7 @@ describe('a program that npm has started', () => {
     expect([scripts.start, scripts['start:broker'], scripts['start:egress'], scripts['start:sandbox']]).toEqual(
       ['cli', 'broker', 'egress', 'sandbox'].map(
         (app) =>
-          expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}/src/main\\.js`)) as string,
+          expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}\\.js`)) as string,
       ),
     );
   });

@@ -25,7 +25,7 @@ export class ProgramProcess {
     app: 'broker' | 'cli' | 'egress' | 'sandbox',
     { args = [], environment = {}, built = BUILT }: ProgramOptions = {},
   ) {
-    const main = fileURLToPath(new URL(`apps/${app}/src/main.js`, built));
+    const main = fileURLToPath(new URL(`programs/${app}.js`, built));
     this.#child = spawn(process.execPath, [main, ...args], {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../../dist/apps/sandbox/src/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/programs/sandbox.js', import.meta.url));
 
 /** The built sandbox in a process of its own, with exactly the environment that is given. */
 class SandboxProcess {

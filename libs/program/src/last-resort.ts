@@ -1,3 +1,5 @@
+import { inSource } from './source-place.js';
+
 const MAX_FRAMES = 6;
 
 /**
@@ -22,5 +24,5 @@ function placeOf(error: unknown): string {
     .split('\n')
     .map((line) => line.trim());
   const frames = lines.filter((line) => line.startsWith('at ')).slice(0, MAX_FRAMES);
-  return [error.name, ...frames].join(' ');
+  return [error.name, ...frames.map(inSource)].join(' ');
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 export interface PageFile {
@@ -16,10 +16,10 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** The pages for the person on call, as they are in the repository; browsers show them as text. */
-const RUNBOOKS = join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
-
 const FOLDER = join(import.meta.dirname, 'page');
+
+/** The pages for the person on call, as they are in the repository; browsers show them as text. */
+const RUNBOOKS = folderOfRunbooks();
 
 /**
  * The files that the page is made of, read once: what a request names is looked up among them and never in the file
@@ -36,6 +36,12 @@ export function readPageFiles(): readonly PageFile[] {
 export function readRunbooks(): readonly PageFile[] {
   const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.md');
   return names.map((name) => pageFile(RUNBOOKS, name, 'text/plain; charset=utf-8'));
+}
+
+/** A bundle has all its files beside it; the sources, and what is compiled of each alone, have them where documents are. */
+function folderOfRunbooks(): string {
+  const beside = join(import.meta.dirname, 'runbooks');
+  return existsSync(beside) ? beside : join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
 }
 
 function pageFile(folder: string, name: string, contentType: string): PageFile {

@@ -7,7 +7,7 @@ import { root } from './manifests.js';
  * @returns what it has printed. @throws Error with what it has said on stderr
  */
 export function prepareDemo(overlay: string): string {
-  const SESSION_BROKER_CLI = `${process.execPath} ${join(root, 'dist/apps/cli/src/main.js')}`;
+  const SESSION_BROKER_CLI = `${process.execPath} ${join(root, 'dist/programs/cli.js')}`;
   const env = { ...process.env, SESSION_BROKER_CLI };
   const stdio = ['ignore', 'pipe', 'pipe'] as const;
   return execFileSync('sh', [join(overlay, 'prepare.sh')], { encoding: 'utf8', env, stdio: [...stdio] });

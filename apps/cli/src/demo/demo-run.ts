@@ -46,7 +46,7 @@ function startServices(
     new ServiceProcess({
       name,
       clock: context.clock,
-      script: join(checkout, 'dist', 'apps', name, 'src', 'main.js'),
+      script: join(checkout, 'dist', 'programs', `${name}.js`),
       environment: {
         NODE_COMPILE_CACHE: join(checkout, 'node_modules', '.cache', 'compile'),
         ...context.environment,

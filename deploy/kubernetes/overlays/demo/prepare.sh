@@ -2,7 +2,7 @@
 # Makes what the demo must not have in common with any other: key, passwords, tokens. They go to ./made, once.
 set -eu
 cd "$(dirname "$0")"
-cli=${SESSION_BROKER_CLI:-"node ../../../../dist/apps/cli/src/main.js"}
+cli=${SESSION_BROKER_CLI:-"node ../../../../dist/programs/cli.js"}
 umask 077
 mkdir -p made
 cd made

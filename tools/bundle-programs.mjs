@@ -1,0 +1,102 @@
+// Puts each program, with what it takes from packages, into few files: a start then reads and compiles tens of files, and
+// not two thousand. `npm run build` calls it once the sources are compiled; docs/adr/0037 says why it is safe to run
+// what it makes.
+//   dist/programs/<program>.js   what is started
+//   dist/programs/*.js.map       which line of which source a line comes from
+//   dist/programs/contents.json  the packages in it
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const out = 'dist/programs';
+
+/** Programs, and what a program starts besides itself: it looks for it beside the file that it is in. */
+const entryPoints = [
+  ...['broker', 'cli', 'egress', 'sandbox'].map((app) => ({ in: `dist/apps/${app}/src/main.js`, out: app })),
+  { in: 'dist/libs/jwe/src/jwe-thread-entry.js', out: 'jwe-thread-entry' },
+  { in: 'dist/libs/pkcs11/src/token-process-entry.js', out: 'token-process-entry' },
+];
+
+/** What is read as a file and never imported. */
+const assets = { 'dist/libs/status-page/src/page': 'page', 'dist/docs/runbooks': 'runbooks' };
+
+const external = [
+  // Compiled for one processor, where there is a compiler.
+  'pkcs11js',
+  // Asked for under two names at run time: there must be one of it.
+  '@grpc/grpc-js',
+  // `debug` colours its lines where it is there; here it is for development alone.
+  'supports-color',
+  // Nest asks for them only where an application uses them. They are not installed.
+  '@nestjs/microservices',
+  '@nestjs/microservices/*',
+  '@nestjs/platform-express',
+  '@nestjs/websockets/*',
+  '@fastify/multipart',
+  '@fastify/view',
+];
+
+/** Files of packages that look for other files where they are, which are not there in a bundle, and why that does no harm. */
+const lookers = {
+  '@nestjs/common/utils/load-package.util.js': 'packages that are not installed',
+  '@nestjs/mapped-types/dist/type-helpers.utils.js': 'types made of others, of which we have none',
+  '@nestjs/swagger/dist/swagger-ui/swagger-ui.js': 'swagger-ui-dist, which is found from here as well',
+  '@opentelemetry/otlp-grpc-exporter-base/dist/_virtual/_rolldown/runtime.mjs': '@grpc/grpc-js, found as well',
+  'commander/lib/command.js': 'subcommands in files of their own, of which we have none',
+  'fast-json-stringify/lib/standalone.js': 'code that it writes for others',
+  'import-in-the-middle/index.js': 'instrumentations, of which we have none',
+  'ioredis/built/Command.js': 'friendlier stacks, which are off',
+  'pino/lib/transport.js': 'transports, of which we have none',
+  'require-in-the-middle/index.js': 'instrumentations, of which we have none',
+  'thread-stream/index.js': 'transports, of which we have none',
+  'undici/index.js': 'its own frames in the stack of an error',
+};
+const LOOKS = /\b__dirname\b|\b__filename\b|\bimport\.meta\b|\bcreateRequire\b|\brequire\.resolve\b|\bnew Worker\b/;
+
+/** `node_modules/a/node_modules/@b/c` of a file in that package. */
+const packageOf = (file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0];
+
+/** A new version of a package may begin to look for files: then the build ends here, and not a program later. */
+function assertNobodyLooks(files) {
+  const unknown = files.filter((file) => {
+    const own = file.replace(/^.*node_modules\//, '');
+    return !Object.hasOwn(lookers, own) && LOOKS.test(readFileSync(join(root, file), 'utf8'));
+  });
+  if (unknown.length > 0) throw new Error(`looks for files that are not beside a bundle: ${unknown.join(', ')}`);
+}
+
+rmSync(join(root, out), { recursive: true, force: true });
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints,
+  outdir: out,
+  bundle: true,
+  splitting: true,
+  chunkNames: 'part-[hash]',
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  external,
+  // Nest finds and logs classes by their names.
+  keepNames: true,
+  // What is kept in memory is shorter by a third. Names and order stay, so that a line can still be read.
+  minifyWhitespace: true,
+  lineLimit: 160,
+  legalComments: 'none',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  // Packages that are CommonJS ask for built-in modules with it.
+  banner: {
+    js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+  },
+  metafile: true,
+  logLevel: 'warning',
+});
+
+const inputs = Object.keys(metafile.inputs);
+assertNobodyLooks(inputs.filter((file) => packageOf(file) !== undefined));
+for (const [from, to] of Object.entries(assets)) cpSync(join(root, from), join(root, out, to), { recursive: true });
+const packages = [...new Set(inputs.map(packageOf).filter(Boolean))].sort();
+writeFileSync(join(root, out, 'contents.json'), `${JSON.stringify({ packages }, null, 2)}\n`);
