@@ -9,15 +9,16 @@ const PLACE = /(file:\/\/\S+\.js):(\d+):(\d+)/;
  * The map is read now: a process that has maps at hand from its start on keeps 6 MiB of them. Never throws.
  */
 export function inSource(frame: string): string {
-  return frame.replace(PLACE, (place: string, url: string, line: string, column: string) => {
-    try {
-      const map = new SourceMap(JSON.parse(readFileSync(new URL(`${url}.map`), 'utf8')) as SourceMap['payload']);
-      const origin = map.findOrigin(Number(line), Number(column));
-      if (!('fileName' in origin)) return place;
-      return `${origin.fileName.replace(/^(?:\.\.\/)+/, '')}:${origin.lineNumber}:${origin.columnNumber}`;
-    } catch {
-      // There is no such map, or it is not one. Whoever reads the frame is no worse off.
-      return place;
-    }
-  });
+  const [place, url, line, column] = PLACE.exec(frame) ?? [];
+  if (place === undefined) return frame;
+  try {
+    const map = new SourceMap(JSON.parse(readFileSync(new URL(`${url}.map`), 'utf8')) as SourceMap['payload']);
+    const origin = map.findOrigin(Number(line), Number(column));
+    if (!('fileName' in origin)) return frame;
+    const file = origin.fileName.replace(/^(?:\.\.\/)+/, '');
+    return frame.replace(place, `${file}:${origin.lineNumber}:${origin.columnNumber}`);
+  } catch {
+    // There is no such map, or it is not one. Whoever reads the frame is no worse off.
+    return frame;
+  }
 }
