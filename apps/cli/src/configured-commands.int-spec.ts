@@ -82,19 +82,43 @@ merchants:
         expect(await cli('config', 'check', config())).toBe(exitCodes.incomplete);
         expect(out.join('\n').split('\n')).toEqual([
           `${config()} is right in its structure; not looked at:`,
-          '  merchants[0].serviceCode: the environment variable SHOP_CODE is not set',
+          '  merchants[0].serviceCode (line 8): the environment variable SHOP_CODE is not set',
+          'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these',
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.incomplete);
-        expect(json()).toMatchObject({ unset: [{ path: 'merchants[0].serviceCode', variable: 'SHOP_CODE' }] });
+        expect(json()).toMatchObject({
+          unset: [{ path: 'merchants[0].serviceCode', line: 8, variable: 'SHOP_CODE' }],
+        });
       });
 
-      it('finds what is wrong all the same, in settings and in files, and only that', async () => {
-        await writeConfig((yaml) => withVariable(yaml).replace('port: 8080', 'port: many'));
+      it('finds what is wrong all the same, in settings and in files, beside every variable, each with its line', async () => {
+        await writeConfig((yaml) =>
+          withVariable(yaml).replace('port: 8080', 'port: many, tls: { certFile: "${A}/${B}", keyFile: tls.key }'),
+        );
         await rm(join(folder, 'client.json'));
+        expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+        expect(err).toEqual([
+          expect.stringMatching(/^error: /),
+          '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
+          '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set; set them',
+          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which starts at the folder of the configuration',
+          '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
+          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration',
+        ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
-        expect(json()).toMatchObject({
-          error: { faults: [{ path: 'http.port' }, { path: 'merchants[0].clientKeyFiles[0]' }] },
-        });
+        expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
+      });
+
+      it('names no variable among the faults of the structure, which needs none', async () => {
+        await writeConfig((yaml) => withVariable(yaml).replace('port: 8080', 'port: many'));
+        expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.invalidInput);
+        expect(err).toEqual([expect.any(String), expect.stringMatching(/^ {2}http\.port \(line 2\): /)]);
+      });
+
+      it('has the line of the section where a setting is missing', async () => {
+        await writeConfig((yaml) => yaml.replace(/ +serviceCode: .*\n/, ''));
+        expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+        expect(err[1]).toMatch(/^ {2}merchants\[0\]\.serviceCode \(line 7\): /);
       });
 
       it('needs no file either for the structure alone, and is done then', async () => {
@@ -103,6 +127,29 @@ merchants:
         expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.ok);
         expect(out.join('\n')).toContain('  merchants[0].clientKeyFiles[0]: a secret file, not read');
       });
+    });
+
+    it('names a file that cannot be read, whichever command was to read it', async () => {
+      const nowhere = join(folder, 'nowhere');
+      const commands = [
+        ['config', 'check', nowhere],
+        ['doctor', '--config', nowhere],
+        ['doctor', '--egress', nowhere],
+        ['simulate', '--config', nowhere],
+        ['session', 'create', '--config', nowhere, '--merchant', 'shop'],
+        ['doctor', '--config', config(), '--discover', '--recipient-key', nowhere],
+        ['keys', 'check', nowhere],
+        ['keys', 'convert', nowhere, '--out', join(folder, 'new')],
+        ['keys', 'public', nowhere],
+        ['keys', 'thumbprint', nowhere],
+        ['status', '--url', 'http://127.0.0.1:9', '--token-file', nowhere],
+        ['renew', '--merchant', 'shop', '--url', 'http://127.0.0.1:9', '--ca-file', nowhere],
+        ['session', 'watch', '--merchant', 'shop', '--url', 'http://127.0.0.1:9', '--token-file', nowhere],
+      ];
+      for (const command of commands) {
+        expect([command, await cli(...command)]).toEqual([command, exitCodes.invalidInput]);
+        expect([command, [...out, ...err].join('\n')]).toEqual([command, expect.stringContaining(nowhere)]);
+      }
     });
 
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
@@ -163,13 +210,13 @@ egress:
         await rm(join(folder, 'client.json'));
         await writeEgress('http');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err.join('\n')).toMatch(/egress\.listen\.port: [^]*egress\.aliasKeyFiles\[0\]: /);
+        expect(err.join('\n')).toMatch(/egress\.listen\.port \(line 3\): [^]*egress\.aliasKeyFiles\[0\] \(line 6\): /);
       });
 
       it('is not taken for that of a broker when it is empty', async () => {
         await writeFile(egress(), 'egress:');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err).toEqual([expect.any(String), '  egress: has no value; give one or remove the line']);
+        expect(err).toEqual([expect.any(String), '  egress (line 1): has no value; give one or remove the line']);
       });
     });
 

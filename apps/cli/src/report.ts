@@ -19,9 +19,15 @@ interface ReportOptions {
   readonly json: boolean;
 }
 
+interface PlacedFault {
+  readonly path: string;
+  readonly problem: string;
+  readonly line?: number;
+}
+
 /** A fault of several parts, each with the place where it is, e.g. of a configuration file. */
 interface Faulty {
-  readonly faults: readonly { readonly path: string; readonly problem: string }[];
+  readonly faults: readonly PlacedFault[];
 }
 
 const faultsOf = (error: unknown): Faulty['faults'] =>
@@ -60,8 +66,12 @@ function printFault({ terminal, json }: ReportOptions, error: unknown): void {
     return;
   }
   terminal.err(`error: ${message}`);
-  for (const { path, problem } of faults) terminal.err(`  ${path}: ${problem}`);
+  for (const fault of faults) terminal.err(`  ${placeOf(fault)}: ${fault.problem}`);
 }
+
+/** The setting, and where it stands. */
+export const placeOf = ({ path, line }: Pick<PlacedFault, 'path' | 'line'>): string =>
+  line === undefined ? path : `${path} (line ${line})`;
 
 /** Faults that are listed one by one are not repeated in the headline. */
 function messageOf(error: unknown, listed: boolean): string {
