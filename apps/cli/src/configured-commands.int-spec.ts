@@ -69,9 +69,17 @@ merchants:
   describe('config check', () => {
     it('says what a valid configuration sets up', async () => {
       expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
+      const address = `http://127.0.0.1:${gateway.port}/api-gateway/authorize_virtual_device`;
       expect(out.join('\n')).toMatch(/is valid[^]*merchants +1 \(shop\)/);
+      expect(out.join('\n')).toContain(`\ncreates at   ${address} (shop)`);
       expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.ok);
-      expect(json()).toMatchObject({ ok: true, kind: 'broker', merchants: ['shop'], store: 'memory' });
+      expect(json()).toMatchObject({
+        ok: true,
+        kind: 'broker',
+        merchants: ['shop'],
+        store: 'memory',
+        createsAt: { shop: address },
+      });
     });
 
     describe('without the secrets of the environment', () => {
@@ -309,6 +317,41 @@ egress:
       expect(await create()).toBe(code);
       expect(err.join('\n')).toMatch(/^error: /);
       expect(calls).toHaveLength(1);
+    });
+
+    it("says once what happened, with the bank's code and request id", async () => {
+      const body = { msgCode: 'b_merchant_not_found', msgType: 'ERROR', requestId: 'request-7' };
+      answer = (_request, response) => void response.end(JSON.stringify(body));
+      await create();
+      expect([...out, ...err]).toEqual(['error: the bank refuses: b_merchant_not_found [HTTP 200, request request-7]']);
+      await create('--json');
+      expect(json()).toMatchObject({
+        ok: false,
+        error: { code: 'gateway_refused', msgCode: 'b_merchant_not_found', httpStatus: 200, requestId: 'request-7' },
+      });
+    });
+
+    it('names the host and the port where nothing listens', async () => {
+      await gateway.close();
+      expect(await create()).toBe(exitCodes.tryLater);
+      expect(err).toEqual([`error: nothing listens there (ECONNREFUSED to 127.0.0.1:${gateway.port})`]);
+    });
+
+    it.each([
+      [404, '{"msgCode":"b_service_unavailable"}', 'or the service is away for now (HTTP 404, b_service_unavailable)'],
+      [405, '', 'gateway.baseUrl is probably wrong (HTTP 405)'],
+    ])('says of %i that the address is probably wrong, and which one was asked', async (status, body, reason) => {
+      await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
+      answer = (_request, response) => void response.writeHead(status).end(body);
+      expect(await create()).toBe(exitCodes.tryLater);
+      expect(err[0]).toMatch(
+        /^error: no create call is taken at the address asked: gateway\.baseUrl is probably wrong/,
+      );
+      expect(err[0]).toContain(reason);
+      const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
+      expect(err[0]).toMatch(
+        new RegExp(`; compare gateway.baseUrl with what the bank has told: this call went to ${asked}$`),
+      );
     });
   });
 });

@@ -5,6 +5,7 @@ import {
   loadAnyConfiguration,
   writtenAddress,
 } from '#libs/configuration';
+import { createSessionAddress } from '#libs/session';
 import { exitCodes } from '../exit-codes.js';
 import { placeOf, type Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
@@ -63,14 +64,24 @@ function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unre
 
 function summaryOfBroker({ http, management, store, merchants }: BrokerConfiguration): Summary {
   const ids = merchants.map(({ id }) => id);
+  const byAddress = new Map<string, string[]>();
+  for (const { id, gateway } of merchants) {
+    const { href } = createSessionAddress(gateway);
+    byAddress.set(href, [...(byAddress.get(href) ?? []), id]);
+  }
+  const addresses = [...byAddress].slice(0, MAX_NAMES);
   return {
     lines: [
       `http         ${writtenAddress(http)}`,
       `management   ${writtenAddress(management)}`,
       `store        ${store.type}`,
       `merchants    ${counted(ids)}`,
+      ...addresses.map(([address, of]) => `creates at   ${address} (${some(of)})`),
     ],
-    json: { http: withoutKeys(http), management, store: store.type, merchants: ids },
+    json: {
+      ...{ http: withoutKeys(http), management, store: store.type, merchants: ids },
+      createsAt: Object.fromEntries(merchants.map(({ id, gateway }) => [id, createSessionAddress(gateway)])),
+    },
   };
 }
 
@@ -97,7 +108,11 @@ function summaryOfEgress({ listen, management, broker, gateway, clients, routes 
 }
 
 function counted(names: readonly string[]): string {
-  return `${names.length} (${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''})`;
+  return `${names.length} (${some(names)})`;
+}
+
+function some(names: readonly string[]): string {
+  return `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
 }
 
 /** Whether there is TLS, and nothing of what its files hold: one of them is a private key. */
