@@ -244,6 +244,7 @@ describe('when there is no session', () => {
       code: 'session_unavailable',
       reason: 'transient',
       detail: 'The gateway failed in a way that usually passes',
+      cause: 'the bank reports a fault of its own: b_overload_error',
       requestId: headers['x-request-id'],
     });
   });
