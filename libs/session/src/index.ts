@@ -2,17 +2,12 @@ export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { FailureBoard } from './failure-board.js';
 export { type Cause, causeOf, checkedTrace } from './failure-cause.js';
-export {
-  GatewayFailure,
-  type GatewayFailureFacts,
-  type GatewayFailureKind,
-  type NoAnswerReason,
-  gatewayFailureKinds,
-  sharedFailureKinds,
-} from './gateway-failure.js';
+export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
+export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
+export { conditionOf, conditionWord, type MerchantCondition, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';

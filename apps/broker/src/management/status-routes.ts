@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { CONDITIONS, type PageFile, type StatusCondition, type StatusPage, type StatusSearch } from '#libs/status-page';
+import { merchantConditions } from '#libs/session';
+import type { PageFile, StatusCondition, StatusPage, StatusSearch } from '#libs/status-page';
 import { matchesEtag } from '../http/conditional.js';
 
 /**
@@ -94,11 +95,13 @@ function searchOf(query: Readonly<Record<string, unknown>>): StatusSearch {
     });
   }
   if (condition !== '' && !isCondition(condition)) {
-    throw new BrokerError('invalid_request', { publicDetail: `condition takes one of: ${CONDITIONS.join(', ')}` });
+    throw new BrokerError('invalid_request', {
+      publicDetail: `condition takes one of: ${merchantConditions.join(', ')}`,
+    });
   }
   return { text: search.toLowerCase(), ...(condition === '' ? {} : { condition }) };
 }
 
 function isCondition(value: unknown): value is StatusCondition {
-  return CONDITIONS.some((condition) => condition === value);
+  return merchantConditions.some((condition) => condition === value);
 }
