@@ -43,7 +43,10 @@ interface SearchRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
-/** `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it names. */
+/**
+ * `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it names, with the pages
+ * that those name.
+ */
 export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   const { viewers } = page;
   for (const file of page.files) {
@@ -52,6 +55,9 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   }
   for (const file of page.runbooks) {
     server.get(`/runbooks/${file.name}`, (request, reply) => sendFile(request, reply, file));
+  }
+  for (const file of page.linked) {
+    server.get(`/${file.name}`, (request, reply) => sendFile(request, reply, file));
   }
   server.get<SearchRoute>('/status.json', (request, reply) => {
     assertOwnPage(request);
