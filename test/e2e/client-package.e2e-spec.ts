@@ -201,9 +201,11 @@ describe('the published client', () => {
   it('is tested by Jest on CommonJS as that comes', async () => {
     await project.write('commonjs/package.json', '{}');
     await project.write('commonjs/payments.test.js', TEST_ON_COMMONJS);
+    const manual = await readFile(join(root, 'libs/client/README.md'), 'utf8');
+    await project.write('commonjs/manual.test.js', /```js\n([^]*?)```/.exec(manual)![1]!);
     const options = { cwd: join(project.folder, 'commonjs'), env: { ...process.env, CI: 'true' } };
     const { stderr } = await run(process.execPath, [join(root, 'node_modules/jest/bin/jest.js'), '-i'], options);
-    expect(stderr).toContain('1 passed, 1 total');
+    expect(stderr).toContain('Tests:       2 passed, 2 total');
   });
 
   it('tests a service with its fake broker as the manual shows', async () => {
