@@ -79,7 +79,9 @@ function textsOf(problem: unknown, secret: string | undefined): string {
   const token = secret?.replace(/^Bearer /, '');
   const isFit = (text: unknown): text is string =>
     typeof text === 'string' && TEXT.test(text) && (token === undefined || !text.includes(token));
-  const texts = [problem['title'], problem['detail'], problem['cause']].filter(isFit).map((text) => text.slice(0, MAX_TEXT_LENGTH));
+  const texts = [problem['title'], problem['detail'], problem['cause']]
+    .filter(isFit)
+    .map((text) => text.slice(0, MAX_TEXT_LENGTH));
   return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
 }
 
