@@ -5,10 +5,10 @@ import type { BenchLine } from './bench-line.js';
 
 const MIB = 1_048_576;
 const REST_MS = 5_000;
-const LOAD_S = 30;
+const LOAD_S = 15;
 const CONNECTIONS = 64;
 /** By then what the load took is to be given back. */
-const AFTER_MS = 20_000;
+const AFTER_MS = 35_000;
 const GOAL_AT_REST_MIB = 90;
 const GOAL_UNDER_LOAD_MIB = 130;
 const SERVER_CPU = 0;
