@@ -90,7 +90,7 @@ for (const file of files) {
 // The name by which people call the command line.
 const launcher = join(out, 'bin', 'session-broker');
 mkdirSync(dirname(launcher));
-writeFileSync(launcher, "#!/usr/bin/env node\nimport '../dist/programs/cli.js';\n");
+cpSync(join(root, 'bin', 'session-broker'), launcher);
 chmodSync(launcher, EXECUTABLE);
 // The moment of what is built, not of building it: two images of one commit have the same content.
 const epoch = process.env.SOURCE_DATE_EPOCH;

@@ -4,8 +4,8 @@
 //   dist/programs/<program>.js   what is started
 //   dist/programs/*.js.map       which line of which source a line comes from
 //   dist/programs/contents.json  the packages in it
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -20,7 +20,9 @@ const entryPoints = [
 ];
 
 /** What is read as a file and never imported. */
-const assets = { 'dist/libs/status-page/src/page': 'page', 'dist/docs/runbooks': 'runbooks' };
+const assets = { 'dist/libs/status-page/src/page': 'page', 'dist/docs': 'docs' };
+
+const ASSET = /\.(?:html|css|js|svg|md)$/;
 
 const external = [
   // Compiled for one processor, where there is a compiler.
@@ -114,6 +116,9 @@ const { metafile } = await build({
 
 const inputs = Object.keys(metafile.inputs);
 assertNobodyLooks(inputs.filter((file) => packageOf(file) !== undefined));
-for (const [from, to] of Object.entries(assets)) cpSync(join(root, from), join(root, out, to), { recursive: true });
+for (const [from, to] of Object.entries(assets)) {
+  const filter = (path) => (statSync(path).isDirectory() ? basename(path) !== 'examples' : ASSET.test(path));
+  cpSync(join(root, from), join(root, out, to), { recursive: true, filter });
+}
 const packages = [...new Set(inputs.map(packageOf).filter(Boolean))].sort();
 writeFileSync(join(root, out, 'contents.json'), `${JSON.stringify({ packages }, null, 2)}\n`);

@@ -16,10 +16,24 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-const FOLDER = join(import.meta.dirname, 'page');
-
 /** The pages for the person on call, as they are in the repository; browsers show them as text. */
-const RUNBOOKS = folderOfRunbooks();
+const DOCS = folderOfDocs();
+const RUNBOOKS = join(DOCS, 'runbooks');
+
+/** What the runbooks send their reader to: with them in reach and these not, the way ends at night. */
+const LINKED = [
+  'authentication.md',
+  'command-line.md',
+  'errors.md',
+  'hsm.md',
+  'operating.md',
+  'reload.md',
+  'status-page.md',
+] as const;
+
+const AS_TEXT = 'text/plain; charset=utf-8';
+
+const FOLDER = join(import.meta.dirname, 'page');
 
 /**
  * The files that the page is made of, read once: what a request names is looked up among them and never in the file
@@ -35,13 +49,18 @@ export function readPageFiles(): readonly PageFile[] {
 /** The runbooks, read once, so that nobody has to look for them elsewhere. The build has them where the source has them. */
 export function readRunbooks(): readonly PageFile[] {
   const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.md');
-  return names.map((name) => pageFile(RUNBOOKS, name, 'text/plain; charset=utf-8'));
+  return names.map((name) => pageFile(RUNBOOKS, name, AS_TEXT));
 }
 
-/** A bundle has all its files beside it; the sources, and what is compiled of each alone, have them where documents are. */
-function folderOfRunbooks(): string {
-  const beside = join(import.meta.dirname, 'runbooks');
-  return existsSync(beside) ? beside : join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
+/** The other pages of docs that a runbook names, read once. */
+export function readLinkedPages(): readonly PageFile[] {
+  return LINKED.map((name) => pageFile(DOCS, name, AS_TEXT));
+}
+
+/** A bundle has all its files beside it; the sources, and what is compiled of each alone, have documents where the repository has them. */
+function folderOfDocs(): string {
+  const beside = join(import.meta.dirname, 'docs');
+  return existsSync(beside) ? beside : join(import.meta.dirname, '..', '..', '..', 'docs');
 }
 
 function pageFile(folder: string, name: string, contentType: string): PageFile {
