@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { programRuntime } from '#libs/program';
@@ -102,5 +102,13 @@ describe('how broker and egress are run', () => {
   it('is the same in what the pages tell their readers to type', () => {
     expect(typedCommands.length).toBeGreaterThan(2);
     expect(typedCommands).toEqual(typedCommands.map(([file]) => [file, nodeArguments.join(' ')]));
+  });
+
+  it('is the bundle for whoever starts a program', () => {
+    const places = globSync('{package.json,docker-compose.yml,bin/*,README.md,docs/*.md,docs/guides/**,deploy/**}', {
+      cwd: root,
+    }).filter((file) => statSync(join(root, file)).isFile());
+    expect(places.length).toBeGreaterThan(50);
+    expect(places.filter((file) => /apps\/[\w$]+\/src\/main\.js/.test(textOf(file)))).toEqual([]);
   });
 });
