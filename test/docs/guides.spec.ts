@@ -14,3 +14,15 @@ describe('the guide to a merchant SDK', () => {
     expect(blocks.map(([, , file]) => file)).toEqual(['brokered-sdk.ts', 'brokered-sdk.cjs', 'sdk-refund.ts']);
   });
 });
+
+describe('getting started', () => {
+  const page = read('docs/getting-started.md');
+
+  it.each([
+    ['js', 'session.mjs'],
+    ['yaml', 'broker.yaml'],
+  ])('shows what is to be copied as it is: %s', (language, file) => {
+    const [, block] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page) ?? [];
+    expect(block).toBe(read(`docs/examples/${file}`));
+  });
+});
