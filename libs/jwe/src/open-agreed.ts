@@ -1,4 +1,4 @@
-import { createDecipheriv } from 'node:crypto';
+import { createDecipheriv, createSecretKey } from 'node:crypto';
 import type { CheckedJwe } from './compact-jwe.js';
 import { CONTENT_CIPHER, WRAP_CIPHER, WRAP_IV } from './profile.js';
 import { wrappingKeyOf } from './wrapping-key.js';
@@ -23,7 +23,7 @@ export function openAgreed(jwe: CheckedJwe, secret: Uint8Array): Uint8Array | un
 }
 
 function unwrapped(wrappedKey: string, wrappingKey: Buffer): Buffer {
-  const cipher = createDecipheriv(WRAP_CIPHER, wrappingKey, WRAP_IV);
+  const cipher = createDecipheriv(WRAP_CIPHER, createSecretKey(wrappingKey), WRAP_IV);
   // All of the key comes out of this call, or it throws; a copy would have to be erased too.
   const contentKey = cipher.update(wrappedKey, 'base64url');
   cipher.final();
@@ -31,7 +31,7 @@ function unwrapped(wrappedKey: string, wrappingKey: Buffer): Buffer {
 }
 
 function openContent({ header, iv, ciphertext, tag }: CheckedJwe, contentKey: Buffer): Uint8Array {
-  const cipher = createDecipheriv(CONTENT_CIPHER, contentKey, Buffer.from(iv, 'base64url'));
+  const cipher = createDecipheriv(CONTENT_CIPHER, createSecretKey(contentKey), Buffer.from(iv, 'base64url'));
   contentKey.fill(0);
   cipher.setAAD(Buffer.from(header, 'ascii')).setAuthTag(Buffer.from(tag, 'base64url'));
   const { buffer, byteOffset, byteLength } = cipher.update(ciphertext, 'base64url');

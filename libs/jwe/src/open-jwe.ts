@@ -40,7 +40,11 @@ export function openingBy(openWith: OpenWith) {
 }
 
 /** With the keys that this process has: they come first, because nobody has to be asked. */
-async function openHere(jwe: CheckedJwe, keys: readonly ClientKey[], openWith: OpenWith): Promise<OpenedJwe | undefined> {
+async function openHere(
+  jwe: CheckedJwe,
+  keys: readonly ClientKey[],
+  openWith: OpenWith,
+): Promise<OpenedJwe | undefined> {
   const here = keys.flatMap((key) => {
     const { agreement } = clientHandlesOf(key);
     return agreement === undefined ? [] : [{ agreement, thumbprint: key.thumbprint }];

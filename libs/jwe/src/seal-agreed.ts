@@ -1,4 +1,4 @@
-import { createCipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createSecretKey, randomBytes } from 'node:crypto';
 import {
   CONTENT_CIPHER,
   CONTENT_ENCRYPTION,
@@ -28,10 +28,12 @@ export function sealAgreed(plaintext: Uint8Array, { epk, secret }: Agreement): s
   const contentKey = randomBytes(CONTENT_KEY_BYTES);
   try {
     const header = encoded(Buffer.from(JSON.stringify({ alg: KEY_MANAGEMENT, enc: CONTENT_ENCRYPTION, epk }), 'ascii'));
-    const wrap = createCipheriv(WRAP_CIPHER, wrappingKey, WRAP_IV);
+    const wrap = createCipheriv(WRAP_CIPHER, createSecretKey(wrappingKey), WRAP_IV);
     const wrappedKey = Buffer.concat([wrap.update(contentKey), wrap.final()]);
     const iv = randomBytes(IV_BYTES);
-    const content = createCipheriv(CONTENT_CIPHER, contentKey, iv).setAAD(Buffer.from(header, 'ascii'));
+    const content = createCipheriv(CONTENT_CIPHER, createSecretKey(contentKey), iv).setAAD(
+      Buffer.from(header, 'ascii'),
+    );
     const ciphertext = Buffer.concat([content.update(plaintext), content.final()]);
     return [header, ...[wrappedKey, iv, ciphertext, content.getAuthTag()].map(encoded)].join('.');
   } finally {
