@@ -48,7 +48,9 @@ describe('ephemeral keys', () => {
     await settled();
     made.mockRestore();
     made = jest.spyOn(crypto.subtle, 'generateKey');
-    await expect(keys.take()).resolves.toMatchObject({ privateKey: { type: 'private', usages: ['deriveBits'] } });
+    await expect(keys.take()).resolves.toMatchObject({
+      privateKey: { type: 'private', extractable: false, usages: ['deriveBits'] },
+    });
     await eventually(() => made.mock.calls.length === 9);
   });
 });
