@@ -34,8 +34,8 @@ export const base = {
 export default {
   // Tests wait for events; how long they may take says nothing about them, on a machine that does other work besides.
   testTimeout: 180_000,
-  // Most of a run is waiting: for processes to start, for sessions to end.
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
+  // Most of a run is waiting, for processes to start and for sessions to end: it used little more than half of two processors.
+  maxWorkers: availableParallelism() * 2,
   reporters: ['default', '<rootDir>/tools/skipped-tests-reporter.mjs'],
   projects: [
     { ...base, displayName: 'unit', testMatch: ['<rootDir>/{apps,libs,test}/**/*.spec.ts'] },

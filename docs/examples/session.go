@@ -34,8 +34,9 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 			return status, said
 		}
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
+		log.Printf("%s: %d %s, request %s; the broker asks to wait %s", path, status, said.Code, said.RequestID, wait)
 		if err != nil || try == 5 || wait > time.Minute {
-			log.Fatalf("%s: %d %s, request %s", path, status, said.Code, said.RequestID)
+			os.Exit(1)
 		}
 		time.Sleep(wait)
 	}
@@ -44,15 +45,14 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 func main() {
 	_, session := call("GET", "/session", "", http.Header{"Prefer": {"wait=30"}})
 	fmt.Println("generation", session.Generation, "until", session.ExpiresAt)
-	held := fmt.Sprintf(`"%d"`, session.Generation)
-	status, _ := call("GET", "/session", "", http.Header{"If-None-Match": {held}})
+	status, _ := call("GET", "/session", "", http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, session.Generation)}})
 	fmt.Println("asked again:", status)
+	session.Generation-- // As if a call with the session before this one had been refused. Report the generation that you used.
 	report := fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, session.Generation)
 	_, newer := call("POST", "/session/rejections", report, http.Header{})
 	fmt.Println("rejected: newer is", newer.Generation > session.Generation)
-	// Each request waits at the broker for half a minute: the next session is here as soon as there is one.
-	next := session
-	for status != http.StatusOK {
+	held, next := fmt.Sprintf(`"%d"`, session.Generation), session
+	for status != http.StatusOK { // each request waits at the broker for half a minute, and no longer than there is none
 		status, next = call("GET", "/session", "", http.Header{"If-None-Match": {held}, "Prefer": {"wait=30"}})
 	}
 	fmt.Println("followed:", next.Generation == newer.Generation)

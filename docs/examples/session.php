@@ -27,6 +27,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
         throw new RuntimeException("$path: $status {$document['code']}, request {$document['requestId']}");
     }
+    fwrite(STDERR, "waiting $wait s, as the broker asks: {$document['code']}\n");
     sleep($wait);
     return call($path, $body, $headers, $tries - 1);
 }
@@ -47,6 +48,7 @@ echo "generation $generation until {$session['expiresAt']}\n";
 [$status] = call('/session', null, ["If-None-Match: \"$generation\""]);
 echo "asked again: $status\n";
 
+$generation -= 1; // As if a call with the session before this one had been refused. Report the generation that you used.
 [, $newer] = call('/session/rejections', ['generation' => $generation, 'reason' => 'b_expired_token']);
 echo 'rejected: newer is ', $newer['generation'] > $generation ? 'yes' : 'no', "\n";
 echo 'followed: ', follow($generation)['generation'] === $newer['generation'] ? 'the same' : 'another', "\n";

@@ -5,6 +5,7 @@ BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.
 
 import json
 import os
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -28,6 +29,7 @@ def call(path, body=None, headers=None, tries=5):
         wait = int(error.headers.get("Retry-After", "1"))
         if error.code not in (429, 503) or tries == 1 or wait > 60:
             raise RuntimeError(f"{path}: {error.code} {problem['code']}, request {problem['requestId']}") from None
+        print(f"waiting {wait} s, as the broker asks: {problem['code']}", file=sys.stderr)
         time.sleep(wait)
         return call(path, body, headers, tries - 1)
 
@@ -47,6 +49,7 @@ print(f"generation {generation} until {session['expiresAt']}")
 status, _ = call("/session", headers={"If-None-Match": f'"{generation}"'})
 print(f"asked again: {status}")
 
+generation -= 1  # As if a call with the session before this one had been refused. Report the generation that you used.
 _, newer = call("/session/rejections", {"generation": generation, "reason": "b_expired_token"})
 print(f"rejected: newer is {'yes' if newer['generation'] > generation else 'no'}")
 print(f"followed: {'the same' if follow(generation)['generation'] == newer['generation'] else 'another'}")

@@ -12,7 +12,7 @@ echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
 # A broker that says when to come back (Retry-After) is asked again then; one that says so for longer than a minute has
 # no session to give, and its answer says why.
 call() {
-  answer=$(curl -sS --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
+  answer=$(curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
     echo "$answer" >&2
     exit 1
   }
@@ -30,7 +30,8 @@ call -o /dev/null -w 'asked again: %{http_code}\n' -H "If-None-Match: \"$generat
 # The session now and each new one; a second is enough to see the first.
 curl -sS --max-time 1 -H @"$header" "$shop/session/events" 2> /dev/null | sed -n 's/^id: /event: generation /p' || true
 
-# The gateway refused it: a newer one is created, once, however many report the same.
+# As if a call with the session before this one had been refused. Report the generation that you used.
+generation=$((generation - 1))
 newer=$(call --json "{\"generation\": $generation, \"reason\": \"b_expired_token\"}" "$shop/session/rejections")
 echo "rejected: newer is $([ "$(echo "$newer" | member generation)" -gt "$generation" ] && echo yes || echo no)"
 

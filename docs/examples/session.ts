@@ -22,6 +22,7 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
   if (response.ok || response.status === 304) return response;
   const waitS = Number(response.headers.get('retry-after') ?? 1);
   if ((response.status === 429 || response.status === 503) && tries > 1 && waitS <= 60) {
+    console.error(`waiting ${waitS} s, as the broker asks: HTTP ${response.status}`);
     await setTimeout(1_000 * waitS);
     return call(path, init, tries - 1);
   }
@@ -55,9 +56,11 @@ console.log(`generation ${session.generation} until ${session.expiresAt}`);
 const again = await call('/session', { headers: { 'if-none-match': `"${session.generation}"` } });
 console.log(`asked again: ${again.status}`);
 
-const following: Promise<IteratorResult<Session, undefined>> = follow(session.generation).next();
-const newer = await post<Session>('/session/rejections', { generation: session.generation, reason: 'b_expired_token' });
-console.log(`rejected: newer is ${newer.generation > session.generation ? 'yes' : 'no'}`);
+// As if a call with the session before this one had been refused. Report the generation that you used.
+const used = session.generation - 1;
+const following: Promise<IteratorResult<Session, undefined>> = follow(used).next();
+const newer = await post<Session>('/session/rejections', { generation: used, reason: 'b_expired_token' });
+console.log(`rejected: newer is ${newer.generation > used ? 'yes' : 'no'}`);
 const { value: pushed } = await following;
 console.log(`pushed: ${pushed?.generation === newer.generation ? 'the same' : 'another'}`);
 

@@ -10,6 +10,10 @@ export interface BenchLine {
   readonly goal?: number;
   /** The most that the ratio may be, where less is better. */
   readonly atMost?: number;
+  /** The most that the value itself may be, in its unit. */
+  readonly mostValue?: number;
+  /** The least that the value itself may be, in its unit. */
+  readonly leastValue?: number;
 }
 
 /** Lines as a table for the terminal. */
@@ -26,24 +30,37 @@ export function measuredOf({ value, unit }: Pick<BenchLine, 'value' | 'unit'>): 
   return `${text} ${unit}`;
 }
 
-export function isMissed({ ratio, goal, atMost }: BenchLine): boolean {
-  return (goal !== undefined && !(ratio >= goal)) || (atMost !== undefined && !(ratio <= atMost));
+/** A figure that is not a number misses its goal. */
+export function isMissed({ ratio, value, goal, atMost, mostValue, leastValue }: BenchLine): boolean {
+  const isMet = [
+    goal === undefined || ratio >= goal,
+    atMost === undefined || ratio <= atMost,
+    mostValue === undefined || value <= mostValue,
+    leastValue === undefined || value >= leastValue,
+  ];
+  return isMet.includes(false);
 }
 
 /** What is left to do, in a line each; empty where every goal was met. */
 export function missedIn(lines: readonly BenchLine[]): string {
   const missed = lines.filter(isMissed);
   if (missed.length === 0) return '';
-  const told = missed.map(
-    (line) => `  ${line.name}: ${line.ratio.toFixed(2)}, goal ${goalOf(line).replace(' MISSED', '')}`,
-  );
+  const told = missed.map((line) => `  ${line.name}: ${comparedOf(line)}, goal ${goalOf(line).replace(' MISSED', '')}`);
   return [`Missed, ${missed.length} of ${lines.length}:`, ...told].join('\n');
 }
 
+/** What the goal is set for: the ratio, or the value itself. */
+function comparedOf(line: BenchLine): string {
+  const isOfRatio = line.goal !== undefined || line.atMost !== undefined;
+  return isOfRatio ? line.ratio.toFixed(2) : measuredOf(line);
+}
+
 export function goalOf(line: BenchLine): string {
-  const { goal, atMost } = line;
+  const { goal, atMost, mostValue, leastValue, unit } = line;
   const verdict = isMissed(line) ? 'MISSED' : 'met';
   if (goal !== undefined) return `>= ${goal.toFixed(2)} ${verdict}`;
   if (atMost !== undefined) return `<= ${atMost.toFixed(2)} ${verdict}`;
+  if (mostValue !== undefined) return `<= ${mostValue} ${unit} ${verdict}`;
+  if (leastValue !== undefined) return `>= ${leastValue} ${unit} ${verdict}`;
   return '';
 }

@@ -10,6 +10,7 @@ export const BENCH_NAMES = [
   'egress',
   'start',
   'restart',
+  'memory',
   'renewals',
   'overhead',
   'scale',

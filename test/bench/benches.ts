@@ -5,6 +5,7 @@ import { benchEgress } from './egress-bench.js';
 import { benchHandover } from './handover-bench.js';
 import { benchHttp } from './http-bench.js';
 import { benchJwe } from './jwe-bench.js';
+import { benchMemory } from './memory-bench.js';
 import { benchPayments } from './payment-bench.js';
 import { benchPayloads } from './payload-bench.js';
 import { benchOverhead, benchRenewals } from './renewal-bench.js';
@@ -27,6 +28,7 @@ export const benches: Readonly<Record<BenchName, () => Promise<readonly BenchLin
   egress: benchEgress,
   start: benchStart,
   restart: benchRestart,
+  memory: benchMemory,
   renewals: benchRenewals,
   overhead: benchOverhead,
   scale: benchScale,

@@ -20,8 +20,9 @@ export async function benchClient(): Promise<readonly BenchLine[]> {
       bareRates.push(bareRate);
     }
     const value = median(rates);
-    const name = 'client.session() when warm (goal at least 1 000 000)';
-    return [{ name, value, unit: 'calls/s', ratio: value / median(bareRates), baseline: 'awaiting a settled promise' }];
+    const name = 'client.session() when warm';
+    const rest = { unit: 'calls/s', baseline: 'awaiting a settled promise', leastValue: 1_000_000 };
+    return [{ name, value, ratio: value / median(bareRates), ...rest }];
   } finally {
     await client.close();
     await running.stop();

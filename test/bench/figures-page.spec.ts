@@ -43,6 +43,20 @@ describe('what a run of benches missed', () => {
     expect(missedIn([MET])).toBe('');
   });
 
+  it('is also what is more, or less, than it may be by itself', () => {
+    const slow: BenchLine = { name: 'p99', value: 9.512, unit: 'ms', ratio: 7.6, mostValue: 9, baseline: 'idle' };
+    expect(missedIn([slow, { ...slow, mostValue: 10 }])).toBe('Missed, 1 of 2:\n  p99: 9.51 ms, goal <= 9 ms');
+    const few: BenchLine = {
+      name: 'read',
+      value: 51_330.4,
+      unit: '1/s',
+      ratio: 0.84,
+      leastValue: 60_000,
+      baseline: 'bare',
+    };
+    expect(missedIn([few])).toContain('51 330 1/s, goal >= 60000 1/s');
+  });
+
   it('is also what could not be measured', () => {
     expect(missedIn([{ ...MET, ratio: Number.NaN }])).toContain('read: NaN');
   });

@@ -50,8 +50,8 @@ export async function benchHttp(): Promise<readonly BenchLine[]> {
       }
     }
     return [
-      ...linesOf('session read', withToken.rounds, { bare: bare.rounds, goal: 0.75 }),
-      ...linesOf('session read of a JWT caller', withJwt.rounds, { bare: bare.rounds, goal: 0.7 }),
+      ...linesOf('session read', withToken.rounds, { bare: bare.rounds, goal: 0.85 }),
+      ...linesOf('session read of a JWT caller', withJwt.rounds, { bare: bare.rounds, goal: 0.8 }),
     ];
   } finally {
     await bare.server.stop();

@@ -6,7 +6,7 @@ import { RedisProcess } from '#libs/testing';
 import type { BenchLine } from './bench-line.js';
 
 const run = promisify(execFile);
-const COUNTS = [1, 100, 10_000, 100_000];
+const COUNTS = [1, 10_000, 100_000];
 const REPLICAS = 2;
 const KIB = 1_024;
 
@@ -32,18 +32,20 @@ function linesOf(count: number, measured: Measured, baseline: Measured): readonl
   const one = 'one merchant';
   return [
     {
-      name: `${count} merchants, idle processor share of a replica (goal under 3 %)`,
+      name: `${count} merchants, idle processor share of a replica`,
       value: measured.idleShare * 100,
       unit: '%',
       ratio: measured.idleShare / baseline.idleShare,
       baseline: one,
+      mostValue: 3,
     },
     {
-      name: `${count} merchants, memory of each (goal under 4 KiB)`,
+      name: `${count} merchants, memory of each`,
       value: perMerchant,
       unit: 'KiB',
       ratio: measured.heapBytes / baseline.heapBytes,
       baseline: `${one}, whole heap beyond an empty process`,
+      mostValue: 4,
     },
   ];
 }

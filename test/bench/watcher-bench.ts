@@ -8,7 +8,7 @@ const ROUNDS = 3;
 /** Connections that are opened at one time: the system's queue of new ones is short. */
 const OPENING = 100;
 const COOL_DOWN_MS = 10_500;
-const GOAL_MS = 500;
+const GOAL_MS = 120;
 const GOAL_KIB = 20;
 
 /** How soon everyone who watches has a new session, and what a watcher costs. */
@@ -32,19 +32,20 @@ export async function benchWatchers(): Promise<readonly BenchLine[]> {
     const { allMs, oneMs } = rounds.sort((a, b) => a.allMs - b.allMs)[ROUNDS >> 1] ?? { allMs: NaN, oneMs: NaN };
     return [
       {
-        name: `rejection sent until ${WATCHERS} watchers have the new session (goal under ${GOAL_MS} ms)`,
+        name: `rejection sent until ${WATCHERS} watchers have the new session`,
         value: allMs,
         unit: 'ms',
         ratio: allMs / oneMs,
         baseline: 'until the first of them has it, create call included',
+        mostValue: GOAL_MS,
       },
       {
-        name: `memory of a watcher (goal under ${GOAL_KIB} KiB)`,
+        name: 'memory of a watcher',
         value: kib,
         unit: 'KiB',
         ratio: kib / GOAL_KIB,
         baseline: 'the goal',
-        atMost: 1,
+        mostValue: GOAL_KIB,
       },
     ];
   } finally {

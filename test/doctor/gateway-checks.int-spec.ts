@@ -28,7 +28,12 @@ describe('doctor: a gateway that is there', () => {
     await examined.configure([{ gatewayUrl: url }]);
     const { code, check, text } = await examined.doctor();
     expect(NAMES.map((name) => check(name).status)).toEqual(['passed', 'passed', 'not_applicable', 'passed', 'passed']);
-    expect(check('gateway.http')).toMatchObject({ subject: new URL(url).host, facts: { httpStatus: 404 } });
+    const createsAt = `${url}/api-gateway/authorize_virtual_device`;
+    expect(check('gateway.http')).toMatchObject({
+      subject: new URL(url).host,
+      facts: { createsAt, httpStatus: 405 },
+      findings: [{ level: 'fact', message: `creates sessions at ${createsAt}` }, {}],
+    });
     expect(code).toBe(0);
     expect(JSON.parse(text)).toMatchObject({ ok: true, exitCode: 0, summary: { failed: 0, not_run: 0 } });
     expect((await calls()).calls.filter(({ operation }) => operation === 'authorize')).toEqual([]);
@@ -58,6 +63,40 @@ describe('doctor: a gateway that is there', () => {
     ]);
     const only = await examined.doctor('--merchant', 'other');
     expect(only.checks.filter(({ name }) => name === 'gateway.http')).toHaveLength(1);
+  });
+});
+
+describe('doctor: an address that may be wrong', () => {
+  it.each<[string, number, Record<string, string>, RegExp]>([
+    ['is not there', 404, {}, /^404 is the answer of an address that is not there$/],
+    ['is a web site', 200, { 'content-type': 'text/html' }, /^the answer is a page of HTML/],
+    ['leads elsewhere', 302, { location: '/login' }, /^the address leads elsewhere/],
+  ])('%s: a warning that names the whole of it', async (...[, status, headers, message]) => {
+    const other = await LoopbackServer.http(
+      (_request, response) => void response.writeHead(status, headers).end('<p>'),
+    );
+    closers.push(() => other.close());
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${other.port}/session` }]);
+    const { code, check } = await examined.doctor();
+    const address = `http://127.0.0.1:${other.port}/session/api-gateway/authorize_virtual_device`;
+    expect(messagesOf(check('gateway.http'), 'warning')).toEqual([expect.stringMatching(message)]);
+    expect(JSON.stringify(check('gateway.http'))).toContain(`compare ${address} with what the bank has told`);
+    expect(code).toBe(0);
+  });
+
+  it('is said to be wrong, and named, once a create call has found nothing there', async () => {
+    const { url } = await sandbox();
+    await examined.configure([{ gatewayUrl: `${url}/session` }]);
+    const { code, check } = await examined.doctor('--create-session');
+    expect(messagesOf(check('session.create'), 'fault')).toEqual([
+      expect.stringMatching(
+        /^no create call is taken at the address asked: gateway\.baseUrl is probably wrong, .* \(HTTP 404, b_service_unavailable\) \[request /,
+      ),
+    ]);
+    expect(JSON.stringify(check('session.create'))).toContain(
+      `this call went to ${url}/session/api-gateway/authorize_virtual_device`,
+    );
+    expect(code).toBe(4);
   });
 });
 

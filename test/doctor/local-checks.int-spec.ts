@@ -30,7 +30,32 @@ describe('doctor: the configuration', () => {
   it('is reported as missing by its exit code', async () => {
     const { code, check } = await examined.doctor('--config', examined.path('nowhere.yaml'));
     expect(code).toBe(2);
-    expect(messagesOf(check('configuration'), 'fault').join()).toContain('does not exist');
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain(
+      `${examined.path('nowhere.yaml')} does not exist`,
+    );
+  });
+
+  it('is not judged where variables of the environment are not set: as for config check, and never as a fault', async () => {
+    await examined.configure([{ ...DEAD_GATEWAY, serviceCode: '"${SHOP_CODE}"' }]);
+    const { code, check } = await examined.doctor();
+    expect(code).toBe(6);
+    expect(check('configuration')).toMatchObject({
+      status: 'not_run',
+      reason: expect.stringMatching(/not set: SHOP_CODE for merchants\[0\]\.serviceCode \(line 8\); run the doctor in/),
+    });
+    expect(check('files').status).toBe('passed');
+    expect((await examined.cli('config', 'check', examined.config)).code).toBe(code);
+  });
+
+  it('is at fault for what is wrong beside such variables, and both are told', async () => {
+    await examined.configure([{ ...DEAD_GATEWAY, serviceCode: '"${SHOP_CODE}"' }], '{ type: radish }');
+    const { code, check } = await examined.doctor();
+    expect(code).toBe(2);
+    expect(messagesOf(check('configuration'), 'fault')).toEqual([
+      expect.stringMatching(/^store\.type \(line 3\) /),
+      expect.stringMatching(/^merchants\[0\]\.serviceCode \(line 8\) needs the environment variable SHOP_CODE/),
+    ]);
+    expect((await examined.cli('config', 'check', examined.config)).code).toBe(code);
   });
 
   it('is reported with all that is wrong in it and in the files that it names', async () => {
@@ -38,7 +63,7 @@ describe('doctor: the configuration', () => {
     const { check } = await examined.doctor();
     const told = messagesOf(check('configuration'), 'fault').join();
     expect(told).toContain('store.type');
-    expect(told).toContain('merchants[1].clientKeyFiles[0] names a file that does not exist');
+    expect(told).toContain('merchants[1].clientKeyFiles[0] (line 13) names a file that does not exist');
   });
 
   it('is looked at as far as its own files go when one of those is damaged', async () => {

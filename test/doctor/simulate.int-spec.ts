@@ -1,6 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { endedAfterEach } from '#libs/testing';
 import { Examined } from './examined.js';
+
+const fileOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 describe('simulate', () => {
   let examined: Examined;
@@ -13,12 +16,17 @@ describe('simulate', () => {
   const simulate = (...args: readonly string[]): ReturnType<Examined['cli']> =>
     examined.cli('simulate', '--config', examined.config, ...args);
 
+  const sharing = (): Promise<void> =>
+    examined.configure([{ gatewayUrl: 'https://gateway.example' }], '{ type: redis, url: "redis://127.0.0.1:6379" }');
+
   it('needs none of the files that the configuration names', async () => {
+    await sharing();
     await rm(examined.path('client.json'));
     const { code, text } = await simulate('--json', '--for', '6h', '--lifetime', '30m');
     expect(code).toBe(0);
     expect(JSON.parse(text)).toMatchObject({
       ok: true,
+      store: 'redis',
       replicas: 3,
       durationMs: 21_600_000,
       merchants: [
@@ -35,6 +43,30 @@ describe('simulate', () => {
       ],
       warnings: [],
     });
+  });
+
+  it('plays one replica where the store is memory, and says why', async () => {
+    const { text } = await simulate('--for', '1h');
+    expect(text).toContain('1h of 1 replica (the store is memory, for one alone)');
+    expect(text).not.toContain('warning');
+  });
+
+  it('plays as many replicas as it is told to, and warns where the store would not let them work together', async () => {
+    const inMemory = await simulate('--for', '1h', '--replicas', '3');
+    expect(inMemory.text).toContain('1h of 3 replicas');
+    expect(inMemory.text).toContain('warning: store.type is memory, which is for one replica alone');
+    await sharing();
+    const alone = await simulate('--for', '1h', '--replicas', '1');
+    expect(alone.text).toContain('1h of 1 replica with seed 1');
+    expect(alone.text).not.toContain('warning');
+  });
+
+  it('prints what its page shows', async () => {
+    const page = await readFile(fileOf('docs/simulate.md'), 'utf8');
+    const [, options = '', shown = ''] = /\$ npm run -s cli -- simulate --config (.+)\n([^]*?)```/.exec(page) ?? [];
+    const [file = '', ...rest] = options.split(' ');
+    const { text } = await examined.cli('simulate', '--config', fileOf(file), ...rest);
+    expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
   });
 
   it('warns of what an operator should change', async () => {
@@ -61,7 +93,7 @@ describe('simulate', () => {
     [['--failures', '0.5'], '--failures is a percentage'],
     [['--replicas', '0'], '--replicas is a whole number from 1 to 20'],
     [['--for', '3650d', '--lifetime', '1h'], '--for is at most'],
-    [['--merchant', 'nobody'], 'see the ids'],
+    [['--merchant', 'nobody'], 'none named nobody; it has shop'],
   ])('refuses %j', async (args, message) => {
     const { code, text } = await simulate(...args);
     expect(code).toBe(2);

@@ -59,6 +59,28 @@ const answer = await withSdk(broker, newSdk, (sdk) => sdk.createRefund({ coinAmo
 export const status: unknown = answer['status'];
 `;
 
+/** The same on CommonJS, with an SDK that does nothing but what the recipe replaces. */
+const USE_OF_RECIPE_ON_COMMONJS = `
+const { SessionBroker } = require('@session-broker/client');
+const { FakeBroker } = require('@session-broker/client/testing');
+const { withSdk } = require('./brokered-sdk.cjs');
+
+(async () => {
+  const fake = await FakeBroker.start();
+  const broker = new SessionBroker(fake.options);
+  const newSdk = () => ({ auth: {}, encryption: {} });
+  const said = await withSdk(broker, newSdk, async ({ auth, encryption }) => {
+    const { deviceId, name } = await auth.authorize({ name: 'merchant' });
+    if (broker.current().generation === 1) throw Object.assign(new Error('dead'), { msgCode: 'b_used_token' });
+    return [deviceId, name, JSON.stringify(await encryption.decrypt(await fake.sealedAnswer('"accepted"')))].join(' ');
+  });
+  console.log(said);
+  console.log(JSON.stringify(fake.rejections));
+  await broker.close();
+  await fake.close();
+})();
+`;
+
 /** A service on CommonJS, with everything that the package has. */
 const USE_FROM_COMMONJS = `
 import { SessionBroker, type Session } from '@session-broker/client';
@@ -169,7 +191,7 @@ describe('the published client', () => {
     expect(codes.length).toBeGreaterThanOrEqual(6);
     await Promise.all(codes.map((code, index) => project.write(`example-${index}.ts`, code)));
     await project.write('recipe.ts', await recipe());
-    await copyFile(join(root, 'docs/examples/merchant-sdk.ts'), join(project.folder, 'merchant-sdk.ts'));
+    await copyFile(join(root, 'docs/examples/merchant-sdk/merchant-sdk.ts'), join(project.folder, 'merchant-sdk.ts'));
     await project.write('use-of-recipe.ts', USE_OF_RECIPE);
     await project.write('service.cts', USE_FROM_COMMONJS);
     const files = [...codes.map((_code, index) => `example-${index}.ts`), 'use-of-recipe.ts', 'service.cts'];
@@ -179,9 +201,11 @@ describe('the published client', () => {
   it('is tested by Jest on CommonJS as that comes', async () => {
     await project.write('commonjs/package.json', '{}');
     await project.write('commonjs/payments.test.js', TEST_ON_COMMONJS);
+    const manual = await readFile(join(root, 'libs/client/README.md'), 'utf8');
+    await project.write('commonjs/manual.test.js', /```js\n([^]*?)```/.exec(manual)![1]!);
     const options = { cwd: join(project.folder, 'commonjs'), env: { ...process.env, CI: 'true' } };
     const { stderr } = await run(process.execPath, [join(root, 'node_modules/jest/bin/jest.js'), '-i'], options);
-    expect(stderr).toContain('1 passed, 1 total');
+    expect(stderr).toContain('Tests:       2 passed, 2 total');
   });
 
   it('tests a service with its fake broker as the manual shows', async () => {
@@ -237,6 +261,15 @@ describe('the published client', () => {
     }
   });
 
+  it('has a recipe for a merchant SDK for those who require', async () => {
+    await project.write(
+      'commonjs/brokered-sdk.cjs',
+      await readFile(join(root, 'docs/examples/merchant-sdk/brokered-sdk.cjs'), 'utf8'),
+    );
+    const { out } = await project.run(USE_OF_RECIPE_ON_COMMONJS, { name: 'commonjs/use-of-recipe.cjs' });
+    expect(out).toBe(`device-id-2 merchant "accepted"\n[{"generation":1,"reason":"b_used_token"}]\n`);
+  });
+
   describe('in the recipe for a merchant SDK', () => {
     let gateway: RefundingGateway;
 
@@ -248,7 +281,7 @@ describe('the published client', () => {
         await project.write(name, (await transform(source, { jsc, module: { type: 'es6' } })).code);
       };
       await strip(await recipe(), 'recipe.mjs');
-      await strip(await readFile(join(root, 'docs/examples/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
+      await strip(await readFile(join(root, 'docs/examples/merchant-sdk/merchant-sdk.ts'), 'utf8'), 'merchant-sdk.mjs');
     });
     const started = endedAfterEach();
     beforeEach(async () => {

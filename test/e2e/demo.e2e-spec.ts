@@ -3,11 +3,13 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith } from '#libs/testing';
 import { CliProcess } from './cli-process.js';
 
 const START_LIMIT_MS = 30_000;
+const PAID_ORDER = fileURLToPath(new URL('../../docs/examples/merchant-sdk/paid-order.sh', import.meta.url));
 
 describe('npm start', () => {
   let folder: string;
@@ -108,6 +110,20 @@ describe('npm start', () => {
         const [line] = await demo.said(/curl -s --json .*\/create-order -H 'authorization: Bearer [\w-]+'/);
         const { stdout } = await promisify(execFile)('sh', ['-c', line]);
         expect(JSON.parse(stdout)).toMatchObject({ orderStatus: 'CREATED', coinAmount: 12_500, merchantId: 'demo' });
+      },
+      START_LIMIT_MS,
+    );
+
+    it(
+      'takes an order that is paid, which the guide to a merchant SDK gives back',
+      async () => {
+        const demo = startDemo();
+        const [, EGRESS_TOKEN] = await demo.said(/create-order -H 'authorization: Bearer ([\w-]+)'/);
+        const [, EGRESS_URL] = await demo.said(/egress +(http\S+)/);
+        const [, GATEWAY_URL] = await demo.said(/gateway sandbox +(http\S+)/);
+        const env = { ...process.env, EGRESS_URL, EGRESS_TOKEN, GATEWAY_URL };
+        const { stdout } = await promisify(execFile)('sh', [PAID_ORDER], { env });
+        expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
       },
       START_LIMIT_MS,
     );

@@ -78,7 +78,8 @@ export class GuidePrograms {
   }
 
   async #copy(): Promise<void> {
-    await this.project.write('merchant-sdk.ts', await readFile(join(root, 'docs/examples/merchant-sdk.ts'), 'utf8'));
+    const sdk = await readFile(join(root, 'docs/examples/merchant-sdk/merchant-sdk.ts'), 'utf8');
+    await this.project.write('merchant-sdk.ts', sdk);
     for (const guide of GUIDES) {
       const text = await readFile(join(root, `docs/guides/${guide}.md`), 'utf8');
       for (const [, language = '', code = ''] of text.matchAll(/```(ts|python|sh)\n([^]*?)```/g)) {

@@ -133,6 +133,34 @@ describe('the commands for the person on call', () => {
     expect(gone).toMatchObject({ code: 2, err: expect.stringMatching(/nowhere cannot be read \(ENOENT\)/) });
   });
 
+  it('say of a mistyped merchant that there is none, and which one is near or which ones there are', async () => {
+    await start();
+    const near = await cli('renew', '--merchant', 'shpo');
+    expect(near).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/^not renewed shpo: there is no merchant shpo, or/),
+    });
+    expect(near.out).toContain('this caller may not see it; is shop meant? [HTTP 403, forbidden]');
+    expect((await cli('renew', '--merchant', 'warehouse')).out).toContain('; it may see shop [HTTP 403');
+    const watching = await cli('session', 'watch', '--merchant', 'shpo');
+    expect(watching).toMatchObject({ code: 3, err: expect.stringMatching(/may not see it; is shop meant\?\n$/) });
+  });
+
+  it('say that the port is that of the management, and that the API has another', async () => {
+    await start();
+    const said = 'this is the management port of a broker; its API is on another port';
+    const url = ['--url', broker.managementUrl];
+    expect(await cli('status', ...url)).toMatchObject({ code: 3, out: expect.stringContaining(said) });
+    expect(await cli('renew', '--merchant', 'shop', ...url)).toMatchObject({
+      code: 3,
+      out: expect.stringContaining(said),
+    });
+    expect(await cli('session', 'watch', '--merchant', 'shop', ...url)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(said),
+    });
+  });
+
   it('follow the sessions of a merchant, a line for each and nothing secret in it, until they are asked to end', async () => {
     await start();
     const watching = command('session', 'watch', '--merchant', 'shop');

@@ -130,6 +130,12 @@ describe('the played gateway', () => {
       expect(unfit.headers.get('x-request_id')).toMatch(UUID);
     });
 
+    it('takes no GET of an operation, and has none of it in the log of calls', async () => {
+      const response = await sandbox.send(AUTHORIZE, { method: 'GET' });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+      expect((await sandbox.calls()).calls).toEqual([]);
+    });
+
     it('has no other service', async () => {
       const response = await sandbox.send('/api-gateway/refresh', { body: {} });
       expect([response.status, await msgCodeOf(response)]).toEqual([404, 'b_service_unavailable']);

@@ -7,7 +7,7 @@ import { ConfigurationInForce } from './configuration/configuration-in-force.js'
 import { serveDocumentation } from './docs/documentation-pages.js';
 import { ConnectionEnds } from './http/connection-ends.js';
 import { createHttpAdapter } from './http/http-server.js';
-import { drain, guardServer, listen, returnMemory } from '#libs/edge';
+import { drain, guardServer, listen, MemoryAfterLoad, returnMemory } from '#libs/edge';
 import { RequestLife } from './http/request-life.js';
 import { ManagementPort } from './management/management-port.js';
 import { NestLogger } from './platform/nest-logger.js';
@@ -45,6 +45,11 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
   const reloader = source === undefined ? undefined : app.get(Reloader);
   // Everything is loaded by now, and nobody is waiting yet.
   returnMemory();
+  const memory = new MemoryAfterLoad(options);
+  const end = (graceMs: number): Promise<void> => {
+    memory.close();
+    return close(app, graceMs, options);
+  };
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await app.get(ManagementPort).open();
@@ -54,9 +59,9 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     // Not before the ports are open: a start that fails costs no create call.
     if (stopping?.aborted !== true) app.get(RenewalScheduler).start();
     const reload = (): Promise<void> => reloader?.reload() ?? Promise.resolve();
-    return { url, managementUrl, reload, close: (graceMs) => close(app, graceMs, options) };
+    return { url, managementUrl, reload, close: end };
   } catch (error) {
-    await close(app, 0, options);
+    await end(0);
     throw error;
   }
 }

@@ -69,9 +69,17 @@ merchants:
   describe('config check', () => {
     it('says what a valid configuration sets up', async () => {
       expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
+      const address = `http://127.0.0.1:${gateway.port}/api-gateway/authorize_virtual_device`;
       expect(out.join('\n')).toMatch(/is valid[^]*merchants +1 \(shop\)/);
+      expect(out.join('\n')).toContain(`\ncreates at   ${address} (shop)`);
       expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.ok);
-      expect(json()).toMatchObject({ ok: true, kind: 'broker', merchants: ['shop'], store: 'memory' });
+      expect(json()).toMatchObject({
+        ok: true,
+        kind: 'broker',
+        merchants: ['shop'],
+        store: 'memory',
+        createsAt: { shop: address },
+      });
     });
 
     describe('without the secrets of the environment', () => {
@@ -82,19 +90,43 @@ merchants:
         expect(await cli('config', 'check', config())).toBe(exitCodes.incomplete);
         expect(out.join('\n').split('\n')).toEqual([
           `${config()} is right in its structure; not looked at:`,
-          '  merchants[0].serviceCode: the environment variable SHOP_CODE is not set',
+          '  merchants[0].serviceCode (line 8): the environment variable SHOP_CODE is not set',
+          'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these',
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.incomplete);
-        expect(json()).toMatchObject({ unset: [{ path: 'merchants[0].serviceCode', variable: 'SHOP_CODE' }] });
+        expect(json()).toMatchObject({
+          unset: [{ path: 'merchants[0].serviceCode', line: 8, variable: 'SHOP_CODE' }],
+        });
       });
 
-      it('finds what is wrong all the same, in settings and in files, and only that', async () => {
-        await writeConfig((yaml) => withVariable(yaml).replace('port: 8080', 'port: many'));
+      it('finds what is wrong all the same, in settings and in files, beside every variable, each with its line', async () => {
+        await writeConfig((yaml) =>
+          withVariable(yaml).replace('port: 8080', 'port: many, tls: { certFile: "${A}/${B}", keyFile: tls.key }'),
+        );
         await rm(join(folder, 'client.json'));
+        expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+        expect(err).toEqual([
+          expect.stringMatching(/^error: /),
+          '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
+          '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set; set them',
+          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which starts at the folder of the configuration',
+          '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
+          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration',
+        ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
-        expect(json()).toMatchObject({
-          error: { faults: [{ path: 'http.port' }, { path: 'merchants[0].clientKeyFiles[0]' }] },
-        });
+        expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
+      });
+
+      it('names no variable among the faults of the structure, which needs none', async () => {
+        await writeConfig((yaml) => withVariable(yaml).replace('port: 8080', 'port: many'));
+        expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.invalidInput);
+        expect(err).toEqual([expect.any(String), expect.stringMatching(/^ {2}http\.port \(line 2\): /)]);
+      });
+
+      it('has the line of the section where a setting is missing', async () => {
+        await writeConfig((yaml) => yaml.replace(/ +serviceCode: .*\n/, ''));
+        expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+        expect(err[1]).toMatch(/^ {2}merchants\[0\]\.serviceCode \(line 7\): /);
       });
 
       it('needs no file either for the structure alone, and is done then', async () => {
@@ -103,6 +135,29 @@ merchants:
         expect(await cli('config', 'check', '--structure', config())).toBe(exitCodes.ok);
         expect(out.join('\n')).toContain('  merchants[0].clientKeyFiles[0]: a secret file, not read');
       });
+    });
+
+    it('names a file that cannot be read, whichever command was to read it', async () => {
+      const nowhere = join(folder, 'nowhere');
+      const commands = [
+        ['config', 'check', nowhere],
+        ['doctor', '--config', nowhere],
+        ['doctor', '--egress', nowhere],
+        ['simulate', '--config', nowhere],
+        ['session', 'create', '--config', nowhere, '--merchant', 'shop'],
+        ['doctor', '--config', config(), '--discover', '--recipient-key', nowhere],
+        ['keys', 'check', nowhere],
+        ['keys', 'convert', nowhere, '--out', join(folder, 'new')],
+        ['keys', 'public', nowhere],
+        ['keys', 'thumbprint', nowhere],
+        ['status', '--url', 'http://127.0.0.1:9', '--token-file', nowhere],
+        ['renew', '--merchant', 'shop', '--url', 'http://127.0.0.1:9', '--ca-file', nowhere],
+        ['session', 'watch', '--merchant', 'shop', '--url', 'http://127.0.0.1:9', '--token-file', nowhere],
+      ];
+      for (const command of commands) {
+        expect([command, await cli(...command)]).toEqual([command, exitCodes.invalidInput]);
+        expect([command, [...out, ...err].join('\n')]).toEqual([command, expect.stringContaining(nowhere)]);
+      }
     });
 
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
@@ -163,13 +218,13 @@ egress:
         await rm(join(folder, 'client.json'));
         await writeEgress('http');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err.join('\n')).toMatch(/egress\.listen\.port: [^]*egress\.aliasKeyFiles\[0\]: /);
+        expect(err.join('\n')).toMatch(/egress\.listen\.port \(line 3\): [^]*egress\.aliasKeyFiles\[0\] \(line 6\): /);
       });
 
       it('is not taken for that of a broker when it is empty', async () => {
         await writeFile(egress(), 'egress:');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err).toEqual([expect.any(String), '  egress: has no value; give one or remove the line']);
+        expect(err).toEqual([expect.any(String), '  egress (line 1): has no value; give one or remove the line']);
       });
     });
 
@@ -262,6 +317,41 @@ egress:
       expect(await create()).toBe(code);
       expect(err.join('\n')).toMatch(/^error: /);
       expect(calls).toHaveLength(1);
+    });
+
+    it("says once what happened, with the bank's code and request id", async () => {
+      const body = { msgCode: 'b_merchant_not_found', msgType: 'ERROR', requestId: 'request-7' };
+      answer = (_request, response) => void response.end(JSON.stringify(body));
+      await create();
+      expect([...out, ...err]).toEqual(['error: the bank refuses: b_merchant_not_found [HTTP 200, request request-7]']);
+      await create('--json');
+      expect(json()).toMatchObject({
+        ok: false,
+        error: { code: 'gateway_refused', msgCode: 'b_merchant_not_found', httpStatus: 200, requestId: 'request-7' },
+      });
+    });
+
+    it('names the host and the port where nothing listens', async () => {
+      await gateway.close();
+      expect(await create()).toBe(exitCodes.tryLater);
+      expect(err).toEqual([`error: nothing listens there (ECONNREFUSED to 127.0.0.1:${gateway.port})`]);
+    });
+
+    it.each([
+      [404, '{"msgCode":"b_service_unavailable"}', 'or the service is away for now (HTTP 404, b_service_unavailable)'],
+      [405, '', 'gateway.baseUrl is probably wrong (HTTP 405)'],
+    ])('says of %i that the address is probably wrong, and which one was asked', async (status, body, reason) => {
+      await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
+      answer = (_request, response) => void response.writeHead(status).end(body);
+      expect(await create()).toBe(exitCodes.tryLater);
+      expect(err[0]).toMatch(
+        /^error: no create call is taken at the address asked: gateway\.baseUrl is probably wrong/,
+      );
+      expect(err[0]).toContain(reason);
+      const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
+      expect(err[0]).toMatch(
+        new RegExp(`; compare gateway.baseUrl with what the bank has told: this call went to ${asked}$`),
+      );
     });
   });
 });

@@ -169,7 +169,7 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     .option('--outage <duration>', 'once, from a renewal in the middle on: every call fails', '0s')
     .option('--for <duration>', 'how long', '24h')
     .option('--from <day>', 'the first day, such as 2026-10-24: quiet hours go by the calendar; today when absent')
-    .option('--replicas <number>', 'of the broker', '3')
+    .option('--replicas <number>', 'of the broker; 3 when absent, and 1 with the store in memory')
     .option('--seed <number>', 'of everything that is random', '1')
     .action((options: SimulateOptions & { json?: true }) =>
       run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context)),

@@ -10,6 +10,8 @@ export interface Report {
   readonly json: object;
   /** Not faults, but worth a look; standard error for people, `warnings` for programs. */
   readonly warnings?: readonly string[];
+  /** What ended the work, in one sentence; standard error for people, and in `json` for programs. */
+  readonly error?: string;
   /** When the work was done but what was found is not a success; default: 0. */
   readonly exitCode?: number;
 }
@@ -19,9 +21,15 @@ interface ReportOptions {
   readonly json: boolean;
 }
 
+interface PlacedFault {
+  readonly path: string;
+  readonly problem: string;
+  readonly line?: number;
+}
+
 /** A fault of several parts, each with the place where it is, e.g. of a configuration file. */
 interface Faulty {
-  readonly faults: readonly { readonly path: string; readonly problem: string }[];
+  readonly faults: readonly PlacedFault[];
 }
 
 const faultsOf = (error: unknown): Faulty['faults'] =>
@@ -40,13 +48,14 @@ export async function report(options: ReportOptions, work: () => Promise<Report>
 }
 
 function printReport({ terminal, json }: ReportOptions, done: Report): void {
-  const { lines, json: facts, warnings = [], exitCode = exitCodes.ok } = done;
+  const { lines, json: facts, warnings = [], error, exitCode = exitCodes.ok } = done;
   if (json) {
     terminal.out(JSON.stringify({ ok: exitCode === exitCodes.ok, ...facts, warnings }, null, 2));
     return;
   }
   for (const warning of warnings) terminal.err(`warning: ${warning}`);
-  terminal.out(lines.join('\n'));
+  if (error !== undefined) terminal.err(`error: ${error}`);
+  if (lines.length > 0) terminal.out(lines.join('\n'));
 }
 
 function printFault({ terminal, json }: ReportOptions, error: unknown): void {
@@ -60,8 +69,12 @@ function printFault({ terminal, json }: ReportOptions, error: unknown): void {
     return;
   }
   terminal.err(`error: ${message}`);
-  for (const { path, problem } of faults) terminal.err(`  ${path}: ${problem}`);
+  for (const fault of faults) terminal.err(`  ${placeOf(fault)}: ${fault.problem}`);
 }
+
+/** The setting, and where it stands. */
+export const placeOf = ({ path, line }: Pick<PlacedFault, 'path' | 'line'>): string =>
+  line === undefined ? path : `${path} (line ${line})`;
 
 /** Faults that are listed one by one are not repeated in the headline. */
 function messageOf(error: unknown, listed: boolean): string {

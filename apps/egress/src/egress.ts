@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Clock } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
-import { drain, endConnections, EndsOfPorts, guardServer, openServer, returnMemory } from '#libs/edge';
+import { drain, endConnections, EndsOfPorts, guardServer, MemoryAfterLoad, openServer, returnMemory } from '#libs/edge';
 import { createEgressInstruments, type Logger, type LogLevel, type Telemetry } from '#libs/telemetry';
 import { type EgressAudit, openEgressAudit } from './audit/egress-audit.js';
 import { Deployment } from './deployment/deployment.js';
@@ -45,6 +45,7 @@ export async function startEgress(options: EgressOptions): Promise<RunningEgress
   const { configuration, logger } = options;
   // Everything is loaded by now, and nobody is waiting yet.
   returnMemory();
+  egress.watchMemory();
   try {
     // The management port first: it shows how the start goes.
     const managementUrl = await egress.openManagement();
@@ -108,6 +109,7 @@ interface EgressParts {
 class Egress {
   readonly #parts: EgressParts;
   #management: Management | undefined;
+  #memory: MemoryAfterLoad | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: EgressParts) {
@@ -127,6 +129,10 @@ class Egress {
     const opened = { address, hosts: address.hosts, readiness, telemetry, clock, ended };
     this.#management = await openManagement(opened);
     return this.#management.url;
+  }
+
+  watchMemory(): void {
+    this.#memory = new MemoryAfterLoad(this.#parts.options);
   }
 
   open(): Promise<string> {
@@ -156,6 +162,7 @@ class Egress {
     const { clock, logger, telemetry } = options;
     logger.info({}, 'egress stopping');
     reloads.close();
+    this.#memory?.close();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     endConnections(server);
     await this.#lastRequests(traffic, clock);

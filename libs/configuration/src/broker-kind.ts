@@ -5,6 +5,7 @@ import type { Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import type { Fault, Warning } from './fault.js';
 import { isPair } from './file-contents.js';
+import { operationWarnings } from './gateway-rules.js';
 import type { Loaded } from './named-files.js';
 import { quietHoursWarnings } from './quiet-hours-rules.js';
 import { faultIf, repeats } from './rule.js';
@@ -59,7 +60,8 @@ function betweenFiles(
 }
 
 function warningsOf({ auth, merchants }: Omit<ParsedConfiguration, keyof Findings>): Warning[] {
-  return [...accessWarnings(auth), ...outageWarnings(merchants), ...quietHoursWarnings(merchants)];
+  const addresses = merchants.flatMap(({ gateway }, at) => operationWarnings(`merchants[${at}].gateway`, gateway));
+  return [...accessWarnings(auth), ...addresses, ...outageWarnings(merchants), ...quietHoursWarnings(merchants)];
 }
 
 /** Replicas that create for themselves end each other's sessions, and payments made with one of those are refused. */

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { brokerKind } from './broker-kind.js';
 import type { ConfigurationKind } from './configuration-kind.js';
 import { egressKind } from './egress-kind.js';
-import { ConfigurationError, inOrderOf, notCausedBy } from './fault.js';
+import { ConfigurationError, located, notCausedBy } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { isEgressFile, readYamlFile } from './load-configuration.js';
 import { type NamedFile, readFiles, withContents } from './named-files.js';
@@ -12,8 +12,10 @@ import type { UnsetVariable, YamlContent } from './read-yaml.js';
 /** What is right of a configuration, and what could not be looked at. */
 export interface PartlyChecked {
   readonly kind: 'broker' | 'egress';
-  /** Settings that need a variable which is not set. */
+  /** Settings that need a variable which is not set, in the order of the file. */
   readonly unset: readonly UnsetVariable[];
+  /** Every file that is named. */
+  readonly files: readonly NamedFile[];
   /** Files that were named and not read. */
   readonly unread: readonly NamedFile[];
 }
@@ -27,7 +29,8 @@ interface CheckOptions {
 /**
  * Checks a configuration file as far as that is possible without variables that are not set and, where it is so wished,
  * without the files that it names: a machine that builds has none of the secrets.
- * @throws ConfigurationError with every fault of what could be looked at
+ * @throws ConfigurationError with every fault of what could be looked at, and with the variables that are not set, unless
+ *   nothing but the structure is asked for
  */
 export async function checkConfiguration(file: string, options: CheckOptions): Promise<PartlyChecked> {
   const content = await readYamlFile(file, options.environment);
@@ -50,8 +53,11 @@ async function check<Settings extends object>(
   });
   const read = await readFiles(readsFiles ? files : [], folder);
   const between = readsFiles ? kind.betweenFiles(withContents(settings, read.contents), settings) : [];
-  const all = [...faults, ...notCausedBy([...faults, ...unset], [...read.faults, ...between])];
-  if (all.length > 0) throw new ConfigurationError(inOrderOf(places, all));
+  const found = [...faults, ...notCausedBy([...faults, ...unset], [...read.faults, ...between])];
+  if (found.length > 0) {
+    const unsetFaults = readsFiles ? content.faults.filter(({ path }) => missing.has(path)) : [];
+    throw new ConfigurationError(located(places, [...found, ...unsetFaults]));
+  }
   const named = files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds }));
-  return { unset, unread: readsFiles ? [] : named };
+  return { unset: located(places, unset), files: named, unread: readsFiles ? [] : named };
 }

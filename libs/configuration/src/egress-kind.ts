@@ -5,6 +5,7 @@ import type { EgressClient, EgressConfiguration } from './egress-configuration.j
 import { egressFaults } from './egress-rules.js';
 import type { Fault, Warning } from './fault.js';
 import { isPair } from './file-contents.js';
+import { operationWarnings } from './gateway-rules.js';
 import type { Loaded } from './named-files.js';
 import { faultIf, faultsAt, repeats } from './rule.js';
 import {
@@ -103,7 +104,7 @@ function pairFault(path: string, { cert, key }: Pair = {}): readonly Fault[] {
   );
 }
 
-function warningsOf({ listen, broker, clients, aliasKeyFiles }: EgressSettings): Warning[] {
+function warningsOf({ listen, broker, gateway, clients, aliasKeyFiles }: EgressSettings): Warning[] {
   const hasAlias = clients.some((client) => (client.serviceCodeAlias ?? client.serviceCodeAliasFile) !== undefined);
   const hasCertificate = clients.some(({ certificate }) => certificate !== undefined);
   return [
@@ -123,6 +124,7 @@ function warningsOf({ listen, broker, clients, aliasKeyFiles }: EgressSettings):
       'egress.broker.url',
       'is http to another machine: the token of the egress and the sessions go in clear; use https',
     ),
+    ...operationWarnings('egress.gateway', gateway),
     ...faultIf(aliasKeyFiles.length > 0 && !hasAlias, 'egress.aliasKeyFiles', 'has no effect: no client has an alias'),
   ];
 }

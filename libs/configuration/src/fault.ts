@@ -9,6 +9,15 @@ export interface Fault {
   readonly path: string;
   /** What is wrong there and what to do about it, to be read behind the path. */
   readonly problem: string;
+  /** Of the configuration file, from 1; absent where no line of it is to blame. */
+  readonly line?: number;
+}
+
+/** Where something stands in the configuration file. */
+export interface Place {
+  /** Counts up with the file. */
+  readonly order: number;
+  readonly line: number | undefined;
 }
 
 /** What settings say against each other. */
@@ -67,15 +76,25 @@ export function notCausedBy(causes: readonly Fault[], faults: readonly CrossFaul
 
 /** Sorts by where the paths stand in the file; what is missing comes where the section that lacks it begins. */
 export function inOrderOf<Item extends { readonly path: string }>(
-  places: ReadonlyMap<string, number>,
+  places: ReadonlyMap<string, Place>,
   items: readonly Item[],
 ): Item[] {
-  const placeOf = (path: string): number =>
-    [path, ...ancestorsOf(path).reverse()].map((each) => places.get(each)).find((place) => place !== undefined) ?? -1;
   return items
-    .map((item) => ({ item, place: placeOf(item.path) }))
-    .sort((a, b) => a.place - b.place)
+    .map((item) => ({ item, order: placeOf(item.path, places)?.order ?? -1 }))
+    .sort((a, b) => a.order - b.order)
     .map(({ item }) => item);
+}
+
+/** In the order of the file, each with its line; what is missing has the line where the section that lacks it begins. */
+export function located<Item extends Fault>(places: ReadonlyMap<string, Place>, faults: readonly Item[]): Item[] {
+  return inOrderOf(places, faults).map((fault) => {
+    const line = placeOf(fault.path, places)?.line;
+    return line === undefined ? fault : { ...fault, line };
+  });
+}
+
+function placeOf(path: string, places: ReadonlyMap<string, Place>): Place | undefined {
+  return [path, ...ancestorsOf(path).reverse()].map((each) => places.get(each)).find((place) => place !== undefined);
 }
 
 function ancestorsOf(path: string): string[] {

@@ -1,3 +1,5 @@
+import type { Warning } from './fault.js';
+import { nearestName } from './nearest-name.js';
 import { faultIf, type Rule } from './rule.js';
 import type { GatewaySettings } from './settings/merchant-settings.js';
 
@@ -9,6 +11,17 @@ export interface WithGateway {
 /** Operations of the gateway (interface description): their paths are added to the base URL. */
 const OPERATION =
   /^(.*?)\/(?:api-gateway\/authorize_virtual_device|ecom\/execute_request(?:\/.*)?|cipher\/\w+_by_jwk)\/*$/;
+
+/** Parts of those paths that hardly any other path has. */
+const OPERATION_PARTS = ['api-gateway', 'authorize_virtual_device', 'execute_request'];
+
+/** A path that has part of an operation's in it, or nearly so: it may be right, behind a proxy of one's own. */
+export function operationWarnings(path: string, { baseUrl }: { readonly baseUrl: URL }): readonly Warning[] {
+  const isLikeOperation = baseUrl.pathname.split('/').some((part) => nearestName(part, OPERATION_PARTS) !== undefined);
+  const problem =
+    'has part of the path of an operation, which is added to it once more; leave it out unless the address has it twice';
+  return faultIf(isLikeOperation, `${path}.baseUrl`, problem);
+}
 
 export const gatewayRules: Readonly<
   Record<'httpsInProduction' | 'trustOnlyWithTls' | 'baseWithoutOperation', Rule<WithGateway>>

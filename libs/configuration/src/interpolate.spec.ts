@@ -25,8 +25,8 @@ describe('interpolate', () => {
   it.each(['${NOT_SET}', '${constructor}', '${__proto__}', '${toString}'])('misses the variable of %s', (source) => {
     expect(interpolate(source, environment)).toEqual({
       kind: 'unset',
-      variable: /\w+/.exec(source)?.[0],
-      problem: expect.stringMatching(/^needs the environment variable \w+; set it, or write/),
+      variables: [/\w+/.exec(source)?.[0]],
+      problem: expect.stringMatching(/^needs the environment variable \w+, which is not set; set it$/),
     });
   });
 

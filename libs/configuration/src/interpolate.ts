@@ -3,7 +3,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Interpolation =
   | { readonly kind: 'text'; readonly text: string; readonly wholePlaceholder: boolean }
-  | { readonly kind: 'unset'; readonly variable: string; readonly problem: string }
+  | { readonly kind: 'unset'; readonly variables: readonly string[]; readonly problem: string }
   | { readonly kind: 'fault'; readonly problem: string };
 
 const PLACEHOLDER = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]{0,127})(?::-([^}]*))?\}|\$\{/g;
@@ -14,7 +14,7 @@ const PLACEHOLDER = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]{0,127})(?::-([^}]*))?\}|\
  */
 export function interpolate(text: string, environment: Environment): Interpolation {
   let problem: string | undefined;
-  let unset: string | undefined;
+  const unset = new Set<string>();
   const result = text.replace(PLACEHOLDER, (match, name: string | undefined, fallback: string | undefined) => {
     if (match === '$${') return '${';
     if (name === undefined) {
@@ -24,13 +24,17 @@ export function interpolate(text: string, environment: Environment): Interpolati
     // Own members only: ${constructor} must not find what every object has.
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
-    if (value === undefined) unset ??= name;
+    if (value === undefined) unset.add(name);
     return value ?? '';
   });
   if (problem !== undefined) return { kind: 'fault', problem };
-  if (unset !== undefined) {
-    const remedy = `needs the environment variable ${unset}; set it, or write \${${unset}:-default}`;
-    return { kind: 'unset', variable: unset, problem: remedy };
-  }
+  if (unset.size > 0) return { kind: 'unset', variables: [...unset], problem: unsetProblem([...unset]) };
   return { kind: 'text', text: result, wholePlaceholder: /^\$\{[^}]*\}$/.test(text) };
+}
+
+/** No default is advised: most of what comes from the environment is a secret, and a default of one would be in the file. */
+function unsetProblem(names: readonly string[]): string {
+  return names.length === 1
+    ? `needs the environment variable ${names[0]}, which is not set; set it`
+    : `needs the environment variables ${names.join(', ')}, which are not set; set them`;
 }

@@ -57,7 +57,7 @@ describe('loadConfiguration', () => {
       () => undefined,
       (reason: unknown) => reason,
     );
-    if (error instanceof ConfigurationError) return error.faults;
+    if (error instanceof ConfigurationError) return error.faults.map(({ path, problem }) => ({ path, problem }));
     throw error;
   };
   const withGateway = (gateway: Raw): Raw => merchant({ gateway: { baseUrl: 'https://gateway.example', ...gateway } });
@@ -358,8 +358,9 @@ describe('loadConfiguration', () => {
       return `${fault?.path} ${fault?.problem}`;
     };
     await put('big.yaml', ' '.repeat(1_048_577));
-    expect(await problemOf('none.yaml')).toContain('(file) does not exist; check the path');
-    expect(await problemOf('.')).toBe('(file) is not a regular file');
-    expect(await problemOf('big.yaml')).toBe('(file) is larger than 1048576 bytes');
+    const named = (name: string): string => `(file) ${join(folder, name)}`;
+    expect(await problemOf('none.yaml')).toBe(`${named('none.yaml')} does not exist; check the path`);
+    expect(await problemOf('.')).toBe(`${named('.')} is not a regular file`);
+    expect(await problemOf('big.yaml')).toBe(`${named('big.yaml')} is larger than 1048576 bytes`);
   });
 });

@@ -5,7 +5,7 @@ import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import { egressKind } from './egress-kind.js';
-import { ConfigurationError, inOrderOf, notCausedBy, WHOLE_FILE } from './fault.js';
+import { ConfigurationError, located, notCausedBy, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { type Loaded, readFiles, withContents } from './named-files.js';
 import { type Examined, examine, parseConfiguration, parsedOf } from './parse-configuration.js';
@@ -73,7 +73,7 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   const settings = withContents(examined.settings, contents);
   const found = [...faultsOfFiles, ...kind.betweenFiles(settings, examined.settings)];
   const faults = [...examined.faults, ...notCausedBy(examined.faults, found)];
-  if (faults.length > 0) throw new ConfigurationError(inOrderOf(examined.places, faults));
+  if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults));
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
   return deepFreeze({ ...configuration, files: parsed.files, warnings: [...parsed.warnings, ...warnings] });
@@ -89,6 +89,8 @@ async function load<Settings extends object, Parsed, Configuration>(
 
 async function textOf(file: string): Promise<string> {
   const content = await readTextFile(file, MAX_FILE_BYTES);
-  if (content.kind === 'fault') throw new ConfigurationError([{ path: WHOLE_FILE, problem: content.problem }]);
+  if (content.kind === 'fault') {
+    throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${file} ${content.problem}` }]);
+  }
   return content.text;
 }

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { childPath, type Fault, type Warning } from './fault.js';
 import type { FileName } from './file-contents.js';
 import { inBatches } from './in-batches.js';
@@ -80,7 +80,11 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
   const name = resolve(folder, file);
   if (rule.read === undefined) return { path, content: name };
   const found = await readTextFile(name, rule.maxBytes);
-  if (found.kind === 'fault') return { path, problem: `names a file that ${found.problem}` };
+  if (found.kind === 'fault') {
+    const start =
+      found.isMissing === true && !isAbsolute(file) ? ', which starts at the folder of the configuration' : '';
+    return { path, problem: `names a file that ${found.problem}${start}` };
+  }
   const readers = rule.kind === 'secret' ? otherReaders(found.ownership) : undefined;
   const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
   return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };

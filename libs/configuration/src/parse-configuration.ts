@@ -4,7 +4,8 @@ import { checkSettings, type Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
 import { type ParsedEgressConfiguration, egressKind } from './egress-kind.js';
-import { ConfigurationError, type Fault, inOrderOf, MAX_FAULTS_FOUND, notCausedBy, withoutFollowers } from './fault.js';
+import { ConfigurationError, type Fault, inOrderOf, located, MAX_FAULTS_FOUND } from './fault.js';
+import { notCausedBy, type Place, withoutFollowers } from './fault.js';
 import type { Environment } from './interpolate.js';
 import type { FileSetting } from './named-files.js';
 import { readYaml, type YamlContent } from './read-yaml.js';
@@ -16,8 +17,8 @@ export interface Examined<Settings> {
   /** The files that correct settings name, in the order of the file. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
-  /** Every path of the file, with its place in the order of the file. */
-  readonly places: ReadonlyMap<string, number>;
+  /** Every path of the file, with its place in it. */
+  readonly places: ReadonlyMap<string, Place>;
 }
 
 /**
@@ -62,7 +63,7 @@ function parse<Settings extends object, Parsed, Configuration>(
 ): Parsed & Findings {
   const examined = examine(kind, content);
   const { faults, places } = examined;
-  if (faults.length > 0) throw new ConfigurationError(inOrderOf(places, faults));
+  if (faults.length > 0) throw new ConfigurationError(located(places, faults));
   return parsedOf(kind, examined);
 }
 

@@ -5,7 +5,7 @@ import type { Ownership } from './other-readers.js';
 
 type FileContent =
   | { readonly kind: 'text'; readonly text: string; readonly ownership: Ownership }
-  | { readonly kind: 'fault'; readonly problem: string };
+  | { readonly kind: 'fault'; readonly problem: string; readonly isMissing?: true };
 
 /**
  * Reads a regular file of UTF-8 text. Devices and pipes are refused and the size is bounded, so that a wrong path can
@@ -23,7 +23,7 @@ export async function readTextFile(path: string, maxBytes: number): Promise<File
     if (problem !== undefined) return { kind: 'fault', problem };
     return decode(await readUpTo(handle, maxBytes + 1), stats, maxBytes);
   } catch (error) {
-    return { kind: 'fault', problem: problemOf(error) };
+    return faultOf(error);
   } finally {
     await handle?.close();
   }
@@ -55,7 +55,7 @@ function decode(bytes: Buffer, { mode, uid }: Stats, maxBytes: number): FileCont
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist; check the path (a relative one starts at the folder of the configuration file)',
+  ENOENT: 'does not exist; check the path',
   ENOTDIR: 'does not exist; a part of its path is not a folder',
   EACCES: 'may not be read by this user; check owner and permissions',
   EPERM: 'may not be read by this user; check owner and permissions',
@@ -64,8 +64,9 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /** A file that cannot be read is the operator's to mend, whatever the reason; anything else is a fault of ours. */
-function problemOf(error: unknown): string {
+function faultOf(error: unknown): FileContent {
   const code: unknown = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (typeof code !== 'string' || !/^E[A-Z0-9]{1,20}$/.test(code)) throw error;
-  return PROBLEMS[code] ?? `cannot be read (${code})`;
+  const problem = PROBLEMS[code] ?? `cannot be read (${code})`;
+  return { kind: 'fault', problem, ...(code === 'ENOENT' ? { isMissing: true } : {}) };
 }

@@ -2,6 +2,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isScalar,
   isSeq,
   LineCounter,
@@ -9,7 +10,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
-import { childPath, type Fault, MAX_FAULTS_FOUND, WHOLE_FILE } from './fault.js';
+import { childPath, type Fault, MAX_FAULTS_FOUND, type Place, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -26,8 +27,8 @@ export interface YamlContent {
   readonly tree: Tree;
   /** Paths of values that are one placeholder and nothing else: text that may stand for a number or a flag. */
   readonly placeholders: ReadonlySet<string>;
-  /** Every path of the file, with its place in the order of the file. */
-  readonly places: ReadonlyMap<string, number>;
+  /** Every path of the file, with its place in it. */
+  readonly places: ReadonlyMap<string, Place>;
   readonly faults: readonly Fault[];
   /** Values that need a variable which is not set; each is among the faults, too. */
   readonly unset: readonly UnsetVariable[];
@@ -51,7 +52,7 @@ export function readYaml(text: string, environment: Environment): YamlContent {
   const syntax = syntaxFaults(document, lines);
   if (syntax.length > 0) return nothing(syntax);
   if (!isMap(document.contents)) return refused('must be a YAML mapping with the settings at its top level');
-  const reader = new TreeReader(document, environment);
+  const reader = new TreeReader(document, environment, lines);
   const tree = reader.read(document.contents, '', 0);
   return { tree, placeholders: reader.placeholders, places: reader.places, faults: reader.faults, unset: reader.unset };
 }
@@ -106,29 +107,31 @@ class TreeReader {
   readonly faults: Fault[] = [];
   readonly unset: UnsetVariable[] = [];
   readonly placeholders = new Set<string>();
-  readonly places = new Map<string, number>();
+  readonly places = new Map<string, Place>();
   readonly #document: Document;
   readonly #environment: Environment;
+  readonly #lines: LineCounter;
   readonly #open = new Set<Node>();
   #values = 0;
   #aliases = 0;
   #characters = 0;
 
-  constructor(document: Document, environment: Environment) {
+  constructor(document: Document, environment: Environment, lines: LineCounter) {
     this.#document = document;
     this.#environment = environment;
+    this.#lines = lines;
   }
 
   read(node: unknown, path: string, depth: number): Tree {
     this.#values += 1;
-    this.places.set(path, this.#values);
     if (this.#values > MAX_VALUES) return this.#fault(WHOLE_FILE, 'holds more values than a configuration can');
     if (depth > MAX_DEPTH) return this.#fault(path, 'is nested too deeply');
     if (isAlias(node)) return this.#readAlias(node, path, depth);
     if (isMap(node)) return this.#inside(node, path, () => this.#readMap(node, path, depth));
     if (isSeq(node)) {
-      const readItem = (item: unknown, index: number): Tree => this.read(item, childPath(path, index), depth + 1);
-      return this.#inside(node, path, () => node.items.map(readItem));
+      return this.#inside(node, path, () =>
+        node.items.map((item, index) => this.read(item, this.#placed(childPath(path, index), item), depth + 1)),
+      );
     }
     return this.#readScalar(isScalar(node) ? node.value : undefined, path);
   }
@@ -155,14 +158,14 @@ class TreeReader {
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== 'string' || !isNameLike(name)) {
-        this.#fault(childPath(path, '(key)'), 'is not the name of a setting');
+        this.#fault(this.#placed(childPath(path, '(key)'), key), 'is not the name of a setting');
       } else if (seen.has(name)) {
         this.#fault(childPath(path, name), 'is given more than once; keep one');
       } else if (name in Object.prototype) {
-        this.#fault(childPath(path, name), 'is not a setting');
+        this.#fault(this.#placed(childPath(path, name), key), 'is not a setting');
       } else {
         seen.add(name);
-        tree[name] = this.read(value, childPath(path, name), depth + 1);
+        tree[name] = this.read(value, this.#placed(childPath(path, name), key), depth + 1);
       }
     }
     return tree;
@@ -177,13 +180,23 @@ class TreeReader {
 
   #readText(value: string, path: string): Tree {
     const result = interpolate(value, this.#environment);
-    if (result.kind === 'unset') this.unset.push({ path, problem: result.problem, variable: result.variable });
+    if (result.kind === 'unset') {
+      this.unset.push(...result.variables.map((variable) => ({ path, problem: result.problem, variable })));
+    }
     if (result.kind !== 'text') return this.#fault(path, result.problem);
     this.#characters += result.text.length;
     if (result.text.length > MAX_TEXT_LENGTH) return this.#fault(path, `is longer than ${MAX_TEXT_LENGTH} characters`);
     if (this.#characters > MAX_TEXT_IN_ALL) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
     if (result.wholePlaceholder) this.placeholders.add(path);
     return result.text;
+  }
+
+  /** Notes where a path stands: at its name, or at the start of the item. @returns the path */
+  #placed(path: string, node: unknown): string {
+    const offset = isNode(node) ? node.range?.[0] : undefined;
+    const line = offset === undefined ? undefined : this.#lines.linePos(offset).line;
+    this.places.set(path, { order: this.places.size, line });
+    return path;
   }
 
   #fault(path: string, problem: string): undefined {

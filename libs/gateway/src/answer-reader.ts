@@ -49,6 +49,9 @@ export function readText(answer: GatewayAnswer): string {
   return text;
 }
 
+/** Whether what came is a page, whoever sent it. */
+export const isHtmlPage = (answer: GatewayAnswer): boolean => readBody(answer).instead === 'html_page';
+
 const isSuccess = (httpStatus: number): boolean => httpStatus >= 200 && httpStatus < 300;
 
 function failureOf(answer: GatewayAnswer, { fields, lack, instead }: BodyReading): GatewayFailure {

@@ -1,4 +1,5 @@
 import { sealJwe } from '#libs/jwe';
+import { createSessionAddress } from '#libs/session';
 import type { GatewayRequest } from './http-exchange.js';
 import type { MerchantGateway } from './merchant-gateway.js';
 
@@ -20,9 +21,11 @@ export async function createSessionRequest(
   gateway: MerchantGateway,
 ): Promise<GatewayRequest & { readonly body: string }> {
   const { requestData, serviceCode } = gateway;
+  const { origin, pathname: path } = createSessionAddress(gateway);
   const attached = requestData.attach === 'none' ? {} : { [requestData.name]: await sealRequestData(gateway) };
   return {
-    ...target(gateway.baseUrl, '/api-gateway/authorize_virtual_device'),
+    origin,
+    path,
     headers: {
       ...(requestData.attach === 'header' ? attached : {}),
       ...COMMON_HEADERS,

@@ -152,6 +152,11 @@ describe('asking plainly', () => {
     expect(seen[0]).not.toMatch(/c0ffee00|content-type|x-api_version/);
   });
 
+  it('knows a page for people', async () => {
+    const page = await ask((_request, response) => void response.setHeader('content-type', 'text/html').end('<html>'));
+    expect(page.isHtml).toBe(true);
+  });
+
   it('compares the clocks', async () => {
     const ahead = await ask((_request, response) => {
       response.setHeader('date', 'Thu, 01 Jan 2026 00:01:00 GMT').end();
@@ -161,6 +166,6 @@ describe('asking plainly', () => {
       response.sendDate = false;
       response.end();
     });
-    expect(silent).toEqual({ httpStatus: 200 });
+    expect(silent).toEqual({ httpStatus: 200, isHtml: false });
   });
 });

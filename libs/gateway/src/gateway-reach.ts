@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
 import { type Clock, Deadline, instantFromEpochMs, type Instant } from '#libs/clock';
 import { type ClockSkew, GatewayFailure, measureSkew } from '#libs/session';
-import { dateOf } from './answer-reader.js';
+import { dateOf, isHtmlPage } from './answer-reader.js';
 import { COMMON_HEADERS, target } from './create-session-request.js';
 import { type EntryPoint, entryPointOf, peerOf } from './entry-point.js';
 import { callGateway, type CallTools } from './gateway-call.js';
@@ -64,28 +64,32 @@ export async function shakeHands(gateway: GatewayPlace, bounds: Bounds): Promise
 
 export interface PlainAnswer {
   readonly httpStatus: number;
+  /** A page for people, as a firewall, a proxy or a web site answers. */
+  readonly isHtml: boolean;
   /** Absent when the answer had no usable `Date`. */
   readonly skew?: ClockSkew;
 }
 
 /**
- * Asks the gateway for its base path, which creates nothing: any answer shows that HTTP comes through.
+ * Asks the gateway by a GET without a body, which creates nothing: any answer shows that HTTP comes through.
+ * @param call with the address to ask; the base path when it is absent
  * @throws GatewayFailure
  */
 export async function askPlainly(
   tools: CallTools,
-  { gateway, signal }: { readonly gateway: GatewayPlace; readonly signal: AbortSignal },
+  call: { readonly gateway: GatewayPlace; readonly signal: AbortSignal; readonly address?: URL },
 ): Promise<PlainAnswer> {
+  const { gateway, signal, address } = call;
   const { accept, 'accept-encoding': encoding, 'user-agent': agent } = COMMON_HEADERS;
   const request = {
     method: 'GET',
-    ...target(gateway.baseUrl, '/'),
+    ...(address === undefined ? target(gateway.baseUrl, '/') : { origin: address.origin, path: address.pathname }),
     headers: { accept, 'accept-encoding': encoding, 'user-agent': agent },
   } as const;
   const answer = await callGateway(tools, { gateway, request, signal });
   const gatewayDate = dateOf(answer);
   const skew = gatewayDate === undefined ? undefined : measureSkew({ ...answer, gatewayDate });
-  return { httpStatus: answer.httpStatus, ...(skew === undefined ? {} : { skew }) };
+  return { httpStatus: answer.httpStatus, isHtml: isHtmlPage(answer), ...(skew === undefined ? {} : { skew }) };
 }
 
 interface Opening<Seen> {

@@ -182,6 +182,15 @@ describe('somebody else', () => {
     expect(deaths.isForeign).toBe(false);
   });
 
+  it('is not told of again with the next session, once it has ended', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    deaths.deaths.note('shop', 4);
+    await deaths.clock.advance(EARLY_MS + 2 * PAUSE_MS);
+    deaths.deaths.review();
+    deaths.holding(6, deaths.next());
+    expect([deaths.isForeign, deaths.told]).toEqual([false, [true, false]]);
+  });
+
   it('is told of once, with the session that it is about', () => {
     const deaths = new Deaths().holding(4, 2);
     deaths.deaths.note('shop', 4);

@@ -98,6 +98,8 @@ export class EarlyDeaths {
     const deaths = this.#deathsUpTo(session) ?? 0;
     if (this.areForeign(merchant)) return deaths;
     if (isDoubtful) return undefined;
+    // The duel is over: the next session would bring it back without a new death.
+    if (deaths >= DEATHS_OF_A_DUEL) return 0;
     if (session === undefined || this.#isCondemned(session)) return deaths;
     return held.ageMs(merchant) < earlyUntilMs(session) ? deaths : 0;
   }

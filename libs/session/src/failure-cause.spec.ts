@@ -1,4 +1,4 @@
-import { causeOf } from './failure-cause.js';
+import { causeOf, seemsMisaddressed } from './failure-cause.js';
 import { checkedTrace, type FailureTrace } from './failure-trace.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -89,6 +89,24 @@ const table: Record<string, [Failed, runbook: string]> = {
     { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 503 } },
     'renewals-failing',
   ],
+  'no create call is taken at the address asked: gateway.baseUrl is probably wrong, or the service is away for now (HTTP 404, b_service_unavailable)':
+    [{ kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 404 } }, 'renewals-failing'],
+  'no create call is taken at the address asked: gateway.baseUrl is probably wrong (HTTP 405)': [
+    { kind: 'transient', trace: { httpStatus: 405 } },
+    'renewals-failing',
+  ],
+  'no create call is taken at the address asked: gateway.baseUrl is probably wrong (HTTP 404, a page of HTML)': [
+    { kind: 'transient', msgCode: 'html_page', trace: { httpStatus: 404 } },
+    'renewals-failing',
+  ],
+  'the address asked leads elsewhere, where no call follows: gateway.baseUrl is probably wrong (HTTP 301)': [
+    { kind: 'invalid_response', trace: { httpStatus: 301 } },
+    'renewals-failing',
+  ],
+  'the bank reports a fault of its own: b_service_unavailable': [
+    { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 503 } },
+    'renewals-failing',
+  ],
   "the bank's answer is empty": [{ kind: 'transient', msgCode: 'empty_answer' }, 'renewals-failing'],
   "the bank's answer is not a session (HTTP 200)": [
     { kind: 'invalid_response', trace: { httpStatus: 200 } },
@@ -99,6 +117,16 @@ const table: Record<string, [Failed, runbook: string]> = {
 describe('the cause of a failed call', () => {
   it.each(Object.entries(table))('is told as: %s', (text, [failure, runbook]) => {
     expect(causeOf(failure)).toEqual({ text, runbook });
+    expect(seemsMisaddressed(failure)).toBe(text.includes('baseUrl is probably wrong'));
+  });
+
+  it.each([
+    { kind: 'transient', msgCode: 'b_server_is_overloaded', trace: { httpStatus: 404 } },
+    { kind: 'refused', msgCode: 'b_merchant_not_found', trace: { httpStatus: 404 } },
+    { kind: 'refused', trace: { httpStatus: 403 } },
+  ] as const)('is not the address where the operation itself has answered: %j', (failure) => {
+    expect(seemsMisaddressed(failure)).toBe(false);
+    expect(causeOf(failure).text).not.toContain('baseUrl');
   });
 
   it.each(sharedFailureKinds)('is told by its kind when nothing else is known: %s', (kind) => {

@@ -60,6 +60,30 @@ const sealed: Teller = ({ thumbprint }) =>
     ? undefined
     : `the answer is sealed to another key than ours (thumbprint ${thumbprint}), or damaged`;
 
+/** What stands in for a path that is not there, or for a method that it does not take. */
+const ABSENT = new Set([404, 405]);
+const REDIRECT = new Set([301, 302, 303, 307, 308]);
+/** What under such a status says no more than the status: with any other code the operation itself has answered. */
+const absentBody: Readonly<Record<string, string>> = {
+  b_service_unavailable: ', b_service_unavailable',
+  html_page: ', a page of HTML',
+  empty_answer: '',
+};
+
+const misaddressed: Teller = ({ kind, code, httpStatus }) => {
+  if (httpStatus === undefined) return undefined;
+  const isAbsent = kind === 'transient' && ABSENT.has(httpStatus);
+  const marks = code === undefined ? '' : isAbsent ? absentBody[code] : undefined;
+  if (isAbsent && marks !== undefined) {
+    // Observed as the answer of a service that is away for a while, too, and classified as that.
+    const orAway = code === 'b_service_unavailable' ? ', or the service is away for now' : '';
+    return `no create call is taken at the address asked: gateway.baseUrl is probably wrong${orAway} (HTTP ${httpStatus}${marks})`;
+  }
+  return kind === 'invalid_response' && code === undefined && REDIRECT.has(httpStatus)
+    ? `the address asked leads elsewhere, where no call follows: gateway.baseUrl is probably wrong (HTTP ${httpStatus})`
+    : undefined;
+};
+
 const instead: Teller = (known) => {
   if (known.code === 'empty_answer') return `the bank's answer is empty${withStatus(known)}`;
   if (known.code !== 'html_page') return undefined;
@@ -85,24 +109,29 @@ const byStatus: Teller = (known) =>
 /** Nothing of it is about the bank, whatever its answer was like. */
 const ownKey: Teller = ({ kind }) => (kind === 'key_unavailable' ? saidBy[kind] : undefined);
 
-const tellers: readonly Teller[] = [ownKey, network, sealed, instead, said, byStatus];
+const tellers: readonly Teller[] = [ownKey, network, sealed, misaddressed, instead, said, byStatus];
 
 /**
  * What ended a call, in the words that the status page, `GET /v1/merchants`, the answer to a wished renewal and `doctor` share.
  * It is made of constant text and of what passed the rules of `FailureTrace` and of the gateway's codes, and of nothing else.
  */
-export function causeOf({ kind, msgCode, trace = {} }: Failed): Cause {
-  // An abort of our own is recorded as what it is to everyone else.
-  const known = {
-    ...trace,
-    kind: kind === 'aborted' ? 'timeout' : kind,
-    code: msgCode,
-    where: whereOf(trace),
-  } as const;
+export function causeOf(failed: Failed): Cause {
+  const { trace = {} } = failed;
+  const known = knownOf(failed);
   const reason = unavailableReasons[known.kind];
   const text = tellers.reduce<string | undefined>((told, teller) => told ?? teller(known), undefined);
   const needsBank = trace.thumbprint !== undefined || isCertificate(known);
   return { text: text ?? clause(reason.page), runbook: needsBank ? 'access-refused' : reason.runbook };
+}
+
+/** Whether the answer is one of an address that is not that of the create call, as `causeOf` says then. */
+export function seemsMisaddressed(failed: Failed): boolean {
+  return misaddressed(knownOf(failed)) !== undefined;
+}
+
+function knownOf({ kind, msgCode, trace = {} }: Failed): Known {
+  // An abort of our own is recorded as what it is to everyone else.
+  return { ...trace, kind: kind === 'aborted' ? 'timeout' : kind, code: msgCode, where: whereOf(trace) };
 }
 
 function whereOf({ peer = 'the gateway', viaProxy }: FailureTrace): string {

@@ -1,15 +1,10 @@
 export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from './clock-skew.js';
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
+export { createSessionAddress } from './create-session-address.js';
 export { FailureBoard } from './failure-board.js';
-export { type Cause, causeOf, checkedTrace } from './failure-cause.js';
-export {
-  GatewayFailure,
-  type GatewayFailureFacts,
-  type GatewayFailureKind,
-  type NoAnswerReason,
-  gatewayFailureKinds,
-  sharedFailureKinds,
-} from './gateway-failure.js';
+export { type Cause, causeOf, checkedTrace, seemsMisaddressed } from './failure-cause.js';
+export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
+export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';

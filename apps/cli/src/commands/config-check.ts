@@ -5,8 +5,9 @@ import {
   loadAnyConfiguration,
   writtenAddress,
 } from '#libs/configuration';
+import { createSessionAddress } from '#libs/session';
 import { exitCodes } from '../exit-codes.js';
-import type { Report } from '../report.js';
+import { placeOf, type Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
 interface ConfigCheckOptions {
@@ -20,10 +21,13 @@ type PartlyChecked = Awaited<ReturnType<typeof checkConfiguration>>;
 type Summary = Pick<Report, 'lines' | 'json'>;
 
 const MAX_NAMES = 10;
+/** Never a default in the file: what is left to the environment is a secret more often than not. */
+const UNSET_ADVICE =
+  'set the variables as they are where it runs; on a machine without secrets, --structure checks all but these';
 
 /**
  * Reads the configuration of a broker or of an egress, and every file that it names, with their own reader. Where
- * variables are not set, the rest is looked at, and the report is incomplete.
+ * variables are not set, the rest is looked at, and the report is incomplete (ADR 36).
  * @throws ConfigurationError with every fault, each with its path in the file
  */
 export async function configCheck(options: ConfigCheckOptions, { environment }: CommandContext): Promise<Report> {
@@ -44,13 +48,14 @@ function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unre
   return {
     lines: [
       `${file} is right in its structure; not looked at:`,
-      ...unset.map(({ path, variable }) => `  ${path}: the environment variable ${variable} is not set`),
+      ...unset.map((value) => `  ${placeOf(value)}: the environment variable ${value.variable} is not set`),
       ...unread.map(({ path, content }) => `  ${path}: ${content === 'secret' ? 'a secret file' : 'a file'}, not read`),
+      ...(structure === true ? [] : [UNSET_ADVICE]),
     ],
     json: {
       file,
       kind,
-      unset: unset.map(({ path, variable }) => ({ path, variable })),
+      unset: unset.map(({ path, line, variable }) => ({ path, line, variable })),
       unread: unread.map(({ path, content }) => ({ path, content })),
     },
     exitCode: structure ? exitCodes.ok : exitCodes.incomplete,
@@ -59,14 +64,24 @@ function partReport({ file, structure }: ConfigCheckOptions, { kind, unset, unre
 
 function summaryOfBroker({ http, management, store, merchants }: BrokerConfiguration): Summary {
   const ids = merchants.map(({ id }) => id);
+  const byAddress = new Map<string, string[]>();
+  for (const { id, gateway } of merchants) {
+    const { href } = createSessionAddress(gateway);
+    byAddress.set(href, [...(byAddress.get(href) ?? []), id]);
+  }
+  const addresses = [...byAddress].slice(0, MAX_NAMES);
   return {
     lines: [
       `http         ${writtenAddress(http)}`,
       `management   ${writtenAddress(management)}`,
       `store        ${store.type}`,
       `merchants    ${counted(ids)}`,
+      ...addresses.map(([address, of]) => `creates at   ${address} (${some(of)})`),
     ],
-    json: { http: withoutKeys(http), management, store: store.type, merchants: ids },
+    json: {
+      ...{ http: withoutKeys(http), management, store: store.type, merchants: ids },
+      createsAt: Object.fromEntries(merchants.map(({ id, gateway }) => [id, createSessionAddress(gateway)])),
+    },
   };
 }
 
@@ -93,7 +108,11 @@ function summaryOfEgress({ listen, management, broker, gateway, clients, routes 
 }
 
 function counted(names: readonly string[]): string {
-  return `${names.length} (${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''})`;
+  return `${names.length} (${some(names)})`;
+}
+
+function some(names: readonly string[]): string {
+  return `${names.slice(0, MAX_NAMES).join(', ')}${names.length > MAX_NAMES ? ', …' : ''}`;
 }
 
 /** Whether there is TLS, and nothing of what its files hold: one of them is a private key. */

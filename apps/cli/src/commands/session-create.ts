@@ -2,8 +2,10 @@ import { toRfc3339 } from '#libs/clock';
 import { loadConfiguration, type MerchantConfiguration } from '#libs/configuration';
 import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '#libs/gateway';
 import { thumbprintOf } from '#libs/jwe';
-import type { IssuedSession } from '#libs/session';
+import { GatewayFailure, type IssuedSession } from '#libs/session';
 import { chosenMerchant, demandConsent, MAY_END_ANOTHER } from '../chosen-merchant.js';
+import { exitCodeOf } from '../exit-codes.js';
+import { addressRemedy, describeFailure } from '../gateway-words.js';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
@@ -16,15 +18,32 @@ interface SessionCreateOptions {
 }
 
 /**
- * Makes exactly one create-session call, as the broker would, and keeps nothing of it.
+ * Makes exactly one create-session call, as the broker would, and keeps nothing of it. How the call failed is in the report.
  * @throws ConfigurationError, BrokerError `merchant_not_found` or `invalid_request` before any call is made
- * @throws GatewayFailure when the call fails
  */
 export async function sessionCreate(options: SessionCreateOptions, context: CommandContext): Promise<Report> {
   const { merchants } = await loadConfiguration(options.config, context.environment);
   const merchant = chosenMerchant(merchants, options.merchant);
   demandConsent(merchant, options.yes === true);
-  return describe(merchant.id, await createOnce(merchant, context), options.showSecrets === true);
+  try {
+    return describe(merchant.id, await createOnce(merchant, context), options.showSecrets === true);
+  } catch (error) {
+    if (!(error instanceof GatewayFailure)) throw error;
+    return failed(error, merchant);
+  }
+}
+
+/** With the bank's own code and request id, which its support asks for. */
+function failed(failure: GatewayFailure, { id: merchant, gateway }: MerchantConfiguration): Report {
+  const { code, shownCode: msgCode, httpStatus, requestId } = failure;
+  const remedy = addressRemedy(failure, gateway);
+  const message = `${describeFailure(failure)}${remedy === undefined ? '' : `; ${remedy}`}`;
+  return {
+    lines: [],
+    error: message,
+    json: { merchant, error: { code, message, msgCode, httpStatus, requestId } },
+    exitCode: exitCodeOf(failure),
+  };
 }
 
 async function createOnce(merchant: MerchantConfiguration, { clock, signal }: CommandContext): Promise<IssuedSession> {

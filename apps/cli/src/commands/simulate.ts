@@ -6,9 +6,10 @@ import {
   parseDurationMs,
   SystemClock,
 } from '#libs/clock';
-import { readConfiguration } from '#libs/configuration';
+import { type BrokerConfiguration, readConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { CreateCallWindow } from '#libs/session';
+import { chosenMerchant } from '../chosen-merchant.js';
 import type { Report } from '../report.js';
 import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
 import type { GatewayBehaviour } from '../simulate/played-gateway.js';
@@ -25,7 +26,7 @@ export interface SimulateOptions {
   readonly outage: string;
   readonly for: string;
   readonly from?: string;
-  readonly replicas: string;
+  readonly replicas?: string;
   readonly seed: string;
 }
 
@@ -36,8 +37,12 @@ const DAY_MS = 86_400_000;
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
 const MIN_LIFETIME_MS = 10_000;
+/** What production runs, where the store lets replicas work together. */
+const REPLICAS_THAT_SHARE = '3';
 
-type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> & Omit<GatewayBehaviour, 'lifetimeMs'>;
+type StoreType = BrokerConfiguration['store']['type'];
+type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> &
+  Omit<GatewayBehaviour, 'lifetimeMs'> & { readonly store: StoreType };
 
 /**
  * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as
@@ -45,11 +50,10 @@ type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> & Omit<
  * @throws ConfigurationError, BrokerError `invalid_request` or `merchant_not_found`
  */
 export async function simulateSchedule(options: SimulateOptions, { environment }: CommandContext): Promise<Report> {
-  const { merchants } = await readConfiguration(options.config, environment);
-  const chosen = merchants.filter(({ id }) => options.merchant === undefined || id === options.merchant);
-  if (chosen.length === 0) throw new BrokerError('merchant_not_found', { detail: 'see the ids in the configuration' });
+  const { merchants, store } = await readConfiguration(options.config, environment);
+  const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
   if (chosen.length > MAX_MERCHANTS) throw refusal(`name one of the ${chosen.length} merchants with --merchant`);
-  const plan = planOf(options);
+  const plan = planOf(options, store.type);
   const played = [];
   for (const { id, session: settings } of chosen) {
     const lifetimeMs = lifetimeOf(options, settings.fallbackLifetimeMs, plan.durationMs);
@@ -63,20 +67,22 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   return {
     lines: [headlineOf(plan), ...played.flatMap(linesOf)],
     json: { ...plan, merchants: played },
-    warnings: played.flatMap(warningsOf),
+    warnings: [...storeWarningsOf(plan), ...played.flatMap(warningsOf)],
   };
 }
 
-function planOf(options: SimulateOptions): Plan {
+function planOf(options: SimulateOptions, store: StoreType): Plan {
   const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
   if (share === undefined || Number(share) > 100) throw refusal('--failures is a percentage, such as 5%');
+  const replicas = options.replicas ?? (store === 'memory' ? '1' : REPLICAS_THAT_SHARE);
   return {
+    store,
     startsAt: startOf(options.from),
     latencyMs: durationOf(options.latency, '--latency'),
     outageMs: durationOf(options.outage, '--outage'),
     durationMs: Math.max(1, durationOf(options.for, '--for')),
     failureShare: Number(share) / 100,
-    replicas: wholeNumber(options.replicas, { flag: '--replicas', min: 1, max: 20 }),
+    replicas: wholeNumber(replicas, { flag: '--replicas', min: 1, max: 20 }),
     seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
   };
 }
@@ -125,10 +131,12 @@ type Played = ScheduleFigures & {
   readonly days?: readonly RenewalDay[];
 };
 
-function headlineOf({ durationMs, replicas, seed, latencyMs, failureShare, outageMs }: Plan): string {
+function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, ...plan }: Plan): string {
+  const alone = plan.store === 'memory' ? '1 replica (the store is memory, for one alone)' : '1 replica';
+  const replicas = plan.replicas === 1 ? alone : `${plan.replicas} replicas`;
   const outage = outageMs === 0 ? 'no outage' : `one outage of ${formatDuration(outageMs)}`;
   const gateway = `latency ${formatDuration(latencyMs)}, ${failureShare * 100} % failures, ${outage}`;
-  return `simulated    ${formatDuration(durationMs)} of ${replicas} replicas with seed ${seed}; ${gateway}`;
+  return `simulated    ${formatDuration(durationMs)} of ${replicas} with seed ${seed}; ${gateway}`;
 }
 
 function linesOf(played: Played): readonly string[] {
@@ -166,6 +174,13 @@ function nightLinesOf({ quietHours, days = [] }: Played): readonly string[] {
 
 /** Those outside of the quiet hours stand in brackets. */
 const byTime = (left: string, right: string): number => left.replace('(', '').localeCompare(right.replace('(', ''));
+
+function storeWarningsOf({ store, replicas }: Plan): readonly string[] {
+  if (store !== 'memory' || replicas === 1) return [];
+  return [
+    `store.type is memory, which is for one replica alone: the ${replicas} were played as if they shared a Redis`,
+  ];
+}
 
 function warningsOf(played: Played): readonly string[] {
   const { merchant, leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;

@@ -52,7 +52,8 @@ function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus 
   if (typeof answer === 'string') return { place, merchants: [], problem: answer, fault: 'tryLater' };
   const { status: got, body } = answer;
   if (got !== 200 || !Array.isArray(body['merchants'])) {
-    const problem = `HTTP ${got}${typeof body['title'] === 'string' ? `: ${body['title']}` : ', which is not the answer of a broker'}`;
+    const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
+    const problem = `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
   const replica = body['replica'];

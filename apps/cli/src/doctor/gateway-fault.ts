@@ -1,5 +1,6 @@
-import { type Cause, causeOf, GatewayFailure } from '#libs/session';
+import { GatewayFailure } from '#libs/session';
 import { exitClassOf } from '../exit-codes.js';
+import { describeFailure } from '../gateway-words.js';
 import { fault, looked, type Verdict } from './check.js';
 
 /** Where the same remedy does not do for every failure. */
@@ -15,28 +16,4 @@ export async function asFault(look: () => Promise<Verdict>, remedy: string | Rem
     const advice = typeof remedy === 'string' ? remedy : remedy(error);
     return looked([fault(exitClassOf(error), describeFailure(error), advice)]);
   }
-}
-
-/** What happened, in the words of the status page, with the ids by which the bank can find the call. */
-export function describeFailure(failure: GatewayFailure): string {
-  const { detail, httpStatus, requestId } = failure;
-  const marks = [
-    ...(httpStatus === undefined ? [] : [`HTTP ${httpStatus}`]),
-    ...(requestId === undefined ? [] : [`request ${requestId}`]),
-  ];
-  const what = detail === undefined || isTold(failure) ? '' : `; ${detail}`;
-  return `${causeOfFailure(failure).text}${what}${marks.length === 0 ? '' : ` [${marks.join(', ')}]`}`;
-}
-
-export function causeOfFailure({ kind, shownCode, trace }: GatewayFailure): Cause {
-  return causeOf({
-    kind,
-    ...(shownCode === undefined ? {} : { msgCode: shownCode }),
-    ...(trace === undefined ? {} : { trace }),
-  });
-}
-
-/** Whether the cause by itself says all that is known. */
-function isTold({ msgCode, trace }: GatewayFailure): boolean {
-  return msgCode !== undefined || trace?.mark !== undefined || trace?.thumbprint !== undefined;
 }

@@ -1,12 +1,19 @@
 import type { Clock } from '#libs/clock';
 import type { MerchantConfiguration } from '#libs/configuration';
-import { askPlainly, type EntryPoint, entryPointOf, type GatewayConnections, type GatewayPlace } from '#libs/gateway';
-import type { PlainAnswer } from '#libs/gateway';
+import { askPlainly, entryPointOf } from '#libs/gateway';
+import type { EntryPoint, GatewayConnections, GatewayPlace, PlainAnswer } from '#libs/gateway';
+import { createSessionAddress } from '#libs/session';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
 
 export interface VisitTools {
   readonly clock: Clock;
   readonly connections: GatewayConnections;
+}
+
+interface Purpose {
+  readonly subject: string;
+  /** Whether sessions are created there. */
+  readonly creates: boolean;
 }
 
 /** One look at a gateway, on behalf of all that reach it in the same way. */
@@ -16,10 +23,13 @@ export class GatewayVisit {
   /** Names it in the report: where connections go, and for whom when several differ only in their settings. */
   readonly subject: string;
   readonly tools: VisitTools;
+  /** Where create calls would go; undefined for one who makes none, such as the egress. */
+  readonly createAddress: URL | undefined;
   #answer: Promise<PlainAnswer> | undefined;
 
-  constructor(gateway: GatewayPlace, subject: string, tools: VisitTools) {
+  constructor(gateway: GatewayPlace, { subject, creates }: Purpose, tools: VisitTools) {
     this.gateway = gateway;
+    this.createAddress = creates ? createSessionAddress(gateway) : undefined;
     this.entry = entryPointOf(gateway);
     this.subject = subject;
     this.tools = tools;
@@ -27,7 +37,8 @@ export class GatewayVisit {
 
   /** Asked once; the signal of the first who asks counts. @throws GatewayFailure */
   answer(signal: AbortSignal): Promise<PlainAnswer> {
-    this.#answer ??= askPlainly(this.tools, { gateway: this.gateway, signal });
+    const address = this.createAddress;
+    this.#answer ??= askPlainly(this.tools, { gateway: this.gateway, signal, ...(address && { address }) });
     return this.#answer;
   }
 }
@@ -44,6 +55,7 @@ export function visitsOf(merchants: readonly MerchantConfiguration[], tools: Vis
   return [...ways.values()].map((gateway) => {
     const { host } = gateway.baseUrl;
     const isAlone = hosts.indexOf(host) === hosts.lastIndexOf(host);
-    return new GatewayVisit(gateway, isAlone ? host : `${host} (as for ${gateway.merchant})`, tools);
+    const subject = isAlone ? host : `${host} (as for ${gateway.merchant})`;
+    return new GatewayVisit(gateway, { subject, creates: true }, tools);
   });
 }

@@ -19,6 +19,12 @@ export function gatewayRoutes(app: FastifyInstance, stage: Stage, operations: re
         stage.refuseUnread(operation, exchangeOf(request, reply), unreadRefusal(error));
       },
     });
+    // Whoever looks whether the address is right, without creating anything, can see that it is.
+    app.get(operation.path, (request, reply) => {
+      reply.hijack();
+      reply.raw.setHeader('allow', 'POST');
+      stage.refuse(exchangeOf(request, reply), new GatewayRefusal('b_invalid_request', { status: 405 }));
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ConfigurationError, NamedFile, Warning } from '#libs/configuration';
-import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
-import type { LoadedConfiguration, LoadedEgress } from '../loaded-configuration.js';
+import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from '../check.js';
+import { placeOf } from '../../report.js';
+import type { Loaded, LoadedConfiguration, LoadedEgress } from '../loaded-configuration.js';
 
 /** The file as the broker reads it, with every file that it names. */
 export function configurationCheck(loaded: LoadedConfiguration): Check {
@@ -12,19 +13,22 @@ export function egressConfigurationCheck(loaded: LoadedEgress): Check {
   return checkOf(loaded, ({ clients, routes }) => `clients: ${clients.length}, routes: ${routes.length}`);
 }
 
-type Loaded<Configuration> =
-  | { readonly kind: 'usable'; readonly configuration: Configuration }
-  | { readonly kind: 'faulty'; readonly error: ConfigurationError };
-
 function checkOf<Configuration extends Noted>(
   loaded: Loaded<Configuration>,
   describe: (configuration: Configuration) => string,
 ): Check {
-  const findings =
-    loaded.kind === 'usable'
-      ? (): Finding[] => [fact(describe(loaded.configuration)), ...warningsOf(loaded.configuration)]
-      : (): Finding[] => wrong(loaded.error);
-  return { name: 'configuration', limitMs: 5_000, run: () => Promise.resolve(looked(findings())) };
+  const verdict = (): Verdict => {
+    if (loaded.kind === 'incomplete') return { kind: 'not_run', reason: lackOf(loaded.unset) };
+    if (loaded.kind === 'faulty') return looked(wrong(loaded.error));
+    return looked([fact(describe(loaded.configuration)), ...warningsOf(loaded.configuration)]);
+  };
+  return { name: 'configuration', limitMs: 5_000, run: () => Promise.resolve(verdict()) };
+}
+
+/** Exit code 6, as of `config check`: the file is not known to be wrong (ADR 36). */
+function lackOf(unset: Extract<Loaded<unknown>, { readonly kind: 'incomplete' }>['unset']): string {
+  const lacking = some(unset.map((value) => `${value.variable} for ${placeOf(value)}`));
+  return `environment variables are not set: ${lacking}; run the doctor in the environment of the process that it checks`;
 }
 
 interface Noted {
@@ -41,7 +45,7 @@ function warningsOf({ files, warnings }: Noted): Finding[] {
 const asWarning = ({ path, problem }: Warning): Finding => warning(`${path} ${problem}`, 'see docs/configuration.md');
 
 function wrong(error: ConfigurationError): Finding[] {
-  return error.faults.map(({ path, problem }) =>
-    fault('invalidInput', `${path} ${problem}`, 'see docs/configuration.md'),
+  return error.faults.map((each) =>
+    fault('invalidInput', `${placeOf(each)} ${each.problem}`, 'see docs/configuration.md'),
   );
 }

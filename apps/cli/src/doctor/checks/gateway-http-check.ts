@@ -1,11 +1,16 @@
-import { type Check, fact, looked } from '../check.js';
+import type { PlainAnswer } from '#libs/gateway';
+import { type Check, fact, type Finding, looked, warning } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
 
-/** Whether HTTP comes through, by a GET that creates nothing: whatever the status, an answer is an answer. */
+/**
+ * Whether HTTP comes through, by a GET that creates nothing: whatever the status, an answer is an answer. Of the address of
+ * create calls it can also be a sign that the address is wrong; what the gateway makes of a GET is stated nowhere, so it is
+ * never more than a sign.
+ */
 export function gatewayHttpCheck(visit: GatewayVisit): Check {
-  const { subject, gateway, tools } = visit;
+  const { subject, gateway, tools, createAddress } = visit;
   return {
     name: 'gateway.http',
     subject,
@@ -14,9 +19,23 @@ export function gatewayHttpCheck(visit: GatewayVisit): Check {
     run: (signal) =>
       asFault(async () => {
         const askedAtMs = tools.clock.monotonicMs();
-        const { httpStatus } = await visit.answer(signal);
+        const answer = await visit.answer(signal);
+        const { httpStatus } = answer;
         const tookMs = Math.round(tools.clock.monotonicMs() - askedAtMs);
-        return looked([fact(`GET of baseUrl is answered ${httpStatus} after ${tookMs} ms`)], { httpStatus, tookMs });
+        const asked = createAddress === undefined ? 'baseUrl' : 'this address';
+        const told = fact(`GET of ${asked} is answered ${httpStatus} after ${tookMs} ms`);
+        if (createAddress === undefined) return looked([told], { httpStatus, tookMs });
+        const where = fact(`creates sessions at ${createAddress.href}`);
+        const facts = { createsAt: createAddress.href, httpStatus, tookMs };
+        return looked([where, told, ...doubts(answer, createAddress)], facts);
       }, 'see whether baseUrl, and the proxy if there is one, lead to the gateway'),
   };
+}
+
+function doubts({ httpStatus, isHtml }: PlainAnswer, { href }: URL): readonly Finding[] {
+  const remedy = `compare ${href} with what the bank has told; --create-session shows whether sessions are created there`;
+  if (httpStatus === 404) return [warning('404 is the answer of an address that is not there', remedy)];
+  const isElsewhere = httpStatus >= 300 && httpStatus < 400;
+  if (isElsewhere) return [warning('the address leads elsewhere, where no call follows', remedy)];
+  return isHtml ? [warning('the answer is a page of HTML, as of a web site or a firewall', remedy)] : [];
 }

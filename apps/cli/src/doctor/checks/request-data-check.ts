@@ -2,9 +2,10 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import { inspectSession, type RequestData } from '#libs/gateway';
 import { GatewayFailure } from '#libs/session';
 import { exitClassOf } from '../../exit-codes.js';
+import { describeFailure } from '../../gateway-words.js';
 import { gatewaySettingsOf } from '../../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from '../check.js';
-import { asFault, describeFailure } from '../gateway-fault.js';
+import { asFault } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
 import { type RecipientCandidate, searchRequestData, type SearchResult } from '../request-data-search.js';
 

@@ -14,17 +14,21 @@ import {
 } from '#libs/session';
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
 import { exitClassOf } from '../../exit-codes.js';
+import { addressRemedy, describeFailure } from '../../gateway-words.js';
 import { gatewaySettingsOf } from '../../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, notApplicable, type Verdict, warning } from '../check.js';
-import { asFault, describeFailure } from '../gateway-fault.js';
+import { asFault } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
 
 const REMEDY = 'compare serviceCode, environment and client key with what the bank has registered';
 const PASSING = 'ask again later: this passes by itself, or the bank has to mend it';
 
-/** What passes by itself is no fault of the configuration. */
-const remedyOf = ({ kind }: GatewayFailure): string => (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
+/** What passes by itself is no fault of the configuration, unless it is the address. */
+function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
+  const { kind } = failure;
+  return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
+}
 
 /** One real create call: the form of what comes, the names of its fields, its lifetime, and whether the lead time suffices. */
 export function sessionCreateCheck(merchant: MerchantConfiguration, tools: VisitTools): Check {
@@ -34,10 +38,13 @@ export function sessionCreateCheck(merchant: MerchantConfiguration, tools: Visit
     needs: ['configuration'],
     limitMs: merchant.gateway.timeoutMs + GRACE_MS,
     run: (signal) =>
-      asFault(async () => {
-        const inspection = await inspectSession(tools, { gateway: gatewaySettingsOf(merchant), signal });
-        return describe(inspection, merchant);
-      }, remedyOf),
+      asFault(
+        async () => {
+          const inspection = await inspectSession(tools, { gateway: gatewaySettingsOf(merchant), signal });
+          return describe(inspection, merchant);
+        },
+        (failure) => remedyOf(failure, merchant),
+      ),
   };
 }
 

@@ -55,7 +55,7 @@ function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerV
 }
 
 function gatewayChecks({ tools, echo }: EgressPlan, { gateway }: EgressConfiguration): readonly Check[] {
-  const visit = new GatewayVisit(gateway, gateway.baseUrl.host, tools);
+  const visit = new GatewayVisit(gateway, { subject: gateway.baseUrl.host, creates: false }, tools);
   return [...visitChecks(visit), ...(echo === undefined ? [] : [gatewayAddressCheck(visit, echo)])];
 }
 

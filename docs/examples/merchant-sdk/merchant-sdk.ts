@@ -48,7 +48,7 @@ class Encryption {
 }
 
 /**
- * Stands for your SDK, so that docs/guides/merchant-sdk.md can be tried without it: `npm install jose`, and use yours instead.
+ * Stands for your SDK, so that docs/guides/merchant-sdk.md can be tried without it; use yours instead.
  * A client of the gateway in the shape of those that are published: it authorizes by itself, holds the private key, opens
  * answers with it, repeats a refused body under another session, and wraps errors so that the code is the text `500`.
  */

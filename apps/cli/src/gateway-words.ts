@@ -1,0 +1,39 @@
+import type { GatewayPlace } from '#libs/gateway';
+import { causeOf, createSessionAddress, type GatewayFailure, seemsMisaddressed } from '#libs/session';
+
+/** What happened, in the words of the status page, with the ids by which the bank can find the call. */
+export function describeFailure(failure: GatewayFailure): string {
+  const { detail, httpStatus, requestId } = failure;
+  const cause = causeOf(failedOf(failure)).text;
+  const status = httpStatus === undefined ? '' : `HTTP ${httpStatus}`;
+  const marks = [
+    ...(status === '' || cause.includes(`(${status}`) ? [] : [status]),
+    ...(requestId === undefined ? [] : [`request ${requestId}`]),
+  ];
+  const what = detail === undefined || isTold(failure) ? '' : `; ${detail}`;
+  return `${cause}${what}${marks.length === 0 ? '' : ` [${marks.join(', ')}]`}`;
+}
+
+/** What to do where somebody else than the operation has answered, or may have; undefined for every other failure. */
+export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlace, 'baseUrl'>): string | undefined {
+  if (failure.instead === 'html_page' && failure.kind === 'refused') {
+    return 'ask the bank whether it lets in the address that calls come from: doctor --echo-url shows it';
+  }
+  if (!seemsMisaddressed(failedOf(failure)) && failure.instead === undefined) return undefined;
+  return `compare gateway.baseUrl with what the bank has told: this call went to ${createSessionAddress(gateway).href}`;
+}
+
+function failedOf({ kind, shownCode, trace }: GatewayFailure): Parameters<typeof causeOf>[0] {
+  return {
+    kind,
+    ...(shownCode === undefined ? {} : { msgCode: shownCode }),
+    ...(trace === undefined ? {} : { trace }),
+  };
+}
+
+/** Whether the cause by itself says all that is known. */
+function isTold(failure: GatewayFailure): boolean {
+  const { msgCode, trace } = failure;
+  const isKnown = msgCode !== undefined || trace?.mark !== undefined || trace?.thumbprint !== undefined;
+  return isKnown || failure.instead !== undefined || seemsMisaddressed(failedOf(failure));
+}

@@ -1,0 +1,28 @@
+// sdk-refund.ts
+import { randomUUID } from 'node:crypto';
+import { SessionBroker } from '@session-broker/client';
+import { withSdk } from './brokered-sdk.ts';
+import { MerchantSdk } from './merchant-sdk.ts';
+
+const { BROKER_URL = '', BROKER_TOKEN = '', GATEWAY_URL = '', MERCHANT_ID = '', OPERATION_ID = '' } = process.env;
+
+async function refund(broker: SessionBroker): Promise<void> {
+  const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
+  const clientKey = await fetch(`${BROKER_URL}/v1/merchants/shop/client-key`, { headers });
+  const { jwk: authenticationKey } = (await clientKey.json()) as { jwk: { kty: string } };
+  const newSdk = (): MerchantSdk =>
+    new MerchantSdk({ baseUrl: GATEWAY_URL, merchantId: MERCHANT_ID, authenticationKey });
+
+  // Made once, outside: the same refund is sent again after a dead session, never a second one.
+  const order = {
+    merchantRequestId: randomUUID(),
+    operationId: OPERATION_ID,
+    coinAmount: 100,
+    date: new Date().toISOString().replace('T', ' ').replace('Z', '+00:00'),
+  };
+  const { status, ecomOperationId } = await withSdk(broker, newSdk, (sdk) => sdk.createRefund(order));
+  console.log(`refund ${String(ecomOperationId)} is ${String(status)}`);
+}
+
+const broker = new SessionBroker({ url: BROKER_URL, merchant: 'shop', auth: BROKER_TOKEN });
+void refund(broker).finally(() => broker.close());

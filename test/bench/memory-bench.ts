@@ -1,0 +1,48 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import autocannon from 'autocannon';
+import { BenchBroker } from './bench-broker.js';
+import type { BenchLine } from './bench-line.js';
+
+const MIB = 1_048_576;
+const REST_MS = 5_000;
+const LOAD_S = 15;
+const CONNECTIONS = 64;
+/** By then what the load took is to be given back. */
+const AFTER_MS = 35_000;
+const GOAL_AT_REST_MIB = 90;
+const GOAL_UNDER_LOAD_MIB = 130;
+const SERVER_CPU = 0;
+
+/** What a replica takes of memory with nothing to do, while it answers all the reads that it can, and afterwards. */
+export async function benchMemory(): Promise<readonly BenchLine[]> {
+  const running = await BenchBroker.start({ brokerCpu: SERVER_CPU });
+  const residentMib = (): number => running.broker.residentBytes() / MIB;
+  try {
+    await pause(REST_MS);
+    const atRest = residentMib();
+    const { url, headers } = { url: running.sessionUrl, headers: BenchBroker.headers };
+    const load = autocannon({ url, headers, connections: CONNECTIONS, duration: LOAD_S });
+    const underLoad = await mostWhile(load, residentMib);
+    await pause(AFTER_MS);
+    const line = (name: string, value: number, rest: Partial<BenchLine>): BenchLine => {
+      return { name, value, unit: 'MiB', ratio: value / atRest, baseline: 'at rest', ...rest };
+    };
+    return [
+      line('memory at rest', atRest, { mostValue: GOAL_AT_REST_MIB }),
+      line(`memory, the most within ${LOAD_S} s of full load`, underLoad, { mostValue: GOAL_UNDER_LOAD_MIB }),
+      line(`memory ${AFTER_MS / 1_000} s after it`, residentMib(), { atMost: 1.1 }),
+    ];
+  } finally {
+    await running.stop();
+  }
+}
+
+async function mostWhile(running: PromiseLike<unknown>, value: () => number): Promise<number> {
+  let [most, isOver] = [value(), false];
+  const over = Promise.resolve(running).then(() => (isOver = true));
+  while (!isOver) {
+    await Promise.race([over, pause(200)]);
+    most = Math.max(most, value());
+  }
+  return most;
+}
