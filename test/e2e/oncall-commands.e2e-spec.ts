@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SystemClock } from '#libs/clock';
 import { endedAfterEach, eventually, freePort } from '#libs/testing';
 import { runCli as runInProcess } from '../../apps/cli/src/program.js';
@@ -110,6 +112,21 @@ describe('the commands for the person on call', () => {
     expect(JSON.parse(again.out)).toMatchObject({ ok: true, result: 'just_renewed', generation });
     for (const secret of [authToken, deviceId, TOKENS.oncall]) expect(renewed.out + again.out).not.toContain(secret);
     expect((await cli('status')).code).toBe(0);
+  });
+
+  it('take a token that is piped in, for as many replicas as are asked', async () => {
+    await start();
+    const main = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
+    const args = ['status', '--json', '--token-file', '/dev/stdin', '--url', broker.url, broker.url];
+    const piped = ['-c', 'cat "$BROKER_TOKEN_FILE" | "$@"', 'sh', process.execPath, main, ...args];
+    const asking = spawn('sh', piped, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said = await asking.stdout.setEncoding('utf8').toArray();
+    const shop = expect.objectContaining({ id: 'shop', condition: 'fresh' });
+    const answer = { place: broker.url, replica: hostname(), merchants: [shop] };
+    expect(JSON.parse(said.join(''))).toMatchObject({ ok: true, replicas: [answer, answer] });
   });
 
   it('renew by the next replica where nothing listens at the first', async () => {

@@ -1,5 +1,5 @@
 import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
-import { conditionOf, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import { shownCondition, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { type Cell, tableLines } from '../broker/table.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
@@ -85,7 +85,7 @@ function linesOf(
 
 function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
   const { id, generation, cause, runbook } = merchant;
-  const { word, tone } = conditionOf(merchant);
+  const { word, tone } = shownCondition(merchant);
   return [
     { text: id },
     { text: word, tone },
