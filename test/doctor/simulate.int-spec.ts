@@ -48,6 +48,7 @@ describe('simulate', () => {
   it('plays one replica where the store is memory, and says why', async () => {
     const { text } = await simulate('--for', '1h');
     expect(text).toContain('1h of 1 replica (the store is memory, for one alone)');
+    expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)');
     expect(text).not.toContain('warning');
   });
 
@@ -77,6 +78,12 @@ describe('simulate', () => {
     expect(text).not.toMatch(/raise session\.budget/);
     expect(text).toMatch(/warning: shop: there was no session for/);
     expect(text).toMatch(/create calls +\d+:/);
+  });
+
+  it('says in hours and minutes what takes hours', async () => {
+    const { text } = await simulate('--lifetime', '15m', '--for', '24h');
+    expect(text).toMatch(/without session +\d+h( \d+m)?\n?/);
+    expect(text).toMatch(/used, \d renewals held up/);
   });
 
   it('does not advise a larger budget where it was failures that spent it', async () => {
