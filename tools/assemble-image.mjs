@@ -14,7 +14,7 @@ const programs = ['broker', 'cli', 'egress', 'sandbox'].map((app) => `dist/apps/
 const assets = [
   'package.json',
   ...filesBelow('dist/libs/status-page/src/page', /\.(?:html|css|js|svg)$/),
-  ...filesBelow('dist/docs/runbooks', /\.md$/),
+  ...filesBelow('dist/docs', /\.md$|^runbooks$/),
   ...filesBelow(
     'node_modules/swagger-ui-dist',
     /^(?:swagger-ui\.css|index\.css|swagger-ui-(?:bundle|standalone-preset)\.js|favicon.*)$/,
@@ -89,7 +89,7 @@ for (const file of files) {
 // The name by which people call the command line.
 const launcher = join(out, 'bin', 'session-broker');
 mkdirSync(dirname(launcher));
-writeFileSync(launcher, "#!/usr/bin/env node\nimport '../dist/apps/cli/src/main.js';\n");
+cpSync(join(root, 'bin', 'session-broker'), launcher);
 chmodSync(launcher, EXECUTABLE);
 // The moment of what is built, not of building it: two images of one commit have the same content.
 const epoch = process.env.SOURCE_DATE_EPOCH;

@@ -1,7 +1,7 @@
 // Builds dist/ when it is missing or older than a source file. `npm ci` runs it as `prepare`, so that `npm start`
 // has nothing to compile; a production install without the compiler leaves the shipped dist/ alone.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,12 +9,21 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
 const compiler = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 
-const sources = ['apps', 'libs', join('docs', 'runbooks')].flatMap((folder) =>
+const { projects } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
+const { sourceRoot, compilerOptions } = projects.broker;
+const assets = globSync(compilerOptions.assets.map((path) => join(root, sourceRoot, path)));
+const sources = ['apps', 'libs'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
 );
-const inputs = [...sources, join(root, 'package-lock.json'), join(root, 'tsconfig.json'), join(root, 'nest-cli.json')];
+const inputs = [
+  ...sources,
+  ...assets,
+  join(root, 'package-lock.json'),
+  join(root, 'tsconfig.json'),
+  join(root, 'nest-cli.json'),
+];
 
 function isFresh() {
   if (!existsSync(stamp)) return false;

@@ -27,6 +27,10 @@ function instruction(name: string): string[] {
   return JSON.parse(line ?? '') as string[];
 }
 
+function instructionsOf(name: string): string[] {
+  return [...dockerfile.matchAll(new RegExp(`^${name} (.+)$`, 'gm'))].map(([, value = '']) => value);
+}
+
 function residentBytes({ broker }: { readonly broker: { readonly child: ChildProcess } }): number {
   const status = readFileSync(`/proc/${broker.child.pid}/status`, 'utf8');
   return 1_024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
@@ -80,7 +84,8 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     const [first = '', ...rest] = isRoot
       ? ['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups', '--no-new-privs', ...command]
       : command;
-    const env = { ...imageEnvironment, PATH: '/usr/bin:/bin', ...environment };
+    const path = imageEnvironment['PATH']?.replace('/app/', `${app}/`).replace('${PATH}', `${folder}:/usr/bin:/bin`);
+    const env = { ...imageEnvironment, ...(path === undefined ? {} : { PATH: path }), ...environment };
     const started = { child: spawn(first, rest, { cwd: app, env, stdio: ['ignore', 'pipe', 'pipe'] }), out: '' };
     for (const stream of [started.child.stdout, started.child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => void (started.out += text));
@@ -301,9 +306,12 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
 
   it('has the command line in it, with all its verbs', async () => {
     const file = await put('cli.jwk.json', (await generateClientKey()).privateJwk);
-    const cli = ['node', 'bin/session-broker'];
+    const name = 'session-broker';
+    const cli = ['node', `bin/${name}`];
     expect((await run([...cli, '--version']))[1]).toMatch(/^\d+\.\d+\.\d+$/);
     expect(statSync(join(app, 'bin/session-broker')).mode & 0o111).toBe(0o111);
+    expect(instructionsOf('WORKDIR')).toContain('/app');
+    expect((await run([name, '--version']))[1]).toMatch(/^\d+\.\d+\.\d+$/);
     expect((await run([...cli, 'keys', 'check', file]))[0]).toBe(0);
     const [code, said] = await run([...cli, 'config', 'check', join(folder, 'broker.yaml')]);
     expect([code, said]).toEqual([0, expect.stringContaining('is valid')]);

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { type GeneratedClientKey, generateClientKey, importClientKey } from '#libs/jwe';
 import { endedAfterAll, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
+import { createManagementServer } from '../../apps/broker/src/management/management-server.js';
 import { RunningSandbox } from '../sandbox/running-sandbox.js';
 import { type Examination, Examined, messagesOf } from './examined.js';
 
@@ -121,6 +122,18 @@ describe('doctor: an egress', () => {
     expect(check('broker.session').reason).toBe('it needs broker.access, which failed');
     expect(check('gateway.http').status).toBe('passed');
     expect(code).toBe(4);
+  });
+
+  it('is told when the address of the broker is that of its management port', async () => {
+    const readiness = { ready: true, shuttingDown: false, missing: [], store: 'answers', storeReached: true } as const;
+    const management = createManagementServer(() => readiness, undefined, 8443);
+    closers.push(() => management.close());
+    await configure({ brokerUrl: await management.listen({ host: '127.0.0.1', port: 0 }) });
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.access'), 'fault').join()).toContain(
+      'this is the management port of a broker; its API is on port 8443 [HTTP 404, route_not_found]',
+    );
+    expect(code).toBe(3);
   });
 
   it('needs a broker whose certificate it trusts', async () => {

@@ -253,7 +253,9 @@ describe('doctor in production', () => {
     const { code, text } = await examined.doctor('--create-session');
     expect(code).toBe(2);
     expect(text).toContain('--merchant');
-    expect((await examined.doctor('--merchant', 'nobody')).text).toContain('the configuration has: shop, other');
+    expect((await examined.doctor('--merchant', 'nobody')).text).toContain(
+      'the configuration has none named nobody; it has shop, other',
+    );
     expect((await examined.doctor('--create-session', '--merchant', 'shop')).check('session.create').subject).toBe(
       'shop',
     );

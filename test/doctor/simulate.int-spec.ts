@@ -100,7 +100,7 @@ describe('simulate', () => {
     [['--failures', '0.5'], '--failures is a percentage'],
     [['--replicas', '0'], '--replicas is a whole number from 1 to 20'],
     [['--for', '3650d', '--lifetime', '1h'], '--for is at most'],
-    [['--merchant', 'nobody'], 'see the ids'],
+    [['--merchant', 'nobody'], 'none named nobody; it has shop'],
   ])('refuses %j', async (args, message) => {
     const { code, text } = await simulate(...args);
     expect(code).toBe(2);

@@ -14,18 +14,20 @@ const told = (cause: string | undefined, runbook: string | undefined): Told => (
   ...(runbook === undefined ? {} : { runbook }),
 });
 
-/** What the API, the status page and the answer to a wished renewal say of the merchant that fails. */
+/** What the list, the status page, the answer to a wished renewal and that to a read say of the merchant that fails. */
 async function toldOf(broker: RunningBroker): Promise<readonly Told[]> {
   const list = (await (await broker.get('/v1/merchants', {}, TOKENS.payments)).json()) as Listed<Told>;
   const page = (await (await fetch(`${broker.managementUrl}/status.json`)).json()) as Listed<{
     cause?: { text: string; runbook: string };
   }>;
   const { body } = await broker.as(TOKENS.oncall).post('/v1/merchants/shop/session/renewal');
+  const { body: read } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(503);
   const [listed, shown] = [shop(list), shop(page)?.cause];
   return [
     told(listed?.cause, listed?.runbook),
     told(shown?.text, shown?.runbook),
     told((body as Told).cause, listed?.runbook),
+    told((read as Told).cause, listed?.runbook),
   ];
 }
 
@@ -38,7 +40,7 @@ describe('the cause of a merchant without a session', () => {
     await eventually(
       async () => JSON.stringify((await toldOf(broker)).slice(0, 2)) === JSON.stringify([wanted, wanted]),
     );
-    expect(await toldOf(broker)).toEqual([wanted, wanted, wanted]);
+    expect(await toldOf(broker)).toEqual([wanted, wanted, wanted, wanted]);
   }
 
   it('is told in the same words everywhere: what the bank says', async () => {

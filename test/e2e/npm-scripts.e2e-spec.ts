@@ -1,8 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
 
 describe('a program that npm has started', () => {
   it('gets the signal that npm gets, and ends in order', async () => {
@@ -34,6 +36,17 @@ describe('a program that npm has started', () => {
           expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}/src/main\\.js`)) as string,
       ),
     );
+  });
+});
+
+describe('the command line in a clone', () => {
+  it('has the name that the runbooks have, after npm ci and in any folder of it', async () => {
+    const { scripts, version } = (await import('../../package.json', { with: { type: 'json' } })).default;
+    const [, link = ''] = scripts.prepare.split(' && ');
+    expect(link).toBe('node tools/link-command.mjs');
+    await run(process.execPath, link.split(' ').slice(1), { cwd: root });
+    const { stdout } = await run('npm', ['exec', '--no', '--', 'session-broker', '--version'], { cwd: `${root}/docs` });
+    expect(stdout).toBe(`${version}\n`);
   });
 });
 

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SystemClock } from '#libs/clock';
 import { endedAfterEach, eventually, freePort } from '#libs/testing';
 import { runCli as runInProcess } from '../../apps/cli/src/program.js';
@@ -112,6 +114,21 @@ describe('the commands for the person on call', () => {
     expect((await cli('status')).code).toBe(0);
   });
 
+  it('take a token that is piped in, for as many replicas as are asked', async () => {
+    await start();
+    const main = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
+    const args = ['status', '--json', '--token-file', '/dev/stdin', '--url', broker.url, broker.url];
+    const piped = ['-c', 'cat "$BROKER_TOKEN_FILE" | "$@"', 'sh', process.execPath, main, ...args];
+    const asking = spawn('sh', piped, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const said = await asking.stdout.setEncoding('utf8').toArray();
+    const shop = expect.objectContaining({ id: 'shop', condition: 'fresh' });
+    const answer = { place: broker.url, replica: hostname(), merchants: [shop] };
+    expect(JSON.parse(said.join(''))).toMatchObject({ ok: true, replicas: [answer, answer] });
+  });
+
   it('renew by the next replica where nothing listens at the first', async () => {
     await start({ faults: [REFUSAL] });
     await broker.control('DELETE', '/faults');
@@ -131,6 +148,34 @@ describe('the commands for the person on call', () => {
     });
     const gone = await cli('status', '--url', broker.url, '--token-file', join(broker.folder, 'nowhere'));
     expect(gone).toMatchObject({ code: 2, err: expect.stringMatching(/nowhere cannot be read \(ENOENT\)/) });
+  });
+
+  it('say of a mistyped merchant that there is none, and which one is near or which ones there are', async () => {
+    await start();
+    const near = await cli('renew', '--merchant', 'shpo');
+    expect(near).toMatchObject({
+      code: 3,
+      out: expect.stringMatching(/^not renewed shpo: there is no merchant shpo, or/),
+    });
+    expect(near.out).toContain('this caller may not see it; is shop meant? [HTTP 403, forbidden]');
+    expect((await cli('renew', '--merchant', 'warehouse')).out).toContain('; it may see shop [HTTP 403');
+    const watching = await cli('session', 'watch', '--merchant', 'shpo');
+    expect(watching).toMatchObject({ code: 3, err: expect.stringMatching(/may not see it; is shop meant\?\n$/) });
+  });
+
+  it('say that the port is that of the management, and that the API has another', async () => {
+    await start();
+    const said = 'this is the management port of a broker; its API is on another port';
+    const url = ['--url', broker.managementUrl];
+    expect(await cli('status', ...url)).toMatchObject({ code: 3, out: expect.stringContaining(said) });
+    expect(await cli('renew', '--merchant', 'shop', ...url)).toMatchObject({
+      code: 3,
+      out: expect.stringContaining(said),
+    });
+    expect(await cli('session', 'watch', '--merchant', 'shop', ...url)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(said),
+    });
   });
 
   it('follow the sessions of a merchant, a line for each and nothing secret in it, until they are asked to end', async () => {

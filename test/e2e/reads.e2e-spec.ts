@@ -153,6 +153,7 @@ describe('reading a session', () => {
           id: 'shop',
           state: 'fresh',
           reason: 'current',
+          condition: 'fresh',
           renewing: false,
           generation: expect.any(Number),
           expiresAt: expect.any(String),
@@ -244,6 +245,7 @@ describe('when there is no session', () => {
       code: 'session_unavailable',
       reason: 'transient',
       detail: 'The gateway failed in a way that usually passes',
+      cause: 'the bank reports a fault of its own: b_overload_error',
       requestId: headers['x-request-id'],
     });
   });
@@ -256,6 +258,7 @@ describe('when there is no session', () => {
         id: 'shop',
         state: 'unavailable',
         reason: 'no_session',
+        condition: 'unavailable',
         renewing: expect.any(Boolean),
         lastFailure: { kind: 'transient', msgCode: 'b_overload_error', at: expect.any(String) },
         cause: 'the bank reports a fault of its own: b_overload_error',

@@ -7,6 +7,7 @@ import { MAX_VIEWERS, type StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
+import { followRunbooks } from './runbook-links.js';
 import { LONG_ID, ShownBroker } from './shown-broker.js';
 
 /** A renewal is waited for, and a loaded machine takes its time. */
@@ -367,6 +368,9 @@ describeWith('chromium', 'the routes of the status page', () => {
         expect([name, served === readFileSync(`${folder}/${name}`, 'utf8')]).toEqual([name, true]);
       }
       expect((await fetch(`${broker.url}status/played-time.js`)).status).toBe(404);
+      const { read, broken } = await followRunbooks(broker.url);
+      expect(broken).toEqual([]);
+      expect(read).toHaveLength(readdirSync(fileURLToPath(new URL('../../docs/runbooks', import.meta.url))).length);
       built.signal('SIGTERM');
       expect(await built.ended).toBe(0);
       await writeFile(file, text.replace('"management":{', '"management":{"statusPage":false,'));

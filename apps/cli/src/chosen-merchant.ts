@@ -1,15 +1,30 @@
-import type { MerchantConfiguration } from '#libs/configuration';
+import { type MerchantConfiguration, nearestName } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 
 export const MAY_END_ANOTHER =
   'a new session can end the one that payments use now (interface description, "no refresh")';
 
 /** @throws BrokerError `merchant_not_found`, naming those that there are */
-export function chosenMerchant(merchants: readonly MerchantConfiguration[], id: string): MerchantConfiguration {
+export function chosenMerchant<Merchant extends { readonly id: string }>(
+  merchants: readonly Merchant[],
+  id: string,
+): Merchant {
   const merchant = merchants.find((candidate) => candidate.id === id);
   if (merchant !== undefined) return merchant;
-  const known = merchants.map((candidate) => candidate.id).join(', ');
-  throw new BrokerError('merchant_not_found', { detail: `the configuration has: ${known}` });
+  const ids = merchants.map((candidate) => candidate.id);
+  throw new BrokerError('merchant_not_found', {
+    detail: `the configuration has none named ${id}; ${meantOr('it has', id, ids)}`,
+  });
+}
+
+const MAX_NAMED = 10;
+
+/** To follow that there is no merchant of a name: the one that is probably meant, or, behind `they`, those that there are. */
+export function meantOr(they: string, id: string, ids: readonly string[]): string {
+  const near = nearestName(id, ids);
+  if (near !== undefined) return `is ${near} meant?`;
+  const more = ids.length - MAX_NAMED;
+  return `${they} ${ids.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /**

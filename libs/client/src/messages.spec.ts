@@ -51,17 +51,18 @@ describe('what goes wrong', () => {
     },
   );
 
-  it("is told with the problem's title and detail", async () => {
+  it("is told with the problem's title, detail and cause", async () => {
     const body = {
       type: 'urn:session-broker:problem:session_unavailable',
       title: 'There is no session to serve at the moment',
       detail: 'the gateway refuses the serviceCode',
+      cause: 'the bank refuses: b_merchant_not_found',
       status: 503,
       code: 'session_unavailable',
     };
     server.on('read', () => json(body, 503));
     open();
-    const says = `: ${body.title}; ${body.detail} ${PLACE}`;
+    const says = `: ${body.title}; ${body.detail}; ${body.cause} ${PLACE}`;
     expect((await failure()).message).toBe(`The broker answered 503 (session_unavailable)${says}`);
     server.on('read', () => json({ ...body, code: 'forbidden' }, 403));
     expect((await failure()).message).toBe(`The broker does not allow this caller to do that (403)${says}`);

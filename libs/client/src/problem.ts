@@ -73,13 +73,15 @@ function isOurs(problem: unknown): problem is JsonObject {
   return isJsonObject(problem) && typeof problem['type'] === 'string' && problem['type'].startsWith(PROBLEM_TYPE);
 }
 
-/** Title and detail, to follow a sentence. */
+/** Title, detail and cause, to follow a sentence. */
 function textsOf(problem: unknown, secret: string | undefined): string {
   if (!isOurs(problem)) return '';
   const token = secret?.replace(/^Bearer /, '');
   const isFit = (text: unknown): text is string =>
     typeof text === 'string' && TEXT.test(text) && (token === undefined || !text.includes(token));
-  const texts = [problem['title'], problem['detail']].filter(isFit).map((text) => text.slice(0, MAX_TEXT_LENGTH));
+  const texts = [problem['title'], problem['detail'], problem['cause']]
+    .filter(isFit)
+    .map((text) => text.slice(0, MAX_TEXT_LENGTH));
   return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
 }
 

@@ -16,6 +16,7 @@ export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
 export { type AnyConfiguration, loadAnyConfiguration } from './load-configuration.js';
 export { loadConfiguration, loadEgressConfiguration, readConfiguration } from './load-configuration.js';
+export { nearestName } from './nearest-name.js';
 export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';

@@ -8,7 +8,7 @@ interface BrokerErrorOptions {
   readonly publicDetail?: string;
   /** With `session_unavailable`: why. */
   readonly reason?: UnavailableReason;
-  /** For a caller who is a person: what is the matter, in words that may be shown to everybody. */
+  /** With `session_unavailable`: what is the matter, in words for people that whoever may read the session may know. */
   readonly publicCause?: string;
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number;

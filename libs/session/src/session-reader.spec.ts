@@ -2,6 +2,7 @@ import { BrokerError } from '#libs/errors';
 import { aRecordedFailure, aSession, FakeClock } from '#libs/testing';
 import type { RenewalRequest } from './claims.js';
 import { FailureBoard } from './failure-board.js';
+import type { Cause } from './failure-cause.js';
 import { HeldSessions } from './held-sessions.js';
 import type { RenewalResult } from './renewal-result.js';
 import { type ReadWish, type ServedSession, SessionReader, type SessionReaderContext } from './session-reader.js';
@@ -21,6 +22,7 @@ class Reading {
   refreshes = 0;
   refreshing: () => Promise<void> = async () => undefined;
   retryInMs: number | undefined;
+  cause: Cause | undefined;
   readonly #endings: ((result: RenewalResult | Error) => void)[] = [];
   readonly reader = new SessionReader({
     clock: this.clock,
@@ -33,6 +35,7 @@ class Reading {
       reportBroken: (activity: string, error: unknown) => this.broken.push([activity, error]),
     },
     why: () => 'transient',
+    causeFor: () => this.cause,
   } as unknown as SessionReaderContext);
 
   holding(generation: number, ageMs = 0): this {
@@ -198,18 +201,24 @@ describe('a read', () => {
     const reading = new Reading();
     reading.failures.note('shop', aRecordedFailure({ kind: 'transient', msgCode: 'b_overload_error' }));
     reading.retryInMs = 7_000;
+    reading.cause = { text: 'the bank reports a fault of its own: b_overload_error', runbook: 'renewals-failing' };
     const read = reading.read({ waitMs: 0 });
     await reading.clock.advance(0);
     expect(read.error).toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 7_000,
       reason: 'transient',
+      publicCause: 'the bank reports a fault of its own: b_overload_error',
       detail: 'merchant shop: no_session, last attempt transient (b_overload_error)',
     });
     const expired = new Reading().holding(12, 900_000);
     const late = expired.read({ waitMs: 0 });
     await expired.clock.advance(0);
-    expect(late.error).toMatchObject({ retryAfterMs: 1_000, detail: 'merchant shop: expired' });
+    expect(late.error).toMatchObject({
+      retryAfterMs: 1_000,
+      publicCause: undefined,
+      detail: 'merchant shop: expired',
+    });
   });
 
   it('that meets a bug throws it', async () => {

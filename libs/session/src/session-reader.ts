@@ -1,5 +1,4 @@
 import { Deadline, msBetween } from '#libs/clock';
-import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -9,6 +8,7 @@ import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
 import { decideServing, type ServeVerdict } from './serve-decision.js';
 import type { SessionSync } from './session-sync.js';
+import { type Explainer, sessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -31,10 +31,9 @@ export type ServedSession = {
   readonly verdict: Exclude<ServeVerdict, { result: 'unavailable' }>;
 };
 
-export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'> {
+export interface SessionReaderContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
-  readonly why: (merchant: string) => UnavailableReason;
 }
 
 /**
@@ -168,12 +167,12 @@ export class SessionReader {
   }
 
   #refuse(merchant: string): never {
-    const { failures, renewer, why } = this.#context;
+    const { failures, renewer } = this.#context;
     const verdict = this.verdict(merchant);
     const failure = failures.get(merchant);
-    throw new BrokerError('session_unavailable', {
+    throw sessionUnavailable(this.#context, {
+      merchant,
       detail: describeRefusal(merchant, verdict, failure),
-      reason: why(merchant),
       retryAfterMs: renewer.retryInMs(merchant) ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

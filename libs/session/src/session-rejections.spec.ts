@@ -42,6 +42,7 @@ class Rejecting {
       },
       sync: { refresh: () => ((this.refreshes += 1), this.refreshing()), want: () => undefined },
       why: () => 'store_silent',
+      causeFor: () => ({ text: 'the store does not answer', runbook: 'store-down' }),
     } as unknown as SessionRejectionsContext;
     this.#rejections = new SessionRejections({ ...parts, reader: new SessionReader(parts) });
   }
@@ -208,6 +209,7 @@ describe('a rejection that is being answered', () => {
       code: 'session_unavailable',
       retryAfterMs: 1_500,
       reason: 'store_silent',
+      publicCause: 'the store does not answer',
       detail: `merchant shop: none newer than generation 12 (${result.kind})`,
     });
     expect([rejecting.renewals.length, rejecting.told]).toEqual([1, ['unavailable']]);

@@ -1,5 +1,5 @@
 import { Deadline } from '#libs/clock';
-import { BrokerError, type UnavailableReason } from '#libs/errors';
+import { BrokerError } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -7,6 +7,7 @@ import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
 import type { SessionReader } from './session-reader.js';
 import type { SessionSync } from './session-sync.js';
+import { type Explainer, sessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -42,14 +43,11 @@ export type RejectionAnswer =
       readonly because?: 'foreign_authorizer';
     };
 
-export interface SessionRejectionsContext extends Pick<
-  ReplicaContext,
-  'held' | 'failures' | 'earlyDeaths' | 'events' | 'clock'
-> {
+export interface SessionRejectionsContext
+  extends Pick<ReplicaContext, 'held' | 'failures' | 'earlyDeaths' | 'events' | 'clock'>, Explainer {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
-  readonly why: (merchant: string) => UnavailableReason;
 }
 
 /**
@@ -164,9 +162,9 @@ export class SessionRejections {
     this.#report(rejection, 'unavailable');
     const { merchant, generation } = rejection;
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    throw new BrokerError('session_unavailable', {
+    throw sessionUnavailable(this.#context, {
+      merchant,
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
-      reason: this.#context.why(merchant),
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

@@ -116,12 +116,12 @@ export class SessionReplica {
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer });
     const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
-    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why };
+    const causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
+    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor };
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reader: this.reader });
-    const causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
-    this.wanted = new WantedRenewals({ ...running, reader: this.reader, causeFor });
+    this.wanted = new WantedRenewals({ ...running, reader: this.reader });
   }
 
   /** To be called at a steady pace; see RenewalLoop. */

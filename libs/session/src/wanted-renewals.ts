@@ -1,13 +1,12 @@
 import { Deadline } from '#libs/clock';
-import { BrokerError, type UnavailableReason } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
-import type { Cause } from './failure-cause.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
 import type { SessionReader } from './session-reader.js';
 import type { SessionSync } from './session-sync.js';
+import { type Explainer, sessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
 
@@ -33,12 +32,10 @@ export interface WantedRenewalAnswer {
 type JustRenewed = WantedRenewalAnswer & { readonly kind: 'just_renewed' };
 type WantedResult = RenewalResult | JustRenewed;
 
-export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'> {
+export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
-  readonly why: (merchant: string) => UnavailableReason;
-  readonly causeFor: (merchant: string) => Cause | undefined;
 }
 
 /**
@@ -118,11 +115,9 @@ export class WantedRenewals {
 
   #refuse(merchant: string, generation: number, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    const cause = this.#context.causeFor(merchant);
-    throw new BrokerError('session_unavailable', {
+    throw sessionUnavailable(this.#context, {
+      merchant,
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
-      reason: this.#context.why(merchant),
-      ...(cause === undefined ? {} : { publicCause: cause.text }),
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });
   }

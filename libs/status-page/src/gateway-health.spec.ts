@@ -28,13 +28,23 @@ describe('the health of a gateway', () => {
     ['not known before the first call', [], 'unknown'],
     ['not known from a result that came too late', ['lease_lost'], 'unknown'],
     ['good when it answers', ['success'], 'answering'],
-    ['good when it refuses a merchant: that is an answer', ['refused', 'revoked'], 'answering'],
+    ['one that refuses while the last word to a merchant was a refusal', ['success', 'refused'], 'refusing'],
+    ['one that refuses when it has revoked the access', ['revoked'], 'refusing'],
+    ['good again with the first session after refusals', ['refused', 'refused', 'success'], 'answering'],
+    ['bad when the last three calls failed after refusals', ['refused', 'timeout', 'timeout', 'timeout'], 'down'],
+    ['in between when a call has failed since it refused', ['refused', 'timeout'], 'degraded'],
     ['bad when the only call failed', ['transient'], 'down'],
     ['bad when the last three calls failed', ['success', 'transient', 'timeout', 'invalid_response'], 'down'],
     ['in between when one of the last calls failed', ['success', 'timeout', 'success'], 'degraded'],
     ['in between after one failure', ['success', 'success', 'success', 'timeout'], 'degraded'],
   ])('is %s', (_what, outcomes, health) => {
     expect(new Rig().ends(...outcomes).one.health).toBe(health);
+  });
+
+  it('counts what it refuses apart from what fails, and a merchant that is well hides no other', () => {
+    const rig = new Rig().ends('timeout', 'refused', 'revoked');
+    rig.end('kiosk', 'success');
+    expect(rig.one).toMatchObject({ health: 'refusing', attempts: 4, failed: 1, refused: 2 });
   });
 
   it('forgets failures after a quarter of an hour, and after twenty calls', async () => {
@@ -58,6 +68,7 @@ describe('the health of a gateway', () => {
       health: 'degraded',
       attempts: 4,
       failed: 1,
+      refused: 0,
       medianMs: 300,
       lastAnswerAt: now - 1_000,
       lastFailure: { at: now, kind: 'timeout' },
@@ -67,12 +78,12 @@ describe('the health of a gateway', () => {
   });
 
   it('puts the worst gateway first, and leaves out those that no merchant is configured for', () => {
-    const rig = new Rig().ends('success');
+    const rig = new Rig().ends('refused');
     rig.end('tickets', 'timeout');
     const described = rig.health.describe(
       new Map(Object.entries({ 'one.example': 2, 'two.example': 1, 'new.example': 1 })),
     );
-    expect(described.map(({ host }) => host)).toEqual(['two.example', 'new.example', 'one.example']);
+    expect(described.map(({ host }) => host)).toEqual(['two.example', 'one.example', 'new.example']);
     expect(rig.health.describe(new Map([['one.example', 2]]))).toHaveLength(1);
   });
 });

@@ -13,11 +13,14 @@ const DOWN_AFTER = 3;
 
 export const MAX_GATEWAYS = 12;
 
-const severity: readonly StatusGatewayHealth[] = ['down', 'degraded', 'unknown', 'answering'];
+const severity: readonly StatusGatewayHealth[] = ['down', 'refusing', 'degraded', 'unknown', 'answering'];
+
+type CallEnd = 'success' | 'refused' | 'failed';
 
 interface Attempt {
   readonly at: number;
-  readonly failed: boolean;
+  readonly merchant: string;
+  readonly end: CallEnd;
   readonly durationMs: number;
 }
 
@@ -29,16 +32,16 @@ interface Watched {
 }
 
 /**
- * Which outcomes speak against the gateway. One that refuses a merchant or has revoked its access has answered; a
- * result that came after its lease had ended says nothing of the kind, and neither does a key of ours that cannot be used.
+ * What each outcome says of the gateway. One that refuses a merchant or has revoked its access has answered; a result that
+ * came after its lease had ended says nothing of the kind, and neither does a key of ours that cannot be used.
  */
-const failedOf: Readonly<Record<RenewalOutcome, boolean | undefined>> = {
-  success: false,
-  refused: false,
-  revoked: false,
-  transient: true,
-  timeout: true,
-  invalid_response: true,
+const endOf: Readonly<Record<RenewalOutcome, CallEnd | undefined>> = {
+  success: 'success',
+  refused: 'refused',
+  revoked: 'refused',
+  transient: 'failed',
+  timeout: 'failed',
+  invalid_response: 'failed',
   key_unavailable: undefined,
   lease_lost: undefined,
 };
@@ -76,13 +79,13 @@ export class GatewayHealth implements SessionEvents {
   }
 
   #finished({ merchant, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
-    const failed = failedOf[outcome];
-    if (failed === undefined) return;
+    const end = endOf[outcome];
+    if (end === undefined) return;
     const at = this.#clock.now();
     this.#of(merchant, (gateway) => {
-      gateway.attempts.push({ at, failed, durationMs });
+      gateway.attempts.push({ at, merchant, end, durationMs });
       if (gateway.attempts.length > MAX_ATTEMPTS) gateway.attempts.shift();
-      if (!failed) gateway.lastAnswerAt = at;
+      if (end !== 'failed') gateway.lastAnswerAt = at;
       if (outcome !== 'success') gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.shownCode);
     });
   }
@@ -99,13 +102,14 @@ export class GatewayHealth implements SessionEvents {
     const { attempts, lastAnswerAt, lastFailure, skewMs }: Watched = this.#gateways.get(host) ?? { attempts: [] };
     const since = this.#clock.now() - ATTEMPT_COUNTS_FOR_MS;
     const recent = attempts.filter(({ at }) => at >= since);
-    const medianMs = medianOf(recent.filter(({ failed }) => !failed).map(({ durationMs }) => durationMs));
+    const medianMs = medianOf(recent.filter(({ end }) => end !== 'failed').map(({ durationMs }) => durationMs));
     return {
       host,
       merchants,
       health: healthOf(recent),
       attempts: recent.length,
-      failed: recent.filter(({ failed }) => failed).length,
+      failed: recent.filter(({ end }) => end === 'failed').length,
+      refused: recent.filter(({ end }) => end === 'refused').length,
       ...(medianMs === undefined ? {} : { medianMs }),
       ...(lastAnswerAt === undefined ? {} : { lastAnswerAt }),
       ...(lastFailure === undefined ? {} : { lastFailure }),
@@ -121,8 +125,15 @@ export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code
 
 function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {
   if (recent.length === 0) return 'unknown';
-  if (recent.slice(-DOWN_AFTER).every(({ failed }) => failed)) return 'down';
-  return recent.some(({ failed }) => failed) ? 'degraded' : 'answering';
+  if (recent.slice(-DOWN_AFTER).every(({ end }) => end === 'failed')) return 'down';
+  if (refusesAnybody(recent)) return 'refusing';
+  return recent.some(({ end }) => end === 'failed') ? 'degraded' : 'answering';
+}
+
+/** The last word to each merchant counts: what was mended is no refusal any more. */
+function refusesAnybody(recent: readonly Attempt[]): boolean {
+  const lastWords = new Map(recent.map(({ merchant, end }) => [merchant, end]));
+  return [...lastWords.values()].includes('refused');
 }
 
 function medianOf(durations: readonly number[]): number | undefined {

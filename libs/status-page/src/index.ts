@@ -1,4 +1,3 @@
-export { CONDITIONS } from './merchant-survey.js';
 export type { PageFile } from './page-files.js';
 export type { StatusCondition, StatusDocument } from './status-document.js';
 export { StatusPage } from './status-page.js';

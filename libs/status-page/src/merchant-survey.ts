@@ -1,16 +1,6 @@
 import type { Clock } from '#libs/clock';
-import type { SessionReplica } from '#libs/session';
+import { conditionOf, merchantConditions, type SessionReplica } from '#libs/session';
 import type { StatusCondition, StatusCounts } from './status-document.js';
-
-/** The worst first. */
-export const CONDITIONS = [
-  'unavailable',
-  'stale',
-  'foreign_authorizer',
-  'failing',
-  'renewing',
-  'fresh',
-] as const satisfies StatusCondition[];
 
 /** However many viewers look and search, every merchant is looked at once in this time. */
 const GOOD_FOR_MS = 1_000;
@@ -58,12 +48,7 @@ export class MerchantSurvey {
   }
 
   conditionOf(merchant: string): StatusCondition {
-    const { held, failures, reader, isRenewing } = this.#parts.replica;
-    const { result } = reader.verdict(merchant);
-    if (result !== 'fresh') return result;
-    if (this.#parts.replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
-    if (failures.get(merchant) !== undefined) return 'failing';
-    return isRenewing.call(this.#parts.replica, merchant) || held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
+    return conditionOf(this.#parts.replica, merchant);
   }
 
   #survey(): Survey {
@@ -85,7 +70,7 @@ export class MerchantSurvey {
     const expiry = new Map(merchants.map(({ id }) => [id, this.#parts.replica.held.get(id)?.expiresAt ?? 0]));
     return merchants.toSorted(
       (left, right) =>
-        CONDITIONS.indexOf(left.condition) - CONDITIONS.indexOf(right.condition) ||
+        merchantConditions.indexOf(left.condition) - merchantConditions.indexOf(right.condition) ||
         (expiry.get(left.id) ?? 0) - (expiry.get(right.id) ?? 0),
     );
   }

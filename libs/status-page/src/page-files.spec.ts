@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unavailableReasons } from '#libs/errors';
-import { readPageFiles, readRunbooks } from './page-files.js';
+import { readLinkedPages, readPageFiles, readRunbooks } from './page-files.js';
 
 const files = readPageFiles();
 const text = files.map(({ content }) => content.toString()).join('\n');
@@ -52,6 +52,13 @@ describe('the runbooks', () => {
     const names = readRunbooks().map(({ name }) => name);
     const named = ['foreign-authorizer', ...Object.values(unavailableReasons).map(({ runbook }) => runbook)];
     expect(names).toEqual(expect.arrayContaining(named.map((runbook) => `${runbook}.md`)));
-    expect(readRunbooks().every(({ contentType }) => contentType === 'text/plain; charset=utf-8')).toBe(true);
+    const texts = [...readRunbooks(), ...readLinkedPages()];
+    expect(texts.every(({ contentType }) => contentType === 'text/plain; charset=utf-8')).toBe(true);
+  });
+
+  it('and the pages that they name are among the files from which an image is built', () => {
+    const ignored = readFileSync(join(import.meta.dirname, '../../../.dockerignore'), 'utf8');
+    const kept = ['runbooks', ...readLinkedPages().map(({ name }) => name)].map((name) => `!docs/${name}`);
+    expect(ignored.split('\n')).toEqual(expect.arrayContaining(['docs/*', ...kept]));
   });
 });

@@ -17,7 +17,21 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /** The pages for the person on call, as they are in the repository; browsers show them as text. */
-const RUNBOOKS = join(import.meta.dirname, '..', '..', '..', 'docs', 'runbooks');
+const DOCS = join(import.meta.dirname, '..', '..', '..', 'docs');
+const RUNBOOKS = join(DOCS, 'runbooks');
+
+/** What the runbooks send their reader to: with them in reach and these not, the way ends at night. */
+const LINKED = [
+  'authentication.md',
+  'command-line.md',
+  'errors.md',
+  'hsm.md',
+  'operating.md',
+  'reload.md',
+  'status-page.md',
+] as const;
+
+const AS_TEXT = 'text/plain; charset=utf-8';
 
 const FOLDER = join(import.meta.dirname, 'page');
 
@@ -35,7 +49,12 @@ export function readPageFiles(): readonly PageFile[] {
 /** The runbooks, read once, so that nobody has to look for them elsewhere. The build has them where the source has them. */
 export function readRunbooks(): readonly PageFile[] {
   const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.md');
-  return names.map((name) => pageFile(RUNBOOKS, name, 'text/plain; charset=utf-8'));
+  return names.map((name) => pageFile(RUNBOOKS, name, AS_TEXT));
+}
+
+/** The other pages of docs that a runbook names, read once. */
+export function readLinkedPages(): readonly PageFile[] {
+  return LINKED.map((name) => pageFile(DOCS, name, AS_TEXT));
 }
 
 function pageFile(folder: string, name: string, contentType: string): PageFile {

@@ -61,7 +61,8 @@ export interface StatusStore {
   readonly failing?: { readonly operation: string; readonly at: number };
 }
 
-export type StatusGatewayHealth = 'unknown' | 'answering' | 'degraded' | 'down';
+/** `refusing`: it answers, and its last word to a merchant was a refusal. */
+export type StatusGatewayHealth = 'unknown' | 'answering' | 'refusing' | 'degraded' | 'down';
 
 export interface StatusGateway {
   readonly host: string;
@@ -69,8 +70,11 @@ export interface StatusGateway {
   readonly health: StatusGatewayHealth;
   /** Create calls of this replica that are young enough to judge by, at most twenty. */
   readonly attempts: number;
+  /** Those among them that were not answered, or not with what an answer is. */
   readonly failed: number;
-  /** The successful ones among them. */
+  /** Those among them that were answered with a refusal. */
+  readonly refused: number;
+  /** Of those that were answered. */
   readonly medianMs?: number;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;

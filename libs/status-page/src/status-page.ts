@@ -4,7 +4,7 @@ import type { SessionEvent, SessionEvents } from '#libs/session';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
-import { type PageFile, readPageFiles, readRunbooks } from './page-files.js';
+import { type PageFile, readLinkedPages, readPageFiles, readRunbooks } from './page-files.js';
 import { RenewalHistory } from './renewal-history.js';
 import type { StatusDocument } from './status-document.js';
 import { StatusReporter, type StatusSearch } from './status-reporter.js';
@@ -16,6 +16,8 @@ import { StoreHealth } from './store-health.js';
 export class StatusPage implements SessionEvents {
   readonly files: readonly PageFile[] = readPageFiles();
   readonly runbooks: readonly PageFile[] = readRunbooks();
+  /** Served one folder above the runbooks. */
+  readonly linked: readonly PageFile[] = readLinkedPages();
   readonly viewers: StatusViewers;
   readonly #history: RenewalHistory;
   readonly #gateways: GatewayHealth;

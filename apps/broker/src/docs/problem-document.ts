@@ -26,7 +26,8 @@ export class ProblemDocument {
 
   @ApiProperty({
     required: false,
-    description: 'With a renewal that a person wanted: what is the matter, in a sentence for people.',
+    description:
+      'With `session_unavailable`: what is the matter, in a sentence for people, as `GET /v1/merchants` says it. Absent where nobody knows.',
     example: 'the bank refuses: b_merchant_not_found',
   })
   readonly cause?: string;

@@ -14,8 +14,13 @@ const MAX_HEADER_BYTES = 8_192;
 /**
  * The port that consumers never see. `/livez` asks nothing but the event loop: a liveness probe that looked at store or
  * gateway would have every replica restarted at once when one of them is down.
+ * @param apiPort as configured, for those who ask here what only the API answers
  */
-export function createManagementServer(checkReadiness: () => Readiness, telemetry?: Telemetry): FastifyInstance {
+export function createManagementServer(
+  checkReadiness: () => Readiness,
+  telemetry?: Telemetry,
+  apiPort = 0,
+): FastifyInstance {
   const server = fastify({
     logger: false,
     bodyLimit: 1_024,
@@ -51,12 +56,19 @@ export function createManagementServer(checkReadiness: () => Readiness, telemetr
       telemetry.scrape(request.raw, reply.raw);
     });
   }
-  server.setNotFoundHandler(() => {
-    throw new BrokerError('route_not_found');
+  server.setNotFoundHandler(({ url }) => {
+    throw notFound(url, apiPort);
   });
   server.setErrorHandler((thrown, request, reply) => {
     const problem = problemOf(toBrokerError(thrown), request.id);
     return reply.code(problem.status).type(PROBLEM_CONTENT_TYPE).send(JSON.stringify(problem));
   });
   return server;
+}
+
+function notFound(url: string, apiPort: number): BrokerError {
+  if (!url.startsWith('/v1/')) return new BrokerError('route_not_found');
+  const where = apiPort === 0 ? 'another port' : `port ${apiPort}`;
+  const publicDetail = `this is the management port of a broker; its API is on ${where}`;
+  return new BrokerError('route_not_found', { publicDetail });
 }

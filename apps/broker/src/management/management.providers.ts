@@ -123,9 +123,9 @@ const port: FactoryProvider<ManagementPort> = {
     status?: StatusPage,
     telemetry?: Telemetry,
   ) => {
-    const server = createManagementServer(() => readiness.check(), telemetry);
+    const { management, http } = configuration.current;
+    const server = createManagementServer(() => readiness.check(), telemetry, http.port);
     if (status !== undefined) serveStatus(server, status);
-    const { management } = configuration.current;
     guardServer(server.server, { hosts: () => management.hosts, bounds: MANAGEMENT_BOUNDS, clock, ended });
     return new ManagementPort({ server, status, address: management });
   },

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { CONDITIONS, type PageFile, type StatusCondition, type StatusPage, type StatusSearch } from '#libs/status-page';
+import { merchantConditions } from '#libs/session';
+import type { PageFile, StatusCondition, StatusPage, StatusSearch } from '#libs/status-page';
 import { matchesEtag } from '../http/conditional.js';
 
 /**
@@ -42,7 +43,10 @@ interface SearchRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
-/** `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it names. */
+/**
+ * `/`, its files below `/status/`, its data at `/status.json` and, live, at `/status/events`; the runbooks that it names, with the pages
+ * that those name.
+ */
 export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   const { viewers } = page;
   for (const file of page.files) {
@@ -51,6 +55,9 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   }
   for (const file of page.runbooks) {
     server.get(`/runbooks/${file.name}`, (request, reply) => sendFile(request, reply, file));
+  }
+  for (const file of page.linked) {
+    server.get(`/${file.name}`, (request, reply) => sendFile(request, reply, file));
   }
   server.get<SearchRoute>('/status.json', (request, reply) => {
     assertOwnPage(request);
@@ -94,11 +101,13 @@ function searchOf(query: Readonly<Record<string, unknown>>): StatusSearch {
     });
   }
   if (condition !== '' && !isCondition(condition)) {
-    throw new BrokerError('invalid_request', { publicDetail: `condition takes one of: ${CONDITIONS.join(', ')}` });
+    throw new BrokerError('invalid_request', {
+      publicDetail: `condition takes one of: ${merchantConditions.join(', ')}`,
+    });
   }
   return { text: search.toLowerCase(), ...(condition === '' ? {} : { condition }) };
 }
 
 function isCondition(value: unknown): value is StatusCondition {
-  return CONDITIONS.some((condition) => condition === value);
+  return merchantConditions.some((condition) => condition === value);
 }

@@ -1,5 +1,5 @@
 import { ApiProperty } from '../docs/api-decorators.js';
-import { sharedFailureKinds } from '#libs/session';
+import { merchantConditions, sharedFailureKinds } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';
 
 export class FailureDocument {
@@ -21,11 +21,21 @@ export class MerchantDocument {
   @ApiProperty({ example: 'shop' })
   readonly id: string;
 
-  @ApiProperty({ enum: ['fresh', 'foreign_authorizer', 'stale', 'unavailable'] })
+  @ApiProperty({
+    enum: ['fresh', 'foreign_authorizer', 'stale', 'unavailable'],
+    description: 'What a read gets now: `fresh` also while renewals fail.',
+  })
   readonly state: string;
 
   @ApiProperty({ enum: ['current', 'foreign_authorizer', 'past_margin', 'no_session', 'expired'] })
   readonly reason: string;
+
+  @ApiProperty({
+    enum: merchantConditions,
+    description:
+      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `failing` while the last attempt failed and the session is still `fresh`.',
+  })
+  readonly condition: string;
 
   @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })
   readonly renewing: boolean;

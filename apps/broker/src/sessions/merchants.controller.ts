@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-d
 import type { FastifyRequest } from 'fastify';
 import { type Clock, plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { type RecordedFailure, SessionReplica } from '#libs/session';
+import { conditionOf, type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
@@ -73,6 +73,7 @@ export class MerchantsController {
       id: merchant,
       state: isDisputed ? 'foreign_authorizer' : result,
       reason: isDisputed ? 'foreign_authorizer' : reason,
+      condition: conditionOf(this.replica, merchant),
       renewing: this.replica.isRenewing(merchant),
       ...(session === undefined
         ? {}

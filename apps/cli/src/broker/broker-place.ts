@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
@@ -26,10 +26,19 @@ export async function brokerPlace(options: BrokerOptions, { environment }: Comma
   const tokenFile = options.tokenFile ?? environment['BROKER_TOKEN_FILE'];
   const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
   if (urls.length === 0) throw invalid('no broker is named: give --url, or set BROKER_URL');
-  const token = async (): Promise<string | undefined> =>
-    isNamed(tokenFile) ? (await readText(tokenFile, 'token')).trim() : undefined;
-  await token();
+  const token = isNamed(tokenFile) ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
   return { urls: urls.map(brokerUrl), token, ca: isNamed(caFile) ? await readText(caFile, 'CA') : undefined };
+}
+
+/** What is piped in, by `--token-file /dev/stdin`, can be read once. */
+async function tokenFrom(path: string): Promise<() => Promise<string>> {
+  const read = async (): Promise<string> => (await readText(path, 'token')).trim();
+  const first = await read();
+  const isKept = await stat(path).then(
+    (entry) => entry.isFile(),
+    () => true,
+  );
+  return isKept ? read : () => Promise.resolve(first);
 }
 
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });

@@ -1,9 +1,12 @@
+import { conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 
 /** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
 export interface ListedMerchant {
   readonly id: string;
   readonly state: string;
+  /** Brokers of 0.1 have none. */
+  readonly condition?: string;
   readonly reason: string;
   readonly renewing: boolean;
   readonly generation?: number;
@@ -17,18 +20,25 @@ export interface ListedMerchant {
 
 export type Tone = 'green' | 'blue' | 'yellow' | 'red';
 
-interface Condition {
+const tones: Readonly<Record<MerchantCondition, Tone>> = {
+  unavailable: 'red',
+  stale: 'red',
+  foreign_authorizer: 'red',
+  failing: 'yellow',
+  renewing: 'blue',
+  fresh: 'green',
+};
+
+interface ShownCondition {
   readonly word: string;
   readonly tone: Tone;
 }
 
-/** In the words of the status page. */
-export function conditionOf({ state, reason, renewing, lastFailure }: ListedMerchant): Condition {
-  if (state === 'unavailable') return { word: reason === 'expired' ? 'expired' : 'no session', tone: 'red' };
-  if (state === 'stale') return { word: 'past margin', tone: 'red' };
-  if (state === 'foreign_authorizer') return { word: 'ended by others', tone: 'red' };
-  if (lastFailure !== undefined) return { word: 'failing', tone: 'yellow' };
-  return renewing ? { word: 'renewing', tone: 'blue' } : { word: 'fresh', tone: 'green' };
+/** In the words of the status page; one that this version does not know is shown as it came. */
+export function shownCondition({ state, reason, condition = state }: ListedMerchant): ShownCondition {
+  const known = merchantConditions.find((one) => one === condition);
+  if (known === undefined) return { word: condition.replaceAll('_', ' '), tone: 'yellow' };
+  return { word: conditionWord(known, reason === 'expired' ? reason : undefined), tone: tones[known] };
 }
 
 const ofKind: Readonly<Record<string, ExitClass>> = {
@@ -39,7 +49,7 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
 
 /** What kind of fault a merchant that is not well has; undefined for one that is. */
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
-  const { tone } = conditionOf(merchant);
+  const { tone } = shownCondition(merchant);
   if (tone === 'green' || tone === 'blue') return undefined;
   return ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater';
 }

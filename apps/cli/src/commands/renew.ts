@@ -36,7 +36,9 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   if (typeof answer === 'string') return unreached(place, answer);
   const { status, body } = answer;
   if (status === 200) return renewed(merchant, body);
-  return refused(merchant, { place, answer });
+  const { nameFault } = await import('../broker/named-merchants.js');
+  const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
+  return refused(merchant, { place, answer, fault });
 }
 
 /** Another is asked only where nothing was asked of the one before: a wish is not made twice. */
@@ -81,12 +83,18 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
 
 const said = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-function refused(merchant: string, { place, answer }: Asked & { answer: ReplicaAnswer | string }): Report {
-  const { status, body } = answer as ReplicaAnswer;
+interface Refusal {
+  readonly place: ReplicaPlace;
+  readonly answer: ReplicaAnswer;
+  /** What is wrong with the merchant's name. */
+  readonly fault: string | undefined;
+}
+
+function refused(merchant: string, { place, answer: { status, body }, fault }: Refusal): Report {
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
   );
-  const why = cause ?? detail ?? title ?? 'the answer is not that of a broker';
+  const why = fault ?? cause ?? detail ?? title ?? 'the answer is not that of a broker';
   return {
     lines: [
       `not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,

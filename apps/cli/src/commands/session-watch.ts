@@ -36,11 +36,28 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
-    terminal.err(`error: ${error.message}`);
-    return error instanceof BrokerError ? exitCodes.invalidInput : exitCodes.refused;
+    if (error instanceof BrokerError) {
+      terminal.err(`error: ${error.message}`);
+      return exitCodes.invalidInput;
+    }
+    terminal.err(`error: ${error.message}${await nameHint(error, options, context)}`);
+    return exitCodes.refused;
   } finally {
     await connections.close();
   }
+}
+
+/** Where the broker does not know the merchant by this name, or not for this caller: which ones there are. */
+async function nameHint(
+  { code }: { readonly code: string },
+  options: WatchOptions,
+  context: CommandContext,
+): Promise<string> {
+  const { nameFault } = await import('../broker/named-merchants.js');
+  const broker = await brokerPlace(options, context);
+  const [url] = broker.urls;
+  const fault = url && (await nameFault(broker, { url }, { ...context, merchant: options.merchant, code }));
+  return fault === undefined ? '' : `; ${fault}`;
 }
 
 async function clientOptions(

@@ -9,6 +9,7 @@ import {
 import { type BrokerConfiguration, readConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { CreateCallWindow } from '#libs/session';
+import { chosenMerchant } from '../chosen-merchant.js';
 import type { Report } from '../report.js';
 import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
 import type { GatewayBehaviour } from '../simulate/played-gateway.js';
@@ -52,8 +53,7 @@ type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> &
  */
 export async function simulateSchedule(options: SimulateOptions, { environment }: CommandContext): Promise<Report> {
   const { merchants, store } = await readConfiguration(options.config, environment);
-  const chosen = merchants.filter(({ id }) => options.merchant === undefined || id === options.merchant);
-  if (chosen.length === 0) throw new BrokerError('merchant_not_found', { detail: 'see the ids in the configuration' });
+  const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
   if (chosen.length > MAX_MERCHANTS) throw refusal(`name one of the ${chosen.length} merchants with --merchant`);
   const plan = planOf(options, store.type);
   const played = [];

@@ -1,5 +1,5 @@
 import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
-import { conditionOf, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import { shownCondition, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { type Cell, tableLines } from '../broker/table.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
@@ -52,7 +52,8 @@ function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus 
   if (typeof answer === 'string') return { place, merchants: [], problem: answer, fault: 'tryLater' };
   const { status: got, body } = answer;
   if (got !== 200 || !Array.isArray(body['merchants'])) {
-    const problem = `HTTP ${got}${typeof body['title'] === 'string' ? `: ${body['title']}` : ', which is not the answer of a broker'}`;
+    const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
+    const problem = `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
   const replica = body['replica'];
@@ -84,7 +85,7 @@ function linesOf(
 
 function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
   const { id, generation, cause, runbook } = merchant;
-  const { word, tone } = conditionOf(merchant);
+  const { word, tone } = shownCondition(merchant);
   return [
     { text: id },
     { text: word, tone },

@@ -3,7 +3,10 @@
 /** @type {readonly StatusCondition[]} the worst first */
 export const conditions = ['unavailable', 'stale', 'foreign_authorizer', 'failing', 'renewing', 'fresh'];
 
-/** @type {Readonly<Record<StatusCondition, string>>} */
+/**
+ * Those of `conditionWord` in libs/session, which the page cannot load; a test keeps them equal.
+ * @type {Readonly<Record<StatusCondition, string>>}
+ */
 export const conditionNames = {
   unavailable: 'No session',
   stale: 'Past margin',

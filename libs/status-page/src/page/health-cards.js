@@ -124,6 +124,7 @@ function storeContent({ type, condition, since, reason, failing }, now) {
 /** @type {Readonly<Record<StatusGateway['health'], Pick<CardContent, 'condition' | 'state'>>>} */
 const gatewayStates = {
   answering: { condition: 'fresh', state: 'Answers' },
+  refusing: { condition: 'failing', state: 'Answers, refuses' },
   degraded: { condition: 'failing', state: 'Some calls failed' },
   down: { condition: 'unavailable', state: 'The last calls failed' },
   unknown: { condition: 'unknown', state: 'Not called lately' },
@@ -134,29 +135,42 @@ const gatewayStates = {
  * @param {number} now
  * @returns {CardContent}
  */
-function gatewayContent(
-  { host, health, merchants, attempts, failed, medianMs, lastAnswerAt, lastFailure, skewMs },
-  now,
-) {
+function gatewayContent(gateway, now) {
+  const { host, health, merchants, attempts, refused, medianMs, lastAnswerAt, lastFailure, skewMs } = gateway;
   const skewed = skewMs !== undefined && Math.abs(skewMs) > SKEW_TOLERANCE_MS;
   /** @type {(readonly [string, string | undefined])[]} */
   const facts = [
     ['Merchants', merchants.toLocaleString('en')],
-    ['Failed', attempts === 0 ? undefined : `${failed} of ${attempts} calls`],
+    ...callFacts(gateway),
     ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],
     ['Last answer', lastAnswerAt === undefined ? undefined : agoText(now - lastAnswerAt)],
     ['Last failure', lastFailure && `${lastFailure.code ?? lastFailure.kind}, ${agoText(now - lastFailure.at)}`],
     ['Clock', skewMs === undefined ? undefined : `${skewText(skewMs)}${skewed ? ', too far off' : ''}`],
   ];
   const { condition, state } = gatewayStates[health];
+  const refusesAll = health === 'refusing' && refused === attempts;
   return {
     key: `gateway ${host}`,
     kind: 'Gateway',
     title: host,
-    condition: skewed && condition === 'fresh' ? 'failing' : condition,
+    condition: refusesAll ? 'unavailable' : skewed && condition === 'fresh' ? 'failing' : condition,
     state,
     facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [/** @type {const} */ ([name, value])])),
   };
+}
+
+/**
+ * "Failed 0 of 15 calls" above a bank that refuses all of them would be true, and read as all being well.
+ * @param {StatusGateway} gateway
+ * @returns {(readonly [string, string | undefined])[]}
+ */
+function callFacts({ attempts, failed, refused }) {
+  if (attempts === 0) return [];
+  const of = (/** @type {number} */ count) => `${count} of ${countText(attempts, 'call', 'calls')}`;
+  return [
+    ['Refused', refused === 0 ? undefined : of(refused)],
+    ['Failed', failed === 0 && refused > 0 ? undefined : of(failed)],
+  ];
 }
 
 /**

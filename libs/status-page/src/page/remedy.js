@@ -15,7 +15,8 @@ export class Remedy {
   #runbook = element('a');
   #command = element('code');
   #copy = element('button', { type: 'button', class: 'copy' }, ['Copy']);
-  #renew = element('span', { class: 'renew' }, ['When it is mended: ', this.#command, this.#copy]);
+  #needs = element('a', { href: runbookPath('README') }, ['Where to run it']);
+  #renew = element('span', { class: 'renew' }, ['When it is mended: ', this.#command, this.#copy, this.#needs]);
 
   /** @param {string} id of the merchant */
   constructor(id) {

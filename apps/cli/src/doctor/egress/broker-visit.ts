@@ -93,8 +93,9 @@ export async function asBrokerFault(peer: string, look: () => Promise<Verdict>):
 
 /** What an answer that is not the wished one says, with the broker's own code. */
 export function unwished({ status, body }: BrokerAnswer, what: string): Finding {
-  const { code, reason } = body;
+  const { code, reason, detail } = body;
+  const said = typeof detail === 'string' ? `: ${detail}` : '';
   const marks = [`HTTP ${status}`, ...[code, reason].filter((mark) => typeof mark === 'string')].join(', ');
   const remedy = 'docs/errors.md says what to do';
-  return fault(status >= 500 || status === 429 ? 'tryLater' : 'refused', `${what} [${marks}]`, remedy);
+  return fault(status >= 500 || status === 429 ? 'tryLater' : 'refused', `${what}${said} [${marks}]`, remedy);
 }

@@ -1,0 +1,48 @@
+import { conditionOf, conditionWord, type MerchantCondition, merchantConditions } from './merchant-condition.js';
+import type { ServeVerdict } from './serve-decision.js';
+
+const CURRENT: ServeVerdict = { result: 'fresh', reason: 'current' };
+
+interface Facts {
+  readonly verdict: ServeVerdict;
+  readonly failed: boolean;
+  readonly foreign: boolean;
+  readonly renewing: boolean;
+  readonly untilRenewalMs: number;
+}
+
+function conditionIn(facts: Partial<Facts>): MerchantCondition {
+  const { verdict = CURRENT, failed = false, foreign = false, renewing = false, untilRenewalMs = 1 } = facts;
+  const replica = {
+    held: { untilRenewalMs: () => untilRenewalMs },
+    failures: { get: () => (failed ? { kind: 'refused', at: 0 } : undefined) },
+    reader: { verdict: () => verdict },
+    isRenewing: () => renewing,
+    hasForeignAuthorizer: () => foreign,
+  };
+  return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
+}
+
+const everything = { failed: true, foreign: true, renewing: true, untilRenewalMs: 0 };
+
+describe('the condition of a merchant', () => {
+  it.each<[Partial<Facts>, MerchantCondition]>([
+    [{ ...everything, verdict: { result: 'unavailable', reason: 'no_session' } }, 'unavailable'],
+    [{ ...everything, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
+    [{ ...everything, verdict: { result: 'stale', reason: 'past_margin' } }, 'stale'],
+    [everything, 'foreign_authorizer'],
+    [{ ...everything, foreign: false }, 'failing'],
+    [{ renewing: true }, 'renewing'],
+    [{ untilRenewalMs: 0 }, 'renewing'],
+    [{}, 'fresh'],
+  ])('is the worst that is true of it: %j', (facts, condition) => {
+    expect(conditionIn(facts)).toBe(condition);
+  });
+
+  it('has a word for each, and one more for a session that has expired', () => {
+    const words = merchantConditions.map((one) => conditionWord(one, 'expired'));
+    expect(words).toEqual(['expired', 'past margin', 'ended by others', 'failing', 'renewing', 'fresh']);
+    expect(conditionWord('unavailable', 'no_session')).toBe('no session');
+    expect(conditionWord('unavailable', undefined)).toBe('no session');
+  });
+});

@@ -1,0 +1,53 @@
+import type { FailureBoard } from './failure-board.js';
+import type { HeldSessions } from './held-sessions.js';
+import type { ServeVerdict } from './serve-decision.js';
+import type { SessionReader } from './session-reader.js';
+
+/** How a merchant is, the worst first; docs/status-page.md says what each means. */
+export const merchantConditions = [
+  'unavailable',
+  'stale',
+  'foreign_authorizer',
+  'failing',
+  'renewing',
+  'fresh',
+] as const;
+
+export type MerchantCondition = (typeof merchantConditions)[number];
+
+/**
+ * The words in which people are told of it, on the status page and by the command line. One of them is for two reasons: a
+ * session that has expired, and one that never was, are looked for in different places.
+ */
+const words = {
+  unavailable: 'no session',
+  expired: 'expired',
+  stale: 'past margin',
+  foreign_authorizer: 'ended by others',
+  failing: 'failing',
+  renewing: 'renewing',
+  fresh: 'fresh',
+} as const satisfies Record<MerchantCondition | 'expired', string>;
+
+/** The word for a merchant that is in `condition`, and is served or not for `reason`. */
+export function conditionWord(condition: MerchantCondition, reason: ServeVerdict['reason'] | undefined): string {
+  return words[condition === 'unavailable' && reason === 'expired' ? reason : condition];
+}
+
+/** What a condition is told from: a replica. */
+interface Assessed {
+  readonly held: Pick<HeldSessions, 'untilRenewalMs'>;
+  readonly failures: Pick<FailureBoard, 'get'>;
+  readonly reader: Pick<SessionReader, 'verdict'>;
+  isRenewing(merchant: string): boolean;
+  hasForeignAuthorizer(merchant: string): boolean;
+}
+
+/** How a merchant is at this moment, as the replica sees it. */
+export function conditionOf(replica: Assessed, merchant: string): MerchantCondition {
+  const { result } = replica.reader.verdict(merchant);
+  if (result !== 'fresh') return result;
+  if (replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
+  if (replica.failures.get(merchant) !== undefined) return 'failing';
+  return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
+}

@@ -1,0 +1,27 @@
+import { BrokerError, type UnavailableReason } from '#libs/errors';
+import type { Cause } from './failure-cause.js';
+
+/** What is known of a merchant whose session is not served. */
+export interface Explainer {
+  readonly why: (merchant: string) => UnavailableReason;
+  readonly causeFor: (merchant: string) => Cause | undefined;
+}
+
+interface Refusal {
+  readonly merchant: string;
+  /** For the log. */
+  readonly detail: string;
+  readonly retryAfterMs: number;
+}
+
+/** The one refusal of whoever asks for a session that is not there: with the reason for programs, and the cause for people. */
+export function sessionUnavailable({ why, causeFor }: Explainer, refusal: Refusal): BrokerError {
+  const { merchant, detail, retryAfterMs } = refusal;
+  const cause = causeFor(merchant);
+  return new BrokerError('session_unavailable', {
+    detail,
+    reason: why(merchant),
+    ...(cause === undefined ? {} : { publicCause: cause.text }),
+    retryAfterMs,
+  });
+}

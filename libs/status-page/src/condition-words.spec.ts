@@ -1,0 +1,37 @@
+import { conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
+import type { StatusMerchant } from './status-document.js';
+
+/** The page's files are checked as a program of a browser: here they are imported by a name that the compiler does not follow. */
+const PAGE: string = './page/condition.js';
+interface PageWords {
+  readonly conditions: readonly string[];
+  readonly conditionNames: Readonly<Record<string, string>>;
+  readonly conditionName: (merchant: StatusMerchant, now: number) => string;
+}
+
+const expired: StatusMerchant = {
+  id: 'shop',
+  required: true,
+  environment: 'production',
+  condition: 'unavailable',
+  reason: 'expired',
+  session: { generation: 1, createdAt: 0, renewAt: 800, mustRenewAt: 950, expiresAt: 1_000 },
+  renewing: false,
+  budgetSpent: false,
+  renewals: [],
+};
+
+/** The page begins a line with it. */
+function titleOf(condition: MerchantCondition, reason?: 'expired'): string {
+  const word = conditionWord(condition, reason);
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+describe('the words for the condition of a merchant', () => {
+  it('are those of the domain on the page too, in the same order', async () => {
+    const { conditions, conditionNames, conditionName } = (await import(PAGE)) as PageWords;
+    expect(conditions).toEqual(merchantConditions);
+    expect(conditionNames).toEqual(Object.fromEntries(merchantConditions.map((one) => [one, titleOf(one)])));
+    expect(conditionName(expired, 2_000)).toBe(titleOf('unavailable', 'expired'));
+  });
+});

@@ -1,0 +1,69 @@
+import type { StatusDocument, StatusGateway } from '../status-document.js';
+import { type CardContent, contentsOf } from './health-cards.js';
+
+const gateway: StatusGateway = {
+  host: 'bank.example',
+  merchants: 1,
+  health: 'answering',
+  attempts: 15,
+  failed: 0,
+  refused: 0,
+};
+const document: StatusDocument = {
+  at: 0,
+  replica: {
+    name: 'broker-0',
+    version: '0.1.0',
+    startedAt: 0,
+    ready: true,
+    storeReached: true,
+    shuttingDown: false,
+    watchers: 0,
+    viewers: 1,
+    residentBytes: 1,
+    eventLoopLagMs: { latest: 0, worst: 0 },
+  },
+  store: { type: 'redis', condition: 'answers' },
+  gateways: [],
+  furtherGateways: 0,
+  counts: { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 1 },
+  matching: 1,
+  merchants: [],
+};
+
+function card(changed: Partial<StatusGateway>): CardContent | undefined {
+  const contents = contentsOf({ ...document, gateways: [{ ...gateway, ...changed }] }, 60_000);
+  return contents.find(({ kind }) => kind === 'Gateway');
+}
+
+describe('the card of a gateway', () => {
+  it('says that it refuses, and how many calls, in place of "Failed 0 of 15 calls"', () => {
+    const lastFailure = { at: 55_000, kind: 'refused', code: 'b_merchant_not_found' };
+    expect(card({ health: 'refusing', refused: 15, lastFailure })).toMatchObject({
+      condition: 'unavailable',
+      state: 'Answers, refuses',
+      facts: [
+        ['Merchants', '1'],
+        ['Refused', '15 of 15 calls'],
+        ['Last failure', 'b_merchant_not_found, 5 s ago'],
+      ],
+    });
+  });
+
+  it('counts refusals and failures apart where there were both', () => {
+    expect(card({ health: 'refusing', refused: 9, failed: 2 })).toMatchObject({
+      condition: 'failing',
+      facts: [
+        ['Merchants', '1'],
+        ['Refused', '9 of 15 calls'],
+        ['Failed', '2 of 15 calls'],
+      ],
+    });
+  });
+
+  it('says of one that is well that nothing failed, and nothing of calls where none was made', () => {
+    expect(card({})?.facts).toContainEqual(['Failed', '0 of 15 calls']);
+    expect(card({ attempts: 1 })?.facts).toContainEqual(['Failed', '0 of 1 call']);
+    expect(card({ health: 'unknown', attempts: 0 })?.facts).toEqual([['Merchants', '1']]);
+  });
+});
