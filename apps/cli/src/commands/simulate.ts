@@ -157,7 +157,7 @@ function linesOf(played: Played): readonly string[] {
   return [
     `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ' (session.fallbackLifetime)' : ''}`,
     `  create calls     ${createCalls}: ${createCallsPerHour.toFixed(1)} an hour, at most ${mostInAnHour} in one`,
-    `  budget           at most ${used} used, ${played.budgetRefusals} renewals held up`,
+    `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}`,
     `  failed           ${failures.join(', ') || 'none'}`,
     `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
@@ -202,12 +202,19 @@ function warningsOf(played: Played): readonly string[] {
         ]),
     ...(budgetRefusals === 0 ? [] : [budgetWarning(played)]),
     ...(withoutSessionMs > 0
-      ? [`there was no session for ${seconds(withoutSessionMs)}: only a longer lead time or lifetime bridges this`]
+      ? [`there was no session for ${seconds(withoutSessionMs)}: ${bridgeOf(played)}`]
       : pastMarginMs > 0
         ? [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: raise session.renewBefore`]
         : []),
   ].map((warning) => `${merchant}: ${warning}`);
 }
+
+const isBudgetTooSmall = ({ budget }: Played): boolean => budget.some(({ needed, calls }) => needed > calls);
+
+const bridgeOf = (played: Played): string =>
+  played.budgetRefusals > 0 && isBudgetTooSmall(played)
+    ? 'no lead time bridges a budget that the schedule exceeds'
+    : 'only a longer lead time or lifetime bridges this';
 
 const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;
 
