@@ -104,8 +104,9 @@ describe('doctor: a gateway that is not', () => {
   it('is down: what follows is said not to have run', async () => {
     const port = await freePort();
     await examined.configure([{ gatewayUrl: `http://127.0.0.1:${port}` }]);
-    const { code, check } = await examined.doctor();
+    const { code, check } = await examined.doctor('--create-session');
     expect(code).toBe(4);
+    expect(JSON.stringify(check('session.create'))).toContain('see what the checks gateway.* say');
     expect(messagesOf(check('gateway.tcp'), 'fault')).toEqual([
       `nothing listens there (ECONNREFUSED to 127.0.0.1:${port})`,
     ]);

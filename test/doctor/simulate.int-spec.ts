@@ -48,6 +48,7 @@ describe('simulate', () => {
   it('plays one replica where the store is memory, and says why', async () => {
     const { text } = await simulate('--for', '1h');
     expect(text).toContain('1h of 1 replica (the store is memory, for one alone)');
+    expect(text).toContain('shop, lifetime 8h (session.fallbackLifetime)');
     expect(text).not.toContain('warning');
   });
 
@@ -75,8 +76,14 @@ describe('simulate', () => {
       /warning: shop: the budget of create calls was spent: renewing sessions of 30s takes \d+ calls/,
     );
     expect(text).not.toMatch(/raise session\.budget/);
-    expect(text).toMatch(/warning: shop: there was no session for/);
+    expect(text).toMatch(/warning: shop: there was no session for \S+: no lead time bridges a budget/);
     expect(text).toMatch(/create calls +\d+:/);
+  });
+
+  it('says in hours and minutes what takes hours', async () => {
+    const { text } = await simulate('--lifetime', '15m', '--for', '24h');
+    expect(text).toMatch(/without session +\d+h( \d+m)?\n?/);
+    expect(text).toMatch(/used, renewals held up: \d\n/);
   });
 
   it('does not advise a larger budget where it was failures that spent it', async () => {

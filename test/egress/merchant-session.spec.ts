@@ -13,6 +13,7 @@ describe('the session of a merchant', () => {
   let clock: FakeClock;
   let broker: ScriptedBroker;
   let lines: string[];
+  let details: (string | undefined)[];
   let held: number[];
   let session: MerchantSession;
 
@@ -20,8 +21,12 @@ describe('the session of a merchant', () => {
     clock = new FakeClock();
     broker = new ScriptedBroker();
     lines = [];
+    details = [];
     held = [];
-    const write = (_fields: object, message: string): void => void lines.push(message);
+    const write = ({ detail }: { detail?: string }, message: string): void => {
+      lines.push(message);
+      details.push(detail);
+    };
     const logger = { warn: write, error: write } as Partial<Logger> as Logger;
     const access = { url: 'http://broker.test/', auth: () => 'token', fetch: broker.fetch };
     const onHeld = (requests: number): void => void held.push(requests);
@@ -84,6 +89,21 @@ describe('the session of a merchant', () => {
     expect(await outcome()).toBe('session_unavailable');
     await expect(session.use(generationOf, nobodyLeaves)).rejects.toMatchObject({ retryAfterMs: 1_000 });
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+  });
+
+  it('is missing in the log with what the broker says of it', async () => {
+    const cause = 'the bank refuses: b_merchant_not_found';
+    broker.on('session', () => {
+      const refusal = problem(503, 'session_unavailable', { cause });
+      refusal.headers.set('retry-after', '287');
+      return refusal;
+    });
+    session.start();
+    const asked = ask();
+    await clock.advance(FIRST_LOOK_MS);
+    expect(asked.result).toBe('session_unavailable');
+    expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+    expect(details).toEqual([expect.stringContaining(`; ${cause} (`)]);
   });
 
   it('is refused at once when the broker is known to be away', async () => {

@@ -22,9 +22,10 @@ export function json(body: unknown): Response {
   return Response.json(body);
 }
 
-export function problem(status: number, code: string): Response {
+export function problem(status: number, code: string, more: object = {}): Response {
   const headers = { 'content-type': 'application/problem+json' };
-  return new Response(JSON.stringify({ type: `urn:x:${code}`, title: 'A title', status, code }), { status, headers });
+  const document = { type: `urn:session-broker:problem:${code}`, title: 'A title', status, code, ...more };
+  return new Response(JSON.stringify(document), { status, headers });
 }
 
 /** An event stream in the hands of the test. */

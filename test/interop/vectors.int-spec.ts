@@ -1,6 +1,7 @@
 import { createDecipheriv, createECDH, type DecipherGCM } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import {
+  checkServerKey,
   generateClientKey,
   importClientKey,
   importPaymentKey,
@@ -44,7 +45,7 @@ interface Ciphertext extends Pick<WrapTest, 'key' | 'ct'> {
 }
 type Outcome = 'done' | BrokerError['code'];
 
-/** Each way in which a private key is had: the JOSE library opens with the first, and we ourselves with the second. */
+/** Each way in which a private key is had: what follows from its agreement is the same. */
 const custodies = [
   ['in this process', importClientKey],
   ['kept elsewhere', inCustody],
@@ -130,7 +131,8 @@ describeWith('vectors', 'Wycheproof: ECDH on P-384', () => {
   it('a valid public key is imported as serverPublic and as payment key, an invalid one is refused', async () => {
     const asItShould = async (test: EcdhTest & Vector): Promise<boolean> => {
       const due: Outcome = test.result === 'valid' ? 'done' : 'jwk_invalid';
-      const outcomes = [importServerKey(test.public), importPaymentKey(test.public)].map(outcomeOf);
+      const check = async (key: unknown): Promise<unknown> => Promise.resolve(checkServerKey(key));
+      const outcomes = [importServerKey, importPaymentKey, check].map((judge) => outcomeOf(judge(test.public)));
       return (await Promise.all(outcomes)).every((outcome) => outcome === due);
     };
     expect(await deviations(tests, asItShould)).toEqual([]);
@@ -240,8 +242,8 @@ describeWith('vectors', 'RFC 7520 section 5.4', () => {
 });
 
 // These cannot pass through a JWE: the wrapping key comes out of a hash, and the additional data is always the header,
-// so neither can be made to equal a vector's. They are checked against the primitives of the runtime, called as the JOSE
-// library calls them, since that is what our JWEs rest on.
+// so neither can be made to equal a vector's. They are checked against the primitives of the runtime, called as
+// our JWEs and, at rest, the JOSE library call them.
 describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits', () => {
   it('AES key wrap gives the key back, or refuses', async () => {
     const tests = flat(wycheproof<WrapTest>('aes_wrap_test.json').filter(({ keySize }) => keySize === 256));
@@ -276,7 +278,7 @@ describeWith('vectors', 'Wycheproof: the primitives under the profile, 256 bits'
     expect(await deviations(tests, asItShould)).toEqual([]);
   });
 
-  /** As a JWE is opened whose key is kept elsewhere. */
+  /** As a JWE is opened. */
   function decrypted({ cipher, key, iv, ct, aad, tag }: Ciphertext): Buffer | undefined {
     try {
       const decipher = createDecipheriv(cipher, hex(key), hex(iv)) as DecipherGCM;

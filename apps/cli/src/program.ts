@@ -6,6 +6,7 @@ import type { SimulateOptions } from './commands/simulate.js';
 import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
 import { exitCodes } from './exit-codes.js';
+import { isTooOld, OLDEST_NODE } from './node-version.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
 
@@ -19,6 +20,11 @@ type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => P
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
+  const { nodeVersion = process.versions.node } = context;
+  if (isTooOld(nodeVersion)) {
+    terminal.err(`error: Node.js ${nodeVersion} is too old: run at least ${OLDEST_NODE}, or npm run cli in the clone`);
+    return exitCodes.failed;
+  }
   let exitCode: number = exitCodes.ok;
   const run: Run = async ({ json = false }, work) => {
     exitCode = await report({ terminal, json }, work);

@@ -16,4 +16,6 @@ export interface CommandContext {
   /** Aborts when the person or the supervisor asks the process to end (SIGINT, SIGTERM). */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** That of the process when it is absent. */
+  readonly nodeVersion?: string;
 }

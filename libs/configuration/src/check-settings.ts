@@ -1,5 +1,6 @@
 import { childPath, type Fault, MAX_FAULTS_FOUND } from './fault.js';
 import type { FileSetting } from './named-files.js';
+import { nearestName } from './nearest-name.js';
 import type { Tree } from './read-yaml.js';
 import { type SettingsClass, type Shape, shapesOf } from './setting.js';
 import type { Single } from './value-rule.js';
@@ -46,8 +47,11 @@ class SettingsChecker {
   section(tree: Tree, settings: SettingsClass, path: string): object | undefined {
     if (typeof tree !== 'object' || Array.isArray(tree)) return this.#fault(path, 'must be a mapping of settings');
     const shapes = shapesOf(settings);
+    const known = [...shapes.keys()];
     for (const name of Object.keys(tree).filter((each) => !shapes.has(each))) {
-      this.#fault(childPath(path, name), `is not a setting; known here: ${[...shapes.keys()].join(', ')}`);
+      const near = nearestName(name, known);
+      const meant = near === undefined ? '' : ` is ${near} meant?`;
+      this.#fault(childPath(path, name), `is not a setting;${meant} known here: ${known.join(', ')}`);
     }
     const defaults = new settings() as Record<string, unknown>;
     const found = [...shapes].map(([name, shape]): [string, unknown] => {

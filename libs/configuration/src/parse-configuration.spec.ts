@@ -235,7 +235,7 @@ describe('parseConfiguration refuses', () => {
     [
       'an unknown setting',
       { htttp: {} },
-      'htttp is not a setting; known here: http, management, store, auth, audit, reload, log, merchants',
+      'htttp is not a setting; is http meant? known here: http, management, store, auth, audit, reload, log, merchants',
     ],
     [
       'an unknown setting deep inside',

@@ -37,7 +37,7 @@ export async function inspectSession(
     form: formOf(fields),
     fields,
     unnamed: given.length - fields.length,
-    session: await readOpened(answer, opened).catch(failureOnly),
+    session: readOrFailure(answer, opened),
   };
 }
 
@@ -52,7 +52,11 @@ function formOf(fields: readonly string[]): SessionForm {
   return has('serverPublicKey') ? 'short' : 'full';
 }
 
-function failureOnly(error: unknown): GatewayFailure {
-  if (error instanceof GatewayFailure) return error;
-  throw error;
+function readOrFailure(...opened: Parameters<typeof readOpened>): IssuedSession | GatewayFailure {
+  try {
+    return readOpened(...opened);
+  } catch (error) {
+    if (error instanceof GatewayFailure) return error;
+    throw error;
+  }
 }

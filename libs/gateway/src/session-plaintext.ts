@@ -1,6 +1,6 @@
 import type { Instant } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { importServerKey, type RecipientKey } from '#libs/jwe';
+import { checkServerKey, thumbprintOf } from '#libs/jwe';
 import type { ServerPublicKey } from '#libs/session';
 import { parseJson } from './answer-reader.js';
 import { readExpiry } from './expiry.js';
@@ -32,7 +32,7 @@ const KEY_NAMES = ['serverPublic', 'serverPublicKey'] as const;
  * "Session").
  * @throws GatewayFailure `invalid_response`, naming the field and the rule, never a value
  */
-export async function readSession(plaintext: Uint8Array, context: ReadingContext): Promise<SessionContent> {
+export function readSession(plaintext: Uint8Array, context: ReadingContext): SessionContent {
   const refuse = (detail: string, cause?: unknown): never => {
     throw invalidResponse(context.marks, `the session is not usable: ${detail}`, cause);
   };
@@ -46,7 +46,7 @@ export async function readSession(plaintext: Uint8Array, context: ReadingContext
     authToken: uuidOf(fields, 'authToken', refuse),
     deviceId: uuidOf(fields, 'deviceId', refuse),
     ...(refreshToken === undefined ? {} : { refreshToken }),
-    serverPublic: await serverKeyOf(fields, refuse),
+    serverPublic: serverKeyOf(fields, refuse),
     ...(expiry.given === 'moment' ? { expiresAt: expiry.expiresAt } : {}),
   };
 }
@@ -62,20 +62,19 @@ function uuidOf(fields: Fields, name: string, refuse: Refuse): string {
 }
 
 /** The gateway gives its key under one of two names; if under both, it must be the same key. */
-async function serverKeyOf(fields: Fields, refuse: Refuse): Promise<ServerPublicKey> {
+function serverKeyOf(fields: Fields, refuse: Refuse): ServerPublicKey {
   const given = KEY_NAMES.filter((name) => !isAbsent(fields[name]));
-  const [key, ...others] = await Promise.all(given.map((name) => importKey(fields, name, refuse)));
+  const [key, ...others] = given.map((name) => checkedKey(fields, name, refuse));
   if (key === undefined) return refuse(`it has neither ${KEY_NAMES.join(' nor ')}`);
-  if (others.some((other) => other.thumbprint !== key.thumbprint)) {
+  if (others.some((other) => thumbprintOf(other) !== thumbprintOf(key))) {
     return refuse(`${KEY_NAMES.join(' and ')} are two different keys`);
   }
-  const { kty, crv, x, y } = key.jwk;
-  return { kty, crv, x, y };
+  return key;
 }
 
-async function importKey(fields: Fields, name: string, refuse: Refuse): Promise<RecipientKey> {
+function checkedKey(fields: Fields, name: string, refuse: Refuse): ServerPublicKey {
   try {
-    return await importServerKey(fields[name]);
+    return checkServerKey(fields[name]);
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;
     return refuse(`${name}: ${error.detail ?? error.code}`, error);

@@ -91,12 +91,12 @@ export async function openAnswer(
 }
 
 /** @throws GatewayFailure `invalid_response` */
-export async function readOpened(
+export function readOpened(
   { sentAt, receivedAt }: Pick<GatewayAnswer, 'sentAt' | 'receivedAt'>,
   { sealed: { gatewayDate, marks }, plaintext, thumbprint }: OpenedAnswer,
-): Promise<IssuedSession> {
+): IssuedSession {
   return {
-    ...(await readSession(plaintext, { marks, asOf: gatewayDate ?? receivedAt })),
+    ...readSession(plaintext, { marks, asOf: gatewayDate ?? receivedAt }),
     clientKeyThumbprint: thumbprint,
     sentAt,
     receivedAt,

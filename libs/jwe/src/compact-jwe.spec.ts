@@ -1,5 +1,5 @@
 import { BrokerError } from '#libs/errors';
-import { checkCompactJwe } from './compact-jwe.js';
+import { readCompactJwe } from './compact-jwe.js';
 
 type Header = Record<string, unknown>;
 
@@ -23,7 +23,7 @@ const withEpk = (change: Header): string => withHeader({ epk: { ...epk, ...chang
 
 function refusalOf(jwe: string): { code: string; publicDetail: string | undefined } | undefined {
   try {
-    checkCompactJwe(jwe, MAX_BYTES);
+    readCompactJwe(jwe, MAX_BYTES);
     return undefined;
   } catch (error) {
     if (!(error instanceof BrokerError)) throw error;

@@ -1,6 +1,7 @@
 import { BrokerError, type ErrorCode } from '#libs/errors';
 import { isBase64url, isBase64urlOf } from './base64url.js';
-import { CONTENT_ENCRYPTION, COORDINATE_BYTES, CURVE, KEY_MANAGEMENT, KEY_TYPE } from './profile.js';
+import { CONTENT_ENCRYPTION, COORDINATE_BYTES, CURVE, IV_BYTES, KEY_MANAGEMENT, KEY_TYPE } from './profile.js';
+import type { PublicJwk } from './public-jwk.js';
 
 /** Five parts of the base64url alphabet: no padding, no white space, nothing after the last part. */
 const COMPACT = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){4}$/;
@@ -8,27 +9,14 @@ const COMPACT = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){4}$/;
 /** Characters of the encoded protected header. Ours takes about 300. */
 const MAX_HEADER_CHARACTERS = 2_048;
 const WRAPPED_KEY_BYTES = 40;
-const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Members by which a sender would choose what the reader runs or trusts. */
 const REFUSED_MEMBERS = ['crit', 'jku', 'jwk', 'x5u', 'x5c'] as const;
 
-type Header = Readonly<Record<string, unknown>>;
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * Checks a compact JWE for everything that can be judged without a key: size, shape, header, lengths. The JOSE library
- * has no size limit and lets white space through, so this comes before it. What is judged here is public, so that
- * telling the faults apart helps nobody to guess keys or plaintext.
- * @throws BrokerError `jwe_too_large`, `jwe_malformed` or `jwe_algorithm_refused`
- */
-export function checkCompactJwe(jwe: string, maxBytes: number): void {
-  if (jwe.length > maxBytes) throw refusal('jwe_too_large', `a compact JWE of at most ${maxBytes} bytes is accepted`);
-  const parts = splitCompact(jwe);
-  checkHeader(parseHeader(parts.header));
-  if (!isBase64urlOf(parts.wrappedKey, WRAPPED_KEY_BYTES)) throw malformed('the encrypted key is not 40 octets');
-  checkContent(parts);
-}
+type Header = Readonly<Record<string, unknown>>;
 
 /** The five parts of a compact JWE (RFC 7516 section 7.1), still encoded. */
 interface CompactParts {
@@ -37,6 +25,29 @@ interface CompactParts {
   readonly iv: string;
   readonly ciphertext: string;
   readonly tag: string;
+}
+
+/** A JWE of which everything has been checked that shows without a key, with what the key agreement needs of its header. */
+export interface CheckedJwe extends CompactParts {
+  /** Coordinates in the right form. Whether the point is on the curve is for whoever uses it to check. */
+  readonly epk: PublicJwk;
+  /** What it says of the two parties (RFC 7518 section 4.6.1), still encoded; empty where it says nothing. */
+  readonly apu: string;
+  readonly apv: string;
+}
+
+/**
+ * Reads a compact JWE and checks everything that can be judged without a key: size, shape, header, lengths. What is judged
+ * here is public, so that telling the faults apart helps nobody to guess keys or plaintext.
+ * @throws BrokerError `jwe_too_large`, `jwe_malformed` or `jwe_algorithm_refused`
+ */
+export function readCompactJwe(jwe: string, maxBytes: number): CheckedJwe {
+  if (jwe.length > maxBytes) throw refusal('jwe_too_large', `a compact JWE of at most ${maxBytes} bytes is accepted`);
+  const parts = splitCompact(jwe);
+  const agreement = checkedHeader(parseHeader(parts.header));
+  if (!isBase64urlOf(parts.wrappedKey, WRAPPED_KEY_BYTES)) throw malformed('the encrypted key is not 40 octets');
+  checkContent(parts);
+  return { ...parts, ...agreement };
 }
 
 /** @throws BrokerError `jwe_malformed` */
@@ -61,8 +72,7 @@ export function checkContent({ iv, ciphertext, tag }: CompactParts): void {
 export function parseHeader(encoded: string): Header {
   if (!isBase64url(encoded)) throw malformed('the protected header is not base64url');
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64url'));
-    const header: unknown = JSON.parse(text);
+    const header: unknown = JSON.parse(UTF_8.decode(Buffer.from(encoded, 'base64url')));
     if (isObject(header)) return header;
   } catch {
     // The parser's own error is dropped on purpose: it quotes the header.
@@ -71,22 +81,33 @@ export function parseHeader(encoded: string): Header {
   throw malformed('the protected header is not a JSON object');
 }
 
-function checkHeader(header: Header): void {
+function checkedHeader(header: Header): Pick<CheckedJwe, 'epk' | 'apu' | 'apv'> {
   if (header['alg'] !== KEY_MANAGEMENT) throw algorithmRefused(`"alg" must be "${KEY_MANAGEMENT}"`);
   if (header['enc'] !== CONTENT_ENCRYPTION) throw algorithmRefused(`"enc" must be "${CONTENT_ENCRYPTION}"`);
   if ('zip' in header) throw algorithmRefused('"zip" is not accepted: compression reveals lengths and invites bombs');
   const refused = REFUSED_MEMBERS.find((name) => name in header);
   if (refused !== undefined) throw malformed(`the header member "${refused}" is not accepted`);
-  checkEphemeralKey(header['epk']);
+  return { epk: ephemeralKeyOf(header['epk']), apu: partyOf(header, 'apu'), apv: partyOf(header, 'apv') };
 }
 
-function checkEphemeralKey(epk: unknown): void {
+function partyOf(header: Header, name: 'apu' | 'apv'): string {
+  const { [name]: party = '' } = header;
+  if (typeof party !== 'string' || !isBase64url(party)) throw malformed(`"${name}" must be base64url`);
+  return party;
+}
+
+/** Other members of `epk` than these are ignored (RFC 7518 section 4.6.1.1). */
+function ephemeralKeyOf(epk: unknown): PublicJwk {
   if (!isObject(epk)) throw malformed('"epk" must be a JSON object');
   if (epk['kty'] !== KEY_TYPE || epk['crv'] !== CURVE) throw malformed('"epk" must be an EC key on P-384');
   if ('d' in epk) throw malformed('"epk" must not carry "d"');
-  for (const name of ['x', 'y']) {
-    if (!isBase64urlOf(epk[name], COORDINATE_BYTES)) throw malformed(`"epk" must give "${name}" in 48 octets`);
-  }
+  return { kty: KEY_TYPE, crv: CURVE, x: coordinateOf(epk, 'x'), y: coordinateOf(epk, 'y') };
+}
+
+function coordinateOf(epk: Header, name: 'x' | 'y'): string {
+  const value = epk[name];
+  if (!isBase64urlOf(value, COORDINATE_BYTES)) throw malformed(`"epk" must give "${name}" in 48 octets`);
+  return value;
 }
 
 function isObject(value: unknown): value is Header {

@@ -1,20 +1,27 @@
 import type { webcrypto } from 'node:crypto';
-import { CURVE } from './profile.js';
+import { CURVE, KEY_TYPE } from './profile.js';
+import type { PublicJwk } from './public-jwk.js';
 
 /** As many as there are usually seals in flight: more would cost memory, and fewer would be waited for. */
 const KEYS_AHEAD = 8;
 
+/** For one seal: the private half, and the public one as the header shows it. */
+interface EphemeralKey {
+  readonly privateKey: webcrypto.CryptoKey;
+  readonly epk: PublicJwk;
+}
+
 /**
- * Ephemeral private keys, generated a few ahead of need: a seal then waits for one elliptic-curve operation instead
+ * Ephemeral keys, generated a few ahead of need: a seal then waits for one elliptic-curve operation instead
  * of two, and under load the runtime's threads find work while a seal is between its steps. Each key is handed out
  * once, and none outlives the process.
  */
 export class EphemeralKeys {
-  readonly #ready: webcrypto.CryptoKey[] = [];
+  readonly #ready: EphemeralKey[] = [];
   #underway = 0;
 
-  /** A private key that nobody else has had or will have. */
-  async take(): Promise<webcrypto.CryptoKey> {
+  /** A key that nobody else has had or will have. */
+  async take(): Promise<EphemeralKey> {
     const key = this.#ready.pop();
     this.#refill();
     return key ?? generate();
@@ -32,8 +39,8 @@ export class EphemeralKeys {
   }
 }
 
-async function generate(): Promise<webcrypto.CryptoKey> {
-  // Extractable, or the JOSE library could not write the public half into the header.
-  const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: CURVE }, true, ['deriveBits']);
-  return privateKey;
+async function generate(): Promise<EphemeralKey> {
+  const pair = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: CURVE }, false, ['deriveBits']);
+  const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', pair.publicKey);
+  return { privateKey: pair.privateKey, epk: { kty: KEY_TYPE, crv: CURVE, x, y } };
 }

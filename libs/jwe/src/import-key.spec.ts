@@ -4,7 +4,7 @@ import { BrokerError } from '#libs/errors';
 import { calculateJwkThumbprint } from 'jose';
 import { clientHandlesOf } from './client-key.js';
 import { generateClientKey } from './generate-client-key.js';
-import { importClientKey, importPaymentKey, importServerKey } from './import-key.js';
+import { checkServerKey, importClientKey, importPaymentKey, importServerKey } from './import-key.js';
 import { thumbprintOf } from './public-jwk.js';
 import { recipientHandleOf } from './recipient-key.js';
 
@@ -101,6 +101,7 @@ describe.each([
     const { kty, crv, x, y } = publicJwk;
     const key = await importKey({ kty, crv, x, y });
     expect(key.jwk).toEqual({ kty, crv, x, y });
+    expect(checkServerKey({ ...publicJwk, kid: 'k' })).toEqual({ kty, crv, x, y });
     await expect(importKey({ ...publicJwk, kid: 'k', 'x5t#S256': 'z', key_ops: [], later: {} })).resolves.toBeDefined();
   });
 
@@ -128,6 +129,7 @@ describe.each([
     const fault = await faultOf(importKey(mutate(publicJwk)));
     expect(fault.code).toBe('jwk_invalid');
     expect(fault.message).toMatch(expected);
+    expect(() => checkServerKey(mutate(publicJwk))).toThrow(fault);
   });
 });
 

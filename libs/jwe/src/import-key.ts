@@ -1,10 +1,11 @@
 import { createECDH, type webcrypto } from 'node:crypto';
+import type { BrokerError } from '#libs/errors';
 import { ClientKey } from './client-key.js';
 import { agreedRoot } from './client-key-in-custody.js';
 import { FileClientKeys } from './file-client-keys.js';
 import { checkJwk, privateKeyRules, publicKeyRules, type RawJwk, refuseJwk } from './jwk-rules.js';
 import { CURVE, KEY_TYPE, NODE_CURVE } from './profile.js';
-import { pointOf, type PublicJwk } from './public-jwk.js';
+import { isOnCurve, pointOf, type PublicJwk } from './public-jwk.js';
 import { RecipientKey } from './recipient-key.js';
 
 const ECDH = { name: 'ECDH', namedCurve: CURVE } as const;
@@ -43,6 +44,17 @@ export function importServerKey(jwk: unknown): Promise<RecipientKey> {
 }
 
 /**
+ * Checks the key that the gateway sends with a session by the same rules, without importing it: most sessions are never sealed
+ * to by this process.
+ * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
+ */
+export function checkServerKey(jwk: unknown): PublicJwk {
+  const publicJwk = publicHalf(checkJwk(jwk, publicKeyRules));
+  if (!isOnCurve(publicJwk)) throw offCurve();
+  return publicJwk;
+}
+
+/**
  * Imports a public key that a person configured or sent: the bank's payment key, or another recipient.
  * @throws BrokerError `jwk_invalid`, naming the member and the rule, never a value
  */
@@ -68,9 +80,11 @@ async function importAgreement(
     return await crypto.subtle.importKey('jwk', { ...jwk }, ECDH, false, usages);
   } catch {
     // The runtime's own error is dropped on purpose: it may quote members of the key.
-    throw refuseJwk('"x" and "y" are not a point of P-384');
+    throw offCurve();
   }
 }
+
+const offCurve = (): BrokerError => refuseJwk('"x" and "y" are not a point of P-384');
 
 function checkPair(jwk: PublicJwk, scalar: Buffer): void {
   const pair = createECDH(NODE_CURVE);

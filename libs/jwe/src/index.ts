@@ -4,7 +4,7 @@ export { clientKeyInCustody } from './client-key-in-custody.js';
 export type { ClientKeys } from './client-keys.js';
 export { generateClientKey, type GeneratedClientKey } from './generate-client-key.js';
 export { FileClientKeys } from './file-client-keys.js';
-export { importClientKey, importPaymentKey, importServerKey } from './import-key.js';
+export { checkServerKey, importClientKey, importPaymentKey, importServerKey } from './import-key.js';
 export { inThisThread, JweThread, type JweWork } from './jwe-thread.js';
 export { keyedDigest } from './keyed-digest.js';
 export { openJwe, type OpenedJwe } from './open-jwe.js';

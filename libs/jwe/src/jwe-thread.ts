@@ -1,13 +1,14 @@
 import type { webcrypto } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { BrokerError } from '#libs/errors';
+import type { CheckedJwe } from './compact-jwe.js';
 import { openingBy, openJwe } from './open-jwe.js';
 import type { OpenedWith } from './open-with-handles.js';
 import { sealingBy, sealJwe } from './seal-jwe.js';
 
 /** What is asked of the thread. Handles cross over as they are: not extractable, and without a copy of the key. */
 export type JweTask =
-  | { readonly kind: 'open'; readonly jwe: string; readonly handles: readonly webcrypto.CryptoKey[] }
+  | { readonly kind: 'open'; readonly jwe: CheckedJwe; readonly handles: readonly webcrypto.CryptoKey[] }
   | { readonly kind: 'seal'; readonly plaintext: Uint8Array; readonly handle: webcrypto.CryptoKey };
 
 /** What comes back. A task that fails does not say why. */
@@ -34,9 +35,9 @@ const ENTRY = new URL('./jwe-thread-entry.js', import.meta.url);
 const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 };
 
 /**
- * Opens and seals in a thread of its own. A JWE is half a dozen steps of arithmetic, each with work before and after it on
- * the thread that asks: on the event loop's, every read would wait for that. The thread is started by the first task,
- * and after it has died, or was given up because it hung, by the next one.
+ * Opens and seals in a thread of its own. A JWE has work before and after its agreement on the thread that asks: on the event
+ * loop's, every read would wait for that. The thread is started by the first task, and after it has died, or was given up
+ * because it hung, by the next one.
  */
 export class JweThread implements JweWork {
   readonly openJwe = openingBy((jwe, handles) => this.#open(jwe, handles));
@@ -61,7 +62,7 @@ export class JweThread implements JweWork {
     await this.#worker?.terminate();
   }
 
-  async #open(jwe: string, handles: readonly webcrypto.CryptoKey[]): Promise<OpenedWith | undefined> {
+  async #open(jwe: CheckedJwe, handles: readonly webcrypto.CryptoKey[]): Promise<OpenedWith | undefined> {
     const answer = await this.#ask({ kind: 'open', jwe, handles });
     if ('opened' in answer) return answer.opened;
     throw gone();

@@ -137,6 +137,8 @@ const malformed: readonly [string, () => string][] = [
   ['an epk with a long coordinate', () => withEpk((epk) => ({ ...epk, y: zeros(49) }))],
   ['an epk without y', () => withEpk((epk) => ({ ...epk, y: undefined }))],
   ['an epk whose x is a number', () => withEpk((epk) => ({ ...epk, x: 1 }))],
+  ['a producer info that is not text', () => withHeader((header) => ({ ...header, apu: { a: 1 } }))],
+  ['a recipient info that is not base64url', () => withHeader((header) => ({ ...header, apv: 'Zg==' }))],
 ];
 
 const notOpened: readonly [string, () => string][] = [
@@ -153,7 +155,6 @@ const notOpened: readonly [string, () => string][] = [
   ['a shortened ciphertext', () => withPart(3, shortened(3))],
   ['no ciphertext', () => withPart(3, () => '')],
   ['a changed tag', () => withPart(4, (part) => flipped(part, 15))],
-  ['a producer info that is not text', () => withHeader((header) => ({ ...header, apu: { a: 1 } }))],
 ];
 
 describe('a JWE that is malformed', () => {

@@ -1,10 +1,11 @@
 import type { webcrypto } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, clientHandlesOf } from './client-key.js';
-import { checkCompactJwe } from './compact-jwe.js';
-import { openInCustody } from './open-in-custody.js';
+import { type CheckedJwe, readCompactJwe } from './compact-jwe.js';
+import { openAgreed } from './open-agreed.js';
 import { type OpenedWith, openWithHandles } from './open-with-handles.js';
 import { DEFAULT_MAX_JWE_BYTES } from './profile.js';
+import { isOnCurve } from './public-jwk.js';
 
 interface OpenOptions {
   /** The longest compact JWE to look at. */
@@ -18,7 +19,7 @@ export interface OpenedJwe {
 }
 
 /** Where the cryptography of an opening is done. */
-type OpenWith = (jwe: string, handles: readonly webcrypto.CryptoKey[]) => Promise<OpenedWith | undefined>;
+type OpenWith = (jwe: CheckedJwe, handles: readonly webcrypto.CryptoKey[]) => Promise<OpenedWith | undefined>;
 
 /**
  * Opens a compact JWE of the profile with the first of `keys` that fits; give them newest first.
@@ -31,15 +32,19 @@ export const openJwe = openingBy(openWithHandles);
 /** An `openJwe` whose cryptography is done elsewhere: what shows without a key is refused here all the same. */
 export function openingBy(openWith: OpenWith) {
   return async (jwe: string, keys: readonly ClientKey[], options: OpenOptions = {}): Promise<OpenedJwe> => {
-    checkCompactJwe(jwe, options.maxBytes ?? DEFAULT_MAX_JWE_BYTES);
-    const opened = (await openHere(jwe, keys, openWith)) ?? (await openElsewhere(jwe, keys));
+    const checked = readCompactJwe(jwe, options.maxBytes ?? DEFAULT_MAX_JWE_BYTES);
+    const opened = (await openHere(checked, keys, openWith)) ?? (await openElsewhere(checked, keys));
     if (opened !== undefined) return opened;
     throw new BrokerError('jwe_not_opened', { publicDetail: 'it is damaged, or sealed to another key' });
   };
 }
 
 /** With the keys that this process has: they come first, because nobody has to be asked. */
-async function openHere(jwe: string, keys: readonly ClientKey[], openWith: OpenWith): Promise<OpenedJwe | undefined> {
+async function openHere(
+  jwe: CheckedJwe,
+  keys: readonly ClientKey[],
+  openWith: OpenWith,
+): Promise<OpenedJwe | undefined> {
   const here = keys.flatMap((key) => {
     const { agreement } = clientHandlesOf(key);
     return agreement === undefined ? [] : [{ agreement, thumbprint: key.thumbprint }];
@@ -53,9 +58,13 @@ async function openHere(jwe: string, keys: readonly ClientKey[], openWith: OpenW
   return opened === undefined || thumbprint === undefined ? undefined : { plaintext: opened.plaintext, thumbprint };
 }
 
-async function openElsewhere(jwe: string, keys: readonly ClientKey[]): Promise<OpenedJwe | undefined> {
-  for (const key of keys.filter(({ isHere }) => !isHere)) {
-    const plaintext = await openInCustody(jwe, clientHandlesOf(key).custody);
+/** A point that is not on the curve goes to no custody (RFC 8725 section 3.4). */
+async function openElsewhere(jwe: CheckedJwe, keys: readonly ClientKey[]): Promise<OpenedJwe | undefined> {
+  const elsewhere = keys.filter(({ isHere }) => !isHere);
+  if (elsewhere.length === 0 || !isOnCurve(jwe.epk)) return undefined;
+  for (const key of elsewhere) {
+    const secret = await clientHandlesOf(key).custody.deriveSharedSecret(jwe.epk);
+    const plaintext = openAgreed(jwe, secret);
     if (plaintext !== undefined) return { plaintext, thumbprint: key.thumbprint };
   }
   return undefined;

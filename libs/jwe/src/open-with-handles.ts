@@ -1,13 +1,7 @@
 import type { webcrypto } from 'node:crypto';
-import { compactDecrypt } from 'jose';
-import { CONTENT_ENCRYPTION, KEY_MANAGEMENT } from './profile.js';
-
-// The library checks the header a second time: an oversight in our own check must not let in another algorithm.
-const ONLY_OUR_PROFILE = {
-  keyManagementAlgorithms: [KEY_MANAGEMENT],
-  contentEncryptionAlgorithms: [CONTENT_ENCRYPTION],
-  maxDecompressedLength: 0,
-};
+import type { CheckedJwe } from './compact-jwe.js';
+import { FileClientKeys } from './file-client-keys.js';
+import { openAgreed } from './open-agreed.js';
 
 export interface OpenedWith {
   readonly plaintext: Uint8Array;
@@ -15,23 +9,24 @@ export interface OpenedWith {
   readonly index: number;
 }
 
-/** With the first handle that fits, or undefined. The JWE has been checked for everything that shows without a key. */
+/** With the first handle that fits, or undefined. */
 export async function openWithHandles(
-  jwe: string,
+  jwe: CheckedJwe,
   handles: readonly webcrypto.CryptoKey[],
 ): Promise<OpenedWith | undefined> {
   for (const [index, handle] of handles.entries()) {
-    const plaintext = await tryOpen(jwe, handle);
+    const secret = await secretOf(jwe, handle);
+    const plaintext = secret === undefined ? undefined : openAgreed(jwe, secret);
     if (plaintext !== undefined) return { plaintext, index };
   }
   return undefined;
 }
 
-async function tryOpen(jwe: string, handle: webcrypto.CryptoKey): Promise<Uint8Array | undefined> {
+async function secretOf({ epk }: CheckedJwe, handle: webcrypto.CryptoKey): Promise<Uint8Array | undefined> {
   try {
-    return (await compactDecrypt(jwe, handle, ONLY_OUR_PROFILE)).plaintext;
+    return await new FileClientKeys(handle).deriveSharedSecret(epk);
   } catch {
-    // Whatever went wrong, a bad point, key, wrap or tag, must look the same from outside, and is told to no log.
+    // A bad point must look like a bad wrap or tag from outside, and is told to no log.
     return undefined;
   }
 }

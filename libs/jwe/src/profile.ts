@@ -10,6 +10,14 @@ export const NODE_CURVE = 'secp384r1';
 export const KEY_USE = 'enc';
 export const KEY_MANAGEMENT = 'ECDH-ES+A256KW';
 export const CONTENT_ENCRYPTION = 'A256GCM';
+export const CONTENT_KEY_BYTES = 32;
+export const IV_BYTES = 12;
+
+/** Key wrapping and content encryption, as OpenSSL calls them. */
+export const WRAP_CIPHER = 'id-aes256-wrap';
+export const CONTENT_CIPHER = 'aes-256-gcm';
+/** RFC 3394 section 2.2.3.1. */
+export const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /** Octets of a coordinate or private scalar of P-384 (RFC 7518 sections 6.2.1.2 and 6.2.2.1): never fewer. */
 export const COORDINATE_BYTES = 48;

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, ECDH } from 'node:crypto';
+import { NODE_CURVE } from './profile.js';
 
 /** The public half of a key as the interface writes it: `x` and `y` are base64url of 48 octets each. */
 export interface PublicJwk {
@@ -11,6 +12,16 @@ export interface PublicJwk {
 /** The point in its uncompressed form (SEC 1 section 2.3.3), 97 octets. */
 export function pointOf({ x, y }: PublicJwk): Buffer {
   return Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
+}
+
+/** Whether it is a point of P-384: OpenSSL refuses to read one off the curve. The point at infinity has no such form. */
+export function isOnCurve(jwk: PublicJwk): boolean {
+  try {
+    ECDH.convertKey(pointOf(jwk), NODE_CURVE);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The JWK thumbprint of RFC 7638 with SHA-256, in base64url: public, and the name of the key in logs and records. */

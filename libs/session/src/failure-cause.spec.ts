@@ -35,6 +35,8 @@ const table: Record<string, [Failed, runbook: string]> = {
     { kind: 'timeout', ...at('UND_ERR_CONNECT_TIMEOUT') },
     'renewals-failing',
   ],
+  'no TLS is spoken there, although the address begins with https (ERR_SSL_WRONG_VERSION_NUMBER from bank.example:443)':
+    [{ kind: 'transient', ...at('ERR_SSL_WRONG_VERSION_NUMBER') }, 'renewals-failing'],
   'bank.example:443 broke the call off (ECONNRESET)': [{ kind: 'transient', ...at('ECONNRESET') }, 'renewals-failing'],
   'no answer in time from bank.example:443 (UND_ERR_HEADERS_TIMEOUT)': [
     { kind: 'timeout', ...at('UND_ERR_HEADERS_TIMEOUT') },

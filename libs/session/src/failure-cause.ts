@@ -26,6 +26,8 @@ const unreached: Readonly<Record<string, (where: string) => string>> = {
   ENOTFOUND: (where) => `its name has no address (ENOTFOUND for ${where})`,
   EAI_AGAIN: (where) => `the name server does not answer (EAI_AGAIN for ${where})`,
   UND_ERR_CONNECT_TIMEOUT: (where) => `nothing answers there (no connection in time to ${where})`,
+  ERR_SSL_WRONG_VERSION_NUMBER: (where) =>
+    `no TLS is spoken there, although the address begins with https (ERR_SSL_WRONG_VERSION_NUMBER from ${where})`,
   ETIMEDOUT: (where) => `nothing answers there (ETIMEDOUT to ${where})`,
 };
 const NO_ROUTE = new Set(['EHOSTDOWN', 'EHOSTUNREACH', 'ENETDOWN', 'ENETUNREACH']);

@@ -34,6 +34,8 @@ const MAX_MERCHANTS = 20;
 /** More than this takes longer than anybody waits, and shows nothing new. */
 const MAX_RENEWALS = 20_000;
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
 const MIN_LIFETIME_MS = 10_000;
@@ -62,7 +64,13 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
       quietHours: settings.quietHours,
       days: renewalDays(log, settings.quietHours),
     };
-    played.push({ merchant: id, lifetimeMs, ...figuresOf(log, plan.durationMs, settings.budget), ...nights });
+    played.push({
+      merchant: id,
+      lifetimeMs,
+      isFallback: options.lifetime === undefined,
+      ...figuresOf(log, plan.durationMs, settings.budget),
+      ...nights,
+    });
   }
   return {
     lines: [headlineOf(plan), ...played.flatMap(linesOf)],
@@ -127,6 +135,8 @@ const refusal = (detail: string): BrokerError => new BrokerError('invalid_reques
 type Played = ScheduleFigures & {
   readonly merchant: string;
   readonly lifetimeMs: number;
+  /** The options named no lifetime. */
+  readonly isFallback: boolean;
   readonly quietHours?: DailyTimes;
   readonly days?: readonly RenewalDay[];
 };
@@ -140,14 +150,14 @@ function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, ...pl
 }
 
 function linesOf(played: Played): readonly string[] {
-  const { merchant, lifetimeMs, createCalls, createCallsPerHour, mostInAnHour, budget } = played;
+  const { merchant, lifetimeMs, isFallback, createCalls, createCallsPerHour, mostInAnHour, budget } = played;
   const used = budget.map((window) => `${window.used} of ${inWindow(window)}`).join(', ');
   const failures = Object.entries(played.failures).map(([kind, count]) => `${count} ${kind}`);
   const remaining = played.worstRemainingMs;
   return [
-    `${merchant}, lifetime ${formatDuration(lifetimeMs)}`,
+    `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ' (session.fallbackLifetime)' : ''}`,
     `  create calls     ${createCalls}: ${createCallsPerHour.toFixed(1)} an hour, at most ${mostInAnHour} in one`,
-    `  budget           at most ${used} used, ${played.budgetRefusals} renewals refused`,
+    `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}`,
     `  failed           ${failures.join(', ') || 'none'}`,
     `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
@@ -192,12 +202,19 @@ function warningsOf(played: Played): readonly string[] {
         ]),
     ...(budgetRefusals === 0 ? [] : [budgetWarning(played)]),
     ...(withoutSessionMs > 0
-      ? [`there was no session for ${seconds(withoutSessionMs)}: only a longer lead time or lifetime bridges this`]
+      ? [`there was no session for ${seconds(withoutSessionMs)}: ${bridgeOf(played)}`]
       : pastMarginMs > 0
         ? [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: raise session.renewBefore`]
         : []),
   ].map((warning) => `${merchant}: ${warning}`);
 }
+
+const isBudgetTooSmall = ({ budget }: Played): boolean => budget.some(({ needed, calls }) => needed > calls);
+
+const bridgeOf = (played: Played): string =>
+  played.budgetRefusals > 0 && isBudgetTooSmall(played)
+    ? 'no lead time bridges a budget that the schedule exceeds'
+    : 'only a longer lead time or lifetime bridges this';
 
 const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;
 
@@ -214,7 +231,15 @@ function budgetWarning({ budget, lifetimeMs }: Played): string {
   );
 }
 
+/** Such as `13h 38m`: nobody reads 49091s. */
+function hours(durationMs: number): string {
+  const minutes = Math.round(Math.abs(durationMs) / MINUTE_MS);
+  const rest = minutes % 60 === 0 ? '' : ` ${minutes % 60}m`;
+  return `${durationMs < 0 ? '-' : ''}${Math.floor(minutes / 60)}h${rest}`;
+}
+
 const seconds = (durationMs: number): string => {
   const rounded = Math.round(durationMs / 1_000) * 1_000;
+  if (Math.abs(rounded) >= HOUR_MS) return hours(rounded);
   return rounded < 0 ? `-${formatDuration(-rounded)}` : formatDuration(rounded).replace(/^0ms$/, '0s');
 };

@@ -44,6 +44,13 @@ describe('the figures of a schedule', () => {
     ]);
   });
 
+  it('count a renewal that the budget holds up once, however often it is tried until the next call', () => {
+    const held = { event: 'claim_refused', merchant: 'shop', trigger: 'schedule', reason: 'budget_exhausted' } as const;
+    const called = { event: 'renewal_finished', merchant: 'shop', trigger: 'schedule', outcome: 'transient' } as const;
+    const events = [held, held, called, held] as unknown as SimulationLog['events'];
+    expect(figuresOf(log({ events }), HOUR_MS, budget)).toMatchObject({ budgetRefusals: 2 });
+  });
+
   it('take the least that was left when a session was replaced', () => {
     const sessions = [taken(0), taken(60_000), taken(130_000)];
     expect(figuresOf(log({ sessions }), 140_000, budget)).toMatchObject({

@@ -25,7 +25,7 @@ export interface ScheduleFigures {
   readonly pastMarginMs: number;
   /** Nothing to serve, from the first session on. */
   readonly withoutSessionMs: number;
-  /** Claims that the spent budget refused. */
+  /** Renewals that the spent budget held up: each once, until there was a call again. */
   readonly budgetRefusals: number;
   /** The numbers behind the broker's own warning that the lead time is short. */
   readonly leadTimeShort?: { readonly leadMs: number; readonly neededMs: number };
@@ -45,8 +45,7 @@ export function figuresOf(log: SimulationLog, durationMs: number, budget: Create
     })),
     failures: failuresIn(events),
     ...gapsIn(log, durationMs),
-    budgetRefusals: events.filter((event) => event.event === 'claim_refused' && event.reason === 'budget_exhausted')
-      .length,
+    budgetRefusals: heldUpIn(events),
     ...(short === undefined ? {} : { leadTimeShort: { leadMs: short.leadMs, neededMs: short.neededMs } }),
   };
 }
@@ -74,6 +73,19 @@ function failuresIn(events: readonly SessionEvent[]): Readonly<Record<string, nu
     failures[event.outcome] = (failures[event.outcome] ?? 0) + 1;
   }
   return failures;
+}
+
+/** Each replica tries once a second: what it is refused meanwhile is one renewal. */
+function heldUpIn(events: readonly SessionEvent[]): number {
+  let count = 0;
+  let isHeldUp = false;
+  for (const event of events) {
+    if (event.event === 'renewal_finished') isHeldUp = false;
+    if (event.event !== 'claim_refused' || event.reason !== 'budget_exhausted' || isHeldUp) continue;
+    isHeldUp = true;
+    count += 1;
+  }
+  return count;
 }
 
 type Gaps = Pick<ScheduleFigures, 'worstRemainingMs' | 'pastMarginMs' | 'withoutSessionMs'>;

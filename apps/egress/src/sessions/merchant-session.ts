@@ -208,7 +208,11 @@ export class MerchantSession {
     if (this.#valid() !== undefined) return;
     if (this.#trouble === undefined) {
       const { merchant, logger } = this.#parts;
-      logger.error({ merchant, code: codeOf(trouble) }, 'there is no session: payments of this merchant are refused');
+      const detail = trouble === 'silence' ? 'the broker gave none in time' : trouble.message;
+      logger.error(
+        { merchant, code: codeOf(trouble), detail },
+        'there is no session: payments of this merchant are refused',
+      );
     }
     this.#trouble = trouble;
   }

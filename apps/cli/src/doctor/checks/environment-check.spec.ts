@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OLDEST_NODE } from '../../node-version.js';
 import type { Verdict } from '../check.js';
-import { environmentCheck, type MachineFacts, OLDEST_NODE } from './environment-check.js';
+import { environmentCheck, type MachineFacts } from './environment-check.js';
 
 const machine: MachineFacts = { nodeVersion: '24.12.0', openFiles: 65_536, memoryBytes: 2 ** 30, environment: {} };
 const { signal } = new AbortController();

@@ -1,3 +1,4 @@
+import { isTooOld, OLDEST_NODE } from '../../node-version.js';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
 /** What this process is given by the machine; what the platform does not tell is absent. */
@@ -10,8 +11,6 @@ export interface MachineFacts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** As package.json demands it ("engines"). */
-export const OLDEST_NODE = '24.11.1';
 const MEBIBYTE = 2 ** 20;
 const MIN_MEMORY_MIB = 256;
 /** Beside the watchers: other callers, the store, gateways, files. */
@@ -27,7 +26,7 @@ export function environmentCheck(machine: MachineFacts, maxWatchers: number): Ch
 }
 
 function nodeFindings({ nodeVersion, environment }: MachineFacts): readonly Finding[] {
-  const node = isOlder(nodeVersion, OLDEST_NODE)
+  const node = isTooOld(nodeVersion)
     ? fault('failed', `Node.js ${nodeVersion} is too old`, `run at least ${OLDEST_NODE}`)
     : fact(`Node.js ${nodeVersion}`);
   return [
@@ -55,13 +54,4 @@ function limitFindings({ openFiles, memoryBytes }: MachineFacts, maxWatchers: nu
         )
       : fact(`open files: ${openFiles ?? 'the platform tells no limit'}`),
   ];
-}
-
-function isOlder(version: string, than: string): boolean {
-  const [left, right] = [version, than].map((text) => text.replace(/^v/, '').split('.').map(Number)) as [
-    number[],
-    number[],
-  ];
-  const difference = left.map((part, index) => part - (right[index] ?? 0)).find((each) => each !== 0);
-  return (difference ?? 0) < 0;
 }

@@ -26,7 +26,8 @@ const PASSING = 'ask again later: this passes by itself, or the bank has to mend
 
 /** What passes by itself is no fault of the configuration, unless it is the address. */
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
-  const { kind } = failure;
+  const { kind, wasReached } = failure;
+  if (!wasReached) return 'see what the checks gateway.* say: the call did not get there';
   return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 }
 
