@@ -1,5 +1,5 @@
 // Puts each program, with what it takes from packages, into few files: a start then reads and compiles tens of files, and
-// not two thousand. `npm run build` calls it once the sources are compiled; docs/adr/0037 says why it is safe to run
+// not two thousand. `npm run build` calls it once the sources are compiled; docs/adr/0039 says why it is safe to run
 // what it makes.
 //   dist/programs/<program>.js   what is started
 //   dist/programs/*.js.map       which line of which source a line comes from

@@ -32,8 +32,7 @@ describe('a program that npm has started', () => {
     const { scripts } = (await import('../../package.json', { with: { type: 'json' } })).default;
     expect([scripts.start, scripts['start:broker'], scripts['start:egress'], scripts['start:sandbox']]).toEqual(
       ['cli', 'broker', 'egress', 'sandbox'].map(
-        (app) =>
-          expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}\\.js`)) as string,
+        (app) => expect.stringMatching(new RegExp(`^exec (?:env (?:\\w+=\\S+ )+)?node .*/${app}\\.js`)) as string,
       ),
     );
   });
