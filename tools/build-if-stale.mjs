@@ -1,4 +1,4 @@
-// Builds dist/ when it is missing or older than a source file. `npm ci` runs it as `prepare`, so that `npm start`
+// Builds dist/ when it is missing or older than a source file. `npm ci` runs it as `dependencies`, so that `npm start`
 // has nothing to compile; a production install without the compiler leaves the shipped dist/ alone.
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ if (!isFresh() && existsSync(compiler)) {
   for (const step of [[compiler, 'build', '--all'], [bundler]]) {
     const { status } = spawnSync(existsSync(node) ? node : process.execPath, step, {
       cwd: root,
-      stdio: ['ignore', process.env.npm_lifecycle_event === 'prepare' ? 'ignore' : 2, 2],
+      stdio: ['ignore', process.env.npm_lifecycle_event === 'dependencies' ? 'ignore' : 2, 2],
     });
     if (status !== 0) process.exit(status ?? 1);
   }

@@ -1,5 +1,6 @@
-// Makes `npx session-broker` work in a clone: npm links the commands of what is installed, and not the package's own one. On
-// Windows a link to a script is no program; there it is `npm run cli --`.
+// Puts the command beside those of what is installed, for a shell with node_modules/.bin on its path: npm links the commands
+// of packages, and not the project's own one. On Windows a link to a script is no program; there it is `npm run cli --`.
+// This runs as the script `dependencies`, as the build does: with a script `prepare`, npx would refuse to link the project.
 import { existsSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

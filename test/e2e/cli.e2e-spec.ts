@@ -60,7 +60,8 @@ describe('the built command line', () => {
   });
 
   it('has the name and the version of the package, whose command it is', async () => {
-    const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const { bin, version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
+    expect(bin).toEqual({ 'session-broker': 'bin/session-broker' });
     expect(await runCli('--version')).toEqual({ code: 0, out: `${String(version)}\n`, err: '' });
     expect((await runCli('--help')).out).toMatch(/^Usage: session-broker /);
     const command = await readFile(join(ROOT, 'bin/session-broker'), 'utf8');
