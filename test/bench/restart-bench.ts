@@ -10,6 +10,7 @@ import type { BenchLine } from './bench-line.js';
 
 const RUNS = 7;
 const REST_MS = 10_000;
+const REST_GOAL_MIB = 90;
 const MIB = 1_048_576;
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -49,24 +50,27 @@ function lines(
 ): readonly BenchLine[] {
   return [
     {
-      name: 'start to ready with a session in Redis (goal under 1.5 s)',
+      name: 'image: start to ready with a session in Redis',
+      mostValue: 1.2,
       value: readyS,
       unit: 's',
       ratio: readyS / bareS,
       baseline: 'node that does nothing',
     },
     {
-      name: `create calls of ${RUNS} such starts (goal 0)`,
+      name: `create calls of ${RUNS} such starts`,
+      mostValue: 0,
       value: createCalls - 1,
       unit: '',
       ratio: createCalls,
       baseline: 'the one before them',
     },
     {
-      name: `memory of a replica ${REST_MS / 1_000} s later (goal under 120 MiB)`,
+      name: `memory of a replica ${REST_MS / 1_000} s later`,
+      mostValue: REST_GOAL_MIB,
       value: residentMib,
       unit: 'MiB',
-      ratio: residentMib / 120,
+      ratio: residentMib / REST_GOAL_MIB,
       baseline: 'the goal',
     },
   ];

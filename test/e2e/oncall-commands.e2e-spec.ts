@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SystemClock } from '#libs/clock';
-import { endedAfterEach, eventually, freePort } from '#libs/testing';
+import { describeWith, endedAfterEach, eventually, freePort, RedisProcess } from '#libs/testing';
 import { runCli as runInProcess } from '../../apps/cli/src/program.js';
 import { CliProcess } from './cli-process.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
@@ -20,7 +20,7 @@ interface Ended {
   readonly err: string;
 }
 
-describe('the commands for the person on call', () => {
+describeWith(['redis-server'], 'the commands for the person on call', () => {
   let broker: RunningBroker;
   let environment: Record<string, string>;
   const started = endedAfterEach();
@@ -79,6 +79,23 @@ describe('the commands for the person on call', () => {
         { place: broker.url, replica: hostname(), merchants: [{ id: 'shop', state: 'unavailable', cause: CAUSE }] },
         { place: dead, problem: expect.stringMatching(/^nothing listens there/) },
       ],
+    });
+  });
+
+  it('say that the store is away, though every session is fresh', async () => {
+    const redis = started.add(await RedisProcess.start(), (it) => it.stop());
+    await start({ store: `{ type: redis, url: '${redis.url}' }` });
+    expect((await cli('status')).code).toBe(0);
+    await redis.stop();
+    await eventually(async () => (await cli('status')).code === 4);
+    const { out } = await cli('status');
+    expect(out).toMatch(
+      /\nThe store does not answer: sessions are served from memory \(runbook: store-down\)\.\nMERCHANT /,
+    );
+    expect(out).toMatch(/\nshop +fresh +/);
+    expect(JSON.parse((await cli('status', '--json')).out)).toMatchObject({
+      ok: false,
+      replicas: [{ store: 'silent' }],
     });
   });
 

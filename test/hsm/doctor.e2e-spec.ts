@@ -99,7 +99,9 @@ merchants:
     const wrong = keyFile('shop', { pinFile: join(token.folder, 'wrong-pin') });
     const { code, text } = await doctor(wrong, ['config', 'check']);
     expect(code).toBe(2);
-    expect(text).toContain('merchants[0].clientKeyFiles[0]: names a key in a token that cannot be used: pin_refused');
+    expect(text).toMatch(
+      /merchants\[0\]\.clientKeyFiles\[0\] \(line \d+\): names a key in a token that cannot be used: pin_refused/,
+    );
     expect(text).not.toContain('canary');
   });
 });

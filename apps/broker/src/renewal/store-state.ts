@@ -6,7 +6,9 @@ import { CLOCK } from '../platform/tokens.js';
  * A store `answers`; `refuses`: it answers that it will not, for a reason that a person has to mend; or is `silent`.
  * Only silence is an outage in which replicas may go on alone.
  */
-export type StoreCondition = 'answers' | 'refuses' | 'silent';
+export const storeConditions = ['answers', 'refuses', 'silent'] as const;
+
+export type StoreCondition = (typeof storeConditions)[number];
 
 interface KnownStoreState {
   readonly condition: StoreCondition;

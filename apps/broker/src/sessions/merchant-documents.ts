@@ -1,6 +1,7 @@
 import { ApiProperty } from '../docs/api-decorators.js';
 import { merchantConditions, sharedFailureKinds } from '#libs/session';
 import { GenerationProperty } from '../docs/generation-property.js';
+import { storeConditions } from '../renewal/store-state.js';
 
 export class FailureDocument {
   @ApiProperty({ enum: sharedFailureKinds })
@@ -78,6 +79,13 @@ export class MerchantDocument {
 export class MerchantListDocument {
   @ApiProperty({ description: 'The host name of the replica that answers.', example: 'broker-0' })
   readonly replica: string;
+
+  @ApiProperty({
+    enum: [...storeConditions, 'unknown'],
+    description:
+      'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
+  })
+  readonly store: string;
 
   @ApiProperty({ type: [MerchantDocument] })
   readonly merchants: readonly MerchantDocument[];

@@ -12,6 +12,7 @@ import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { MERCHANTS_PATH } from '../http/routes.js';
 import { CLOCK } from '../platform/tokens.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
+import { StoreState } from '../renewal/store-state.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
@@ -27,6 +28,7 @@ export class MerchantsController {
     private readonly replica: SessionReplica,
     private readonly policies: PolicyTable,
     private readonly merchants: ConfiguredMerchants,
+    private readonly store: StoreState,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -43,7 +45,11 @@ export class MerchantsController {
     const caller = callerOf(request);
     if (caller === undefined) throw new BrokerError('unauthenticated');
     const readable = this.policies.merchantsFor(caller, 'session:read');
-    return { replica: hostname(), merchants: readable.map((merchant) => this.#describe(merchant)) };
+    return {
+      replica: hostname(),
+      store: this.store.current?.condition ?? 'unknown',
+      merchants: readable.map((merchant) => this.#describe(merchant)),
+    };
   }
 
   @Get(':merchant/client-key')

@@ -11,6 +11,8 @@ interface ReplicaStatus {
   readonly place: string;
   readonly replica?: string;
   readonly merchants: readonly ListedMerchant[];
+  /** As the replica calls its condition; absent in the answer of one before it said so. */
+  readonly store?: string;
   readonly problem?: string;
   readonly fault?: ExitClass;
 }
@@ -35,9 +37,10 @@ export async function status(options: BrokerOptions, context: CommandContext): P
       ...linesOf(replica, { nowMs: clock.now(), hasColours: terminal.hasColours === true }),
     ]),
     json: {
-      replicas: replicas.map(({ place, replica, merchants, problem }) => ({
+      replicas: replicas.map(({ place, replica, store, merchants, problem }) => ({
         place,
         ...(replica === undefined ? {} : { replica }),
+        ...(store === undefined ? {} : { store }),
         ...(problem === undefined ? { merchants } : { problem }),
       })),
     },
@@ -45,8 +48,8 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   };
 }
 
-const faultsOf = ({ fault, merchants }: ReplicaStatus): readonly ExitClass[] =>
-  [fault, ...merchants.map(faultOf)].filter((one) => one !== undefined);
+const faultsOf = ({ fault, store, merchants }: ReplicaStatus): readonly ExitClass[] =>
+  [fault, storeFault(store), ...merchants.map(faultOf)].filter((one) => one !== undefined);
 
 function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus {
   if (typeof answer === 'string') return { place, merchants: [], problem: answer, fault: 'tryLater' };
@@ -56,13 +59,23 @@ function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus 
     const problem = `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
-  const replica = body['replica'];
+  const { replica, store } = body;
   return {
     place,
     ...(typeof replica === 'string' ? { replica } : {}),
+    ...(typeof store === 'string' ? { store } : {}),
     merchants: body['merchants'] as readonly ListedMerchant[],
   };
 }
+
+/** In the words of the status page. */
+const storeTroubles: Readonly<Record<string, string>> = {
+  silent: 'The store does not answer: sessions are served from memory (runbook: store-down).',
+  refuses: 'The store refuses: sessions are served from memory, and none is created (runbook: store-down).',
+};
+
+const storeFault = (store: string | undefined): ExitClass | undefined =>
+  store !== undefined && store in storeTroubles ? 'tryLater' : undefined;
 
 interface Look {
   readonly nowMs: number;
@@ -72,15 +85,20 @@ interface Look {
 const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
 
 function linesOf(
-  { place, replica, merchants, problem }: ReplicaStatus,
+  { place, replica, store = '', merchants, problem }: ReplicaStatus,
   { nowMs, hasColours }: Look,
 ): readonly string[] {
   const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
   if (problem !== undefined) {
     return [name ?? '', ...tableLines([[{ text: `not asked: ${problem}`, tone: 'red' }]], hasColours)];
   }
-  if (merchants.length === 0) return [name ?? '', 'no merchant that this caller may read'];
-  return [name ?? '', ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];
+  const trouble = storeTroubles[store];
+  const heads = [
+    name ?? '',
+    ...(trouble === undefined ? [] : tableLines([[{ text: trouble, tone: 'red' }]], hasColours)),
+  ];
+  if (merchants.length === 0) return [...heads, 'no merchant that this caller may read'];
+  return [...heads, ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];
 }
 
 function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
