@@ -20,6 +20,18 @@ export function durationText(ms) {
 }
 
 /**
+ * Rounded down in steps that are not read aloud every second.
+ * @param {number} ms
+ * @returns {string} such as `11 min`, and `30 s` of what is the last minute
+ */
+export function roughlyText(ms) {
+  if (ms < 10 * S) return 'a few seconds';
+  if (ms < MIN) return `${Math.floor(ms / (10 * S)) * 10} s`;
+  if (ms < 2 * H) return `${Math.floor(ms / MIN)} min`;
+  return durationText(ms);
+}
+
+/**
  * @param {number} ms
  * @returns {string} in one unit, for what is past: `2 min ago`
  */
@@ -74,13 +86,16 @@ export function leftText({ session }, now) {
  * @returns {string}
  */
 export function outlookText(merchant, now) {
-  const { session, renewing, retryAt, budgetSpent } = merchant;
+  const { session, renewing, retryAt, renewalBlocked, budgetSpent } = merchant;
   if (renewing) return 'creating the next session';
+  if (renewalBlocked) return 'nothing is renewed';
   if (budgetSpent) return 'create-call budget spent';
   if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
   const condition = conditionAt(merchant, now);
-  if (session !== undefined && condition === 'fresh') return `renews in ${durationText(session.renewAt - now)}`;
-  return condition === 'renewing' ? 'renewal is due' : 'next attempt is due';
+  const isWell = condition === 'fresh' || condition === 'foreign_authorizer';
+  if (session !== undefined && isWell && session.renewAt > now)
+    return `renews in ${durationText(session.renewAt - now)}`;
+  return condition === 'renewing' || isWell ? 'renewal is due' : 'next attempt is due';
 }
 
 /** @type {Readonly<Record<StatusRenewal['outcome'], string>>} */
