@@ -156,6 +156,7 @@ describe('reading a session', () => {
           reason: 'current',
           condition: 'fresh',
           renewing: false,
+          renewalBlocked: false,
           generation: expect.any(Number),
           expiresAt: expect.any(String),
           renewAt: expect.any(String),
