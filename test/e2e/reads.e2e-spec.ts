@@ -262,6 +262,7 @@ describe('when there is no session', () => {
         reason: 'no_session',
         condition: 'unavailable',
         renewing: expect.any(Boolean),
+        renewalBlocked: false,
         lastFailure: { kind: 'transient', msgCode: 'b_overload_error', at: expect.any(String) },
         cause: 'the bank reports a fault of its own: b_overload_error',
         runbook: 'renewals-failing',
