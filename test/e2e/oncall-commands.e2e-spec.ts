@@ -117,6 +117,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(3);
     expect(refused.out).toMatch(`not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
+    expect(refused.out).toMatch(/\nthere is no session; next attempt in \d+m \d+s\n$/);
     await broker.control('DELETE', '/faults');
     const renewed = await cli('renew', '--merchant', 'shop');
     expect(renewed).toMatchObject({ code: 0, err: '' });
