@@ -92,7 +92,7 @@ export function outlookText(merchant, now) {
   if (budgetSpent) return 'create-call budget spent';
   if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
   const condition = conditionAt(merchant, now);
-  const isWell = condition === 'fresh' || condition === 'foreign_authorizer';
+  const isWell = condition === 'fresh' || condition === 'foreign_authorizer' || condition === 'reported_dead';
   if (session !== undefined && isWell && session.renewAt > now)
     return `renews in ${durationText(session.renewAt - now)}`;
   return condition === 'renewing' || isWell ? 'renewal is due' : 'next attempt is due';
