@@ -190,8 +190,8 @@ describe('a running broker whose files change', () => {
     expect(line?.['faults']).toEqual([
       {
         path: 'merchants[0].clientKeyFiles[0]',
-        problem: expect.stringContaining('is not JSON') as string,
         line: expect.any(Number) as number,
+        problem: expect.stringContaining('is not JSON') as string,
       },
     ]);
     expect(broker.lines.join('')).not.toContain('canary-of-a-key');
