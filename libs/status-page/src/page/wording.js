@@ -1,4 +1,4 @@
-/** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
+/** @import { StatusCondition, StatusMerchant, StatusRenewal } from '../status-document.js' */
 import { conditionAt } from './condition.js';
 
 const S = 1_000;
@@ -79,6 +79,9 @@ export function leftText({ session }, now) {
   return leftMs > 0 ? `${durationText(leftMs)} left` : `expired ${agoText(-leftMs)}`;
 }
 
+/** @type {ReadonlySet<StatusCondition>} What is renewed when the session is as old as it is to be, and not before. */
+const onSchedule = new Set(['fresh', 'renewing', 'foreign_authorizer', 'reported_dead']);
+
 /**
  * What happens next to a merchant, in a few words.
  * @param {StatusMerchant} merchant
@@ -92,10 +95,10 @@ export function outlookText(merchant, now) {
   if (budgetSpent) return 'create-call budget spent';
   if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
   const condition = conditionAt(merchant, now);
-  const isWell = condition === 'fresh' || condition === 'foreign_authorizer' || condition === 'reported_dead';
-  if (session !== undefined && isWell && session.renewAt > now)
+  const isOnSchedule = onSchedule.has(condition);
+  if (session !== undefined && isOnSchedule && session.renewAt > now)
     return `renews in ${durationText(session.renewAt - now)}`;
-  return condition === 'renewing' || isWell ? 'renewal is due' : 'next attempt is due';
+  return isOnSchedule ? 'renewal is due' : 'next attempt is due';
 }
 
 /** @type {Readonly<Record<StatusRenewal['outcome'], string>>} */
