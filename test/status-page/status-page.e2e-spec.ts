@@ -107,6 +107,8 @@ describeWith('chromium', 'the status page in a browser', () => {
       const runbook = await shown.page.locator('#headline-runbook').getAttribute('href');
       const text = await (await fetch(new URL(runbook ?? '', broker.url))).text();
       expect(text).toMatch(/^# Renewals fail\n/);
+      const index = await shown.page.getByRole('link', { name: 'runbooks', exact: true }).getAttribute('href');
+      expect(await (await fetch(new URL(index ?? '', broker.url))).text()).toMatch(/^# Runbooks\n/);
       await kiosk.getByRole('button', { name: 'Copy' }).click();
       await kiosk.locator('.copy', { hasText: /^(Copied|Selected)$/ }).waitFor();
       expect(await shown.page.locator('.row').first().innerText()).toMatch(/^Expired[\s\S]*expired /);

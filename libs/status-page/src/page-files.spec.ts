@@ -24,6 +24,7 @@ describe("the page's files", () => {
       'readyz',
       'livez',
       'metrics',
+      'runbooks/',
     ]);
     expect(named.filter((name) => name === undefined || !served.has(name))).toEqual([]);
     expect(text.replaceAll('http://www.w3.org/2000/svg', '')).not.toMatch(/https?:\/\//);

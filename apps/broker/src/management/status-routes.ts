@@ -37,6 +37,9 @@ const STREAM_HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
+/** Lists all runbooks. */
+const INDEX = 'README.md';
+
 const MAX_SEARCH_LENGTH = 64;
 
 interface SearchRoute {
@@ -54,7 +57,8 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     server.get(path, (request, reply) => sendFile(request, reply, file));
   }
   for (const file of page.runbooks) {
-    server.get(`/runbooks/${file.name}`, (request, reply) => sendFile(request, reply, file));
+    const paths = file.name === INDEX ? ['/runbooks/', `/runbooks/${file.name}`] : [`/runbooks/${file.name}`];
+    for (const path of paths) server.get(path, (request, reply) => sendFile(request, reply, file));
   }
   for (const file of page.linked) {
     server.get(`/${file.name}`, (request, reply) => sendFile(request, reply, file));
