@@ -8,6 +8,14 @@ export interface RedisVerdict {
   readonly reason: string;
 }
 
+/** What the library says when a command had no connection: it does not say why. */
+export const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
+  'not connected',
+  'the connection was closed',
+  'the connection was lost',
+  'no node of the cluster can be reached',
+]);
+
 const libraryMessages: Readonly<Record<string, string>> = {
   'Command timed out': 'no answer in time',
   'Connection is closed.': 'the connection was closed',
