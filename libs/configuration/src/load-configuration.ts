@@ -76,7 +76,8 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults));
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
-  return deepFreeze({ ...configuration, files: parsed.files, warnings: [...parsed.warnings, ...warnings] });
+  const warned = located(examined.places, [...parsed.warnings, ...warnings]);
+  return deepFreeze({ ...configuration, files: parsed.files, warnings: warned });
 }
 
 async function load<Settings extends object, Parsed, Configuration>(
