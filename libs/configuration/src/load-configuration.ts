@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { BrokerConfiguration, ParsedConfiguration } from './broker-configuration.js';
+import type { BrokerConfiguration } from './broker-configuration.js';
 import { brokerKind } from './broker-kind.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
@@ -8,17 +8,9 @@ import { egressKind } from './egress-kind.js';
 import { ConfigurationError, located, notCausedBy, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { type Loaded, readFiles, withContents } from './named-files.js';
-import { type Examined, examine, parseConfiguration, parsedOf } from './parse-configuration.js';
+import { type Examined, examine, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
 import { MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
-
-/**
- * Reads the configuration file of a broker alone; the files that it names are not looked at.
- * @throws ConfigurationError with every fault of the file at once
- */
-export async function readConfiguration(file: string, environment: Environment): Promise<ParsedConfiguration> {
-  return parseConfiguration(await textOf(file), environment);
-}
 
 /**
  * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the
@@ -52,6 +44,18 @@ export async function loadAnyConfiguration(file: string, environment: Environmen
 /** Whether a file says by its root member that it is for an egress. */
 export function isEgressFile({ tree }: YamlContent): boolean {
   return typeof tree === 'object' && Object.hasOwn(tree, 'egress');
+}
+
+/** Whose file it is, by a root member that only one of them has; undefined where there is neither, or nothing can be read. */
+export async function configurationKindOf(
+  file: string,
+  environment: Environment,
+): Promise<'broker' | 'egress' | undefined> {
+  const found = await readTextFile(file, MAX_FILE_BYTES);
+  if (found.kind === 'fault') return undefined;
+  const content = readYaml(found.text, environment);
+  if (isEgressFile(content)) return 'egress';
+  return typeof content.tree === 'object' && Object.hasOwn(content.tree, 'merchants') ? 'broker' : undefined;
 }
 
 /** @throws ConfigurationError when the file cannot be read; what is wrong in it is not thrown yet */
