@@ -160,6 +160,11 @@ merchants:
       }
     });
 
+    it('says where it has looked for a file with a relative name', async () => {
+      expect(await cli('config', 'check', 'no-such.yaml')).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain(`no-such.yaml (${join(process.cwd(), 'no-such.yaml')}) does not exist`);
+    });
+
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
       expect(await cli('config', 'check')).toBe(exitCodes.usage);
       expect(err.join('\n')).toContain('BROKER_CONFIG');

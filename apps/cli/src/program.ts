@@ -202,7 +202,7 @@ function addHealth(program: Command, { run, context }: Wiring): void {
   verb(
     program,
     'health [url]',
-    'ask a running broker for its health; for platforms that run a command in the container',
+    'ask a running broker for its health, at http://127.0.0.1:9464/livez when no url is given; for platforms that run a command in the container',
   ).action((url: string | undefined, options: { json?: true }) =>
     run(options, async () => {
       const { health, LIVENESS_URL } = await import('./commands/health.js');

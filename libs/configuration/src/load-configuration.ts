@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import type { BrokerConfiguration } from './broker-configuration.js';
 import { brokerKind } from './broker-kind.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
@@ -95,7 +95,9 @@ async function load<Settings extends object, Parsed, Configuration>(
 async function textOf(file: string): Promise<string> {
   const content = await readTextFile(file, MAX_FILE_BYTES);
   if (content.kind === 'fault') {
-    throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${file} ${content.problem}` }]);
+    // From another folder than the reader thinks, a relative name leads elsewhere.
+    const place = isAbsolute(file) ? file : `${file} (${resolve(file)})`;
+    throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${place} ${content.problem}` }]);
   }
   return content.text;
 }
