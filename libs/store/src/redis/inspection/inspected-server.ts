@@ -109,9 +109,9 @@ export class InspectedServer {
 
   /** Redis waits for the rest of what it takes for a command: to a client, that looks as if nobody were there. */
   async #speaksNoTls(error: unknown): Promise<boolean> {
-    const { tls, connectTimeout = 0 } = this.#profile;
+    const { tls } = this.#profile;
     if (tls === undefined || describeRedisError(error) !== 'ETIMEDOUT') return false;
-    return isOpenPort(this.#address, connectTimeout);
+    return isOpenPort(this.#address, this.#profile);
   }
 
   async #clockDifference(clock: Clock): Promise<ClockDifference | undefined> {
