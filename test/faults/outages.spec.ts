@@ -125,6 +125,22 @@ describe('a replica that is lost during its call', () => {
 });
 
 describe('a store that does not answer', () => {
+  it('is told once when a renewal is due, when the session has ended, and when the merchant is served again', async () => {
+    const { cluster, stores } = clusterWithFaultyStores();
+    await cluster.clock.advance(MINUTE);
+    const told = (): readonly string[] =>
+      cluster.first.events.all.flatMap((event) =>
+        'merchants' in event ? [`${event.event} ${event.merchants.join(',')}`] : [],
+      );
+    for (const store of stores) store.down = true;
+    await cluster.clock.advance(20 * MINUTE);
+    expect(told()).toEqual(['renewal_blocked shop', 'service_ended shop']);
+    expect(cluster.first.events.of('service_ended')[0]?.cause?.runbook).toBe('store-down');
+    for (const store of stores) store.down = false;
+    await cluster.clock.advance(MINUTE);
+    expect(told().slice(2)).toEqual(['service_resumed shop']);
+  });
+
   it('does not keep memory from serving until expiry, and never longer', async () => {
     const { cluster, stores } = clusterWithFaultyStores({ replicas: 2 });
     await cluster.clock.advance(1_000);

@@ -23,6 +23,7 @@ import { Renewer } from './renewer.js';
 import { ReportedDeaths } from './reported-deaths.js';
 import { SessionReader } from './session-reader.js';
 import { SessionRejections } from './session-rejections.js';
+import { ServiceWatch } from './service-watch.js';
 import { SessionSync } from './session-sync.js';
 import { Settlements } from './settlements.js';
 import { type UnpublishedSession, UnpublishedSessions } from './unpublished-sessions.js';
@@ -80,6 +81,7 @@ export class SessionReplica {
   readonly #earlyDeaths: EarlyDeaths;
   readonly #reportedDeaths: ReportedDeaths;
   readonly #clock: Clock;
+  readonly #service: ServiceWatch;
 
   constructor(ports: ReplicaPorts) {
     const { clock, events } = ports;
@@ -123,6 +125,8 @@ export class SessionReplica {
     const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
     const causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
     const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor };
+    const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
+    this.#service = new ServiceWatch({ ...running, storeTrouble: () => store.trouble, mayGoAlone });
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });
@@ -132,6 +136,7 @@ export class SessionReplica {
   /** To be called at a steady pace; see RenewalLoop. */
   tick(): Promise<void> {
     this.#earlyDeaths.review();
+    this.#service.look();
     return this.#loop.tick();
   }
 
@@ -207,6 +212,7 @@ export class SessionReplica {
     await this.#renewer.stop(graceMs);
     this.#sync.close();
     this.#earlyDeaths.close();
+    this.#service.close();
     await this.#offerLast();
   }
 
@@ -219,6 +225,7 @@ export class SessionReplica {
     this.#watches.forget(merchant);
     this.#earlyDeaths.forget(merchant);
     this.#reportedDeaths.forget(merchant);
+    this.#service.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
   }

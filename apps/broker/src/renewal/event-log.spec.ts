@@ -30,6 +30,43 @@ class Written {
   }
 }
 
+describe('the log lines of what is served', () => {
+  const cause = { text: 'the store does not answer', runbook: 'store-down' };
+  it('name a merchant that cannot be renewed, that has expired, and that is served again', () => {
+    const { log, lines } = new Written();
+    log.emit({ event: 'renewal_blocked', merchants: ['shop'], cause });
+    log.emit({ event: 'service_ended', merchants: ['shop'], cause });
+    log.emit({ event: 'service_resumed', merchants: ['shop'] });
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        merchant: 'shop',
+        msg: 'shop is due for renewal and cannot be renewed: the store does not answer',
+      },
+      {
+        level: 'error',
+        msg: 'there is no session to serve any more: shop has expired',
+        cause: cause.text,
+        runbook: cause.runbook,
+      },
+      { level: 'info', msg: 'shop is served again' },
+    ]);
+  });
+
+  it('count merchants where there are many, and name some', () => {
+    const { log, lines } = new Written();
+    const merchants = Array.from({ length: 1_000 }, (_, index) => `shop-${index}`);
+    log.emit({ event: 'service_ended', merchants, cause });
+    expect(lines).toMatchObject([
+      {
+        msg: 'there is no session to serve any more: 1000 sessions have expired',
+        count: 1_000,
+        merchants: expect.stringMatching(/^shop-0, .*, and 980 more$/),
+      },
+    ]);
+  });
+});
+
 describe('the log line of a renewal that failed', () => {
   it('is an error with the thumbprint when the answer is sealed to another key, because only the bank can end that', () => {
     const line = new Written().failed({

@@ -1,7 +1,8 @@
 import { causeOf, type SessionEvent, type SessionEvents } from '#libs/session';
-import type { Logger } from '#libs/telemetry';
+import { type Logger, someOf } from '#libs/telemetry';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
+type ServiceEvent = Extract<SessionEvent, { readonly merchants: readonly string[] }>;
 type Writers = { readonly [Name in SessionEvent['event']]: (event: Named<Name>) => void };
 
 /** Writes what happened in the domain, one line each. It is the only owner of these lines. */
@@ -30,6 +31,10 @@ export class EventLog implements SessionEvents {
       // Whether the store answers is told once per change, by whoever is connected to it.
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
+      renewal_blocked: (event) => this.#blocked(event),
+      service_ended: (event) => this.#ended(event),
+      service_resumed: (event) =>
+        this.#logger.info(serviceOf(event), `${whoOf(event, ['is', 'merchants are'])} served again`),
       broken: (event) => this.#logger.error(event, 'a bug: this must not happen'),
     };
   }
@@ -55,6 +60,17 @@ export class EventLog implements SessionEvents {
     const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail, ...explained(failure) };
     if (needsPerson(event)) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
+  }
+
+  #blocked(event: ServiceEvent): void {
+    const because = event.cause === undefined ? '' : `: ${event.cause.text}`;
+    const who = whoOf(event, ['is', 'merchants are']);
+    this.#logger.warn(serviceOf(event), `${who} due for renewal and cannot be renewed${because}`);
+  }
+
+  #ended(event: ServiceEvent): void {
+    const who = whoOf(event, ['has', 'sessions have']);
+    this.#logger.error(serviceOf(event), `there is no session to serve any more: ${who} expired`);
   }
 
   #handoverAwaited({ waitedMs, ...event }: Named<'handover_awaited'>): void {
@@ -97,4 +113,14 @@ function explained(failure: Named<'renewal_finished'>['failure']): object {
 /** An answer that is sealed to another key is so until the bank has the right one. */
 function needsPerson({ outcome, failure }: Named<'renewal_finished'>): boolean {
   return outcome === 'refused' || outcome === 'revoked' || failure?.trace?.thumbprint !== undefined;
+}
+
+function whoOf({ merchants }: ServiceEvent, [one, many]: readonly [string, string]): string {
+  return merchants.length === 1 ? `${merchants[0]} ${one}` : `${merchants.length} ${many}`;
+}
+
+function serviceOf({ event, merchants, cause }: ServiceEvent): object {
+  const [only] = merchants;
+  const who = merchants.length === 1 ? { merchant: only } : { count: merchants.length, merchants: someOf(merchants) };
+  return { event, ...who, cause: cause?.text, runbook: cause?.runbook };
 }

@@ -1,3 +1,4 @@
+import type { Cause } from '../failure-cause.js';
 import type { GatewayFailure } from '../gateway-failure.js';
 import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
@@ -14,6 +15,11 @@ export type RenewalOutcome =
  * new session at once, or the replica stops (`cut`); the store did not pass it on (`unheard`).
  */
 export type HandoverOutcome = 'nobody' | 'ready' | 'limit' | 'cut' | 'unheard';
+
+interface AffectedMerchants {
+  readonly merchants: readonly string[];
+  readonly cause?: Cause;
+}
 
 /** What happened in the domain, for logs and metrics. Never carries a token, a key or a serviceCode. */
 export type SessionEvent =
@@ -86,6 +92,13 @@ export type SessionEvent =
       readonly leadMs: number;
       readonly neededMs: number;
     }
+  /**
+   * Once per session: it is due, and the store holds up its renewal; it has ended, and there is no newer one; its merchant is
+   * served again. Without a cause, they have several.
+   */
+  | ({ readonly event: 'renewal_blocked' } & AffectedMerchants)
+  | ({ readonly event: 'service_ended' } & AffectedMerchants)
+  | ({ readonly event: 'service_resumed' } & AffectedMerchants)
   | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
   | { readonly event: 'store_recovered' }
   /** A bug of ours, kept from taking the replica down. */
