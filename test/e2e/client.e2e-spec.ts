@@ -27,12 +27,12 @@ describe('the client with a real broker', () => {
   });
 
   it('pays through renewals that each end the session before, without a failure or a needless call', async () => {
-    const running = await start({ merchant: { lifetimeMs: 2_500, supersedes: true }, timeout: '100ms' });
+    const running = await start({ merchant: { lifetimeMs: 4_000, supersedes: true }, timeout: '500ms' });
     const report = await payInLoop({
       brokerUrl: running.url,
       sandboxUrl: running.sandboxUrl,
       token: TOKENS.payments,
-      operations: 250,
+      operations: 300,
       everyMs: 20,
     });
     expect(report.failed).toEqual([]);

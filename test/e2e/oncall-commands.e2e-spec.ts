@@ -99,6 +99,21 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     });
   });
 
+  it('show that a session is reported dead and cannot be replaced, though it looks fresh', async () => {
+    await start({ session: '{ budget: [{ calls: 1, per: 1h }] }' });
+    const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
+    const { generation } = body as { generation: number };
+    const because =
+      'consumers report the session dead, and it cannot be replaced: the share of the budget for that is spent';
+    const refused = await broker.post('/v1/merchants/shop/session/rejections', { generation });
+    expect(await refused.json()).toMatchObject({ reason: 'budget_exhausted', cause: expect.stringContaining(because) });
+    const { code, out } = await cli('status');
+    expect(code).toBe(4);
+    expect(out).toMatch(
+      new RegExp(`\nshop +reported dead +.* ${because} until .*UTC \\(runbook: budget-exhausted\\)\n`),
+    );
+  });
+
   it('show states in colours on a terminal', async () => {
     await start({ faults: [REFUSAL] });
     const said: string[] = [];
@@ -117,6 +132,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(3);
     expect(refused.out).toMatch(`not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
+    expect(refused.out).toMatch(/\nthere is no session; next attempt in \d+m \d+s\n$/);
     await broker.control('DELETE', '/faults');
     const renewed = await cli('renew', '--merchant', 'shop');
     expect(renewed).toMatchObject({ code: 0, err: '' });

@@ -148,6 +148,7 @@ describe('reading a session', () => {
     const { body, text } = await ask(broker, '/v1/merchants').expect(200);
     expect(body).toEqual({
       replica: hostname(),
+      store: 'answers',
       merchants: [
         {
           id: 'shop',

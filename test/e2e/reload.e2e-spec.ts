@@ -188,7 +188,11 @@ describe('a running broker whose files change', () => {
     expect(await generation()).toBe(before);
     const [line] = told('the changed configuration is not taken');
     expect(line?.['faults']).toEqual([
-      { path: 'merchants[0].clientKeyFiles[0]', problem: expect.stringContaining('is not JSON') as string },
+      {
+        path: 'merchants[0].clientKeyFiles[0]',
+        line: expect.any(Number) as number,
+        problem: expect.stringContaining('is not JSON') as string,
+      },
     ]);
     expect(broker.lines.join('')).not.toContain('canary-of-a-key');
     await putKey('shop.jwk.json', await generateClientKey());

@@ -79,6 +79,14 @@ describe('a changed configuration', () => {
     expect(egress.lines.join('')).toContain('the changed configuration is not taken');
   });
 
+  it('that is right again after a fault is told of once, though nothing has changed', async () => {
+    await egress.reconfigure(() => new ConfigurationError([{ path: 'egress.clients', problem: 'is missing' }]));
+    for (const _time of ['mended', 'touched']) await egress.reconfigure((before) => before);
+    const said = (words: string): number => egress.lines.filter((line) => line.includes(words)).length;
+    expect(said('the configuration is right again; nothing has changed')).toBe(1);
+    expect(said('the changed configuration is in force')).toBe(0);
+  });
+
   it('is not taken when it lacks more clients than may be removed, and is warned of when it lacks some', async () => {
     await egress.reconfigure((before) => ({ ...before, reload: { ...before.reload, maxRemoved: 0 } }));
     await withClients(desk);

@@ -1,4 +1,4 @@
-import { type ClaimRequest, GatewayFailure, type SessionStore } from '#libs/session';
+import { type ClaimRequest, conditionOf, GatewayFailure, type SessionStore } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const SECOND = 1_000;
@@ -59,6 +59,59 @@ describe('a budget that is spent', () => {
     await cluster.clock.advance(30_000);
     expect(cluster.gateway.calls).toHaveLength(1);
     expect(cluster.first.replica.whyUnavailable('shop')).toBe('budget_exhausted');
+  });
+});
+
+describe('a session that is reported dead while the share of the budget for that is spent', () => {
+  const settings = { budget: [{ calls: 2, perMs: HOUR }] };
+  async function reported(cluster: Cluster): Promise<unknown> {
+    const { generation } = cluster.session();
+    const report = { merchant: 'shop', generation, waitMs: SECOND, signal: neverAborted };
+    const answer = cluster.first.replica.rejections.reject(report).catch((error: unknown) => error);
+    await cluster.clock.advance(2 * SECOND);
+    return answer;
+  }
+
+  it('is no fresh merchant: everybody is told that it cannot be replaced, why, and until when', async () => {
+    const cluster = new Cluster({ replicas: 1, settings });
+    const { replica } = cluster.first;
+    await cluster.clock.advance(MINUTE);
+    const cause =
+      /^consumers report the session dead, and it cannot be replaced: the share .* is spent until \d\d:\d\d UTC$/;
+    expect(await reported(cluster)).toMatchObject({
+      reason: 'budget_exhausted',
+      publicCause: expect.stringMatching(cause),
+    });
+    expect(conditionOf(replica, 'shop')).toBe('reported_dead');
+    expect(replica.causeFor('shop')).toMatchObject({
+      text: expect.stringMatching(cause),
+      runbook: 'budget-exhausted',
+    });
+    expect(replica.reader.verdict('shop').result).toBe('fresh');
+  });
+
+  it('is well again with a newer session', async () => {
+    const cluster = new Cluster({ replicas: 1, settings });
+    const { replica } = cluster.first;
+    await cluster.clock.advance(MINUTE);
+    await reported(cluster);
+    await cluster.clock.advance(14 * MINUTE);
+    expect(conditionOf(replica, 'shop')).toBe('fresh');
+    expect(replica.causeFor('shop')).toBeUndefined();
+  });
+
+  it('is not forgotten when the share is free again and nobody has replaced it', async () => {
+    const cluster = new Cluster({ replicas: 1, lifetimeMs: 4 * HOUR, settings });
+    const { replica } = cluster.first;
+    await cluster.clock.advance(MINUTE);
+    await reported(cluster);
+    await cluster.clock.advance(HOUR);
+    expect(replica.causeFor('shop')).toEqual({
+      text: 'consumers report the session dead, and it has not been replaced yet',
+      runbook: 'rejection-storm',
+    });
+    await reported(cluster);
+    expect(replica.causeFor('shop')).toBeUndefined();
   });
 });
 

@@ -7,9 +7,10 @@ import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import { egressKind } from './egress-kind.js';
 import { inBatches } from './in-batches.js';
-import type { Environment } from './interpolate.js';
+import { type Environment, unsetAtStartProblem } from './interpolate.js';
 import { loadExamined, readYamlFile } from './load-configuration.js';
 import { examine } from './parse-configuration.js';
+import type { YamlContent } from './read-yaml.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 
@@ -24,6 +25,7 @@ abstract class SourceOf<Settings extends object, Configuration> {
   /** The file itself, and those that it named when it could last be understood. */
   #files: readonly string[];
   #loadedStamp = NOTHING;
+  #hasLoaded = false;
 
   constructor(kind: ConfigurationKind<Settings, unknown, Configuration>, file: string, environment: Environment) {
     this.#kind = kind;
@@ -46,14 +48,28 @@ abstract class SourceOf<Settings extends object, Configuration> {
   async load(): Promise<Configuration & Findings> {
     const before = await stampOf([this.#file]);
     this.#loadedStamp = await this.stamp();
-    const examined = examine(this.#kind, await readYamlFile(this.#file, this.#environment));
+    const content = await readYamlFile(this.#file, this.#environment);
+    const examined = examine(this.#kind, this.#hasLoaded ? withVariablesOfStart(content) : content);
     const folder = dirname(this.#file);
     this.#files = [this.#file, ...new Set(examined.files.map(({ file }) => resolve(folder, file)))];
     const stamp = await this.stamp();
     const isStillTheSame = (await stampOf([this.#file])) === before;
     this.#loadedStamp = isStillTheSame ? stamp : NOTHING;
-    return await loadExamined(this.#kind, examined, folder);
+    const configuration = await loadExamined(this.#kind, examined, folder);
+    this.#hasLoaded = true;
+    return configuration;
   }
+}
+
+/** A process that runs cannot be given another variable: its faults say so, and do not ask for what is impossible. */
+function withVariablesOfStart(content: YamlContent): YamlContent {
+  const names = Map.groupBy(content.unset, ({ path }) => path);
+  const faults = content.faults.map((fault) => {
+    const lacking = names.get(fault.path);
+    if (lacking === undefined) return fault;
+    return { ...fault, problem: unsetAtStartProblem(lacking.map(({ variable }) => variable)) };
+  });
+  return { ...content, faults };
 }
 
 /** The file of a broker. */

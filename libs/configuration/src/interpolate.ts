@@ -38,3 +38,11 @@ function unsetProblem(names: readonly string[]): string {
     ? `needs the environment variable ${names[0]}, which is not set; set it`
     : `needs the environment variables ${names.join(', ')}, which are not set; set them`;
 }
+
+/** @returns what is said in the place of a variable that is not set to a process that runs: it has those of its start */
+export function unsetAtStartProblem(names: readonly string[]): string {
+  const advice = 'set when this process started; restart it, or write the value';
+  return names.length === 1
+    ? `needs the environment variable ${names[0]}, which was not ${advice}`
+    : `needs the environment variables ${names.join(', ')}, which were not ${advice}`;
+}

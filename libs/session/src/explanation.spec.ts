@@ -1,3 +1,4 @@
+import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
 import { aRecordedFailure } from '#libs/testing';
 import { explain, type ExplainedFacts } from './explanation.js';
@@ -8,6 +9,8 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   result: 'unavailable',
   failure: undefined,
   isForeign: false,
+  reported: undefined,
+  now: instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z')),
   why: () => 'refused',
   ...change,
 });
@@ -31,6 +34,29 @@ describe('what is the matter with a merchant', () => {
     expect(explain(facts({ failure, why: () => 'store_silent' }))).toEqual({
       text: 'the store does not answer, so that no replica may create a session under a lease',
       runbook: 'store-down',
+    });
+  });
+
+  it('is of a session that was reported dead until when the share of the budget is spent, with the day if it is another', () => {
+    const { now } = facts({});
+    const after = (ms: number): string | undefined =>
+      explain(facts({ result: 'fresh', reported: { generation: 1, shareSpentUntil: plusMs(now, ms) } }))?.text;
+    const spent =
+      'consumers report the session dead, and it cannot be replaced: the share of the budget for that is spent';
+    expect(after(57 * 60_000)).toBe(`${spent} until 18:57 UTC`);
+    expect(after(57 * 60_000 + 1)).toBe(`${spent} until 18:58 UTC`);
+    expect(after(7 * 3_600_000)).toBe(`${spent} until 2026-11-23 01:00 UTC`);
+  });
+
+  it('is of a session that was reported dead what keeps anybody from replacing it', () => {
+    const reported = { generation: 1 };
+    expect(explain(facts({ result: 'fresh', failure, reported }))).toEqual({
+      text: `consumers report the session dead, and it is not replaced: ${refused.text}`,
+      runbook: refused.runbook,
+    });
+    expect(explain(facts({ result: 'fresh', reported, why: () => 'not_replaced' }))).toEqual({
+      text: 'consumers report the session dead, and it has not been replaced yet',
+      runbook: 'rejection-storm',
     });
   });
 

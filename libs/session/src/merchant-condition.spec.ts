@@ -7,23 +7,32 @@ interface Facts {
   readonly verdict: ServeVerdict;
   readonly failed: boolean;
   readonly foreign: boolean;
+  readonly reported: boolean;
   readonly renewing: boolean;
   readonly untilRenewalMs: number;
 }
 
 function conditionIn(facts: Partial<Facts>): MerchantCondition {
-  const { verdict = CURRENT, failed = false, foreign = false, renewing = false, untilRenewalMs = 1 } = facts;
+  const {
+    verdict = CURRENT,
+    failed = false,
+    foreign = false,
+    reported = false,
+    renewing = false,
+    untilRenewalMs = 1,
+  } = facts;
   const replica = {
     held: { untilRenewalMs: () => untilRenewalMs },
     failures: { get: () => (failed ? { kind: 'refused', at: 0 } : undefined) },
     reader: { verdict: () => verdict },
     isRenewing: () => renewing,
     hasForeignAuthorizer: () => foreign,
+    isReportedDead: () => reported,
   };
   return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
 }
 
-const everything = { failed: true, foreign: true, renewing: true, untilRenewalMs: 0 };
+const everything = { failed: true, foreign: true, reported: true, renewing: true, untilRenewalMs: 0 };
 
 describe('the condition of a merchant', () => {
   it.each<[Partial<Facts>, MerchantCondition]>([
@@ -31,7 +40,8 @@ describe('the condition of a merchant', () => {
     [{ ...everything, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
     [{ ...everything, verdict: { result: 'stale', reason: 'past_margin' } }, 'stale'],
     [everything, 'foreign_authorizer'],
-    [{ ...everything, foreign: false }, 'failing'],
+    [{ ...everything, foreign: false }, 'reported_dead'],
+    [{ ...everything, foreign: false, reported: false }, 'failing'],
     [{ renewing: true }, 'renewing'],
     [{ untilRenewalMs: 0 }, 'renewing'],
     [{}, 'fresh'],
@@ -41,7 +51,15 @@ describe('the condition of a merchant', () => {
 
   it('has a word for each, and one more for a session that has expired', () => {
     const words = merchantConditions.map((one) => conditionWord(one, 'expired'));
-    expect(words).toEqual(['expired', 'past margin', 'ended by others', 'failing', 'renewing', 'fresh']);
+    expect(words).toEqual([
+      'expired',
+      'past margin',
+      'ended by others',
+      'reported dead',
+      'failing',
+      'renewing',
+      'fresh',
+    ]);
     expect(conditionWord('unavailable', 'no_session')).toBe('no session');
     expect(conditionWord('unavailable', undefined)).toBe('no session');
   });

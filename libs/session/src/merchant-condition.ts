@@ -8,6 +8,7 @@ export const merchantConditions = [
   'unavailable',
   'stale',
   'foreign_authorizer',
+  'reported_dead',
   'failing',
   'renewing',
   'fresh',
@@ -24,6 +25,7 @@ const words = {
   expired: 'expired',
   stale: 'past margin',
   foreign_authorizer: 'ended by others',
+  reported_dead: 'reported dead',
   failing: 'failing',
   renewing: 'renewing',
   fresh: 'fresh',
@@ -41,6 +43,7 @@ interface Assessed {
   readonly reader: Pick<SessionReader, 'verdict'>;
   isRenewing(merchant: string): boolean;
   hasForeignAuthorizer(merchant: string): boolean;
+  isReportedDead(merchant: string): boolean;
 }
 
 /** How a merchant is at this moment, as the replica sees it. */
@@ -48,6 +51,7 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   const { result } = replica.reader.verdict(merchant);
   if (result !== 'fresh') return result;
   if (replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
+  if (replica.isReportedDead(merchant)) return 'reported_dead';
   if (replica.failures.get(merchant) !== undefined) return 'failing';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
 }

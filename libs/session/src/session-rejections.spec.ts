@@ -1,9 +1,11 @@
 import { BrokerError } from '#libs/errors';
-import { aRecordedFailure, aSession, FakeClock, RecordedEvents } from '#libs/testing';
+import { aRecordedFailure, aSession, FakeClock, RecordedEvents, someSettings } from '#libs/testing';
 import type { RenewalRequest } from './claims.js';
 import { FailureBoard } from './failure-board.js';
 import { HeldSessions } from './held-sessions.js';
+import type { Merchants } from './ports/merchants.js';
 import type { RenewalResult } from './renewal-result.js';
+import { ReportedDeaths } from './reported-deaths.js';
 import { SessionReader } from './session-reader.js';
 import { type Rejection, SessionRejections, type SessionRejectionsContext } from './session-rejections.js';
 
@@ -15,6 +17,7 @@ class Rejecting {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
   readonly failures = new FailureBoard();
+  readonly reportedDeaths: ReportedDeaths;
   readonly events = new RecordedEvents();
   readonly renewals: RenewalRequest[] = [];
   readonly aborting = new AbortController();
@@ -29,8 +32,11 @@ class Rejecting {
 
   constructor() {
     const { clock, held, failures, events } = this;
+    const merchants = { settingsOf: () => someSettings() } as unknown as Merchants;
+    this.reportedDeaths = new ReportedDeaths({ held, clock, merchants });
     const parts = {
       clock,
+      reportedDeaths: this.reportedDeaths,
       held,
       failures,
       events,

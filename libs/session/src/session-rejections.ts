@@ -5,6 +5,7 @@ import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
+import type { ReportedDeaths } from './reported-deaths.js';
 import type { SessionReader } from './session-reader.js';
 import type { SessionSync } from './session-sync.js';
 import { type Explainer, sessionUnavailable } from './session-unavailable.js';
@@ -45,6 +46,7 @@ export type RejectionAnswer =
 
 export interface SessionRejectionsContext
   extends Pick<ReplicaContext, 'held' | 'failures' | 'earlyDeaths' | 'events' | 'clock'>, Explainer {
+  readonly reportedDeaths: ReportedDeaths;
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
@@ -161,6 +163,7 @@ export class SessionRejections {
   #refuse(rejection: Rejection, result: RenewalResult | undefined): never {
     this.#report(rejection, 'unavailable');
     const { merchant, generation } = rejection;
+    this.#context.reportedDeaths.note(merchant, generation, result);
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw sessionUnavailable(this.#context, {
       merchant,

@@ -20,6 +20,7 @@ import { type Tracing, untraced } from './ports/tracing.js';
 import { leaseMsFor } from './renewal-attempt.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
+import { ReportedDeaths } from './reported-deaths.js';
 import { SessionReader } from './session-reader.js';
 import { SessionRejections } from './session-rejections.js';
 import { SessionSync } from './session-sync.js';
@@ -77,9 +78,12 @@ export class SessionReplica {
   readonly #settlements: Settlements;
   readonly #watches: MomentWatches;
   readonly #earlyDeaths: EarlyDeaths;
+  readonly #reportedDeaths: ReportedDeaths;
+  readonly #clock: Clock;
 
   constructor(ports: ReplicaPorts) {
     const { clock, events } = ports;
+    this.#clock = clock;
     this.#merchants = ports.merchants;
     const grace = new Grace(clock, ports.graceMs ?? 0);
     this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
@@ -88,6 +92,7 @@ export class SessionReplica {
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
     this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
+    this.#reportedDeaths = new ReportedDeaths({ ...ports, held: this.held });
     this.#unpublished = new UnpublishedSessions({
       store,
       clock,
@@ -120,7 +125,7 @@ export class SessionReplica {
     const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor };
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
-    this.rejections = new SessionRejections({ ...running, reader: this.reader });
+    this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });
     this.wanted = new WantedRenewals({ ...running, reader: this.reader });
   }
 
@@ -163,14 +168,20 @@ export class SessionReplica {
     return this.#earlyDeaths.areForeign(merchant);
   }
 
+  /** Whether a consumer has reported the session that is served, to this replica, and nothing newer could be had. */
+  isReportedDead(merchant: string): boolean {
+    return this.#reportedDeaths.of(merchant) !== undefined;
+  }
+
   retryInMs(merchant: string): number | undefined {
     return this.#renewer.retryInMs(merchant);
   }
 
   /** Why no session of the merchant is served, or none newer than the one that was rejected. */
   whyUnavailable(merchant: string): UnavailableReason {
+    const reported = this.#reportedDeaths.of(merchant);
     return whyUnavailable({
-      isBudgetSpent: this.#renewer.isBudgetSpent(merchant),
+      isBudgetSpent: this.#renewer.isBudgetSpent(merchant) || reported?.shareSpentUntil !== undefined,
       store: this.#store.trouble,
       failure: this.failures.get(merchant)?.kind,
       isRenewing: this.#renewer.isRenewing(merchant),
@@ -184,6 +195,8 @@ export class SessionReplica {
       result: this.reader.verdict(merchant).result,
       failure: this.failures.get(merchant),
       isForeign: this.hasForeignAuthorizer(merchant),
+      reported: this.#reportedDeaths.of(merchant),
+      now: this.#clock.now(),
       why: () => this.whyUnavailable(merchant),
     });
   }
@@ -205,6 +218,7 @@ export class SessionReplica {
     this.#settlements.forget(merchant);
     this.#watches.forget(merchant);
     this.#earlyDeaths.forget(merchant);
+    this.#reportedDeaths.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
   }

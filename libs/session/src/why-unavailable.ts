@@ -6,6 +6,7 @@ import type { ServeVerdict } from './serve-decision.js';
 
 /** What is known of a merchant while its reads are answered 503. */
 export interface UnavailabilityFacts {
+  /** Of it all, or of the share of it that may replace what a consumer has rejected. */
   readonly isBudgetSpent: boolean;
   readonly store: StoreTrouble | undefined;
   /** Of the last attempt, unless a session came after it. */

@@ -7,7 +7,7 @@ import type { StatusCondition, StatusMerchant, StatusSession } from './status-do
 export interface MerchantStatusParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'causeFor'
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'isReportedDead' | 'causeFor'
   >;
   readonly history: RenewalHistory;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];

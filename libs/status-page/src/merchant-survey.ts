@@ -23,7 +23,10 @@ interface Survey {
 }
 
 interface SurveyParts {
-  readonly replica: Pick<SessionReplica, 'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer'>;
+  readonly replica: Pick<
+    SessionReplica,
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead'
+  >;
   readonly ids: () => readonly string[];
   readonly hostOf: (merchant: string) => string | undefined;
   readonly clock: Clock;
@@ -54,7 +57,15 @@ export class MerchantSurvey {
   #survey(): Survey {
     const worrying: SurveyedMerchant[] = [];
     const well: SurveyedMerchant[] = [];
-    const counts = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
+    const counts = {
+      unavailable: 0,
+      stale: 0,
+      foreign_authorizer: 0,
+      reported_dead: 0,
+      failing: 0,
+      renewing: 0,
+      fresh: 0,
+    };
     const hosts = new Map<string, number>();
     for (const id of this.#parts.ids()) {
       const condition = this.conditionOf(id);

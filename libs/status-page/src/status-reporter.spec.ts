@@ -17,6 +17,7 @@ class Rig {
   readonly history = new RenewalHistory(this.clock);
   readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
+  readonly reportedDead = new Set<string>();
   readonly causes = new Map<string, { text: string; runbook: string; secret?: string }>();
   readonly reporter: StatusReporter;
 
@@ -28,6 +29,7 @@ class Rig {
     const asked = {
       isRenewing,
       hasForeignAuthorizer,
+      isReportedDead: (merchant: string) => this.reportedDead.has(merchant),
       retryInMs: () => undefined,
       causeFor: (merchant: string) => this.causes.get(merchant),
     };
@@ -108,6 +110,7 @@ describe('the status document', () => {
       unavailable: 2,
       stale: 1,
       foreign_authorizer: 0,
+      reported_dead: 0,
       failing: 2,
       renewing: 2,
       fresh: 2,
@@ -126,6 +129,8 @@ describe('the status document', () => {
       'failing failing',
       'fresh fresh',
     ]);
+    rig.reportedDead.add('fresh');
+    expect(await rig.listed({ condition: 'reported_dead' })).toEqual(['fresh reported_dead']);
     const { merchants } = await rig.report({ condition: 'foreign_authorizer' });
     expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
   });

@@ -18,7 +18,7 @@ export type StoreConnection = Omit<StatusStore, 'failing'>;
 export interface StatusSource {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'causeFor'
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'isReportedDead' | 'causeFor'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

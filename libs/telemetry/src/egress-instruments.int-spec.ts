@@ -25,7 +25,11 @@ describe('the metrics of the egress', () => {
     const logger = createLogger({ name: 'egress', level: 'error' });
     telemetry = await startTelemetry({ serviceName: 'session-egress', serviceVersion: '1', logger });
     instruments = createEgressInstruments(telemetry.meter);
-    server = await LoopbackServer.http((request, response) => telemetry.scrape(request, response));
+    server = await LoopbackServer.http((request, response) => {
+      // On a busy machine a connection that is kept may be closed in the moment in which it is used again.
+      response.setHeader('connection', 'close');
+      telemetry.scrape(request, response);
+    });
   });
   afterAll(async () => {
     await server.close();

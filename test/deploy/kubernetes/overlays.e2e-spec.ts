@@ -6,7 +6,7 @@ import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
 import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
-import { folder, type Manifest, named, ofKind, type PodSpec, root } from './manifests.js';
+import { folder, type Manifest, named, ofKind, type PodSpec, root, selects } from './manifests.js';
 import { kubernetesPrograms } from './kubernetes-programs.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
 import { OVERLAYS, renderOverlays } from './rendered-overlays.js';
@@ -32,7 +32,7 @@ describe('the manifests', () => {
 });
 
 describeWith(kubernetesPrograms, 'what the overlays render to', () => {
-  const { overlays, consumer, sidecar, prepared } = renderOverlays();
+  const { overlays, consumer, sidecar, doctor, prepared } = renderOverlays();
   const production = overlays['overlays/production'];
   const withEgress = overlays['overlays/production-egress'];
 
@@ -109,6 +109,36 @@ describeWith(kubernetesPrograms, 'what the overlays render to', () => {
       expect(containers.flatMap(({ volumeMounts = [] }) => volumeMounts)).toMatchObject([
         { mountPath: '/run/session-broker' },
       ]);
+    });
+  });
+
+  describe('the example of a doctor', () => {
+    const { metadata, spec } = named(doctor, 'Pod', 'session-broker-doctor');
+    const { containers, ...pod } = spec as unknown as PodSpec;
+    const { containers: brokers, ...ofBroker } = podOf(production, 'session-broker');
+
+    it('is without a fault', () => {
+      expect(['models', 'schemas'].flatMap((name) => allChecks[name]?.(doctor))).toEqual([]);
+    });
+
+    it('has what the pods of the production overlay have, and nothing that asks how it is', () => {
+      const { terminationGracePeriodSeconds: _grace, topologySpreadConstraints: _spread, ...rest } = ofBroker;
+      expect(pod).toEqual({ ...rest, restartPolicy: 'Never' });
+      const {
+        ports: _ports,
+        startupProbe: _start,
+        livenessProbe: _live,
+        readinessProbe: _ready,
+        ...same
+      } = brokers[0]!;
+      const { lifecycle: _end, ...program } = same;
+      expect(containers).toEqual([{ ...program, name: 'doctor', command: ['session-broker', 'doctor'] }]);
+    });
+
+    it('is let out by every policy that lets the broker out', () => {
+      const policies = ofKind(production, 'NetworkPolicy').filter(({ spec: { egress } }) => egress !== undefined);
+      expect(policies.filter(({ spec: { podSelector } }) => !selects(podSelector, metadata.labels ?? {}))).toEqual([]);
+      expect(policies.length).toBeGreaterThan(2);
     });
   });
 

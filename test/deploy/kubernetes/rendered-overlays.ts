@@ -25,6 +25,7 @@ export interface RenderedOverlays {
   readonly overlays: Rendered;
   readonly consumer: readonly Manifest[];
   readonly sidecar: readonly Manifest[];
+  readonly doctor: readonly Manifest[];
   /** What the script that prepares the demo has printed. */
   readonly prepared: string;
 }
@@ -52,7 +53,7 @@ export function renderOverlays(): RenderedOverlays {
     withComponents(
       at('optional'),
       ['../overlays/production-egress'],
-      ['autoscaling', 'priority', 'fixed-address', 'gateway-api'],
+      ['autoscaling', 'priority', 'fixed-address', 'gateway-api', 'redis-outside'],
     );
     return {
       overlays: {
@@ -63,6 +64,7 @@ export function renderOverlays(): RenderedOverlays {
       },
       consumer: rendered('examples/consumer'),
       sidecar: rendered('examples/egress-sidecar'),
+      doctor: rendered('examples/doctor'),
       prepared,
     };
   } finally {

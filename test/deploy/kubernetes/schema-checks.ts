@@ -14,6 +14,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBu
 import { PriorityClass } from 'kubernetes-models/scheduling.k8s.io/v1/PriorityClass';
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { Namespace } from 'kubernetes-models/v1/Namespace';
+import { Pod } from 'kubernetes-models/v1/Pod';
 import { Secret } from 'kubernetes-models/v1/Secret';
 import { Service } from 'kubernetes-models/v1/Service';
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
@@ -24,6 +25,7 @@ type Model = new (data: never) => { validate(): void };
 const models: Readonly<Record<string, Model>> = {
   'v1/ConfigMap': ConfigMap,
   'v1/Namespace': Namespace,
+  'v1/Pod': Pod,
   'v1/Secret': Secret,
   'v1/Service': Service,
   'v1/ServiceAccount': ServiceAccount,

@@ -162,6 +162,30 @@ describe('taking changed files', () => {
     expect(stage.outcomes).toEqual([false, true]);
   });
 
+  it('says once that a refused file is right again, though it changes nothing', async () => {
+    const stage = new Stage();
+    for (const says of [new ConfigurationError([{ path: 'http.port', problem: 'is wrong' }]), {}, {}]) {
+      stage.files.change(says);
+      await stage.clock.advance(10_000);
+    }
+    expect(stage.told('info')).toEqual(['the configuration is right again; nothing has changed']);
+    expect(stage.told('debug')).toEqual(['the configuration was read again and says the same']);
+    expect(stage.records.slice(1)).toEqual([
+      { action: 'configuration.load', outcome: 'allowed', count: 0, added: 0, removed: 0 },
+    ]);
+    expect(stage.outcomes).toEqual([false, true, true]);
+  });
+
+  it('says only what has changed of a refused file that is right again and says something else', async () => {
+    const stage = new Stage();
+    for (const says of [new ConfigurationError([{ path: 'http.port', problem: 'is wrong' }]), { level: 'warn' }, {}]) {
+      stage.files.change(says);
+      await stage.clock.advance(10_000);
+    }
+    const changed = 'the changed configuration is in force';
+    expect(stage.told('info')).toEqual([changed, changed]);
+  });
+
   it('keeps the old one as well when something cannot be made of the new one', async () => {
     const stage = new Stage();
     stage.configuration.derive(({ log }) => {

@@ -30,6 +30,7 @@ export class Reloader {
   readonly #parts: ReloaderParts;
   readonly #watch: ConfigurationWatch;
   #awaitingRestart = '';
+  #wasRefused = false;
 
   constructor(parts: ReloaderParts) {
     const { source, clock, configuration, logger } = parts;
@@ -75,8 +76,14 @@ export class Reloader {
 
   #taken(change: ConfigurationChange): void {
     const { logger, onReload } = this.#parts;
+    const wasRefused = this.#wasRefused;
+    this.#wasRefused = false;
     onReload(true);
-    if (isEmpty(change)) return logger.debug({}, 'the configuration was read again and says the same');
+    if (isEmpty(change)) {
+      if (!wasRefused) return logger.debug({}, 'the configuration was read again and says the same');
+      logger.info({}, 'the configuration is right again; nothing has changed');
+      return this.#record(change);
+    }
     const { merchants, settings } = change;
     const named = {
       added: someOf(merchants.added),
@@ -110,6 +117,7 @@ export class Reloader {
 
   #refused(error: unknown): void {
     const { logger, auditLog, onReload } = this.#parts;
+    this.#wasRefused = true;
     const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
     const removed = error instanceof TooManyRemoved ? { removed: error.removed } : {};

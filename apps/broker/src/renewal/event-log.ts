@@ -1,4 +1,4 @@
-import type { SessionEvent, SessionEvents } from '#libs/session';
+import { causeOf, type SessionEvent, type SessionEvents } from '#libs/session';
 import type { Logger } from '#libs/telemetry';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -52,9 +52,8 @@ export class EventLog implements SessionEvents {
     const fields = { ...rest, durationMs: Math.round(durationMs) };
     if (event.outcome === 'success') return this.#logger.info(fields, 'session renewed');
     const facts = { ...fields, msgCode: failure?.msgCode, instead: failure?.instead, httpStatus: failure?.httpStatus };
-    const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail };
-    const needsPerson = event.outcome === 'refused' || event.outcome === 'revoked';
-    if (needsPerson) this.#logger.error(line, 'renewal failed; it will not pass by itself');
+    const line = { ...facts, gatewayRequestId: failure?.requestId, detail: failure?.detail, ...explained(failure) };
+    if (needsPerson(event)) this.#logger.error(line, 'renewal failed; it will not pass by itself');
     else this.#logger.warn(line, 'renewal failed; it will be repeated');
   }
 
@@ -84,4 +83,18 @@ export class EventLog implements SessionEvents {
   #skewed(event: Named<'clock_skew'>): void {
     this.#logger.warn(event, 'the clocks of broker and gateway differ; expiry is judged by the gateway clock');
   }
+}
+
+/** What the status page says of it, and what somebody compares with what the bank has. */
+function explained(failure: Named<'renewal_finished'>['failure']): object {
+  if (failure === undefined) return {};
+  const { kind, shownCode: msgCode, trace } = failure;
+  const known = { ...(msgCode === undefined ? {} : { msgCode }), ...(trace === undefined ? {} : { trace }) };
+  const { text, runbook } = causeOf({ kind, ...known });
+  return { cause: text, runbook, thumbprint: trace?.thumbprint };
+}
+
+/** An answer that is sealed to another key is so until the bank has the right one. */
+function needsPerson({ outcome, failure }: Named<'renewal_finished'>): boolean {
+  return outcome === 'refused' || outcome === 'revoked' || failure?.trace?.thumbprint !== undefined;
 }

@@ -24,6 +24,7 @@ const tones: Readonly<Record<MerchantCondition, Tone>> = {
   unavailable: 'red',
   stale: 'red',
   foreign_authorizer: 'red',
+  reported_dead: 'yellow',
   failing: 'yellow',
   renewing: 'blue',
   fresh: 'green',

@@ -1,4 +1,5 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
+import { type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import {
   callReplica,
   placeName,
@@ -38,8 +39,28 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   if (status === 200) return renewed(merchant, body);
   const { nameFault } = await import('../broker/named-merchants.js');
   const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
-  return refused(merchant, { place, answer, fault });
+  const outlook = status < 500 ? undefined : await outlookOf(broker, { merchant, place }, context);
+  return refused(merchant, { place, answer, fault, outlook });
 }
+
+/** What follows for payments, and when. Where the caller may not list merchants, what is true of every one. */
+async function outlookOf(
+  broker: BrokerPlace,
+  { merchant, place }: { readonly merchant: string; readonly place: ReplicaPlace },
+  { clock, signal }: CommandContext,
+): Promise<string> {
+  const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
+  const listed = typeof answer === 'string' ? undefined : answer.body['merchants'];
+  const found = Array.isArray(listed)
+    ? (listed as readonly ListedMerchant[]).find((one) => one.id === merchant)
+    : undefined;
+  if (found === undefined) return 'the next attempt comes by itself: session-broker status shows it';
+  if (found.state === 'unavailable') return `there is no session; ${nextOf(found, clock.now())}`;
+  return `the session that there is is served on until ${String(found.expiresAt)}; ${nextOf(found, clock.now())}`;
+}
+
+const nextOf = (merchant: ListedMerchant, nowMs: number): string =>
+  nextText(merchant, nowMs).replace(/^attempt /, 'next attempt ');
 
 /** Another is asked only where nothing was asked of the one before: a wish is not made twice. */
 async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signal }: CommandContext): Promise<Asked> {
@@ -88,9 +109,10 @@ interface Refusal {
   readonly answer: ReplicaAnswer;
   /** What is wrong with the merchant's name. */
   readonly fault: string | undefined;
+  readonly outlook: string | undefined;
 }
 
-function refused(merchant: string, { place, answer: { status, body }, fault }: Refusal): Report {
+function refused(merchant: string, { place, answer: { status, body }, fault, outlook }: Refusal): Report {
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
   );
@@ -98,11 +120,7 @@ function refused(merchant: string, { place, answer: { status, body }, fault }: R
   return {
     lines: [
       `not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
-      ...(status >= 500
-        ? [
-            'a session that is still good is served on, and the next attempt comes by itself: session-broker status shows both',
-          ]
-        : []),
+      ...(outlook === undefined ? [] : [outlook]),
     ],
     json: { merchant, place: placeName(place), status, code, reason, cause: why },
     exitCode: exitCodes[classOf(status, reason)],

@@ -40,6 +40,7 @@ interface ReloadsParts {
 export class Reloads {
   readonly #parts: ReloadsParts;
   readonly #watch: ConfigurationWatch | undefined;
+  #wasRefused = false;
 
   constructor(parts: ReloadsParts) {
     const { source, clock, inForce, logger } = parts;
@@ -67,14 +68,11 @@ export class Reloads {
   }
 
   async #take(source: ReloadSource): Promise<void> {
-    const { inForce, parts, logger, onReload } = this.#parts;
+    const { inForce, parts, logger } = this.#parts;
     try {
       const loaded = await source.load();
       const before = inForce.current.configuration;
-      if (isSame(before, loaded)) {
-        logger.debug({}, 'the configuration was read again and says the same');
-        return onReload(true);
-      }
+      if (isSame(before, loaded)) return this.#same(before.clients.length);
       const change = namesBetween(namesOf(before), namesOf(loaded));
       assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
       const next = await Deployment.create(withFixedSettings(before, loaded), parts, inForce.current);
@@ -88,6 +86,18 @@ export class Reloads {
     }
   }
 
+  #same(clients: number): void {
+    const { logger, audit, onReload } = this.#parts;
+    if (this.#wasRefused) {
+      logger.info({}, 'the configuration is right again; nothing has changed');
+      audit.configurationRead({ isTaken: true, count: clients, added: 0, removed: 0 });
+    } else {
+      logger.debug({}, 'the configuration was read again and says the same');
+    }
+    this.#wasRefused = false;
+    onReload(true);
+  }
+
   #taken({ added, removed }: NamesBetween, clients: number): void {
     const { logger, audit, onReload } = this.#parts;
     logger.info({ clients, added: someOf(added), removed: someOf(removed) }, 'the changed configuration is in force');
@@ -96,11 +106,13 @@ export class Reloads {
       logger.warn(left, 'clients are gone from the configuration: they are let in no more');
     }
     audit.configurationRead({ isTaken: true, count: clients, added: added.length, removed: removed.length });
+    this.#wasRefused = false;
     onReload(true);
   }
 
   #refused(error: unknown): void {
     const { logger, audit, onReload } = this.#parts;
+    this.#wasRefused = true;
     const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
     audit.configurationRead({

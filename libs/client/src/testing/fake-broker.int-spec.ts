@@ -79,7 +79,7 @@ describe('the fake broker', () => {
     ['a redirect', { status: 302, code: 'x' }, ProtocolError],
   ])('fails on request, with %s, until it recovers', async (_what, how, kind) => {
     fake.fail({ route: 'read', with: how, times: Infinity });
-    const broker = client({ timeoutMs: 300 });
+    const broker = client({ timeoutMs: 1_500 });
     await expect(broker.session()).rejects.toThrow(kind);
     fake.recover();
     await eventually(async () => (await broker.session().catch(() => undefined))?.generation === 1);

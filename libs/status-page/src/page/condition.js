@@ -1,7 +1,15 @@
 /** @import { StatusCondition, StatusCounts, StatusMerchant } from '../status-document.js' */
 
 /** @type {readonly StatusCondition[]} the worst first */
-export const conditions = ['unavailable', 'stale', 'foreign_authorizer', 'failing', 'renewing', 'fresh'];
+export const conditions = [
+  'unavailable',
+  'stale',
+  'foreign_authorizer',
+  'reported_dead',
+  'failing',
+  'renewing',
+  'fresh',
+];
 
 /**
  * Those of `conditionWord` in libs/session, which the page cannot load; a test keeps them equal.
@@ -11,10 +19,14 @@ export const conditionNames = {
   unavailable: 'No session',
   stale: 'Past margin',
   foreign_authorizer: 'Ended by others',
+  reported_dead: 'Reported dead',
   failing: 'Failing',
   renewing: 'Renewing',
   fresh: 'Fresh',
 };
+
+/** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
+const lasting = new Set(['foreign_authorizer', 'reported_dead', 'failing']);
 
 /**
  * The state of a merchant now, from what was last heard of it. Time alone makes it worse, never better: that takes
@@ -26,7 +38,7 @@ export const conditionNames = {
 export function conditionAt({ condition, session }, now) {
   if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
   if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
-  if (condition === 'foreign_authorizer' || condition === 'failing') return condition;
+  if (lasting.has(condition)) return condition;
   return condition === 'renewing' || now >= session.renewAt ? 'renewing' : 'fresh';
 }
 
@@ -75,7 +87,15 @@ export function lifeAt({ session }, now) {
  * @returns {StatusCounts}
  */
 export function countConditions(merchants, now) {
-  const counts = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
+  const counts = {
+    unavailable: 0,
+    stale: 0,
+    foreign_authorizer: 0,
+    reported_dead: 0,
+    failing: 0,
+    renewing: 0,
+    fresh: 0,
+  };
   for (const merchant of merchants) counts[conditionAt(merchant, now)] += 1;
   return counts;
 }

@@ -31,7 +31,14 @@ describe('the condition of a merchant on the page', () => {
   });
 
   it('is never better than the replica said, whatever the page makes of the time', () => {
-    for (const condition of ['unavailable', 'stale', 'foreign_authorizer', 'failing', 'renewing'] as const) {
+    for (const condition of [
+      'unavailable',
+      'stale',
+      'foreign_authorizer',
+      'reported_dead',
+      'failing',
+      'renewing',
+    ] as const) {
       expect(conditionAt(aMerchant({ condition }), 0)).toBe(condition);
     }
     expect(conditionAt(aMerchant({ condition: 'failing' }), 960)).toBe('stale');
@@ -50,6 +57,7 @@ describe('the condition of a merchant on the page', () => {
       unavailable: 0,
       stale: 1,
       foreign_authorizer: 0,
+      reported_dead: 0,
       failing: 0,
       renewing: 0,
       fresh: 2,

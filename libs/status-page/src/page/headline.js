@@ -19,6 +19,7 @@ const sentences = {
   stale: (count) => `${countText(count, 'session is', 'sessions are')} past the safety margin`,
   foreign_authorizer: (count) =>
     `Somebody else ends the sessions of ${countText(count, 'merchant', 'merchants')} by creating others`,
+  reported_dead: (count) => `Payments of ${countText(count, 'merchant', 'merchants')} may fail`,
   failing: (count) => countText(count, 'renewal fails', 'renewals fail'),
   renewing: (_count, all) => sentences.fresh(all, all),
   fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
@@ -85,6 +86,7 @@ function othersText(counts, worst) {
     unavailable: 'without a session',
     stale: 'past the margin',
     foreign_authorizer: 'ended by others',
+    reported_dead: 'reported dead',
     failing: 'failing',
     renewing: 'renewing',
     fresh: 'fresh',

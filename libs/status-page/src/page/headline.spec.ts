@@ -1,7 +1,7 @@
 import type { StatusCondition, StatusCounts, StatusDocument, StatusReplica } from '../status-document.js';
 import { headlineOf } from './headline.js';
 
-const well = { unavailable: 0, stale: 0, foreign_authorizer: 0, failing: 0, renewing: 0, fresh: 0 };
+const well = { unavailable: 0, stale: 0, foreign_authorizer: 0, reported_dead: 0, failing: 0, renewing: 0, fresh: 0 };
 const replica: StatusReplica = {
   name: 'broker-0',
   version: '0.1.0',
@@ -37,6 +37,7 @@ describe('the headline', () => {
       { foreign_authorizer: 1, failing: 2 },
       ['foreign_authorizer', 'Somebody else ends the sessions of 1 merchant by creating others', '2 failing'],
     ],
+    [{ reported_dead: 1, failing: 2 }, ['reported_dead', 'Payments of 1 merchant may fail', '2 failing']],
     [{ failing: 2, fresh: 5 }, ['failing', '2 renewals fail; the sessions are still good', '5 fresh']],
     [{}, ['renewing', 'No merchant is configured', '']],
   ])('names the worst of %j', (counts, expected) => {

@@ -7,7 +7,7 @@ import { renewCommand, runbookPath } from './wording.js';
 const TOLD_FOR_MS = 2_000;
 
 /** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. */
-const renewable = new Set(['unavailable', 'stale', 'failing']);
+const renewable = new Set(['unavailable', 'stale', 'reported_dead', 'failing']);
 
 /** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
 export class Remedy {

@@ -79,7 +79,8 @@ export function outlookText(merchant, now) {
   if (budgetSpent) return 'create-call budget spent';
   if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
   const condition = conditionAt(merchant, now);
-  if (session !== undefined && condition === 'fresh') return `renews in ${durationText(session.renewAt - now)}`;
+  if (session !== undefined && (condition === 'fresh' || condition === 'reported_dead'))
+    return `renews in ${durationText(session.renewAt - now)}`;
   return condition === 'renewing' ? 'renewal is due' : 'next attempt is due';
 }
 
