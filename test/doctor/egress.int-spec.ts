@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { type GeneratedClientKey, generateClientKey, importClientKey } from '#libs/jwe';
@@ -157,6 +158,32 @@ describe('doctor: an egress', () => {
     const { code, check } = await doctor();
     expect(messagesOf(check('broker.access'), 'fault')).toEqual(['the broker does not know who the egress is']);
     expect(code).toBe(3);
+  });
+
+  it('asks the broker nothing without its token file', async () => {
+    await configure();
+    await rm(examined.path('token'));
+    const { code, check } = await doctor();
+    const reason = 'it needs broker.tokenFile, which cannot be read (ENOENT)';
+    expect(check('broker.access')).toMatchObject({ status: 'not_run', reason });
+    expect(check('files').status).toBe('failed');
+    expect(broker.asked).toEqual([]);
+    expect(code).toBe(2);
+  });
+
+  it('is not taken for a broker, nor a broker for it, nor for something that renews', async () => {
+    await configure();
+    await examined.configure([{ gatewayUrl: gateway.url }]);
+    const egress = examined.path('egress.yaml');
+    for (const [args, words] of [
+      [['doctor', '--config', egress], `${egress} is the file of an egress: doctor --egress ${egress}`],
+      [['doctor', '--egress', examined.config], `is the file of a broker: doctor --config ${examined.config}`],
+      [['simulate', '--config', egress], 'is the file of an egress, which renews nothing: name that of its broker'],
+    ] as const) {
+      const { code, text } = await examined.cli(...args);
+      expect({ code, lines: text.split('\n').length }).toEqual({ code: 2, lines: 1 });
+      expect(text).toContain(words);
+    }
   });
 
   it.each(['session:read', 'session:reject', 'payload:decrypt'])('needs to be allowed %s', async (right) => {

@@ -20,6 +20,7 @@ async function sandbox(): Promise<RunningSandbox> {
   return running;
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'];
 
 describe('doctor: a gateway that is there', () => {
@@ -82,6 +83,18 @@ describe('doctor: an address that may be wrong', () => {
     expect(messagesOf(check('gateway.http'), 'warning')).toEqual([expect.stringMatching(message)]);
     expect(JSON.stringify(check('gateway.http'))).toContain(`compare ${address} with what the bank has told`);
     expect(code).toBe(0);
+  });
+
+  it('may be that of another service: a refusal without a code of the gateway', async () => {
+    const body = JSON.stringify({ error: 'unauthorized' });
+    const other = await LoopbackServer.http((_request, response) => void response.writeHead(401, JSON_TYPE).end(body));
+    closers.push(() => other.close());
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${other.port}` }]);
+    const { code, check } = await examined.doctor('--create-session');
+    expect(JSON.stringify(check('session.create'))).toContain(
+      'what answers does not look like the gateway, which says why by a code of its own: compare gateway.baseUrl',
+    );
+    expect(code).toBe(4);
   });
 
   it('is said to be wrong, and named, once a create call has found nothing there', async () => {
@@ -154,6 +167,21 @@ describe('doctor: TLS to the gateway', () => {
     closers.push(() => server.close());
     return { url: `https://127.0.0.1:${server.port}`, pin: `sha256/${certificate.spkiSha256}` };
   }
+
+  it('is not spoken there: it says so once, and where to look', async () => {
+    const { url } = await sandbox();
+    await examined.configure([{ gatewayUrl: url.replace('http:', 'https:') }]);
+    const { check } = await examined.doctor('--create-session');
+    expect(check('gateway.tls').findings).toMatchObject([
+      {
+        message: expect.stringContaining('no TLS is spoken there') as string,
+        remedy: 'see scheme and port in baseUrl',
+      },
+    ]);
+    expect(check('session.create').findings).toMatchObject([
+      { remedy: 'see what the checks gateway.* say: the call did not get there' },
+    ]);
+  });
 
   it('passes with the right authority, tells the ends of the chain, and the pin', async () => {
     await examined.write('ca.pem', authority.cert);

@@ -19,6 +19,23 @@ describe('simulate', () => {
   const sharing = (): Promise<void> =>
     examined.configure([{ gatewayUrl: 'https://gateway.example' }], '{ type: redis, url: "redis://127.0.0.1:6379" }');
 
+  it('needs no secret: only what decides the schedule has to be set', async () => {
+    await examined.configure([{ gatewayUrl: '${GATEWAY_URL}', serviceCode: '${SHOP_CODE}', keyFile: '"${KEY_FILE}"' }]);
+    const { code, text } = await simulate('--json', '--for', '6h', '--lifetime', '30m');
+    expect(JSON.parse(text)).toMatchObject({ ok: true, merchants: [{ merchant: 'shop' }] });
+    expect(code).toBe(0);
+    await examined.configure([{ gatewayUrl: 'https://gateway.example', id: '${SHOP_ID}' }]);
+    const without = await simulate('--for', '6h');
+    expect(without.text).toContain('merchants[0].id (line 7): needs the environment variable SHOP_ID');
+    expect(without.code).toBe(2);
+  });
+
+  it('says how to name a file where none is named', async () => {
+    const { code, text } = await examined.cli('simulate');
+    expect(text).toBe('error: name the file with --config, or set BROKER_CONFIG');
+    expect(code).toBe(64);
+  });
+
   it('needs none of the files that the configuration names', async () => {
     await sharing();
     await rm(examined.path('client.json'));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   describeWith,
   freePort,
+  LoopbackServer,
   RedisProcess,
   startRedisCluster,
   startRedisSentinel,
@@ -115,11 +116,60 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
       `{ type: redis, url: "redis://:${PASSWORD}@127.0.0.1:${redis.port}" }`,
     );
     expect(code).toBe(3);
-    expect(check('store.connection').status).toBe('failed');
+    expect(messagesOf(check('store.connection'), 'fault')).toEqual([
+      `the password is wrong, or the user (WRONGPASS from 127.0.0.1:${redis.port})`,
+    ]);
     for (const name of ['store.server', 'store.clock', 'store.rights']) {
       expect(check(name)).toMatchObject({ status: 'not_run', reason: 'it needs store.connection, which failed' });
     }
     expect(text).not.toContain(PASSWORD);
+  });
+
+  it('wants a password, and gets none', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
+    const { code, check } = await examineStore(`{ type: redis, url: "${redis.url}" }`);
+    expect(code).toBe(3);
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: `it wants a password, and none is configured (NOAUTH from 127.0.0.1:${redis.port})`,
+        remedy: 'give store.passwordFile, or the password in store.url',
+      },
+    ]);
+  });
+
+  it('speaks no TLS, although the URL begins with rediss', async () => {
+    const { port } = await started(RedisProcess.start());
+    const { code, check } = await examineStore(`{ type: redis, url: "rediss://127.0.0.1:${port}" }`);
+    expect(code).toBe(3);
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: `no TLS is spoken there, although the settings of the store ask for it (127.0.0.1:${port})`,
+        remedy: expect.stringContaining('see scheme and port in store.url') as string,
+      },
+    ]);
+  });
+
+  it('is not Redis', async () => {
+    const server = await LoopbackServer.http((_request, response) => void response.end());
+    closers.push(() => server.close());
+    const { code, check } = await examineStore(`{ type: redis, url: "redis://127.0.0.1:${server.port}" }`);
+    expect(code).toBe(3);
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: `what answers there is not Redis (127.0.0.1:${server.port})`,
+        remedy: 'see host and port in store.url',
+      },
+    ]);
+  });
+
+  it('has a name without an address', async () => {
+    const { check } = await examineStore('{ type: redis, url: "redis://no-such-store.invalid:6379" }');
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: 'its name has no address (ENOTFOUND for no-such-store.invalid:6379)',
+        remedy: expect.stringContaining('see the host in store.url') as string,
+      },
+    ]);
   });
 
   it('is down, which may pass', async () => {

@@ -70,14 +70,14 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
       new RegExp(`\nshop +no session +- +attempt in \\d+m \\d+s +- +${CAUSE} \\(runbook: access-refused\\)\n`),
     );
     expect(out).toMatch(
-      new RegExp(`\n${dead}\nnot asked: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\n$`),
+      new RegExp(`\n${dead}\nno answer: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\n$`),
     );
     const { out: json } = await cli('status', '--json', '--url', broker.url, dead);
     expect(JSON.parse(json)).toMatchObject({
       ok: false,
       replicas: [
         { place: broker.url, replica: hostname(), merchants: [{ id: 'shop', state: 'unavailable', cause: CAUSE }] },
-        { place: dead, problem: expect.stringMatching(/^nothing listens there/) },
+        { place: dead, problem: expect.stringMatching(/^no answer: nothing listens there/) },
       ],
     });
   });
@@ -90,9 +90,9 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await eventually(async () => (await cli('status')).code === 4);
     const { out } = await cli('status');
     expect(out).toMatch(
-      /\nThe store does not answer: sessions are served from memory \(runbook: store-down\)\.\nMERCHANT /,
+      /\nThe store does not answer: sessions are served from memory, and nothing is renewed \(runbook: store-down\)\.\nMERCHANT /,
     );
-    expect(out).toMatch(/\nshop +fresh +/);
+    expect(out).toMatch(/\nshop +fresh +\w+ +nothing is renewed +/);
     expect(JSON.parse((await cli('status', '--json')).out)).toMatchObject({
       ok: false,
       replicas: [{ store: 'silent' }],
@@ -174,6 +174,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const forbidden = await cli('renew', '--merchant', 'shop');
     expect(forbidden.code).toBe(3);
     expect(forbidden.out).toContain('this needs the permission session:renew for the merchant [HTTP 403, forbidden]');
+    environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: '' };
+    const unnamed = await cli('status');
+    expect(unnamed.code).toBe(3);
+    expect(unnamed.out).toContain('\nHTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file\n');
     environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
     expect(await cli('status')).toMatchObject({
       code: 2,
@@ -231,6 +235,17 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(await watching.ended).toBe(0);
     for (const secret of [authToken, deviceId, TOKENS.oncall])
       expect(watching.out + watching.err).not.toContain(secret);
+  });
+
+  it('say of the session that they follow that it has expired, and why no other has come', async () => {
+    await start({ merchant: { lifetimeMs: 4_000 } });
+    const watching = command('session', 'watch', '--merchant', 'shop');
+    await watching.said(/generation \d{13}/);
+    await broker.control('POST', '/faults', REFUSAL);
+    await watching.said(new RegExp(`\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE}\n`));
+    await broker.control('DELETE', '/faults');
+    expect((await cli('renew', '--merchant', 'shop')).code).toBe(0);
+    await watching.said(/expired: .*\n.* generation \d{13} /);
   });
 
   it('follow as JSON, and end at once where nobody may', async () => {

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -160,6 +160,11 @@ merchants:
       }
     });
 
+    it('says where it has looked for a file with a relative name', async () => {
+      expect(await cli('config', 'check', 'no-such.yaml')).toBe(exitCodes.invalidInput);
+      expect(err.join('\n')).toContain(`no-such.yaml (${join(process.cwd(), 'no-such.yaml')}) does not exist`);
+    });
+
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
       expect(await cli('config', 'check')).toBe(exitCodes.usage);
       expect(err.join('\n')).toContain('BROKER_CONFIG');
@@ -208,10 +213,24 @@ egress:
         await writeEgress('8090');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
         expect(out.join('\n')).toMatch(/is valid[^]*listen +127\.0\.0\.1:8090[^]*clients +1 \(checkout\)/);
-        expect(err.join('\n')).toBe('warning: egress.aliasKeyFiles: has no effect: no client has an alias');
+        expect(err.join('\n')).toBe('warning: egress.aliasKeyFiles (line 6): has no effect: no client has an alias');
         expect(await cli('config', 'check', egress(), '--json')).toBe(exitCodes.ok);
         expect(json()).toMatchObject({ ok: true, kind: 'egress', clients: ['checkout'], listen: { tls: true } });
         expect(out.join('\n')).not.toMatch(/PRIVATE KEY|abab/);
+      });
+
+      it('warns of a token file that is not there, which may come later', async () => {
+        await writeEgress('8090');
+        const yaml = await readFile(egress(), 'utf8');
+        await writeFile(egress(), yaml.replace('8080" }', '8080", tokenFile: token3 }'));
+        expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
+        expect(err[0]).toBe(
+          'warning: egress.broker.tokenFile (line 4): names a file that does not exist; check the path, which starts at ' +
+            'the folder of the configuration; until it can be read, the egress gets no session from the broker',
+        );
+        await writeFile(join(folder, 'token3'), 'token', { mode: 0o600 });
+        await cli('config', 'check', egress());
+        expect(err.join()).not.toContain('tokenFile');
       });
 
       it('lists every fault with its path', async () => {

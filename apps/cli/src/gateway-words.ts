@@ -19,8 +19,17 @@ export function addressRemedy(failure: GatewayFailure, gateway: Pick<GatewayPlac
   if (failure.instead === 'html_page' && failure.kind === 'refused') {
     return 'ask the bank whether it lets in the address that calls come from: doctor --echo-url shows it';
   }
-  if (!seemsMisaddressed(failedOf(failure)) && failure.instead === undefined) return undefined;
-  return `compare gateway.baseUrl with what the bank has told: this call went to ${createSessionAddress(gateway).href}`;
+  const isOther = isWithoutCode(failure);
+  if (!seemsMisaddressed(failedOf(failure)) && failure.instead === undefined && !isOther) return undefined;
+  const doubt = isOther ? 'what answers does not look like the gateway, which says why by a code of its own: ' : '';
+  return `${doubt}compare gateway.baseUrl with what the bank has told: this call went to ${createSessionAddress(gateway).href}`;
+}
+
+/** Of a service that asks for credentials: the gateway has none to ask for, and refuses with a code of its own. */
+const ASKS_FOR_CREDENTIALS: readonly (number | undefined)[] = [401, 403, 407];
+
+function isWithoutCode({ httpStatus, shownCode }: GatewayFailure): boolean {
+  return shownCode === undefined && ASKS_FOR_CREDENTIALS.includes(httpStatus);
 }
 
 function failedOf({ kind, shownCode, trace }: GatewayFailure): Parameters<typeof causeOf>[0] {

@@ -189,6 +189,7 @@ describe('cli keys', () => {
       await writeFile(inFolder('wrong.pem'), pem());
       expect(await cli('keys', 'convert', inFolder('wrong.pem'), '--out', inFolder('x'))).toBe(exitCodes.invalidInput);
       expect(err.join('\n')).toContain(sentence);
+      expect(err.join('\n')).toContain(inFolder('wrong.pem'));
       await expect(stat(inFolder('x'))).rejects.toThrow('ENOENT');
     });
   });

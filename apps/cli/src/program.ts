@@ -97,9 +97,20 @@ interface Wiring {
 
 /** Given, or named by the environment as for the broker itself. */
 const configOption = ({ environment }: CommandContext, description = 'configuration of the broker'): Option =>
-  new Option('--config <file>', `${description}; BROKER_CONFIG when absent`)
-    .default(environment['BROKER_CONFIG'], 'BROKER_CONFIG')
-    .makeOptionMandatory();
+  new Option('--config <file>', `${description}; BROKER_CONFIG when absent`).default(
+    environment['BROKER_CONFIG'],
+    'BROKER_CONFIG',
+  );
+
+/** @throws CommanderError where neither names a file */
+function assertNamed<Options extends { readonly config?: string }>(
+  options: Options,
+  command: Command,
+): Options & { readonly config: string } {
+  const { config } = options;
+  if (config === undefined) return command.error('error: name the file with --config, or set BROKER_CONFIG');
+  return { ...options, config };
+}
 
 function addConfig(program: Command, { run, context }: Wiring): void {
   const config = program.command('config').description('look at a configuration file');
@@ -125,8 +136,11 @@ function addSession(program: Command, { run, context }: Wiring): Command {
     .requiredOption('--merchant <id>', 'merchant in it')
     .option('--show-secrets', 'print the tokens too')
     .option('--yes', 'go on for a merchant of the production environment')
-    .action((options: { config: string; merchant: string; showSecrets?: true; yes?: true; json?: true }) =>
-      run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context)),
+    .action(
+      (given: { config?: string; merchant: string; showSecrets?: true; yes?: true; json?: true }, command: Command) => {
+        const options = assertNamed(given, command);
+        return run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context));
+      },
     );
   return session;
 }
@@ -150,9 +164,10 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
       const byEnvironment = given.egress === undefined ? context.environment['BROKER_CONFIG'] : undefined;
       const options = { ...given, ...(byEnvironment !== undefined && { config: given.config ?? byEnvironment }) };
       const { config, egress } = options;
-      if ((config === undefined) === (egress === undefined)) command.error('give --config or --egress, one of the two');
+      if ((config === undefined) === (egress === undefined))
+        command.error('error: give --config or --egress, one of the two');
       const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
-      if (egress !== undefined && beside.length > 0) command.error('beside --egress goes --echo-url alone');
+      if (egress !== undefined && beside.length > 0) command.error('error: beside --egress goes --echo-url alone');
       return run(options, async () =>
         egress === undefined
           ? (await import('./commands/doctor.js')).doctor({ ...options, config: config ?? '' }, context)
@@ -177,16 +192,17 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     .option('--from <day>', 'the first day, such as 2026-10-24: quiet hours go by the calendar; today when absent')
     .option('--replicas <number>', 'of the broker; 3 when absent, and 1 with the store in memory')
     .option('--seed <number>', 'of everything that is random', '1')
-    .action((options: SimulateOptions & { json?: true }) =>
-      run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context)),
-    );
+    .action((given: Omit<SimulateOptions, 'config'> & { config?: string; json?: true }, command: Command) => {
+      const options = assertNamed(given, command);
+      return run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context));
+    });
 }
 
 function addHealth(program: Command, { run, context }: Wiring): void {
   verb(
     program,
     'health [url]',
-    'ask a running broker for its health; for platforms that run a command in the container',
+    'ask a running broker for its health, at http://127.0.0.1:9464/livez when no url is given; for platforms that run a command in the container',
   ).action((url: string | undefined, options: { json?: true }) =>
     run(options, async () => {
       const { health, LIVENESS_URL } = await import('./commands/health.js');

@@ -75,7 +75,8 @@ function storeOptions<Settings extends Either<StoreSettings>>(store: Settings): 
     : { ...rest, type, place: { kind: 'cluster', nodes: cluster } };
 }
 
-function sessionOptions(
+/** What the renewals of a merchant go by. */
+export function sessionOptions(
   { session, gateway }: Either<MerchantSettings>,
   { onStoreOutage }: Either<StoreSettings>,
 ): SessionSettings {

@@ -67,7 +67,12 @@ export const password: ContentRule<string> = {
   },
 };
 
-export const bearerToken: ContentRule<string> = { kind: 'secret', maxBytes: MAX_KEY_BYTES };
+/** @param without what does not work before the file is there: something else than an operator may write it */
+export const bearerToken = (without: string): ContentRule<string> => ({
+  kind: 'secret',
+  maxBytes: MAX_KEY_BYTES,
+  without,
+});
 
 export const privateKey: ContentRule<string> = {
   kind: 'secret',

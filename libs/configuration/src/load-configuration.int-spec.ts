@@ -103,8 +103,8 @@ describe('loadConfiguration', () => {
     await chmod(join(folder, 'code'), mode);
     const loaded = await load(merchant({ serviceCode: undefined, serviceCodeFile: 'code' }));
     expect(loaded.warnings).toEqual([
-      { path: 'merchants[0].serviceCodeFile', problem },
-      { path: 'merchants[0].clientKeyFiles[0]', problem },
+      { path: 'merchants[0].serviceCodeFile', problem, line: 1 },
+      { path: 'merchants[0].clientKeyFiles[0]', problem, line: 1 },
     ]);
   });
 
@@ -277,8 +277,19 @@ describe('loadConfiguration', () => {
         jwksTokenFile: 'token',
         jwksCaFile: 'ca.pem',
       };
-      const { auth } = await loadWith({ auth: { jwt } });
+      const { auth, warnings } = await loadWith({ auth: { jwt } });
       expect(auth.jwt?.keys).toMatchObject({ kind: 'uri', tokenFile: join(folder, 'token'), ca: authority.cert });
+      expect(warnings).toEqual([
+        {
+          path: 'auth.jwt.jwksTokenFile',
+          problem: expect.stringMatching(
+            /^names a file that does not exist; .*; until it can be read, no keys are fetched, and no token of the issuer/,
+          ) as string,
+          line: 1,
+        },
+      ]);
+      await put('token', CANARY);
+      expect((await loadWith({ auth: { jwt } })).warnings).toEqual([]);
     });
 
     it('is refused with a key of another certificate, and with signing keys where public ones belong', async () => {

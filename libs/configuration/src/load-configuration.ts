@@ -1,5 +1,5 @@
-import { dirname, resolve } from 'node:path';
-import type { BrokerConfiguration, ParsedConfiguration } from './broker-configuration.js';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { BrokerConfiguration } from './broker-configuration.js';
 import { brokerKind } from './broker-kind.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
@@ -8,17 +8,9 @@ import { egressKind } from './egress-kind.js';
 import { ConfigurationError, located, notCausedBy, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { type Loaded, readFiles, withContents } from './named-files.js';
-import { type Examined, examine, parseConfiguration, parsedOf } from './parse-configuration.js';
+import { type Examined, examine, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
 import { MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
-
-/**
- * Reads the configuration file of a broker alone; the files that it names are not looked at.
- * @throws ConfigurationError with every fault of the file at once
- */
-export async function readConfiguration(file: string, environment: Environment): Promise<ParsedConfiguration> {
-  return parseConfiguration(await textOf(file), environment);
-}
 
 /**
  * Reads the configuration file of a broker and every file that it names; relative paths start at the folder of the
@@ -54,6 +46,18 @@ export function isEgressFile({ tree }: YamlContent): boolean {
   return typeof tree === 'object' && Object.hasOwn(tree, 'egress');
 }
 
+/** Whose file it is, by a root member that only one of them has; undefined where there is neither, or nothing can be read. */
+export async function configurationKindOf(
+  file: string,
+  environment: Environment,
+): Promise<'broker' | 'egress' | undefined> {
+  const found = await readTextFile(file, MAX_FILE_BYTES);
+  if (found.kind === 'fault') return undefined;
+  const content = readYaml(found.text, environment);
+  if (isEgressFile(content)) return 'egress';
+  return typeof content.tree === 'object' && Object.hasOwn(content.tree, 'merchants') ? 'broker' : undefined;
+}
+
 /** @throws ConfigurationError when the file cannot be read; what is wrong in it is not thrown yet */
 export async function readYamlFile(file: string, environment: Environment): Promise<YamlContent> {
   return readYaml(await textOf(file), environment);
@@ -76,7 +80,8 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults));
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
-  return deepFreeze({ ...configuration, files: parsed.files, warnings: [...parsed.warnings, ...warnings] });
+  const warned = located(examined.places, [...parsed.warnings, ...warnings]);
+  return deepFreeze({ ...configuration, files: parsed.files, warnings: warned });
 }
 
 async function load<Settings extends object, Parsed, Configuration>(
@@ -90,7 +95,9 @@ async function load<Settings extends object, Parsed, Configuration>(
 async function textOf(file: string): Promise<string> {
   const content = await readTextFile(file, MAX_FILE_BYTES);
   if (content.kind === 'fault') {
-    throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${file} ${content.problem}` }]);
+    // From another folder than the reader thinks, a relative name leads elsewhere.
+    const place = isAbsolute(file) ? file : `${file} (${resolve(file)})`;
+    throw new ConfigurationError([{ path: WHOLE_FILE, problem: `${place} ${content.problem}` }]);
   }
   return content.text;
 }

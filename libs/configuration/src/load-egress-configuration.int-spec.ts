@@ -188,6 +188,7 @@ describe('the configuration of an egress in files', () => {
       {
         path: 'egress.aliasKeyFiles[0]',
         problem: 'names a secret file that is open to every user of the machine; set its mode to 0600 or 0400',
+        line: 1,
       },
     ]);
   });

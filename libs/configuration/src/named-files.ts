@@ -78,13 +78,15 @@ interface ReadFile {
 
 async function readOne({ path, file, content: rule }: FileSetting, folder: string): Promise<ReadFile> {
   const name = resolve(folder, file);
-  if (rule.read === undefined) return { path, content: name };
   const found = await readTextFile(name, rule.maxBytes);
   if (found.kind === 'fault') {
     const start =
       found.isMissing === true && !isAbsolute(file) ? ', which starts at the folder of the configuration' : '';
-    return { path, problem: `names a file that ${found.problem}${start}` };
+    const problem = `names a file that ${found.problem}${start}`;
+    if (rule.read !== undefined) return { path, problem };
+    return { path, content: name, warning: `${problem}; until it can be read, ${rule.without ?? 'nothing uses it'}` };
   }
+  if (rule.read === undefined) return { path, content: name };
   const readers = rule.kind === 'secret' ? otherReaders(found.ownership) : undefined;
   const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
   return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };

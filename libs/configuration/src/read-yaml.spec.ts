@@ -60,6 +60,39 @@ describe('readYaml', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
+  describe('a placeholder without quotes between brackets', () => {
+    const hint = 'has a "${" that does not belong there; inside { } and [ ] put "${NAME}" in quotes';
+
+    it('is told once, and nothing of what the parser makes of the rest of the file', () => {
+      const rest = 'c: [1, { d: 2 }]\ne:\n  - { f: 3 }\n';
+      expect(problems(`a:\n  - { b: ${'${NAME}'} }\n${rest}${rest}`)).toEqual([
+        `(file) line 2, column 11: ${hint}; reading stopped there: mend this, and check again`,
+      ]);
+    });
+
+    it('is told with every other one', () => {
+      expect(problems('a:\n  - { b: ${NAME} }\n  - { b: "${NAME}" }\n  - [x, ${NAME}]\nc: ${NAME}')).toEqual([
+        `(file) line 2, column 11: ${hint}; reading stopped there: mend this, and check again`,
+        `(file) line 4, column 10: ${hint}`,
+      ]);
+    });
+
+    it('is not blamed for a bracket too many', () => {
+      expect(problems('a: {b: 1}}\nc: 2\nd: {e: "${NAME}"}')).toEqual([
+        '(file) line 1, column 10: has something that does not belong there; check brackets and quotes; ' +
+          'reading stopped there: mend this, and check again',
+      ]);
+    });
+  });
+
+  it.each([
+    ['between brackets', 'store: { type:memory }', 'store.type needs a space after "type:"'],
+    ['on a line of its own', 'store:\n  type:memory\n  a: 1', '(file) line 2, column 3: needs a space after "type:"'],
+    ['on the last line', 'a: 1\ntype:memory\n', '(file) line 2, column 1: needs a space after "type:"'],
+    ['as a URL', 'a: { https://x.example }', 'a.(key) is not the name of a setting'],
+    ['as a token', 'a: { 0b7ad9ab:Zk7canaryQ }', 'a.(key) is not the name of a setting'],
+  ])('names a missing space: %s', (_name, source, expected) => expect(problems(source)).toEqual([expected]));
+
   it('keeps the rest of the file beside a fault, so that all of it can be checked', () => {
     expect(read('a: 1\nb:\nc: 3').tree).toEqual({ a: 1, b: undefined, c: 3 });
   });

@@ -12,6 +12,8 @@ import {
 } from 'yaml';
 import { childPath, type Fault, MAX_FAULTS_FOUND, type Place, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
+import { isNameLike, nameBeforeColon } from './name-like.js';
+import { syntaxFaults } from './syntax-faults.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_DEPTH = 16;
@@ -49,7 +51,7 @@ export function readYaml(text: string, environment: Environment): YamlContent {
   const lines = new LineCounter();
   const document = parse(text, lines);
   if (document === undefined) return refused('is nested too deeply to be read');
-  const syntax = syntaxFaults(document, lines);
+  const syntax = syntaxFaults(document, text, lines);
   if (syntax.length > 0) return nothing(syntax);
   if (!isMap(document.contents)) return refused('must be a YAML mapping with the settings at its top level');
   const reader = new TreeReader(document, environment, lines);
@@ -74,32 +76,6 @@ function parse(text: string, lineCounter: LineCounter): Document | undefined {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-function syntaxFaults(document: Document, lines: LineCounter): Fault[] {
-  if (document.directives?.yaml.version !== '1.2') {
-    return [{ path: WHOLE_FILE, problem: 'asks for another YAML version; remove the %YAML line' }];
-  }
-  return [...document.errors, ...document.warnings].map(({ code, pos: [offset] }) => {
-    const { line, col } = lines.linePos(offset);
-    const hint = SYNTAX_HINTS[code] ?? 'is not valid YAML here; check indentation, quotes and brackets';
-    return { path: WHOLE_FILE, problem: `line ${line}, column ${col}: ${hint}` };
-  });
-}
-
-const SYNTAX_HINTS: Readonly<Record<string, string>> = {
-  MULTIPLE_DOCS: 'starts a second document; only one is read',
-  TAG_RESOLVE_FAILED: 'uses a YAML tag; tags are not accepted',
-  TAB_AS_INDENT: 'is indented by a tab; use spaces',
-  BAD_INDENT: 'is indented in a way that fits nothing above it, or a bracket is not closed',
-  MISSING_CHAR: 'misses a closing quote or bracket',
-  BAD_SCALAR_START: 'starts a value with a reserved character; put it in quotes',
-  UNEXPECTED_TOKEN: 'has something that does not belong there; inside { } and [ ] put "${NAME}" in quotes',
-};
-
-/** A key of another form is not repeated in a fault: a token or a UUID may have slipped into its place. */
-function isNameLike(key: string): boolean {
-  return key.length <= 40 && /^[A-Za-z](?:[_-]?[A-Za-z])*\d{0,4}$/.test(key);
 }
 
 /** Turns the parsed nodes into plain values; everything that YAML can say and a setting cannot be is a fault. */
@@ -158,7 +134,7 @@ class TreeReader {
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? key.value : undefined;
       if (typeof name !== 'string' || !isNameLike(name)) {
-        this.#fault(this.#placed(childPath(path, '(key)'), key), 'is not the name of a setting');
+        this.#nameless(name, key, path);
       } else if (seen.has(name)) {
         this.#fault(childPath(path, name), 'is given more than once; keep one');
       } else if (name in Object.prototype) {
@@ -169,6 +145,13 @@ class TreeReader {
       }
     }
     return tree;
+  }
+
+  /** What is no name may be a name with its value, where the space between them is missing. */
+  #nameless(name: unknown, key: unknown, path: string): void {
+    const meant = typeof name === 'string' ? nameBeforeColon(name) : undefined;
+    const problem = meant === undefined ? 'is not the name of a setting' : `needs a space after "${meant}:"`;
+    this.#fault(this.#placed(childPath(path, meant ?? '(key)'), key), problem);
   }
 
   #readScalar(value: unknown, path: string): Tree {

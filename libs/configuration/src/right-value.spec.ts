@@ -44,6 +44,18 @@ describe('a value of which it is plain what was meant', () => {
     expect(problemOf({ baseUrl: BASE_URL + path })).toBe(`${sentence} ${BASE_URL}${rest}`);
   });
 
+  it.each([
+    ['prod', 'production'],
+    ['Test', 'test'],
+    ['prodution', 'production'],
+  ])('is told with the word that it is nearly: %s', (environment, meant) => {
+    expect(problemOf({ environment })).toBe(`must be one of production, test; did you mean ${meant}?`);
+  });
+
+  it.each(['staging', 'te', 'x'])('is not guessed where it is near to no word: %s', (environment) => {
+    expect(problemOf({ environment })).toBe('must be one of production, test');
+  });
+
   it.each(['/', '/shop', '/api-gateway', '/ecom'])('may have a path of its own: %s', (path) => {
     expect(problemOf({ baseUrl: BASE_URL + path })).toBeUndefined();
   });

@@ -26,6 +26,8 @@ export interface ContentRule<Content> {
   readonly maxBytes: number;
   /** Absent: only its absolute path is needed, because its content changes and is read at each use. */
   readonly read?: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
+  /** Of a file without `read`, which may come later: what does not work until it is there. */
+  readonly without?: string;
 }
 
 /** `problem` is read behind the path of the setting, and never quotes the file: any may be a secret in the wrong place. */
@@ -43,8 +45,19 @@ export function matching(pattern: RegExp, expects: string): TextRule {
   return { expects, accepts: (text) => pattern.test(text) };
 }
 
+/** Shorter than this, a text is as near to one word as to another. */
+const MIN_WORD_LENGTH = 4;
+
 export function oneWordOf(words: readonly string[]): TextRule {
-  return { expects: `one of ${words.join(', ')}`, accepts: (text) => words.includes(text) };
+  return {
+    expects: `one of ${words.join(', ')}`,
+    accepts: (text) => words.includes(text),
+    nearest: (text) => {
+      if (text.length < MIN_WORD_LENGTH) return undefined;
+      const begun = words.filter((word) => word.startsWith(text.toLowerCase()));
+      return begun.length === 1 ? begun[0] : nearestName(text, words);
+    },
+  };
 }
 
 const HOST_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;

@@ -42,8 +42,19 @@ const faultOfCertificate: Readonly<Record<string, string>> = {
 
 /** Ours: the request could not even be written. */
 const UNSENDABLE = 'UND_ERR_INVALID_ARG';
-const isCertificate = ({ kind, mark }: Pick<Known, 'kind' | 'mark'>): boolean =>
+const isCertificate = ({ kind, mark }: { readonly kind: string; readonly mark?: string | undefined }): boolean =>
   kind === 'refused' && mark !== undefined && mark !== UNSENDABLE;
+
+/** Whether no call was made because the certificate of what listens there is not trusted. */
+export function isUntrusted({
+  kind,
+  trace,
+}: {
+  readonly kind: string;
+  readonly trace?: FailureTrace | undefined;
+}): boolean {
+  return isCertificate({ kind, mark: trace?.mark });
+}
 
 const network: Teller = ({ mark, kind, where }) => {
   if (mark === undefined) return kind === 'timeout' ? `no answer in time from ${where}` : undefined;

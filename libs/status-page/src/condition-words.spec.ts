@@ -17,6 +17,7 @@ const expired: StatusMerchant = {
   reason: 'expired',
   session: { generation: 1, createdAt: 0, renewAt: 800, mustRenewAt: 950, expiresAt: 1_000 },
   renewing: false,
+  renewalBlocked: false,
   budgetSpent: false,
   renewals: [],
 };

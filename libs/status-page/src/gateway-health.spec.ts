@@ -1,4 +1,4 @@
-import type { RenewalOutcome } from '#libs/session';
+import { GatewayFailure, type GatewayFailureFacts, type RenewalOutcome } from '#libs/session';
 import { FakeClock } from '#libs/testing';
 import { GatewayHealth } from './gateway-health.js';
 import type { StatusGateway } from './status-document.js';
@@ -16,6 +16,13 @@ class Rig {
 
   end(merchant: string, outcome: RenewalOutcome, durationMs = 100): void {
     this.health.emit({ event: 'renewal_finished', merchant, trigger: 'schedule', outcome, durationMs, generation: 1 });
+  }
+
+  fails(outcome: 'refused' | 'transient', trace: Pick<GatewayFailureFacts, 'mark'>): this {
+    const failure = new GatewayFailure({ kind: outcome, detail: 'failed', ...trace });
+    const facts = { merchant: 'shop', trigger: 'schedule', outcome, durationMs: 100, generation: 1, failure } as const;
+    this.health.emit({ event: 'renewal_finished', ...facts });
+    return this;
   }
 
   get one(): StatusGateway {
@@ -39,6 +46,23 @@ describe('the health of a gateway', () => {
     ['in between after one failure', ['success', 'success', 'success', 'timeout'], 'degraded'],
   ])('is %s', (_what, outcomes, health) => {
     expect(new Rig().ends(...outcomes).one.health).toBe(health);
+  });
+
+  it('is not trusted while the last word to a merchant is that of its certificate, and that is no answer', () => {
+    const rig = new Rig().fails('refused', { mark: 'SELF_SIGNED_CERT_IN_CHAIN' });
+    expect(rig.one).toMatchObject({
+      health: 'untrusted',
+      failed: 1,
+      refused: 0,
+      lastFailure: { code: 'SELF_SIGNED_CERT_IN_CHAIN' },
+    });
+    expect(rig.one.lastAnswerAt).toBeUndefined();
+    expect(rig.ends('success').one.health).toBe('answering');
+  });
+
+  it('says what the network said where no gateway gave a code', () => {
+    const rig = new Rig().fails('transient', { mark: 'ECONNREFUSED' });
+    expect(rig.one.lastFailure).toMatchObject({ kind: 'transient', code: 'ECONNREFUSED' });
   });
 
   it('counts what it refuses apart from what fails, and a merchant that is well hides no other', () => {

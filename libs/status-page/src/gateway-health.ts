@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import type { RenewalOutcome, SessionEvent, SessionEvents } from '#libs/session';
+import { isUntrusted, type RenewalOutcome, type SessionEvent, type SessionEvents } from '#libs/session';
 import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status-document.js';
 
 type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
@@ -13,9 +13,9 @@ const DOWN_AFTER = 3;
 
 export const MAX_GATEWAYS = 12;
 
-const severity: readonly StatusGatewayHealth[] = ['down', 'refusing', 'degraded', 'unknown', 'answering'];
+const severity: readonly StatusGatewayHealth[] = ['down', 'untrusted', 'refusing', 'degraded', 'unknown', 'answering'];
 
-type CallEnd = 'success' | 'refused' | 'failed';
+type CallEnd = 'success' | 'refused' | 'untrusted' | 'failed';
 
 interface Attempt {
   readonly at: number;
@@ -79,14 +79,15 @@ export class GatewayHealth implements SessionEvents {
   }
 
   #finished({ merchant, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
-    const end = endOf[outcome];
+    const end = failure !== undefined && isUntrusted(failure) ? 'untrusted' : endOf[outcome];
     if (end === undefined) return;
     const at = this.#clock.now();
     this.#of(merchant, (gateway) => {
       gateway.attempts.push({ at, merchant, end, durationMs });
       if (gateway.attempts.length > MAX_ATTEMPTS) gateway.attempts.shift();
-      if (end !== 'failed') gateway.lastAnswerAt = at;
-      if (outcome !== 'success') gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.shownCode);
+      if (isAnswer(end)) gateway.lastAnswerAt = at;
+      if (outcome !== 'success')
+        gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.shownCode ?? failure?.trace?.mark);
     });
   }
 
@@ -102,13 +103,13 @@ export class GatewayHealth implements SessionEvents {
     const { attempts, lastAnswerAt, lastFailure, skewMs }: Watched = this.#gateways.get(host) ?? { attempts: [] };
     const since = this.#clock.now() - ATTEMPT_COUNTS_FOR_MS;
     const recent = attempts.filter(({ at }) => at >= since);
-    const medianMs = medianOf(recent.filter(({ end }) => end !== 'failed').map(({ durationMs }) => durationMs));
+    const medianMs = medianOf(recent.filter(({ end }) => isAnswer(end)).map(({ durationMs }) => durationMs));
     return {
       host,
       merchants,
       health: healthOf(recent),
       attempts: recent.length,
-      failed: recent.filter(({ end }) => end === 'failed').length,
+      failed: recent.filter(({ end }) => !isAnswer(end)).length,
       refused: recent.filter(({ end }) => end === 'refused').length,
       ...(medianMs === undefined ? {} : { medianMs }),
       ...(lastAnswerAt === undefined ? {} : { lastAnswerAt }),
@@ -118,7 +119,7 @@ export class GatewayHealth implements SessionEvents {
   }
 }
 
-/** A failure with the gateway's code, where it gave one. */
+/** A failure with its code, where there is one. */
 export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code: string | undefined): StatusFailure {
   return { at, kind, ...(code === undefined ? {} : { code }) };
 }
@@ -126,15 +127,18 @@ export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code
 function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {
   if (recent.length === 0) return 'unknown';
   if (recent.slice(-DOWN_AFTER).every(({ end }) => end === 'failed')) return 'down';
-  if (refusesAnybody(recent)) return 'refusing';
+  const words = lastWordsOf(recent);
+  if (words.includes('untrusted')) return 'untrusted';
+  if (words.includes('refused')) return 'refusing';
   return recent.some(({ end }) => end === 'failed') ? 'degraded' : 'answering';
 }
 
 /** The last word to each merchant counts: what was mended is no refusal any more. */
-function refusesAnybody(recent: readonly Attempt[]): boolean {
-  const lastWords = new Map(recent.map(({ merchant, end }) => [merchant, end]));
-  return [...lastWords.values()].includes('refused');
+function lastWordsOf(recent: readonly Attempt[]): readonly CallEnd[] {
+  return [...new Map(recent.map(({ merchant, end }) => [merchant, end])).values()];
 }
+
+const isAnswer = (end: CallEnd): boolean => end === 'success' || end === 'refused';
 
 function medianOf(durations: readonly number[]): number | undefined {
   const median = durations.toSorted((left, right) => left - right)[Math.floor(durations.length / 2)];

@@ -12,12 +12,13 @@ export interface MerchantStatusParts {
   readonly history: RenewalHistory;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
   readonly isRequired: (merchant: string) => boolean;
+  readonly isRenewalBlocked: (merchant: string) => boolean;
   readonly clock: Clock;
 }
 
 /** A merchant as the status page shows it. Built member by member: what is not named here cannot get out. */
 export function merchantStatus(
-  { replica, history, environmentOf, isRequired, clock }: MerchantStatusParts,
+  { replica, history, environmentOf, isRequired, isRenewalBlocked, clock }: MerchantStatusParts,
   id: string,
   condition: StatusCondition,
 ): StatusMerchant {
@@ -36,8 +37,9 @@ export function merchantStatus(
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),
     ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),
+    renewalBlocked: isRenewalBlocked(id),
     budgetSpent: history.isBudgetSpent(id),
-    ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode) }),
+    ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode ?? failure.trace?.mark) }),
     renewals: history.of(id),
   };
 }

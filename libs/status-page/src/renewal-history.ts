@@ -54,7 +54,7 @@ export class RenewalHistory implements SessionEvents {
   }
 
   #finished({ trigger, outcome, durationMs, generation, failure }: Named<'renewal_finished'>): StatusRenewal {
-    const code = failure?.shownCode;
+    const code = failure?.shownCode ?? failure?.trace?.mark;
     return {
       at: this.#clock.now(),
       generation,

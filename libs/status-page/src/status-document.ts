@@ -62,8 +62,11 @@ export interface StatusStore {
   readonly failing?: { readonly operation: string; readonly at: number };
 }
 
-/** `refusing`: it answers, and its last word to a merchant was a refusal. */
-export type StatusGatewayHealth = 'unknown' | 'answering' | 'refusing' | 'degraded' | 'down';
+/**
+ * `refusing`: it answers, and its last word to a merchant was a refusal. `untrusted`: what listens there was not asked, because its
+ * certificate is not trusted.
+ */
+export type StatusGatewayHealth = 'unknown' | 'answering' | 'refusing' | 'untrusted' | 'degraded' | 'down';
 
 export interface StatusGateway {
   readonly host: string;
@@ -86,7 +89,7 @@ export interface StatusGateway {
 export interface StatusFailure {
   readonly at: number;
   readonly kind: string;
-  /** The gateway's own code, reduced to a safe form where its answer is read. */
+  /** The gateway's own code, or that of the network or of TLS where it gave none, each in a safe form. */
   readonly code?: string;
 }
 
@@ -104,6 +107,8 @@ export interface StatusMerchant {
   readonly renewing: boolean;
   /** When the next attempt may be made after one that failed. */
   readonly retryAt?: number;
+  /** The store is away, and nobody may go on without it: nothing is renewed. */
+  readonly renewalBlocked: boolean;
   /** The last claim found no create call left in the budget. */
   readonly budgetSpent: boolean;
   /** Since the last session. */

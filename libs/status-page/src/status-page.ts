@@ -42,6 +42,7 @@ export class StatusPage implements SessionEvents {
       lag: this.#lag,
       survey: new MerchantSurvey({ replica, ids: () => source.merchants(), hostOf, clock }),
       isRequired: (id) => source.merchant(id)?.required === true,
+      isRenewalBlocked: (id) => source.isRenewalBlocked(id),
       environmentOf: (id) => source.merchant(id)?.environment ?? 'production',
       facts: {
         name: hostname(),

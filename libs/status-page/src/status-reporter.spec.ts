@@ -44,6 +44,7 @@ class Rig {
       lag: new EventLoopLag(clock),
       survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, clock }),
       isRequired: () => true,
+      isRenewalBlocked: (id) => id === 'blocked',
       environmentOf: () => 'production',
       facts: {
         name: 'broker-0',
@@ -171,6 +172,7 @@ describe('the status document', () => {
         reason: 'current',
         session: { generation: 7, createdAt, renewAt, mustRenewAt, expiresAt },
         renewing: false,
+        renewalBlocked: false,
         budgetSpent: false,
         failure: { kind: 'timeout', code: 'b_slow', at: createdAt },
         renewals: [],
@@ -178,6 +180,17 @@ describe('the status document', () => {
     ]);
     expect(replica).toMatchObject({ name: 'broker-0', ready: true, watchers: 3, viewers: 1 });
     expect(at).toBe(rig.clock.now());
+  });
+
+  it('says whose renewals the store holds up, and what the network said of a call that was not answered', async () => {
+    const rig = new Rig(['shop', 'blocked']);
+    const { msgCode: _none, ...failure } = aRecordedFailure({ kind: 'transient' });
+    rig.failures.note('shop', { ...failure, trace: { mark: 'ECONNREFUSED' } });
+    const { merchants } = await rig.report();
+    expect(merchants).toMatchObject([
+      { id: 'shop', renewalBlocked: false, failure: { kind: 'transient', code: 'ECONNREFUSED' } },
+      { id: 'blocked', renewalBlocked: true },
+    ]);
   });
 
   it('carries no secret of a session, whatever a session may come to hold', async () => {

@@ -25,5 +25,7 @@ export interface StatusSource {
   /** Undefined for one that is no longer configured. */
   merchant(id: string): ConfiguredMerchant | undefined;
   store(): StoreConnection;
+  /** Whether nothing is renewed because of the store, by the merchant's setting for an outage. */
+  isRenewalBlocked(id: string): boolean;
   condition(): ReplicaCondition;
 }

@@ -5,6 +5,7 @@ import type { ConfiguredMerchant, ReplicaCondition, StatusSource, StoreConnectio
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { SessionWatchers } from '../events/session-watchers.js';
 import { VERSION } from '#libs/program';
+import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { StoreState } from '../renewal/store-state.js';
 import { ReadinessProbe } from './readiness.service.js';
 
@@ -20,6 +21,7 @@ export class ReplicaStatus implements StatusSource {
     private readonly readiness: ReadinessProbe,
     private readonly watchers: SessionWatchers,
     private readonly storeState: StoreState,
+    private readonly configured: ConfiguredMerchants,
   ) {
     this.#configuration = configuration;
     this.#merchants = configuration.derive(({ merchants }) => new Map(merchants.map((one) => [one.id, shown(one)])));
@@ -35,6 +37,11 @@ export class ReplicaStatus implements StatusSource {
 
   store(): StoreConnection {
     return { type: this.#configuration.current.store.type, ...this.storeState.current };
+  }
+
+  isRenewalBlocked(id: string): boolean {
+    const settings = this.configured.settingsOf(id);
+    return settings !== undefined && this.storeState.blocksRenewal(settings);
   }
 
   condition(): ReplicaCondition {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Clock, Instant } from '#libs/clock';
+import type { SessionSettings } from '#libs/session';
 import { CLOCK } from '../platform/tokens.js';
 
 /**
@@ -40,6 +41,14 @@ export class StoreState {
   /** Whether it has ever answered: a replica that never reached its store knows nothing of what others made. */
   get wasReached(): boolean {
     return this.#wasReached;
+  }
+
+  /**
+   * Whether nothing is renewed because of the store: it refuses, or it is silent and the merchant's replicas may not go on alone.
+   */
+  blocksRenewal({ onStoreOutage }: Pick<SessionSettings, 'onStoreOutage'>): boolean {
+    const condition = this.#current?.condition;
+    return condition === 'refuses' || (condition === 'silent' && onStoreOutage === 'fail');
   }
 
   note(condition: StoreCondition, reason: string): void {

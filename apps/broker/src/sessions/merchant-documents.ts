@@ -41,6 +41,12 @@ export class MerchantDocument {
   @ApiProperty({ description: 'Whether this replica is creating the next session right now.' })
   readonly renewing: boolean;
 
+  @ApiProperty({
+    description:
+      'Whether nothing is renewed because the store refuses, or is silent and the merchant has `onStoreOutage: fail`: `renewAt` and `retryAt` then pass without an attempt.',
+  })
+  readonly renewalBlocked: boolean;
+
   @GenerationProperty({ required: false, description: 'Of the session that this replica holds.' })
   readonly generation?: number;
 

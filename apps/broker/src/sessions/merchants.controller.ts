@@ -72,6 +72,7 @@ export class MerchantsController {
   #describe(merchant: string): MerchantDocument {
     const session = this.replica.held.get(merchant);
     const failure = this.replica.failures.get(merchant);
+    const settings = this.merchants.settingsOf(merchant);
     const { result, reason } = this.replica.reader.verdict(merchant);
     // It is served, and every payment may find it dead.
     const isDisputed = result === 'fresh' && this.replica.hasForeignAuthorizer(merchant);
@@ -81,6 +82,7 @@ export class MerchantsController {
       reason: isDisputed ? 'foreign_authorizer' : reason,
       condition: conditionOf(this.replica, merchant),
       renewing: this.replica.isRenewing(merchant),
+      renewalBlocked: settings !== undefined && this.store.blocksRenewal(settings),
       ...(session === undefined
         ? {}
         : {

@@ -9,6 +9,8 @@ export interface ListedMerchant {
   readonly condition?: string;
   readonly reason: string;
   readonly renewing: boolean;
+  /** The store is away, and nobody may go on without it. Brokers of 0.1 have none. */
+  readonly renewalBlocked?: boolean;
   readonly generation?: number;
   readonly expiresAt?: string;
   readonly renewAt?: string;
@@ -82,10 +84,13 @@ export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): s
 }
 
 /** What comes next. */
-export function nextText({ renewing, retryAt, renewAt, state }: ListedMerchant, nowMs: number): string {
+export function nextText(merchant: ListedMerchant, nowMs: number): string {
+  const { renewing, renewalBlocked, retryAt, renewAt, state } = merchant;
   if (renewing) return 'creating one';
+  if (renewalBlocked === true) return 'nothing is renewed';
   const retryInMs = retryAt === undefined ? 0 : Date.parse(retryAt) - nowMs;
   if (retryInMs > 0) return `attempt in ${spanText(retryInMs)}`;
   const renewInMs = renewAt === undefined ? 0 : Date.parse(renewAt) - nowMs;
-  return state === 'fresh' && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
+  const isOnSchedule = state === 'fresh' || state === 'foreign_authorizer';
+  return isOnSchedule && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
 }

@@ -40,7 +40,7 @@ export async function configCheck(options: ConfigCheckOptions, { environment }: 
   return {
     lines: [`${file} is valid`, ...lines],
     json: { file, kind: loaded.kind, ...json },
-    warnings: loaded.configuration.warnings.map(({ path, problem }) => `${path}: ${problem}`),
+    warnings: loaded.configuration.warnings.map((warning) => `${placeOf(warning)}: ${warning.problem}`),
   };
 }
 

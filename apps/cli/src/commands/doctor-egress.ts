@@ -7,6 +7,7 @@ import { planEgressChecks } from '../doctor/egress/plan-egress-checks.js';
 import { loadEgressAsFarAsPossible } from '../doctor/loaded-configuration.js';
 import { machineFacts } from '../doctor/machine.js';
 import { runChecks } from '../doctor/run-checks.js';
+import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -18,13 +19,14 @@ interface EgressDoctorOptions {
 
 /**
  * Checks the configuration of an egress against the world: files, broker, keys, gateway.
- * @throws BrokerError `invalid_request` for an `echoUrl` that is none
+ * @throws BrokerError `invalid_request` for an `echoUrl` that is none, and for the file of a broker
  */
 export async function doctorEgress(
   { egress: file, echoUrl }: EgressDoctorOptions,
   { clock, environment, signal }: CommandContext,
 ): Promise<Report> {
   const echo = echoUrl === undefined ? undefined : echoUrlOf(echoUrl);
+  await demandKind(file, environment, { kind: 'egress', otherwise: `: doctor --config ${file}` });
   const loaded = await loadEgressAsFarAsPossible(file, environment);
   const connections = new GatewayConnections(clock);
   const toBroker = new OutboundConnections({ clock });

@@ -11,6 +11,7 @@ import { permitProbes, type ProbeWishes, wantsProbes } from '../doctor/probes.js
 import type { RecipientCandidate } from '../doctor/request-data-search.js';
 import { runChecks } from '../doctor/run-checks.js';
 import { StoreVisit } from '../doctor/store-visit.js';
+import { demandKind } from '../file-kind.js';
 import { readKeyFile } from '../key-file.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
@@ -33,6 +34,7 @@ export interface DoctorOptions extends ProbeWishes {
 export async function doctor(options: DoctorOptions, context: CommandContext): Promise<Report> {
   const { clock, environment, signal } = context;
   const echo = options.echoUrl === undefined ? undefined : echoUrlOf(options.echoUrl);
+  await demandKind(options.config, environment, { kind: 'broker', otherwise: `: doctor --egress ${options.config}` });
   const loaded = await loadAsFarAsPossible(options.config, environment);
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
   const merchants = configuration === undefined ? [] : merchantsFor(options, configuration);

@@ -16,7 +16,7 @@ export async function keysConvert({ file, out }: KeysConvertOptions): Promise<Re
   const { text } = await readBounded(file);
   const kind = pemKindOf(text);
   if (kind === undefined) throw new BrokerError('key_file_invalid', { detail: `${file} holds no key in PEM` });
-  const jwk = jwkOfPem(text);
+  const jwk = jwkIn(file, text);
   const { x = '', y = '' } = jwk;
   const thumbprint = thumbprintOf({ kty: 'EC', crv: 'P-384', x, y });
   const mode = kind === 'private' ? 0o600 : 0o644;
@@ -25,4 +25,13 @@ export async function keysConvert({ file, out }: KeysConvertOptions): Promise<Re
     lines: [`${kind} key  ${out} (mode 0${mode.toString(8)})`, `thumbprint   ${thumbprint}`],
     json: { file: out, kind, thumbprint },
   };
+}
+
+function jwkIn(file: string, text: string): ReturnType<typeof jwkOfPem> {
+  try {
+    return jwkOfPem(text);
+  } catch (error) {
+    if (!(error instanceof BrokerError)) throw error;
+    throw new BrokerError(error.code, { detail: `${file}: ${error.detail ?? 'it is not a key'}` });
+  }
 }

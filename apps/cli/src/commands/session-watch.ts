@@ -10,7 +10,8 @@ import { type Clock, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
-import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
+import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
+import { ExpiryNotice } from '../broker/expiry-notice.js';
 import { spanText } from '../broker/listed-merchant.js';
 import { exitCodes } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
@@ -20,11 +21,15 @@ interface WatchOptions extends BrokerOptions {
   readonly json?: true;
 }
 
+interface Watched extends Pick<WatchOptions, 'json'> {
+  readonly end: ExpiryNotice;
+}
+
 /** The client's own timers keep no process alive. */
 const AWAKE_MS = 60_000;
 
 /**
- * A line for each session of a merchant as it comes, and never a part of it that is secret. It follows as a service does, by
+ * A line for each session of a merchant as it comes, one when the last of them has expired without a next one, and never a part of it that is secret. It follows as a service does, by
  * the client package, and goes on through outages until it is asked to end.
  * @returns the exit code: 0 when it was ended on request
  */
@@ -32,7 +37,10 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
   const { clock, terminal } = context;
   const connections = new OutboundConnections({ clock });
   try {
-    await watch(await clientOptions(options, context, connections), options, context);
+    const broker = await brokerPlace(options, context);
+    const tell = (line: string): void => (options.json === true ? terminal.err(line) : terminal.out(line));
+    const end = new ExpiryNotice({ ...context, broker, tell });
+    await watch(await clientOptions(options, broker, connections), { ...options, end }, context);
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
@@ -62,10 +70,9 @@ async function nameHint(
 
 async function clientOptions(
   options: WatchOptions,
-  context: CommandContext,
+  { urls, token, ca }: BrokerPlace,
   connections: OutboundConnections,
 ): Promise<SessionBrokerOptions> {
-  const { urls, token, ca } = await brokerPlace(options, context);
   const hasToken = (await token()) !== undefined;
   return {
     url: urls[0]?.href ?? '',
@@ -79,7 +86,7 @@ async function clientOptions(
 /** @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant */
 async function watch(
   options: SessionBrokerOptions,
-  { json }: WatchOptions,
+  { json, end }: Watched,
   { clock, terminal, signal }: CommandContext,
 ): Promise<void> {
   const broker = new SessionBroker({
@@ -89,7 +96,10 @@ async function watch(
       else tell(event, terminal);
     },
   });
-  const print = (session: Session): void => terminal.out(json === true ? jsonOf(session) : lineOf(session, clock));
+  const print = (session: Session): void => {
+    terminal.out(json === true ? jsonOf(session) : lineOf(session, clock));
+    end.follow(session);
+  };
   try {
     await broker.session({ signal }).catch((error: unknown) => {
       if (!signal.aborted) goesOn(error);
@@ -97,6 +107,7 @@ async function watch(
     });
     await awake(clock, signal);
   } finally {
+    end.close();
     await broker.close();
   }
 }

@@ -6,10 +6,11 @@ import {
   parseDurationMs,
   SystemClock,
 } from '#libs/clock';
-import { type BrokerConfiguration, readConfiguration } from '#libs/configuration';
+import { readSchedule, type Schedule } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import type { CreateCallWindow } from '#libs/session';
 import { chosenMerchant } from '../chosen-merchant.js';
+import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
 import type { GatewayBehaviour } from '../simulate/played-gateway.js';
@@ -42,17 +43,21 @@ const MIN_LIFETIME_MS = 10_000;
 /** What production runs, where the store lets replicas work together. */
 const REPLICAS_THAT_SHARE = '3';
 
-type StoreType = BrokerConfiguration['store']['type'];
+type StoreType = Schedule['store']['type'];
 type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> &
   Omit<GatewayBehaviour, 'lifetimeMs'> & { readonly store: StoreType };
 
 /**
  * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as
- * the options say. Reads the configuration alone: none of the files that it names need exist.
+ * the options say. Reads the configuration alone: none of the files that it names need exist, and no secret be set.
  * @throws ConfigurationError, BrokerError `invalid_request` or `merchant_not_found`
  */
 export async function simulateSchedule(options: SimulateOptions, { environment }: CommandContext): Promise<Report> {
-  const { merchants, store } = await readConfiguration(options.config, environment);
+  await demandKind(options.config, environment, {
+    kind: 'broker',
+    otherwise: ', which renews nothing: name that of its broker',
+  });
+  const { merchants, store } = await readSchedule(options.config, environment);
   const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
   if (chosen.length > MAX_MERCHANTS) throw refusal(`name one of the ${chosen.length} merchants with --merchant`);
   const plan = planOf(options, store.type);

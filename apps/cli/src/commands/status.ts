@@ -27,7 +27,9 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   const places = await replicaPlaces(broker.urls);
   const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
   const replicas = await Promise.all(
-    places.map(async (place) => statusOf(placeName(place), await callReplica(broker, place, call))),
+    places.map(async (place) =>
+      statusOf(placeName(place), await callReplica(broker, place, call), (await broker.token()) !== undefined),
+    ),
   );
   const faults = replicas.flatMap(faultsOf);
   const gravest = gravestOf(faults);
@@ -51,12 +53,15 @@ export async function status(options: BrokerOptions, context: CommandContext): P
 const faultsOf = ({ fault, store, merchants }: ReplicaStatus): readonly ExitClass[] =>
   [fault, storeFault(store), ...merchants.map(faultOf)].filter((one) => one !== undefined);
 
-function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus {
-  if (typeof answer === 'string') return { place, merchants: [], problem: answer, fault: 'tryLater' };
+function statusOf(place: string, answer: ReplicaAnswer | string, hasToken: boolean): ReplicaStatus {
+  if (typeof answer === 'string') return { place, merchants: [], problem: `no answer: ${answer}`, fault: 'tryLater' };
   const { status: got, body } = answer;
   if (got !== 200 || !Array.isArray(body['merchants'])) {
     const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
-    const problem = `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
+    const unnamed = got === 401 && !hasToken;
+    const problem = unnamed
+      ? NO_TOKEN
+      : `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
   const { replica, store } = body;
@@ -68,11 +73,23 @@ function statusOf(place: string, answer: ReplicaAnswer | string): ReplicaStatus 
   };
 }
 
-/** In the words of the status page. */
+const NO_TOKEN = 'HTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file';
+
 const storeTroubles: Readonly<Record<string, string>> = {
-  silent: 'The store does not answer: sessions are served from memory (runbook: store-down).',
-  refuses: 'The store refuses: sessions are served from memory, and none is created (runbook: store-down).',
+  silent: 'The store does not answer',
+  refuses: 'The store refuses',
 };
+
+/** In the words of the status page. */
+function storeTrouble(store: string, merchants: readonly ListedMerchant[]): string | undefined {
+  const trouble = storeTroubles[store];
+  if (trouble === undefined) return undefined;
+  const isServed = merchants.some(({ state }) => state !== 'unavailable');
+  const blocked = merchants.filter(({ renewalBlocked }) => renewalBlocked === true).length;
+  const nothing = blocked === merchants.length ? 'nothing is renewed' : 'some are not renewed';
+  const effects = [...(isServed ? ['sessions are served from memory'] : []), ...(blocked === 0 ? [] : [nothing])];
+  return `${trouble}${effects.length === 0 ? '' : `: ${effects.join(', and ')}`} (runbook: store-down).`;
+}
 
 const storeFault = (store: string | undefined): ExitClass | undefined =>
   store !== undefined && store in storeTroubles ? 'tryLater' : undefined;
@@ -90,9 +107,9 @@ function linesOf(
 ): readonly string[] {
   const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
   if (problem !== undefined) {
-    return [name ?? '', ...tableLines([[{ text: `not asked: ${problem}`, tone: 'red' }]], hasColours)];
+    return [name ?? '', ...tableLines([[{ text: problem, tone: 'red' }]], hasColours)];
   }
-  const trouble = storeTroubles[store];
+  const trouble = storeTrouble(store, merchants);
   const heads = [
     name ?? '',
     ...(trouble === undefined ? [] : tableLines([[{ text: trouble, tone: 'red' }]], hasColours)),

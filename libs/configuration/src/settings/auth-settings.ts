@@ -100,9 +100,11 @@ export class JwtSettings {
   @text('The keys as a file, JSON Web Key Set.', fileOf(keySet), { optional: true })
   readonly jwksFile?: FileName<JsonWebKeySet>;
 
-  @text('Bearer token for `jwksUri`, read anew at each request: Kubernetes wants one.', fileOf(bearerToken), {
-    optional: true,
-  })
+  @text(
+    'Bearer token for `jwksUri`, read anew at each request: Kubernetes wants one. The file may come after the start: until then there is a warning.',
+    fileOf(bearerToken('no keys are fetched, and no token of the issuer is accepted')),
+    { optional: true },
+  )
   readonly jwksTokenFile?: FileName<string>;
 
   @text('PEM authorities for `jwksUri` instead of the built-in ones.', fileOf(certificates), { optional: true })

@@ -88,8 +88,8 @@ class BrokerAccessSettings {
   readonly url!: URL;
 
   @text(
-    'Bearer token of the egress, read anew when it changes. Needed without a certificate, except on a loopback address.',
-    fileOf(bearerToken),
+    'Bearer token of the egress, read anew when it changes. Needed without a certificate, except on a loopback address. The file may come after the start: until then there is a warning.',
+    fileOf(bearerToken('the egress gets no session from the broker')),
     { optional: true },
   )
   readonly tokenFile?: FileName<string>;

@@ -125,6 +125,7 @@ function storeContent({ type, condition, since, reason, failing }, now) {
 const gatewayStates = {
   answering: { condition: 'fresh', state: 'Answers' },
   refusing: { condition: 'failing', state: 'Answers, refuses' },
+  untrusted: { condition: 'unavailable', state: 'Not trusted' },
   degraded: { condition: 'failing', state: 'Some calls failed' },
   down: { condition: 'unavailable', state: 'The last calls failed' },
   unknown: { condition: 'unknown', state: 'Not called lately' },

@@ -50,6 +50,19 @@ describe('the card of a gateway', () => {
     });
   });
 
+  it('says of one whose certificate is not trusted that no call was made, by its own word and not by the kind of failure', () => {
+    const lastFailure = { at: 55_000, kind: 'refused', code: 'SELF_SIGNED_CERT_IN_CHAIN' };
+    expect(card({ health: 'untrusted', failed: 15, lastFailure })).toMatchObject({
+      condition: 'unavailable',
+      state: 'Not trusted',
+      facts: [
+        ['Merchants', '1'],
+        ['Failed', '15 of 15 calls'],
+        ['Last failure', 'SELF_SIGNED_CERT_IN_CHAIN, 5 s ago'],
+      ],
+    });
+  });
+
   it('counts refusals and failures apart where there were both', () => {
     expect(card({ health: 'refusing', refused: 9, failed: 2 })).toMatchObject({
       condition: 'failing',

@@ -42,7 +42,7 @@ function draw() {
   const now = clock.now();
   const isComplete = latest.matching === latest.merchants.length;
   const counts = isComplete ? countConditions(latest.merchants, now) : latest.counts;
-  drawHeadline(latest, counts);
+  drawHeadline(latest, counts, now);
   cards.draw(latest, now);
   filters.draw(counts);
   drawMerchants(latest, now);
@@ -74,9 +74,10 @@ function restText(shown, matching) {
 /**
  * @param {StatusDocument} document
  * @param {StatusCounts} counts
+ * @param {number} now
  */
-function drawHeadline(document, counts) {
-  const { condition, text, detail, runbook } = headlineOf(document, counts);
+function drawHeadline(document, counts, now) {
+  const { condition, text, detail, runbook } = headlineOf(document, counts, now);
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);

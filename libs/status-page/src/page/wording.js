@@ -1,4 +1,4 @@
-/** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
+/** @import { StatusCondition, StatusMerchant, StatusRenewal } from '../status-document.js' */
 import { conditionAt } from './condition.js';
 
 const S = 1_000;
@@ -17,6 +17,18 @@ export function durationText(ms) {
   if (value < H) return `${Math.floor(value / MIN)} min ${Math.floor((value % MIN) / S)} s`;
   if (value < DAY) return `${Math.floor(value / H)} h ${Math.floor((value % H) / MIN)} min`;
   return `${Math.floor(value / DAY)} d ${Math.floor((value % DAY) / H)} h`;
+}
+
+/**
+ * Rounded down in steps that are not read aloud every second.
+ * @param {number} ms
+ * @returns {string} such as `11 min`, and `30 s` of what is the last minute
+ */
+export function roughlyText(ms) {
+  if (ms < 10 * S) return 'a few seconds';
+  if (ms < MIN) return `${Math.floor(ms / (10 * S)) * 10} s`;
+  if (ms < 2 * H) return `${Math.floor(ms / MIN)} min`;
+  return durationText(ms);
 }
 
 /**
@@ -67,6 +79,9 @@ export function leftText({ session }, now) {
   return leftMs > 0 ? `${durationText(leftMs)} left` : `expired ${agoText(-leftMs)}`;
 }
 
+/** @type {ReadonlySet<StatusCondition>} What is renewed when the session is as old as it is to be, and not before. */
+const onSchedule = new Set(['fresh', 'renewing', 'foreign_authorizer', 'reported_dead']);
+
 /**
  * What happens next to a merchant, in a few words.
  * @param {StatusMerchant} merchant
@@ -74,14 +89,16 @@ export function leftText({ session }, now) {
  * @returns {string}
  */
 export function outlookText(merchant, now) {
-  const { session, renewing, retryAt, budgetSpent } = merchant;
+  const { session, renewing, retryAt, renewalBlocked, budgetSpent } = merchant;
   if (renewing) return 'creating the next session';
+  if (renewalBlocked) return 'nothing is renewed';
   if (budgetSpent) return 'create-call budget spent';
   if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
   const condition = conditionAt(merchant, now);
-  if (session !== undefined && (condition === 'fresh' || condition === 'reported_dead'))
+  const isOnSchedule = onSchedule.has(condition);
+  if (session !== undefined && isOnSchedule && session.renewAt > now)
     return `renews in ${durationText(session.renewAt - now)}`;
-  return condition === 'renewing' ? 'renewal is due' : 'next attempt is due';
+  return isOnSchedule ? 'renewal is due' : 'next attempt is due';
 }
 
 /** @type {Readonly<Record<StatusRenewal['outcome'], string>>} */

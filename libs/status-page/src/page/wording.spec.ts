@@ -1,5 +1,15 @@
 import type { StatusMerchant, StatusRenewal } from '../status-document.js';
-import { agoText, countText, durationText, leftText, outlookText, renewalText, skewText, tookText } from './wording.js';
+import {
+  agoText,
+  countText,
+  durationText,
+  leftText,
+  outlookText,
+  renewalText,
+  roughlyText,
+  skewText,
+  tookText,
+} from './wording.js';
 
 const merchant: StatusMerchant = {
   id: 'shop',
@@ -9,6 +19,7 @@ const merchant: StatusMerchant = {
   reason: 'current',
   session: { generation: 1, createdAt: 0, renewAt: 800_000, mustRenewAt: 950_000, expiresAt: 1_000_000 },
   renewing: false,
+  renewalBlocked: false,
   budgetSpent: false,
   renewals: [],
 };
@@ -38,6 +49,15 @@ describe('the words of the page', () => {
     expect(agoText(ms)).toBe(text);
   });
 
+  it.each([
+    [9_999, 'a few seconds'],
+    [33_000, '30 s'],
+    [119_999, '1 min'],
+    [7_200_000, '2 h 0 min'],
+  ])('say roughly of %d ms %s', (ms, text) => {
+    expect(roughlyText(ms)).toBe(text);
+  });
+
   it('say how long something took, how far clocks are apart, and how many there are', () => {
     expect([tookText(123.6), tookText(12_340)]).toEqual(['124 ms', '12.3 s']);
     expect([skewText(289), skewText(-12_500)]).toEqual(['gateway 289 ms ahead', 'gateway 12.5 s behind']);
@@ -56,6 +76,9 @@ describe('the words of the page', () => {
     ['renewal is due', {}, 800_000],
     ['creating the next session', { renewing: true, budgetSpent: true }, 800_000],
     ['create-call budget spent', { budgetSpent: true, retryAt: 900_000 }, 800_000],
+    ['nothing is renewed', { renewalBlocked: true, retryAt: 900_000 }, 0],
+    ['renews in 13 min 20 s', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 0],
+    ['renewal is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
     ['next attempt is due', { condition: 'failing', retryAt: 700_000 }, 800_000],
   ])('say what comes next: %s', (text, facts, now) => {

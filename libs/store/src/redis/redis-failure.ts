@@ -8,6 +8,14 @@ export interface RedisVerdict {
   readonly reason: string;
 }
 
+/** What the library says when a command had no connection: it does not say why. */
+export const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
+  'not connected',
+  'the connection was closed',
+  'the connection was lost',
+  'no node of the cluster can be reached',
+]);
+
 const libraryMessages: Readonly<Record<string, string>> = {
   'Command timed out': 'no answer in time',
   'Connection is closed.': 'the connection was closed',
@@ -24,6 +32,9 @@ const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
 
+/** The reason where something answers that does not speak the protocol. */
+export const NOT_REDIS = 'what answers is not Redis';
+
 /** A certificate that does not verify: there was an answer, and a person has to mend it. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_|INVALID_|PATH_LENGTH_)/;
 
@@ -38,8 +49,11 @@ export function judgeRedisError(error: unknown): RedisVerdict {
   const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
   if (ofNode?.kind === 'refused') return ofNode;
   const reason = silenceReason(error);
-  return { kind: UNTRUSTED.test(reason) ? 'refused' : 'silent', reason };
+  return { kind: isUntrusted(reason) ? 'refused' : 'silent', reason };
 }
+
+/** Whether a reason is that a certificate, or TLS as a whole, is not what it should be. */
+export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 
 /** The reason alone, one line free of secrets. */
 export const describeRedisError = (error: unknown): string => judgeRedisError(error).reason;
@@ -56,6 +70,7 @@ function silenceReason(error: Error): string {
   if (known !== undefined) return known;
   if (error.name === 'MaxRetriesPerRequestError') return 'the connection was lost';
   if (error.message.startsWith('Socket timeout.')) return 'the connection went silent';
+  if (error.message.startsWith('Unknown RESP type')) return NOT_REDIS;
   if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel can be reached';
   return systemCode(error) ?? error.name;
 }

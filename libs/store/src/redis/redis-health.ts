@@ -1,10 +1,13 @@
 import { Alarm, type Clock } from '#libs/clock';
-import type { RedisVerdict } from './redis-failure.js';
+import { type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 
 /** A store answers, refuses (a missing right, no memory, only reads) or is silent. */
 export type StoreHealthState = 'answers' | 'refuses' | 'silent';
 
-/** Called once per change, and once for the first verdict; `detail` is one line with the reason, free of secrets. */
+/**
+ * Called once per change, once for the first verdict, and once more when it is learned why a store that is silent does not answer;
+ * `detail` is one line with the reason, free of secrets.
+ */
 export type StateChangeHandler = (state: StoreHealthState, detail: string) => void;
 
 interface RedisHealthOptions {
@@ -33,7 +36,7 @@ export class RedisHealth {
   readonly #options: RedisHealthOptions;
   readonly #firstVerdict: Promise<void>;
   #decided: () => void = () => undefined;
-  #current: { readonly state: StoreHealthState; readonly sinceMs: number } | undefined;
+  #current: { readonly state: StoreHealthState; readonly sinceMs: number; readonly isExplained: boolean } | undefined;
   readonly #alarm: Alarm;
   #lastProbeEndedAtMs = -Infinity;
   #probing = false;
@@ -102,12 +105,20 @@ export class RedisHealth {
   }
 
   #decide(state: StoreHealthState, detail: string): void {
-    if (this.#closed || this.#current?.state === state) return;
+    if (this.#closed) return;
+    if (this.#current?.state === state) return this.#explain(state, detail);
     const nowMs = this.#options.clock.monotonicMs();
     const wasForMs = this.#current === undefined ? undefined : Math.round(nowMs - this.#current.sinceMs);
-    this.#current = { state, sinceMs: nowMs };
+    this.#current = { state, sinceMs: nowMs, isExplained: !WITHOUT_CONNECTION.has(detail) };
     const isBack = state === 'answers' && wasForMs !== undefined;
     this.#options.onStateChange(state, isBack ? `${detail} again, after ${wasForMs} ms` : detail);
     this.#decided();
+  }
+
+  /** A connection that has just ended has no reason yet: the attempts to connect again find it. */
+  #explain(state: StoreHealthState, detail: string): void {
+    if (this.#current === undefined || this.#current.isExplained || WITHOUT_CONNECTION.has(detail)) return;
+    this.#current = { ...this.#current, isExplained: true };
+    this.#options.onStateChange(state, detail);
   }
 }

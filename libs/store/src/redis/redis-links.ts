@@ -8,7 +8,7 @@ import {
   serverOptions,
 } from './connection-profile.js';
 import type { RedisConnection } from './redis-connection.js';
-import { judgeRedisError, type RedisVerdict } from './redis-failure.js';
+import { judgeRedisError, type RedisVerdict, WITHOUT_CONNECTION } from './redis-failure.js';
 import type { RedisClient } from './redis-script.js';
 import { reportingRefusedGreeting } from './refused-greeting.js';
 
@@ -21,14 +21,6 @@ interface RedisLinksOptions {
   /** Called for each attempt that fails, and whenever a connection ends. */
   readonly onLost: () => void;
 }
-
-/** What the library says when a command had no connection. */
-const WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
-  'not connected',
-  'the connection was closed',
-  'the connection was lost',
-  'no node of the cluster can be reached',
-]);
 
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'the connection was closed']);
 

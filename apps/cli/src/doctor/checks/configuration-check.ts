@@ -42,7 +42,7 @@ function warningsOf({ files, warnings }: Noted): Finding[] {
   return warnings.filter(({ path }) => !named.has(path)).map(asWarning);
 }
 
-const asWarning = ({ path, problem }: Warning): Finding => warning(`${path} ${problem}`, 'see docs/configuration.md');
+const asWarning = (each: Warning): Finding => warning(`${placeOf(each)} ${each.problem}`, 'see docs/configuration.md');
 
 function wrong(error: ConfigurationError): Finding[] {
   return error.faults.map((each) =>

@@ -6,6 +6,9 @@ import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
 
+/** The mark of a port that takes connections and no TLS. */
+export const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
+
 /** Whether the gateway's certificate is trusted as configured, how long its chain is good for, and what its pin is. */
 export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit): Check {
   return {
@@ -18,7 +21,10 @@ export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit
       if (entry.via === 'proxy') return notApplicable('behind a proxy the handshake is part of gateway.http');
       return asFault(
         async () => describe(await shakeHands(gateway, { clock: tools.clock, signal })),
-        'compare tls.caFile, tls.pins and baseUrl with what the bank has given',
+        ({ trace }) =>
+          trace?.mark === NO_TLS_SPOKEN
+            ? 'see scheme and port in baseUrl'
+            : 'compare tls.caFile, tls.pins and baseUrl with what the bank has given',
       );
     },
   };

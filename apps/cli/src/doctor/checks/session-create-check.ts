@@ -20,14 +20,16 @@ import { type Check, fact, fault, type Finding, looked, notApplicable, type Verd
 import { asFault } from '../gateway-fault.js';
 import type { VisitTools } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
+import { NO_TLS_SPOKEN } from './gateway-tls-check.js';
 
 const REMEDY = 'compare serviceCode, environment and client key with what the bank has registered';
 const PASSING = 'ask again later: this passes by itself, or the bank has to mend it';
 
 /** What passes by itself is no fault of the configuration, unless it is the address. */
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
-  const { kind, wasReached } = failure;
-  if (!wasReached) return 'see what the checks gateway.* say: the call did not get there';
+  const { kind, wasReached, trace } = failure;
+  const isUntrusted = trace?.mark !== undefined && (kind === 'refused' || trace.mark === NO_TLS_SPOKEN);
+  if (!wasReached || isUntrusted) return 'see what the checks gateway.* say: the call did not get there';
   return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 }
 

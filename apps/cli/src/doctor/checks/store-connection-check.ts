@@ -21,10 +21,21 @@ export function storeConnectionCheck(visit: StoreVisit): Check {
   };
 }
 
-function failed({ kind, detail = '' }: StoreInspectionFailure): Finding {
+const REMEDIES: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: 'see scheme and port in store.url: rediss:// and store.tls are for a port with TLS',
+  'the connection was closed': 'see scheme and port in store.url: a port with TLS wants rediss://',
+  'what answers is not Redis': 'see host and port in store.url',
+  ENOTFOUND: 'see the host in store.url, and which name server this machine asks',
+  WRONGPASS: 'compare store.username and store.passwordFile, or what store.url has of them, with the server',
+  NOAUTH: 'give store.passwordFile, or the password in store.url',
+  DENIED: 'give the server a user or a password, and name it in store; see docs/redis.md',
+};
+
+function failed({ kind, mark, detail = '' }: StoreInspectionFailure): Finding {
+  const remedy = REMEDIES[mark];
   return kind === 'refused'
-    ? fault('refused', detail, 'compare user, password and TLS settings of the store; see docs/redis.md')
-    : fault('tryLater', detail, 'see whether Redis runs, and whether this machine may reach it');
+    ? fault('refused', detail, remedy ?? 'compare user, password and TLS settings of the store; see docs/redis.md')
+    : fault('tryLater', detail, remedy ?? 'see whether Redis runs, and whether this machine may reach it');
 }
 
 function shapeFindings(shape: StoreShape): readonly Finding[] {

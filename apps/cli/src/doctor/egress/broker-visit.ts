@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, Deadline } from '#libs/clock';
 import type { EgressConfiguration } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
 import { membersOf } from '../../broker/answer-members.js';
 import { exchangeCause } from '../../broker/exchange-cause.js';
+import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
 /** One answer of the broker, as far as it is looked at. */
@@ -68,7 +70,16 @@ export class BrokerVisit {
   async #credential(): Promise<Readonly<Record<string, string>>> {
     const { tokenFile } = this.#broker;
     if (tokenFile === undefined) return {};
-    return { authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}` };
+    return { authorization: `Bearer ${await textOf(tokenFile)}` };
+  }
+}
+
+/** @throws BrokerError `key_file_invalid` before anything is sent */
+async function textOf(tokenFile: string): Promise<string> {
+  try {
+    return (await readFile(tokenFile, 'utf8')).trim();
+  } catch (error) {
+    throw new BrokerError('key_file_invalid', { detail: `which cannot be read (${systemCodeOf(error)})` });
   }
 }
 
@@ -80,6 +91,9 @@ export async function asBrokerFault(peer: string, look: () => Promise<Verdict>):
   try {
     return await look();
   } catch (error) {
+    if (error instanceof BrokerError && error.code === 'key_file_invalid') {
+      return { kind: 'not_run', reason: `it needs broker.tokenFile, ${error.detail}` };
+    }
     // What fetch throws says nothing by itself: the cause does.
     const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
     const text = exchangeCause(end, peer);

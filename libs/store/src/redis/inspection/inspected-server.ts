@@ -4,7 +4,8 @@ import type { ServerOptions } from '../connection-profile.js';
 import type { RedisAddress } from '../redis-connection.js';
 import { describeRedisError } from '../redis-failure.js';
 import { reportingRefusedGreeting } from '../refused-greeting.js';
-import { StoreInspectionFailure } from './inspection-failure.js';
+import { NO_TLS, StoreInspectionFailure } from './inspection-failure.js';
+import { isOpenPort } from './open-port.js';
 
 /** What a command was answered with; an error only by its code (`NOPERM`, `MOVED`, …) and what it is about. */
 export type InspectedReply =
@@ -35,17 +36,21 @@ export interface ServerFacts {
  */
 export class InspectedServer {
   readonly name: string;
+  readonly #address: RedisAddress;
+  readonly #profile: ServerOptions;
   readonly #client: Redis;
 
   /** @throws StoreInspectionFailure */
   static async connect(address: RedisAddress, profile: ServerOptions): Promise<InspectedServer> {
-    const server = new InspectedServer(nameOf(address), profile);
+    const server = new InspectedServer(address, profile);
     await server.#open();
     return server;
   }
 
-  private constructor(name: string, profile: ServerOptions) {
-    this.name = name;
+  private constructor(address: RedisAddress, profile: ServerOptions) {
+    this.name = nameOf(address);
+    this.#address = address;
+    this.#profile = profile;
     const client = new Redis({
       ...profile,
       lazyConnect: true,
@@ -98,7 +103,15 @@ export class InspectedServer {
       first ??= error;
     }
     this.close();
-    throw new StoreInspectionFailure(this.name, first);
+    const isSilent = await this.#speaksNoTls(first);
+    throw new StoreInspectionFailure(this.name, isSilent ? Object.assign(new Error(NO_TLS), { code: NO_TLS }) : first);
+  }
+
+  /** Redis waits for the rest of what it takes for a command: to a client, that looks as if nobody were there. */
+  async #speaksNoTls(error: unknown): Promise<boolean> {
+    const { tls } = this.#profile;
+    if (tls === undefined || describeRedisError(error) !== 'ETIMEDOUT') return false;
+    return isOpenPort(this.#address, this.#profile);
   }
 
   async #clockDifference(clock: Clock): Promise<ClockDifference | undefined> {

@@ -1,24 +1,44 @@
 import { BrokerError } from '#libs/errors';
 import { causeOf } from '#libs/session';
-import { judgeRedisError } from '../redis-failure.js';
+import { isUntrusted, judgeRedisError, NOT_REDIS } from '../redis-failure.js';
 
-/** `refused`: a person has to mend rights, passwords or certificates. `unreachable`: it may pass by itself. */
+/** `refused`: a person has to mend rights, passwords, certificates or the address. `unreachable`: it may pass by itself. */
 type InspectionFailureKind = 'refused' | 'unreachable';
+
+/** The mark of a port that takes connections and no TLS. */
+export const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
 /** A server of the store could not be looked at. */
 export class StoreInspectionFailure extends BrokerError {
   readonly kind: InspectionFailureKind;
+  /** The code of a reply or of the system, or a few words of ours: what a remedy can be chosen by. */
+  readonly mark: string;
 
   constructor(place: string, error: unknown) {
     const { kind, reason } = judgeRedisError(error);
-    super(kind === 'refused' ? 'store_refused' : 'store_unavailable', { detail: detailOf(place, reason) });
-    this.kind = kind === 'refused' ? 'refused' : 'unreachable';
+    const isPersons = kind === 'refused' || reason === NOT_REDIS;
+    super(isPersons ? 'store_refused' : 'store_unavailable', { detail: detailOf(place, reason) });
+    this.kind = isPersons ? 'refused' : 'unreachable';
+    this.mark = reason;
   }
 }
 
+const said: Readonly<Record<string, (place: string) => string>> = {
+  [NO_TLS]: (place) => `no TLS is spoken there, although the settings of the store ask for it (${place})`,
+  [NOT_REDIS]: (place) => `what answers there is not Redis (${place})`,
+  WRONGPASS: (place) => `the password is wrong, or the user (WRONGPASS from ${place})`,
+  NOAUTH: (place) => `it wants a password, and none is configured (NOAUTH from ${place})`,
+  DENIED: (place) => `it is in protected mode, which takes nobody from another machine (DENIED from ${place})`,
+  MAXCLIENTS: (place) => `it has as many clients as it takes (MAXCLIENTS from ${place})`,
+};
+
 /** In the words of the gateway's failures, where those say more than a code. */
 function detailOf(place: string, reason: string): string {
-  return reason === 'ECONNREFUSED'
-    ? causeOf({ kind: 'transient', trace: { mark: reason, peer: place } }).text
-    : `${place}: ${reason}`;
+  const own = said[reason]?.(place);
+  if (own !== undefined) return own;
+  const trace = { mark: reason, peer: place };
+  if (isUntrusted(reason)) return causeOf({ kind: 'refused', trace }).text;
+  return OF_THE_NETWORK.test(reason) ? causeOf({ kind: 'transient', trace }).text : `${place}: ${reason}`;
 }
+
+const OF_THE_NETWORK = /^(?:E(?:CONN|HOST|NET|NOTFOUND|AI_|TIMEDOUT|PIPE)[A-Z]*|EAI_AGAIN)$/;

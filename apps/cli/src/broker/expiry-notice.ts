@@ -1,0 +1,58 @@
+import type { Session } from '#libs/client';
+import { type Clock, type ScheduledTask, toRfc3339 } from '#libs/clock';
+import type { BrokerPlace } from './broker-place.js';
+import type { ListedMerchant } from './listed-merchant.js';
+import { callReplica } from './replica-call.js';
+
+interface NoticeParts {
+  readonly broker: BrokerPlace;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly tell: (line: string) => void;
+}
+
+/** Says when the session that was seen last has expired and no newer one has come, and what is the matter. */
+export class ExpiryNotice {
+  readonly #parts: NoticeParts;
+  #task: ScheduledTask | undefined;
+
+  constructor(parts: NoticeParts) {
+    this.#parts = parts;
+  }
+
+  /** From now on this is the session whose end counts. */
+  follow(session: Pick<Session, 'merchant' | 'generation' | 'expiresAt'>): void {
+    const { clock } = this.#parts;
+    this.#task?.cancel();
+    this.#task = clock.schedule(
+      Math.max(0, Date.parse(session.expiresAt) - clock.now()),
+      () => void this.#say(session),
+    );
+  }
+
+  close(): void {
+    this.#task?.cancel();
+  }
+
+  async #say({ merchant, generation }: Pick<Session, 'merchant' | 'generation'>): Promise<void> {
+    const { clock, signal, tell } = this.#parts;
+    const at = toRfc3339(clock.now());
+    const known = await this.#describe(merchant);
+    if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
+    const cause = typeof known === 'string' ? known : known?.cause;
+    tell(`${at}  ${merchant}  expired${cause === undefined ? ', and no newer session has come' : `: ${cause}`}`);
+  }
+
+  /** The merchant as the broker lists it, or why the broker does not say. */
+  async #describe(merchant: string): Promise<ListedMerchant | string | undefined> {
+    const { broker, clock, signal } = this.#parts;
+    const [url] = broker.urls;
+    if (url === undefined) return undefined;
+    const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
+    if (typeof answer === 'string') return answer;
+    const { merchants } = answer.body;
+    return Array.isArray(merchants)
+      ? (merchants as readonly ListedMerchant[]).find(({ id }) => id === merchant)
+      : undefined;
+  }
+}

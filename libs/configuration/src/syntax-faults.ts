@@ -1,0 +1,55 @@
+import type { Document, LineCounter, YAMLError } from 'yaml';
+import { type Fault, WHOLE_FILE } from './fault.js';
+import { nameBeforeColon } from './name-like.js';
+
+const HINTS: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'starts a second document; only one is read',
+  TAG_RESOLVE_FAILED: 'uses a YAML tag; tags are not accepted',
+  TAB_AS_INDENT: 'is indented by a tab; use spaces',
+  BAD_INDENT: 'is indented in a way that fits nothing above it, or a bracket is not closed',
+  MISSING_CHAR: 'misses a closing quote or bracket, or a colon with a value',
+  BAD_SCALAR_START: 'starts a value with a reserved character; put it in quotes',
+  UNEXPECTED_TOKEN: 'has something that does not belong there; check brackets and quotes',
+};
+
+/** What the parser says of a name and a value without a space between them. */
+const OF_A_BARE_NAME: ReadonlySet<string> = new Set(['MULTILINE_IMPLICIT_KEY', 'MISSING_CHAR']);
+const PLACEHOLDER_HINT = 'has a "${" that does not belong there; inside { } and [ ] put "${NAME}" in quotes';
+const STOPPED = 'reading stopped there: mend this, and check again';
+
+/**
+ * What is wrong with the file as YAML, one fault a line. After something that does not belong where it is, the parser
+ * finds fault with all that follows: of that only other placeholders without quotes are told. The parser's own messages
+ * quote the file and are not passed on.
+ */
+export function syntaxFaults(document: Document, text: string, lines: LineCounter): Fault[] {
+  if (document.directives?.yaml.version !== '1.2') {
+    return [{ path: WHOLE_FILE, problem: 'asks for another YAML version; remove the %YAML line' }];
+  }
+  const errors = [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0]);
+  const stop = errors.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN');
+  const told = stop < 0 ? errors : errors.filter((each, at) => at <= stop || isBarePlaceholder(each, text));
+  const isCut = told.length < errors.length;
+  const faults = new Map<number, Fault>();
+  for (const error of told) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    const problem = `line ${line}, column ${col}: ${hintOf(error, text)}`;
+    const stopped = isCut && error === errors[stop] ? `; ${STOPPED}` : '';
+    if (!faults.has(line)) faults.set(line, { path: WHOLE_FILE, problem: `${problem}${stopped}` });
+  }
+  return [...faults.values()];
+}
+
+function hintOf(error: YAMLError, text: string): string {
+  const { code, pos } = error;
+  const rest = text.slice(pos[0], pos[0] + 100).split('\n')[0] ?? '';
+  const name = OF_A_BARE_NAME.has(code) ? nameBeforeColon(rest) : undefined;
+  if (name !== undefined) return `needs a space after "${name}:"`;
+  if (isBarePlaceholder(error, text)) return PLACEHOLDER_HINT;
+  return HINTS[code] ?? 'is not valid YAML here; check indentation, quotes and brackets';
+}
+
+/** Between brackets YAML takes the `{` of a placeholder for the start of a mapping. */
+function isBarePlaceholder({ code, pos: [offset] }: YAMLError, text: string): boolean {
+  return code === 'UNEXPECTED_TOKEN' && text.slice(offset - 1, offset + 1) === '${';
+}

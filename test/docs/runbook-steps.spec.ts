@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lexer, type Token, type Tokens, walkTokens } from 'marked';
+import { FakeClock } from '#libs/testing';
+import { exitCodes } from '../../apps/cli/src/exit-codes.js';
+import { runCli } from '../../apps/cli/src/program.js';
+
+const RUNBOOKS = join(import.meta.dirname, '..', '..', 'docs', 'runbooks');
+const MIN_STEPS = 2;
+const MAX_STEPS = 5;
+/** A screen is read at night, and not more. */
+const MAX_LINES = 14;
+
+const pages = readdirSync(RUNBOOKS).map((name) => ({ name, text: readFileSync(join(RUNBOOKS, name), 'utf8') }));
+const runbooks = pages.filter(({ name }) => name !== 'README.md').map(({ name, text }) => [name, text] as const);
+
+/** What a reader can copy: a span or a line of code that begins with the name of the command. */
+function commandsOf(text: string): readonly string[] {
+  const found: string[] = [];
+  void walkTokens(lexer(text), (token: Token) => {
+    if (token.type === 'codespan') found.push((token as Tokens.Codespan).text.replaceAll(/\s+/g, ' '));
+    if (token.type === 'code') found.push(...(token as Tokens.Code).text.split('\n'));
+  });
+  return found.map((line) => line.trim()).filter((line) => line.startsWith('session-broker '));
+}
+
+const written = pages.flatMap(({ name, text }) => commandsOf(text).map((command) => [name, command] as const));
+
+describe('a runbook', () => {
+  it.each(runbooks)('begins with what to do now, in few steps: %s', (_name, text) => {
+    const [, first, second] = text.split(/^## /m);
+    expect(first).toMatch(/^Now\n/);
+    expect(second).toMatch(/^What it means\n/);
+    const [list, ...others] = lexer(first ?? '').filter((token): token is Tokens.List => token.type === 'list');
+    expect(others).toEqual([]);
+    expect(list).toMatchObject({ ordered: true, start: 1 });
+    expect(list?.items.length).toBeGreaterThanOrEqual(MIN_STEPS);
+    expect(list?.items.length).toBeLessThanOrEqual(MAX_STEPS);
+    expect((first ?? '').trim().split('\n').slice(2).length).toBeLessThanOrEqual(MAX_LINES);
+  });
+
+  it.each(written)('has commands that are taken as they stand: %s: %s', async (_name, command) => {
+    const silent = { out: () => undefined, err: () => undefined };
+    const context = { environment: {}, signal: AbortSignal.abort(), clock: new FakeClock(), terminal: silent };
+    // No broker and no file is there: only how the line is written can be wrong with it.
+    const words = command
+      .replace(/\s+[#<].*$/, '')
+      .replace('/dev/stdin', 'oncall.token')
+      .split(' ');
+    expect(await runCli(words.slice(1), context)).not.toBe(exitCodes.usage);
+  });
+});
