@@ -33,6 +33,9 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		if status = response.StatusCode; status < 400 {
 			return status, said
 		}
+		if said.Code == "" {
+			log.Fatalf("%s: a %d that is not the broker's: is BROKER_URL right?", path, status)
+		}
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
 		log.Printf("%s: %d %s, request %s; the broker asks to wait %s", path, status, said.Code, said.RequestID, wait)
 		if err != nil || try == 5 || wait > time.Minute {

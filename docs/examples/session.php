@@ -22,6 +22,9 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     if ($status < 400) {
         return [$status, $document];
     }
+    if (!isset($document['code'], $document['requestId'])) {
+        throw new RuntimeException("$path: a $status that is not the broker's: is BROKER_URL right?");
+    }
     $lines = preg_grep('/^retry-after:/i', $http_response_header);
     $wait = (int) preg_replace('/\D/', '', reset($lines) ?: '1');
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {

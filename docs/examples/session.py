@@ -25,10 +25,14 @@ def call(path, body=None, headers=None, tries=5):
     except urllib.error.HTTPError as error:
         if error.code == 304:
             return 304, None
-        problem = json.load(error)
+        try:
+            problem = json.load(error)
+            why = f"{problem['code']}, request {problem['requestId']}"
+        except (ValueError, KeyError, TypeError):
+            raise RuntimeError(f"{path}: a {error.code} that is not the broker's: is BROKER_URL right?") from None
         wait = int(error.headers.get("Retry-After", "1"))
         if error.code not in (429, 503) or tries == 1 or wait > 60:
-            raise RuntimeError(f"{path}: {error.code} {problem['code']}, request {problem['requestId']}") from None
+            raise RuntimeError(f"{path}: {error.code} {why}") from None
         print(f"waiting {wait} s, as the broker asks: {problem['code']}", file=sys.stderr)
         time.sleep(wait)
         return call(path, body, headers, tries - 1)

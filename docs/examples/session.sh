@@ -14,6 +14,7 @@ echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
 call() {
   answer=$(curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
     echo "$answer" >&2
+    case $answer in *'"code":'*) ;; *) echo "this is not the broker's: is BROKER_URL right?" >&2 ;; esac
     exit 1
   }
   echo "$answer"

@@ -1,5 +1,6 @@
 // Reads a session, follows it by events, reports it as dead, and seals and opens a payload: the plain HTTP API, as a
-// program without the client package would use it. Node.js runs it as it is:
+// program without the client package would use it. Node.js 22.18 or later runs it as it is; in the clone, with any Node.js,
+// the one of the lock file does: npm exec -c 'node docs/examples/session.ts'
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts
 import { setTimeout } from 'node:timers/promises';
 
@@ -20,14 +21,21 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     headers,
   });
   if (response.ok || response.status === 304) return response;
+  const { code, detail = '', requestId } = await problemOf(response);
+  if (code === undefined)
+    throw new Error(`${path}: a ${response.status} that is not the broker's: is BROKER_URL right?`);
   const waitS = Number(response.headers.get('retry-after') ?? 1);
   if ((response.status === 429 || response.status === 503) && tries > 1 && waitS <= 60) {
     console.error(`waiting ${waitS} s, as the broker asks: HTTP ${response.status}`);
     await setTimeout(1_000 * waitS);
     return call(path, init, tries - 1);
   }
-  const { code, detail = '', requestId } = (await response.json()) as Record<string, string>;
   throw new Error(`${path}: ${response.status} ${code} ${detail} (request ${requestId})`);
+}
+
+/** Empty where the answer is no JSON, such as the page of a proxy. */
+async function problemOf(response: Response): Promise<Record<string, string>> {
+  return ((await response.json().catch(() => undefined)) ?? {}) as Record<string, string>;
 }
 
 async function post<Answer>(path: string, body: object): Promise<Answer> {

@@ -22,6 +22,14 @@ describe('the README', () => {
     const headings = [...readme.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual(['Try it', 'Which way is for me', 'Run it in production', 'Where to read on']);
   });
+
+  it('has keys and configurations of production outside the clone, and git takes no key', () => {
+    const [, commands = ''] = /```sh\n([^]*?)```/.exec(sectionOf(readme, 'Run it in production')) ?? [];
+    const files = [...commands.matchAll(/[\w./-]+\.(?:json|yaml)\b/g)].map(([file]) => file);
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => !/^(?:\.\.\/own|docs\/examples)\//.test(file))).toEqual([]);
+    expect(read('.gitignore').split('\n')).toContain('*.jwk.json');
+  });
 });
 
 describe('the settings that decide most', () => {

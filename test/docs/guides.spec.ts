@@ -15,6 +15,24 @@ describe('the guide to a merchant SDK', () => {
   });
 });
 
+describe('the guide to moving services', () => {
+  const page = read('docs/guides/moving.md');
+
+  it('names metrics that there are', () => {
+    const named = [...page.matchAll(/`(session_(?:broker|egress)_[a-z_]+)/g)].map(([, name = '']) => name);
+    expect(named).not.toEqual([]);
+    const known = read('docs/observability.md');
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it.each(['README.md', 'docs/which-way.md', 'docs/getting-started.md', 'docs/egress.md'])(
+    'is linked from %s, which says that services may choose, or that others have to stop',
+    (file) => {
+      expect(read(file).replace(/\s+/g, ' ')).toMatch(/\((?:docs\/)?guides\/moving\.md\)/);
+    },
+  );
+});
+
 describe('getting started', () => {
   const page = read('docs/getting-started.md');
 

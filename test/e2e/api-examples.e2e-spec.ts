@@ -11,7 +11,7 @@ const run = promisify(execFile);
 const fileOf = (name: string): string => fileURLToPath(new URL(`../../docs/examples/${name}`, import.meta.url));
 
 /** A program in another language fits a page; who needs more has the egress. */
-const MAX_LINES = 60;
+const MAX_LINES = 65;
 
 interface Language {
   readonly language: string;
@@ -144,6 +144,19 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       const ended = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
       const { stdout, stderr } = (await ended.catch((error: unknown) => error)) as Readonly<Record<string, string>>;
       expect(`${stdout}${stderr}`).toContain('session_unavailable');
+    });
+
+    it.each([
+      ['{"msg":"Not found"}', 'application/json'],
+      ['<html>Not found', 'text/html'],
+    ])("says of an answer that is not the broker's that it is not: %s", async (body, type) => {
+      const front = await LoopbackServer.http((_request, response) => {
+        response.writeHead(404, { 'content-type': type }).end(body);
+      });
+      started.add(front, (it) => it.close());
+      const ended = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
+      const { stdout, stderr } = (await ended.catch((error: unknown) => error)) as Readonly<Record<string, string>>;
+      expect(`${stdout}${stderr}`).toMatch(/not the broker's: is BROKER_URL right\?/);
     });
 
     if (file !== 'session.ts') {

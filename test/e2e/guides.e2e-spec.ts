@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith, endedAfterAll, endedAfterEach, eventually } from '#libs/testing';
@@ -101,6 +102,11 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     },
     60_000,
   );
+
+  it('say with which msgCode the bank refuses what a merchant SDK wants', async () => {
+    const wanted = { ...env, OPERATION_ID: randomUUID() };
+    await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(/"msgCode":"b_/);
+  });
 
   it.each<Language>(['ts', 'python'])(
     'receive notifications, sealed and repeated: %s',

@@ -1,3 +1,4 @@
+import { SessionBroker } from '#libs/client';
 import { eventually } from '#libs/testing';
 import { PATHS } from './callers.js';
 import type { HostileGateway } from './hostile-gateway.js';
@@ -28,6 +29,19 @@ describe('the path of a request', () => {
     connection.vanish();
     return connection.statuses[0];
   };
+
+  it.each([true, false])(
+    'is told to be that of an egress to whoever takes it for the broker, known: %s',
+    async (isKnown) => {
+      const auth = isKnown ? egress.client().token : 'of-nobody';
+      const broker = new SessionBroker({ url: egress.url, merchant: 'shop', auth, follow: 'none' });
+      await expect(broker.session()).rejects.toMatchObject({
+        code: 'not_the_broker',
+        message: expect.stringContaining('It is an egress that answers there'),
+      });
+      await broker.close();
+    },
+  );
 
   it.each([
     '/',

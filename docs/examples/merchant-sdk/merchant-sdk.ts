@@ -94,9 +94,12 @@ export class MerchantSdk {
       'x-refresh_token': session.refreshToken ?? '',
     };
     const response = await fetch(new URL(path, session.baseUrl), { method: 'POST', headers, body });
-    if (response.ok) return (await response.json()) as { readonly jwe: string };
     const { status } = response;
-    throw new SdkError(await response.text(), String(status), { status });
+    const text = await response.text();
+    // A refusal of the bank is in clear, also under 200: its msgCode is all that it says.
+    const { jwe } = response.ok ? (JSON.parse(text) as { readonly jwe?: string }) : {};
+    if (jwe === undefined) throw new SdkError(text, String(status), { status });
+    return { jwe };
   }
 }
 

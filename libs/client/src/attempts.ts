@@ -2,7 +2,7 @@ import { pause } from './abort.js';
 import { BackOff } from './back-off.js';
 import { Deadline } from './deadline.js';
 import { type ClientEventListener, tell } from './client-event.js';
-import { BrokerUnavailable, type Place, placed } from './errors.js';
+import { BrokerUnavailable, type Place, placed, type SessionBrokerError } from './errors.js';
 import type { Time } from './time.js';
 
 export interface AttemptsOptions {
@@ -26,11 +26,18 @@ const CAP_MS = 2_000;
 export class Attempts {
   readonly #options: AttemptsOptions;
   readonly #attemptMs: number;
+  #running = 0;
+  #lastFailure: SessionBrokerError | undefined;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
     // A connection to a replica that vanished takes one attempt, not all of the time.
     this.#attemptMs = Math.min(MAX_ATTEMPT_MS, Math.ceil(options.timeoutMs / 2));
+  }
+
+  /** What the last attempt has met, since there was last nothing to do; undefined after one that succeeded. */
+  get lastFailure(): SessionBrokerError | undefined {
+    return this.#lastFailure;
   }
 
   /**
@@ -42,6 +49,9 @@ export class Attempts {
     const whole = new Deadline(time, { ms: timeoutMs, parents: [closed, ...signals] });
     const backOff = new BackOff({ baseMs: BASE_MS, capMs: CAP_MS, random });
     let last: BrokerUnavailable | undefined;
+    // An old failure says nothing of how it is now.
+    if (this.#running === 0) this.#lastFailure = undefined;
+    this.#running += 1;
     try {
       for (let waitMs = 0; ;) {
         try {
@@ -52,12 +62,14 @@ export class Attempts {
           // "The time is up" says less than what went wrong before.
           if (error === whole.signal.reason) throw placed(last ?? error, place);
           last = error;
+          this.#lastFailure = placed(error, place) as BrokerUnavailable;
           waitMs = backOff.nextMs(error.retryAfterMs);
           if (waitMs >= whole.remainingMs()) throw placed(error, place);
           this.#tell(error, { attempt: backOff.failures, retryInMs: Math.ceil(waitMs) });
         }
       }
     } finally {
+      this.#running -= 1;
       whole.close();
     }
   }
@@ -71,7 +83,9 @@ export class Attempts {
   async #attempt<T>(once: (signal: AbortSignal) => Promise<T>, whole: Deadline): Promise<T> {
     const attempt = new Deadline(this.#options.time, { ms: this.#attemptMs, parents: [whole.signal] });
     try {
-      return await once(attempt.signal);
+      const outcome = await once(attempt.signal);
+      this.#lastFailure = undefined;
+      return outcome;
     } finally {
       attempt.close();
     }

@@ -32,6 +32,8 @@ export interface BrokerCall {
 
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
+const CLASS_NAME = /^[A-Z][A-Za-z0-9_]{0,59}$/;
+
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
 
 /** One exchange with the broker: the credential, the status, the bounds. It repeats nothing, except once after a 401. */
@@ -78,7 +80,11 @@ export class BrokerHttp {
       if (signal.aborted) throw reasonOf(signal);
       if (error instanceof SessionBrokerError) throw error;
       // The source of the tokens puts what it likes into its errors, so none of that is passed on.
-      throw new BrokerUnavailable('token_unavailable', `The token source failed${because(error)}`);
+      const what = `${classOf(error)}${because(error)}`;
+      throw new BrokerUnavailable(
+        'token_unavailable',
+        `The auth function threw ${what}; log it there, it is not told here`,
+      );
     }
   }
 
@@ -144,6 +150,13 @@ export function networkError(error: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return reasonOf(signal);
   if (error instanceof SessionBrokerError) return error;
   return new BrokerUnavailable('network', `The broker cannot be reached${because(error)}`);
+}
+
+/** Of the class, not the error: what an error says of itself can be anything. */
+function classOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return `no error but ${error === null ? 'null' : typeof error}`;
+  const made: unknown = (Object.getPrototypeOf(error) as object | null)?.constructor;
+  return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
 }
 
 function because(error: unknown): string {

@@ -65,7 +65,9 @@ describe('what goes wrong', () => {
     const says = `: ${body.title}; ${body.detail}; ${body.cause} ${PLACE}`;
     expect((await failure()).message).toBe(`The broker answered 503 (session_unavailable)${says}`);
     server.on('read', () => json({ ...body, code: 'forbidden' }, 403));
-    expect((await failure()).message).toBe(`The broker does not allow this caller to do that (403)${says}`);
+    expect((await failure()).message).toBe(
+      `The broker does not allow this caller to do that, or there is no such merchant (403)${says}`,
+    );
   });
 
   it.each<[string, object]>([
@@ -77,7 +79,45 @@ describe('what goes wrong', () => {
     const body = { type: 'urn:session-broker:problem:forbidden', code: 'forbidden', ...texts, ...changed };
     server.on('read', () => json(body, 403));
     open();
-    expect((await failure()).message).toBe(`The broker does not allow this caller to do that (403) ${PLACE}`);
+    expect((await failure()).message).toBe(
+      `The broker does not allow this caller to do that, or there is no such merchant (403) ${PLACE}`,
+    );
+  });
+
+  it.each([
+    [undefined, 'The broker asks for a credential, and no auth was given (401)'],
+    ['canary-token', 'The broker does not accept the credential (401)'],
+  ])('is a 401, which says whether there was a credential: %s', async (auth, says) => {
+    server.on('read', () => problem(401, 'unauthenticated'));
+    open({ auth });
+    expect((await failure()).message).toContain(says);
+  });
+
+  it.each<[unknown, string]>([
+    [new TypeError('canary'), 'TypeError'],
+    [
+      Object.assign(new Error('canary', { cause: { message: '', code: 'ENOENT' } }), { name: 'canary' }),
+      'Error: ENOENT',
+    ],
+    ['canary', 'no error but string'],
+    [Object.create(null), 'an error'],
+  ])('is an auth function that threw, without what it threw', async (thrown, what) => {
+    open({
+      auth: () => {
+        throw thrown;
+      },
+    });
+    const error = await failure();
+    expect(error.message).toBe(`The auth function threw ${what}; log it there, it is not told here ${PLACE}`);
+    expect(inspect(error)).not.toContain('canary');
+  });
+
+  it.each([401, 404])('is the URL of an egress, when an egress answers %d', async (status) => {
+    server.on('read', () => json({ serviceId: 'session-egress', msgCode: 'x', msgText: 'canary' }, status));
+    open();
+    const error = await failure();
+    expect(error).toMatchObject({ name: 'ProtocolError', code: 'not_the_broker', status });
+    expect(error.message).toMatch(/^It is an egress that answers there: url is the broker's/);
   });
 
   it.each([404, 405])('is a wrong URL when somebody else answers %d', async (status) => {
@@ -120,6 +160,39 @@ describe('what goes wrong', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('is a JWE that is not there, which is no matter of the broker: the gateway answered with an error', async () => {
+    open();
+    const says = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
+    await expect(broker.decrypt(undefined as never)).rejects.toEqual(new InvalidInput('jwe_invalid', says));
+    await expect(broker.decryptText(null as never)).rejects.toThrow(says);
+  });
+
+  it('is an option of a call that does not exist, whether a session is in memory or not', async () => {
+    server.on('read', () => json(aDocument()));
+    open();
+    const mistyped = { minRemaining: 5 } as object;
+    const says = 'There is no option "minRemaining": did you mean "minRemainingMs"?';
+    await expect(broker.session(mistyped)).rejects.toThrow(`${says} ${PLACE}`);
+    await broker.session();
+    await expect(broker.session(mistyped)).rejects.toThrow(says);
+    await expect(broker.session(5 as never)).rejects.toThrow('The options must be an object');
+    await expect(broker.withSession(() => 1, { isRejecton: () => true } as object)).rejects.toThrow('"isRejection"');
+    await expect(broker.encrypt('x', { sesion: aDocument() } as object)).rejects.toThrow('"session"');
+  });
+
+  it('is kept while calls wait, for whoever waits no longer', async () => {
+    server.on('read', () => networkFailure('ECONNREFUSED'));
+    open();
+    expect(broker.lastFailure()).toBeUndefined();
+    expect((await failure()).message).toBe(broker.lastFailure()?.message);
+    server.on('read', () => new Promise(() => undefined));
+    const silent = broker.session().catch(() => undefined);
+    await clock.settle();
+    expect(broker.lastFailure()).toBeUndefined();
+    await broker.close();
+    await silent;
+  });
+
   it('is told while it is tried again', async () => {
     const answers = [() => networkFailure('ECONNREFUSED'), () => problem(503, 'starting'), () => json(aDocument())];
     server.on('read', () => answers.shift()!());
@@ -153,6 +226,7 @@ describe('what is given', () => {
     ['ends with a line break', 'canary\r\n'],
     ['is empty', ''],
     ['begins with "Bearer "', 'Bearer canary'],
+    ['has a line break within', 'canary\ncanary'],
     ['has white space in it', 'can ary'],
     ['is longer than 16384 characters', 'x'.repeat(16_385)],
     ['has characters that no token has', 'canäry'],
@@ -176,6 +250,17 @@ describe('what is given', () => {
     expect(() => construct({ [name]: 'canary' })).toThrow(InvalidInput);
     expect(() => construct({ [name]: 'canary' })).toThrow(remedy);
     expect(() => construct({ [name]: 'canary' })).not.toThrow('canary');
+  });
+
+  it.each(['/v1', '/below/v1/', '/v1/merchants', '/v1/merchants/shop/session'])(
+    'as a url too long is refused: %s',
+    (path) => {
+      expect(() => construct({ url: `https://b.test${path}` })).toThrow('url ends before /v1');
+    },
+  );
+
+  it.each(['/below', '/v12', '/v1/below'])('as a url with a path where the broker lies is taken: %s', async (path) => {
+    await construct({ url: `https://b.test${path}` }).close();
   });
 
   it('as an option of the wrong kind is refused', () => {

@@ -28,16 +28,29 @@ const MAX_NAME_LENGTH = 40;
 
 /**
  * A name that is not known is a setting that has no effect, which nobody notices.
+ * @param kind what the names are of, for the message
  * @throws InvalidInput `option_invalid`, which says what may have been meant
  */
-export function demandKnownNames(given: readonly string[], known: readonly string[]): void {
+export function demandKnownNames(given: readonly string[], known: readonly string[], kind = 'option'): void {
   for (const name of given) {
     if (known.includes(name)) continue;
     const shown = /^[A-Za-z0-9_$.-]+$/.test(name) ? name.slice(0, MAX_NAME_LENGTH) : 'a name that is none';
     const meant = meantBy(name, known);
     const remedy = meant === undefined ? `there are ${known.join(', ')}` : `did you mean "${meant}"?`;
-    throw new InvalidInput('option_invalid', `There is no option "${shown}": ${remedy}`);
+    throw new InvalidInput('option_invalid', `There is no ${kind} "${shown}": ${remedy}`);
   }
+}
+
+/**
+ * `demandKnownNames` of an object's members, where there is one.
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandKnownOptions(options: unknown, known: readonly string[]): void {
+  if (options === undefined) return;
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidInput('option_invalid', `The options must be an object, with ${known.join(', ')}`);
+  }
+  demandKnownNames(Object.keys(options), known);
 }
 
 function meantBy(name: string, known: readonly string[]): string | undefined {

@@ -69,6 +69,7 @@ const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
   'random',
 ];
 const FOLLOW = ['events', 'poll', 'none'];
+const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
 
 const defaults = {
@@ -140,6 +141,7 @@ function brokerUrlOf(text: string): string {
   if (url === undefined || !isWeb) throw invalid('url must be an http or https URL');
   if (url.username !== '' || url.password !== '') throw invalid('url must hold no credential: use auth');
   if (url.search !== '' || url.hash !== '') throw invalid('url must have neither query nor fragment');
+  if (BEYOND_THE_BROKER.test(url.pathname)) throw invalid('url ends before /v1: the client adds what follows');
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 

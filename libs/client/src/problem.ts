@@ -24,6 +24,16 @@ const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
 /** What a server says of a path that it does not have. */
 const NOT_HERE: readonly number[] = [404, 405];
 
+/** As the egress of the session broker names itself, where the gateway would name one of its services. */
+const EGRESS = 'session-egress';
+
+const AN_EGRESS =
+  "It is an egress that answers there: url is the broker's, and payments go to the egress without this client";
+const NO_AUTH = 'The broker asks for a credential, and no auth was given (401)';
+const REFUSED = 'The broker does not accept the credential (401)';
+// The broker tells a stranger as little of a merchant that is there as of one that is not.
+const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
+
 export interface AnswerFacts {
   readonly nowMs: number;
   /** What the request was sent with, and no message may repeat. */
@@ -43,9 +53,9 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     requestId: requestIdOf(answer),
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs),
   };
-  if (status === 401) return new Unauthenticated(code, `The broker does not accept the credential (401)${says}`, facts);
-  if (status === 403)
-    return new Forbidden(code, `The broker does not allow this caller to do that (403)${says}`, facts);
+  if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
+  if (status === 401) return new Unauthenticated(code, `${secret === undefined ? NO_AUTH : REFUSED}${says}`, facts);
+  if (status === 403) return new Forbidden(code, `${FORBIDDEN}${says}`, facts);
   if (status >= 500 || PASSING.includes(status)) {
     return new BrokerUnavailable(code, `The broker answered ${status} (${code})${says}`, facts);
   }
@@ -67,6 +77,10 @@ export function requestIdOf({ headers }: FetchAnswer): string | undefined {
 export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
   const moment = Date.parse(headers.get('date') ?? '');
   return Number.isNaN(moment) ? undefined : moment;
+}
+
+function isOfAnEgress(problem: unknown): boolean {
+  return isJsonObject(problem) && problem['serviceId'] === EGRESS;
 }
 
 function isOurs(problem: unknown): problem is JsonObject {

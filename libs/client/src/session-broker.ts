@@ -4,10 +4,19 @@ import { BrokerHttp } from './broker-http.js';
 import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
 import { rejectionReason, type RejectionPredicate } from './dead-session.js';
-import { BrokerUnavailable, causedBy, ClientClosed, InvalidInput, placed, ProtocolError } from './errors.js';
+import {
+  BrokerUnavailable,
+  causedBy,
+  ClientClosed,
+  InvalidInput,
+  placed,
+  ProtocolError,
+  type SessionBrokerError,
+} from './errors.js';
 import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
+import { demandKnownOptions } from './option-names.js';
 import { reportReady } from './ready-report.js';
 import { Rejections } from './rejections.js';
 import { octetsOf, Sealing } from './sealing.js';
@@ -44,10 +53,17 @@ export interface SealedPayload {
   readonly generation: number;
 }
 
+/** The broker has no part in it, so that it is not named. */
+const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
+const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
+const WITH_SESSION_OPTIONS: readonly string[] = ['signal', 'isRejection'] satisfies (keyof WithSessionOptions)[];
+const ENCRYPT_OPTIONS: readonly string[] = ['signal', 'session'] satisfies (keyof EncryptOptions)[];
+
 /** One merchant's session, from the broker: in memory, and kept fresh until `close`. */
 export class SessionBroker {
   readonly #settings: Settings;
   readonly #closing = new AbortController();
+  readonly #attempts: Attempts;
   readonly #shelf: SessionShelf;
   readonly #reader: SessionReader;
   readonly #rejections: Rejections;
@@ -71,6 +87,7 @@ export class SessionBroker {
     });
     const gate = new CallGate({ ...parts, timeoutMs, ready: (notice) => reportReady(parts, notice) });
     this.#settings = settings;
+    this.#attempts = attempts;
     this.#gate = gate;
     this.#shelf = shelf;
     this.#reader = new SessionReader(parts);
@@ -87,8 +104,8 @@ export class SessionBroker {
    */
   session(options?: SessionOptions): Promise<Session> {
     const wantedMs = options?.minRemainingMs ?? this.#settings.minRemainingMs;
-    const held = options?.signal?.aborted === true ? undefined : this.#shelf.untroubled(wantedMs);
-    return held === undefined ? this.#consideredSession(wantedMs, options?.signal) : held.promise;
+    const held = isOrdinary(options) ? this.#shelf.untroubled(wantedMs) : undefined;
+    return held === undefined ? this.#consideredSession(wantedMs, options) : held.promise;
   }
 
   /**
@@ -100,6 +117,14 @@ export class SessionBroker {
   }
 
   /**
+   * What the last try has met since the first of the calls that are waiting now, or of the last that waited; undefined
+   * when it succeeded, or none has ended yet. For a probe that waits no longer than a moment.
+   */
+  lastFailure(): SessionBrokerError | undefined {
+    return this.#attempts.lastFailure;
+  }
+
+  /**
    * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
    * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
    * that within `fn`. While the broker replaces the session, a call waits for the next one before it begins.
@@ -107,6 +132,7 @@ export class SessionBroker {
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
     const { signal, isRejection } = options;
+    this.#named(() => demandKnownOptions(options, WITH_SESSION_OPTIONS));
     const session = await this.#enter(signal);
     try {
       return await fn(session);
@@ -127,6 +153,7 @@ export class SessionBroker {
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
     const { signal } = options;
+    this.#named(() => demandKnownOptions(options, ENCRYPT_OPTIONS));
     this.#named(() => octetsOf(payload));
     const session = options.session ?? (await this.session({ signal }));
     const jwe = await this.#seal(session.serverPublic, payload, signal);
@@ -147,6 +174,7 @@ export class SessionBroker {
    */
   async decrypt(jwe: string, { signal }: CallOptions = {}): Promise<Uint8Array> {
     this.#demandOpen();
+    if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
     if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
     return this.#opening.open(jwe, signal);
   }
@@ -203,8 +231,10 @@ export class SessionBroker {
     }
   }
 
-  async #consideredSession(wantedMs: number, signal: AbortSignal | undefined): Promise<Session> {
+  async #consideredSession(wantedMs: number, options: SessionOptions | undefined): Promise<Session> {
     this.#demandOpen();
+    this.#named(() => demandKnownOptions(options, SESSION_OPTIONS));
+    const signal = options?.signal;
     signal?.throwIfAborted();
     this.#named(() => demandMinRemaining(wantedMs));
     const held = this.#shelf.valid();
@@ -272,6 +302,13 @@ export class SessionBroker {
   #demandOpen(): void {
     if (this.#closing.signal.aborted) throw reasonOf(this.#closing.signal);
   }
+}
+
+/** One that a session in memory can answer without a closer look. */
+function isOrdinary(options: SessionOptions | undefined): boolean {
+  if (options === undefined) return true;
+  if (typeof options !== 'object' || options === null) return false;
+  return options.signal?.aborted !== true && Object.keys(options).every((name) => SESSION_OPTIONS.includes(name));
 }
 
 function raise(error: unknown): never {

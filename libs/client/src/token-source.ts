@@ -30,6 +30,10 @@ const faults: readonly TokenFault[] = [
     says: 'the token ends with a line break: trim what comes from a file',
   },
   { isPresent: (token) => /^bearer\s/i.test(token), says: 'it begins with "Bearer ": give the token alone' },
+  {
+    isPresent: (token) => /[\r\n]/.test(token),
+    says: 'it has a line break within: a token is one line, of a file with nothing else in it',
+  },
   { isPresent: (token) => /\s/.test(token), says: 'it has white space in it' },
   { isPresent: (token) => token.length > MAX_TOKEN_LENGTH, says: `it is longer than ${MAX_TOKEN_LENGTH} characters` },
   { isPresent: (token) => !BEARER_TOKEN.test(token), says: 'it has characters that no token has' },

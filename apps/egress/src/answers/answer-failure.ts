@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { edgeHeaders, PROBLEM_CONTENT_TYPE, problemOf } from '#libs/edge';
 import type { BrokerError } from '#libs/errors';
 import type { Form } from '../callers/callers.js';
-import { gatewayErrorOf } from './gateway-error.js';
+import { gatewayErrorOf, SERVICE } from './gateway-error.js';
 
 interface Answering {
   readonly request: IncomingMessage;
@@ -11,12 +11,20 @@ interface Answering {
   readonly form: Form;
 }
 
+/** Paths of the broker's API: whoever asks for one here has the egress's URL in the place of the broker's. */
+const OF_THE_BROKER = '/v1/merchants/';
+
+function named({ url = '' }: IncomingMessage): object {
+  if (!url.startsWith(OF_THE_BROKER)) return {};
+  return { serviceId: SERVICE, detail: 'this is an egress; sessions are read at the broker' };
+}
+
 /** Answers a failure of ours in the language of the client: problem details, or the gateway's own form. */
 export function answerFailure(failure: BrokerError, { request, response, requestId, form }: Answering): void {
   const { type, body } =
     form === 'alias'
       ? { type: 'application/json', body: gatewayErrorOf(failure, requestId).body }
-      : { type: PROBLEM_CONTENT_TYPE, body: JSON.stringify(problemOf(failure, requestId)) };
+      : { type: PROBLEM_CONTENT_TYPE, body: JSON.stringify({ ...problemOf(failure, requestId), ...named(request) }) };
   // What is left of the body is not read: the connection is of no more use.
   if (!request.complete) response.shouldKeepAlive = false;
   const { retryAfterMs } = failure;

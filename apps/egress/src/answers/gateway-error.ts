@@ -15,7 +15,7 @@ export interface WrittenError {
 }
 
 /** Who refused: the gateway names a service of its own here. */
-const SERVICE = 'session-egress';
+export const SERVICE = 'session-egress';
 
 /** With this one a client creates another session by itself, which is all that helps. */
 const UNKNOWN_SESSION = 'b_session_doesnt_exist';

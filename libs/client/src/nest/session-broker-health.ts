@@ -46,6 +46,9 @@ export class SessionBrokerHealth {
     const deadline = new Deadline(systemTime, { ms: MAX_LOOK_MS, parents: [], background: true });
     try {
       return await orAborted(this.#broker.session({ signal: deadline.signal }), deadline.signal);
+    } catch (error) {
+      // "The time is up" says less than what went wrong before.
+      throw error === deadline.signal.reason ? (this.#broker.lastFailure() ?? error) : error;
     } finally {
       deadline.close();
     }

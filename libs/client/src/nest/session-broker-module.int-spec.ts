@@ -91,4 +91,11 @@ describe('the module for Nest', () => {
     expect(await health.isHealthy()).toEqual(down);
     await expect(health.demandHealthy()).rejects.toMatchObject({ isHealthCheckError: true, causes: down });
   });
+
+  it('says why it is not while it is still tried: nothing listens there', async () => {
+    await fake.close();
+    const health = (await compile(SessionBrokerModule.forRoot(fake.options))).get(SessionBrokerHealth);
+    const message = `The broker cannot be reached: ECONNREFUSED (${fake.url}, merchant "shop")`;
+    expect(await health.isHealthy()).toEqual({ session: { status: 'down', code: 'network', message } });
+  });
 });

@@ -31,6 +31,8 @@ const ROUTES: Readonly<Record<string, FakeRoute>> = {
   'GET /client-key': 'clientKey',
 };
 
+export const FAKE_ROUTES: readonly FakeRoute[] = [...Object.values(ROUTES), 'other'];
+
 /** Those that the real broker says. */
 const TITLES: Readonly<Record<string, string>> = {
   invalid_request: 'The request is not valid',

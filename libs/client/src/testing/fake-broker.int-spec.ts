@@ -91,6 +91,33 @@ describe('the fake broker', () => {
     expect(fake.counts.read).toBe(3);
   });
 
+  it.each<[string, object, string]>([
+    ['a route that is none', { route: 'reads', with: 'silence' }, 'There is no route "reads": did you mean "read"?'],
+    ['another name', { rotue: 'read', with: 'silence' }, 'There is no option "rotue": did you mean "route"?'],
+    ['another way to fail', { with: 'disconect' }, 'There is no failure "disconect": did you mean "disconnect"?'],
+    ['no way to fail', {}, "with must be { status, code, retryAfterS }, 'disconnect' or 'silence'"],
+    ['nothing', undefined as never, 'The options must be an object'],
+    ['another name of a status', { with: { stauts: 503, code: 'x' } }, 'did you mean "status"?'],
+    ['a status that is none', { with: { status: 5030, code: 'x' } }, 'status must be a whole number from 200 to 599'],
+    ['no code', { with: { status: 503 } }, 'code must be a code'],
+    ['a time that is none', { with: { status: 503, code: 'x', retryAfterS: -1 } }, 'retryAfterS must be whole seconds'],
+    ['no times', { with: 'silence', times: 0 }, 'times must be a whole number'],
+  ])('refuses to fail with %s, which would prove nothing', async (_what, failure, says) => {
+    expect(() => fake.fail(failure as never)).toThrow(says);
+    expect((await client().session()).generation).toBe(1);
+  });
+
+  it.each<[object, string]>([
+    [{ lifetime: 5 }, 'There is no option "lifetime": did you mean "lifetimeMs"?'],
+    [{ lifetimeMs: '5' }, 'lifetimeMs must be whole milliseconds'],
+    [{ lifetimeMs: Infinity }, 'lifetimeMs must be whole milliseconds'],
+    [{ merchant: '' }, 'merchant must be the id of a merchant'],
+    [{ token: 'two words' }, 'it has white space in it'],
+    [null as never, 'The options must be an object'],
+  ])('refuses to start with %j', async (options, says) => {
+    await expect(FakeBroker.start(options as never)).rejects.toThrow(says);
+  });
+
   it('has none to serve when that was asked for, and gives one with more time left', async () => {
     fake.endSession();
     await expect(client({ timeoutMs: 100, follow: 'none' }).session()).rejects.toMatchObject({

@@ -14,6 +14,7 @@ import {
   write,
 } from './fake-answers.js';
 import { FakeFailures, type FakeFailure } from './fake-failures.js';
+import { demandFakeOptions } from './fake-options.js';
 import { FakePayloads } from './fake-payloads.js';
 import { FakeSessions, type FakeRejection } from './fake-sessions.js';
 
@@ -63,8 +64,12 @@ export class FakeBroker {
     server.on('request', (request, response) => void this.#answer(request, response));
   }
 
-  /** Resolves once it listens and has a session. */
+  /**
+   * Resolves once it listens and has a session.
+   * @throws InvalidInput
+   */
   static async start(options: FakeBrokerOptions = {}): Promise<FakeBroker> {
+    demandFakeOptions(options);
     const { merchant = 'shop', token = 'token-of-the-fake', lifetimeMs } = options;
     const sessions = await FakeSessions.create(merchant, lifetimeMs);
     const server = createServer().listen(0, '127.0.0.1');
@@ -112,7 +117,10 @@ export class FakeBroker {
     this.#sessions.end();
   }
 
-  /** Fails the next requests, of one route or of all. */
+  /**
+   * Fails the next requests, of one route or of all.
+   * @throws InvalidInput
+   */
   fail(failure: FakeFailure): void {
     this.#failures.add(failure);
   }

@@ -1,4 +1,5 @@
 import { type FakeAnswer, type FakeRoute, problem } from './fake-answers.js';
+import { demandFakeFailure } from './fake-options.js';
 
 /** A failure that a test asks for. */
 export interface FakeFailure {
@@ -20,7 +21,9 @@ interface Pending {
 export class FakeFailures {
   #pending: Pending[] = [];
 
+  /** @throws InvalidInput */
   add(failure: FakeFailure): void {
+    demandFakeFailure(failure);
     this.#pending.push({ failure, left: failure.times ?? 1 });
   }
 

@@ -1,0 +1,62 @@
+import { InvalidInput } from '../errors.js';
+import { demandKnownNames, demandKnownOptions } from '../option-names.js';
+import { demandToken } from '../token-source.js';
+import { FAKE_ROUTES } from './fake-answers.js';
+
+/** As Node.js writes a status line: it throws for any other, in the middle of an answer. */
+const MIN_STATUS = 200;
+const MAX_STATUS = 599;
+/** As a timer of Node.js takes it; anything longer would fire at once. */
+const MAX_LIFETIME_MS = 2 ** 31 - 1;
+const MAX_RETRY_AFTER_S = 86_400;
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
+
+const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);
+const isIntegerWithin = (value: unknown, least: number, most: number): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+
+/**
+ * A test that asks for what there is not proves nothing, and JavaScript has no compiler that says so.
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandFakeOptions(options: object): void {
+  demandKnownOptions(options, ['merchant', 'token', 'lifetimeMs']);
+  const { merchant, token, lifetimeMs } = options as Readonly<Record<string, unknown>>;
+  if (merchant !== undefined && (typeof merchant !== 'string' || merchant === '')) {
+    throw invalid('merchant must be the id of a merchant');
+  }
+  if (token !== undefined) demandToken(token);
+  if (lifetimeMs !== undefined && !isIntegerWithin(lifetimeMs, 1, MAX_LIFETIME_MS)) {
+    throw invalid('lifetimeMs must be whole milliseconds, more than 0');
+  }
+}
+
+/**
+ * As `demandFakeOptions`, for a failure that is asked for.
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandFakeFailure(failure: object): void {
+  demandKnownOptions(failure ?? null, ['route', 'times', 'with']);
+  const { route, times, with: how } = failure as Readonly<Record<string, unknown>>;
+  if (route !== undefined) demandKnownNames([typeof route === 'string' ? route : ''], FAKE_ROUTES, 'route');
+  if (times !== undefined && times !== Infinity && !isIntegerWithin(times, 1, Number.MAX_SAFE_INTEGER)) {
+    throw invalid('times must be a whole number, more than 0, or Infinity');
+  }
+  if (typeof how === 'string') return demandKnownNames([how], ['disconnect', 'silence'], 'failure');
+  if (typeof how !== 'object' || how === null) {
+    throw invalid("with must be { status, code, retryAfterS }, 'disconnect' or 'silence'");
+  }
+  demandFakeStatus(how);
+}
+
+function demandFakeStatus(how: object): void {
+  demandKnownOptions(how, ['status', 'code', 'retryAfterS']);
+  const { status, code, retryAfterS } = how as Readonly<Record<string, unknown>>;
+  if (!isIntegerWithin(status, MIN_STATUS, MAX_STATUS)) {
+    throw invalid(`status must be a whole number from ${MIN_STATUS} to ${MAX_STATUS}`);
+  }
+  if (typeof code !== 'string' || !CODE.test(code)) throw invalid('code must be a code such as session_unavailable');
+  if (retryAfterS !== undefined && !isIntegerWithin(retryAfterS, 0, MAX_RETRY_AFTER_S)) {
+    throw invalid(`retryAfterS must be whole seconds, ${MAX_RETRY_AFTER_S} at most`);
+  }
+}
