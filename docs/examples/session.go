@@ -1,5 +1,4 @@
-// Reads a session, reports it as dead and follows to the next one. Needs Go 1.19 alone:
-// BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… go run docs/examples/session.go
+// Reads a session, reports it as dead and follows to the next one. Needs Go 1.19 alone: BROKER_URL=… BROKER_TOKEN=… go run docs/examples/session.go
 package main
 
 import (
@@ -23,7 +22,6 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		request, _ := http.NewRequest(method, os.Getenv("BROKER_URL")+"/v1/merchants/shop"+path, strings.NewReader(body))
 		request.Header = headers
 		request.Header.Set("Authorization", "Bearer "+os.Getenv("BROKER_TOKEN"))
-		request.Header.Set("Content-Type", "application/json")
 		response, err := (&http.Client{Timeout: 40 * time.Second}).Do(request)
 		if err != nil {
 			log.Fatal(err)
@@ -47,14 +45,13 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 
 func main() {
 	_, session := call("GET", "/session", "", http.Header{"Prefer": {"wait=30"}})
-	fmt.Println("generation", session.Generation, "until", session.ExpiresAt)
 	status, _ := call("GET", "/session", "", http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, session.Generation)}})
-	fmt.Println("asked again:", status)
+	fmt.Printf("generation %d until %s\nasked again: %d\n", session.Generation, session.ExpiresAt, status)
 	session.Generation-- // As if a call with the session before this one had been refused. Report the generation that you used.
 	report := fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, session.Generation)
-	_, newer := call("POST", "/session/rejections", report, http.Header{})
+	_, newer := call("POST", "/session/rejections", report, http.Header{"Content-Type": {"application/json"}})
 	fmt.Println("rejected: newer is", newer.Generation > session.Generation)
-	held, next := fmt.Sprintf(`"%d"`, session.Generation), session
+	next, held := session, fmt.Sprintf(`"%d"`, session.Generation)
 	for status != http.StatusOK { // each request waits at the broker for half a minute, and no longer than there is none
 		status, next = call("GET", "/session", "", http.Header{"If-None-Match": {held}, "Prefer": {"wait=30"}})
 	}

@@ -47,10 +47,8 @@ function follow(int $generation): array
 [, $session] = call('/session', null, ['Prefer: wait=30']);
 $generation = $session['generation'];
 echo "generation $generation until {$session['expiresAt']}\n";
-
 [$status] = call('/session', null, ["If-None-Match: \"$generation\""]);
 echo "asked again: $status\n";
-
 $generation -= 1; // As if a call with the session before this one had been refused. Report the generation that you used.
 [, $newer] = call('/session/rejections', ['generation' => $generation, 'reason' => 'b_expired_token']);
 echo 'rejected: newer is ', $newer['generation'] > $generation ? 'yes' : 'no', "\n";

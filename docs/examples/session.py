@@ -16,11 +16,10 @@ SHOP = os.environ["BROKER_URL"] + "/v1/merchants/shop"
 def call(path, body=None, headers=None, tries=5):
     """Status and document of an answer. Comes back after Retry-After, a minute at most; raises RuntimeError for any other refusal."""
     data = None if body is None else json.dumps(body).encode()
-    headers = {"Authorization": "Bearer " + os.environ["BROKER_TOKEN"], **(headers or {})}
-    if body is not None:
-        headers["Content-Type"] = "application/json"
+    own = {"Authorization": "Bearer " + os.environ["BROKER_TOKEN"], "Content-Type": "application/json"}
+    request = urllib.request.Request(SHOP + path, data, {**own, **(headers or {})})
     try:
-        with urllib.request.urlopen(urllib.request.Request(SHOP + path, data, headers), timeout=40) as response:
+        with urllib.request.urlopen(request, timeout=40) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         if error.code == 304:
@@ -49,15 +48,12 @@ def follow(generation):
 _, session = call("/session", headers={"Prefer": "wait=30"})
 generation = session["generation"]
 print(f"generation {generation} until {session['expiresAt']}")
-
 status, _ = call("/session", headers={"If-None-Match": f'"{generation}"'})
 print(f"asked again: {status}")
-
 generation -= 1  # As if a call with the session before this one had been refused. Report the generation that you used.
 _, newer = call("/session/rejections", {"generation": generation, "reason": "b_expired_token"})
 print(f"rejected: newer is {'yes' if newer['generation'] > generation else 'no'}")
 print(f"followed: {'the same' if follow(generation)['generation'] == newer['generation'] else 'another'}")
-
 _, key = call("/client-key")
 _, sealed = call("/payloads/encrypt", {"plaintext": "a payment", "recipient": key["jwk"]})
 print(f"opened: {call('/payloads/decrypt', {'jwe': sealed['jwe']})[1]['plaintext']}")
