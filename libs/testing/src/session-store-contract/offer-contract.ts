@@ -91,6 +91,16 @@ export function describeOffer(bench: Bench): void {
       expect(await store.offer(offer)).toEqual(first);
     });
 
+    it('is not contested by a lease whose session it came after, however little its maker knows by then', async () => {
+      const [store] = bench().replicas;
+      const leased = await lease(store);
+      await store.publish(leased, publicationOf(leased));
+      const session = aSession({ generation: leased.fence + 1 });
+      const taken = { kind: 'taken', generation: leased.fence + 1, isContested: false };
+      expect(await store.offer(anOffer(session, { known: leased.fence }))).toEqual(taken);
+      expect(await store.offer(anOffer(session, { known: 0 }))).toEqual(taken);
+    });
+
     it('frees its own lease, even when it was made under that and never published', async () => {
       const [store, other] = bench().replicas;
       const leased = await lease(store);
