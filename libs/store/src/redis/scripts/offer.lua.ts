@@ -17,7 +17,7 @@ local function is_unknown(number) return number > known and number ~= generation
 local is_repeated = record.generation == generation
 local keeps_lease = record.is_leased and record.fence ~= generation
 local is_contested = keeps_lease or (is_repeated and record.contested)
-  or is_unknown(math.max(record.fence, record.generation))
+  or is_unknown(record.generation) or is_unknown(math.max(record.fence, record.generation))
 local contested = is_contested and 1 or 0
 
 if is_repeated then
