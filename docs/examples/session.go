@@ -12,8 +12,8 @@ import (
 )
 
 type answer struct {
-	Generation                 int64
-	ExpiresAt, Code, RequestID string
+	Generation                                int64
+	ExpiresAt, Code, Title, Detail, RequestID string
 }
 
 // call gives the status of an answer and what it says. It comes back after Retry-After, a minute at most; any other refusal is fatal.
@@ -35,7 +35,7 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 			log.Fatalf("%s: a %d that is not the broker's: is BROKER_URL right?", path, status)
 		}
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
-		log.Printf("%s: %d %s, request %s; the broker asks to wait %s", path, status, said.Code, said.RequestID, wait)
+		log.Printf("%s: %d %s: %s %s, request %s; the broker asks to wait %s", path, status, said.Code, said.Title, said.Detail, said.RequestID, wait)
 		if err != nil || try == 5 || wait > time.Minute {
 			os.Exit(1)
 		}

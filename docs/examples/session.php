@@ -28,7 +28,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     $lines = preg_grep('/^retry-after:/i', $http_response_header);
     $wait = (int) preg_replace('/\D/', '', reset($lines) ?: '1');
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
-        throw new RuntimeException("$path: $status {$document['code']}, request {$document['requestId']}");
+        throw new RuntimeException("$path: $status {$document['code']}: " . ($document['detail'] ?? $document['title'] ?? '') . ", request {$document['requestId']}");
     }
     fwrite(STDERR, "waiting $wait s, as the broker asks: {$document['code']}\n");
     sleep($wait);

@@ -26,7 +26,7 @@ def call(path, body=None, headers=None, tries=5):
             return 304, None
         try:
             problem = json.load(error)
-            why = f"{problem['code']}, request {problem['requestId']}"
+            why = f"{problem['code']}: {problem.get('detail', problem.get('title'))}, request {problem['requestId']}"
         except (ValueError, KeyError, TypeError):
             raise RuntimeError(f"{path}: a {error.code} that is not the broker's: is BROKER_URL right?") from None
         wait = int(error.headers.get("Retry-After", "1"))

@@ -12,6 +12,7 @@ const aMerchant = (overrides: Partial<StatusMerchant> = {}): StatusMerchant => (
   session,
   renewing: false,
   budgetSpent: false,
+  renewalBlocked: false,
   renewals: [],
   ...overrides,
 });

@@ -42,10 +42,11 @@ function warningsOf({ files, warnings }: Noted): Finding[] {
   return warnings.filter(({ path }) => !named.has(path)).map(asWarning);
 }
 
-const asWarning = (each: Warning): Finding => warning(`${placeOf(each)} ${each.problem}`, 'see docs/configuration.md');
+const pageOf = ({ path }: Pick<Warning, 'path'>): string =>
+  path.startsWith('egress') ? 'see docs/egress-configuration.md' : 'see docs/configuration.md';
+
+const asWarning = (each: Warning): Finding => warning(`${placeOf(each)} ${each.problem}`, pageOf(each));
 
 function wrong(error: ConfigurationError): Finding[] {
-  return error.faults.map((each) =>
-    fault('invalidInput', `${placeOf(each)} ${each.problem}`, 'see docs/configuration.md'),
-  );
+  return error.faults.map((each) => fault('invalidInput', `${placeOf(each)} ${each.problem}`, pageOf(each)));
 }

@@ -110,6 +110,7 @@ export function unwished({ status, body }: BrokerAnswer, what: string): Finding 
   const { code, reason, detail } = body;
   const said = typeof detail === 'string' ? `: ${detail}` : '';
   const marks = [`HTTP ${status}`, ...[code, reason].filter((mark) => typeof mark === 'string')].join(', ');
-  const remedy = 'docs/errors.md says what to do';
+  // A broker that refuses says so with a code.
+  const remedy = typeof code === 'string' ? 'docs/errors.md says what to do' : 'see host and port in broker.url';
   return fault(status >= 500 || status === 429 ? 'tryLater' : 'refused', `${what}${said} [${marks}]`, remedy);
 }
