@@ -51,7 +51,9 @@ export class GatewayWitness {
   readonly #options: WitnessOptions;
   readonly #close: () => Promise<void>;
   readonly #calls = new Map<number, CreateCall>();
-  readonly #collecting: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout;
+  /** What the timer has begun: it ends before the gateway does, which would cut it off. */
+  #collecting: Promise<void> = Promise.resolve();
 
   private constructor(
     options: WitnessOptions,
@@ -61,7 +63,7 @@ export class GatewayWitness {
     this.door = door;
     this.url = sandbox.url;
     this.#close = () => sandbox.close();
-    this.#collecting = setInterval(() => void this.#collect(), COLLECT_EVERY_MS);
+    this.#timer = setInterval(() => this.#collectAgain(), COLLECT_EVERY_MS);
   }
 
   static async start(options: WitnessOptions): Promise<GatewayWitness> {
@@ -72,9 +74,13 @@ export class GatewayWitness {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#collecting);
-    await this.door.shut();
-    await this.#close();
+    clearInterval(this.#timer);
+    try {
+      await this.#collecting;
+    } finally {
+      await this.door.shut();
+      await this.#close();
+    }
   }
 
   control(method: string, path: string, body?: object): Promise<unknown> {
@@ -133,6 +139,12 @@ export class GatewayWitness {
 
   async #listed(merchant: string): Promise<readonly ListedSession[]> {
     return (await this.control('GET', `/sessions?merchant=${merchant}`)) as ListedSession[];
+  }
+
+  #collectAgain(): void {
+    this.#collecting = this.#collecting.then(() => this.#collect());
+    // A failure is passed on by close().
+    this.#collecting.catch(() => undefined);
   }
 
   async #collect(): Promise<void> {
