@@ -85,7 +85,7 @@ describe('the log lines of somebody else who creates', () => {
       {
         level: 'warn',
         merchant: 'shop',
-        msg: `for ${text} no consumer has reported the session of this merchant dead; somebody else may still create sessions of it`,
+        msg: `for ${text} no consumer has reported the session of this merchant dead to this replica; somebody else may still create sessions of it`,
         runbook: 'foreign-authorizer',
         quietMs,
       },

@@ -83,7 +83,7 @@ export class EventLog implements SessionEvents {
   #foreign({ isPresent, quietMs, ...event }: Named<'foreign_authorizer'>): void {
     const line = { ...event, runbook: 'foreign-authorizer' };
     if (isPresent) return this.#logger.error(line, 'somebody else creates sessions of this merchant and ends ours');
-    const quiet = `for ${roughlyText(quietMs)} no consumer has reported the session of this merchant dead`;
+    const quiet = `for ${roughlyText(quietMs)} no consumer has reported the session of this merchant dead to this replica`;
     this.#logger.warn(
       { ...line, quietMs: Math.round(quietMs) },
       `${quiet}; somebody else may still create sessions of it`,
