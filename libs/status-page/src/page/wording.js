@@ -156,5 +156,5 @@ export function matterOf({ cause, reportedBy = [], quietSince }, now) {
   }
   if (quietSince === undefined) return undefined;
   const quiet = `no consumer has reported a dead session for ${durationText(now - quietSince)}`;
-  return { text: `${quiet}; somebody else may still create them`, runbook: FOREIGN_AUTHORIZER };
+  return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN_AUTHORIZER };
 }

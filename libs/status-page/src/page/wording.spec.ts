@@ -95,7 +95,7 @@ describe('the words of the page', () => {
       `${cause.text} (reported by checkout, refunds)`,
     );
     expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
-      text: 'no consumer has reported a dead session for 3 min 0 s; somebody else may still create them',
+      text: 'no consumer has reported a dead session for 3 min 0 s; somebody else may still create some',
       runbook: 'foreign-authorizer',
     });
     expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
