@@ -20,10 +20,16 @@ export class BenchProcess {
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
-  /** Processor seconds that it has used so far; taskset replaces itself, so that the process id is the program's. */
+  /** Processor seconds that it has used so far. */
   cpuSeconds(): number {
+    const { userS, systemS } = this.processorTime();
+    return userS + systemS;
+  }
+
+  /** Processor time so far, in seconds; taskset replaces itself, so that the process id is the program's. */
+  processorTime(): { readonly userS: number; readonly systemS: number } {
     const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return { userS: Number(fields[11]) / TICKS_PER_SECOND, systemS: Number(fields[12]) / TICKS_PER_SECOND };
   }
 
   /** Memory of the process that lies in RAM. */
