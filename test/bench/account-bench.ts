@@ -1,8 +1,9 @@
 import autocannon from 'autocannon';
+import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import { startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
-import { type BenchProcess, freePort } from './bench-process.js';
+import type { BenchProcess } from './bench-process.js';
 import { Inspector, inspectedAt } from './cpu-profile.js';
 
 const CONNECTIONS = 32;

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
-import { BenchProcess, freePort, untilOk } from './bench-process.js';
+import { BenchProcess, untilOk } from './bench-process.js';
 
 const SERVER_CPU = 0;
 
