@@ -117,7 +117,7 @@ try {
   await renewals(WARM_UP_MS / 2);
   await fault({ kind: 'error', status: 503, msgCode: 'b_server_is_overloaded', merchant: 'donations' });
   await fault({ kind: 'error', status: 503, msgCode: 'b_server_is_overloaded', merchant: 'kiosk' });
-  const light = await browser.newPage({ viewport: { width: 1200, height: 1010 }, colorScheme: 'light' });
+  const light = await browser.newPage({ viewport: { width: 1200, height: 1340 }, colorScheme: 'light' });
   const dark = await browser.newPage({
     viewport: { width: 390, height: 844 },
     colorScheme: 'dark',
