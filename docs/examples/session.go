@@ -34,7 +34,7 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		if said.Code == "" {
 			log.Fatalf("%s: a %d that is not the broker's: is BROKER_URL right?", path, status)
 		}
-		log.Printf("%s: %d %s: %s, request %s", path, status, said.Code, strings.TrimSpace(said.Title+" "+said.Detail), said.RequestID)
+		log.Printf("%s: %d %s: %s, request %s", path, status, said.Code, strings.TrimSuffix(said.Title+": "+said.Detail, ": "), said.RequestID)
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
 		if err != nil || try == 5 || wait > time.Minute {
 			os.Exit(1)
