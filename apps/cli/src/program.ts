@@ -165,7 +165,7 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
       const options = { ...given, ...(byEnvironment !== undefined && { config: given.config ?? byEnvironment }) };
       const { config, egress } = options;
       if ((config === undefined) === (egress === undefined))
-        command.error('error: give --config or --egress, one of the two');
+        command.error('error: give --config (or BROKER_CONFIG) or --egress, one of the two');
       const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
       if (egress !== undefined && beside.length > 0) command.error('error: beside --egress goes --echo-url alone');
       return run(options, async () =>
