@@ -33,7 +33,7 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** An open status page, and all that it did which a good page does not do. */
+/** An open page, and all that it did which a good page does not do. */
 export class WatchedPage {
   readonly page: Page;
   /** Errors of the console, exceptions, refusals of the content security policy. */
@@ -49,12 +49,18 @@ export class WatchedPage {
     page.on('request', (request) => this.requests.push(request));
   }
 
+  /** The status page, once it shows merchants. */
   static async open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const watched = await WatchedPage.openAny(browser, url, options);
+    await watched.page.locator('.row').first().waitFor();
+    return watched;
+  }
+
+  static async openAny(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const watched = new WatchedPage(await context.newPage());
     watched.page.setDefaultTimeout(15_000);
     await watched.page.goto(url);
-    await watched.page.locator('.row').first().waitFor();
     return watched;
   }
 
