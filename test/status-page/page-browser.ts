@@ -33,6 +33,11 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
+interface PageOptions extends BrowserContextOptions {
+  /** Is given the page before it is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
 /** An open page, and all that it did which a good page does not do. */
 export class WatchedPage {
   readonly page: Page;
@@ -50,16 +55,17 @@ export class WatchedPage {
   }
 
   /** The status page, once it shows merchants. */
-  static async open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  static async open(browser: Browser, url: string, options: PageOptions = {}): Promise<WatchedPage> {
     const watched = await WatchedPage.openAny(browser, url, options);
     await watched.page.locator('.row').first().waitFor();
     return watched;
   }
 
-  static async openAny(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  static async openAny(browser: Browser, url: string, { prepare, ...options }: PageOptions = {}): Promise<WatchedPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const watched = new WatchedPage(await context.newPage());
     watched.page.setDefaultTimeout(15_000);
+    await prepare?.(watched.page);
     await watched.page.goto(url);
     return watched;
   }
