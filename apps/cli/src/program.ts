@@ -50,12 +50,18 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addBrokerVerbs(program, session, { verb, run, context, ended });
   addDemo(program, { context, ended });
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withHelpLast(args), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
   return exitCode;
+}
+
+/** `help config check` is `config check --help`: commander's own knows of a single word. */
+function withHelpLast(args: readonly string[]): readonly string[] {
+  const [first, ...words] = args;
+  return first === 'help' && words.length > 1 ? [...words, '--help'] : args;
 }
 
 const verb = (parent: Command, usage: string, description: string): Command =>
