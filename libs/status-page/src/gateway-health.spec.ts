@@ -66,6 +66,9 @@ describe('the health of a gateway', () => {
     const rig = new Rig();
     rig.end('kiosk', 'timeout');
     expect(rig.ends('success', 'success', 'success').one.health).toBe('degraded');
+    expect(rig.one.answersSince).toBeUndefined();
+    rig.end('kiosk', 'success');
+    expect(rig.one.answersSince).toBe(rig.clock.now());
   });
 
   it('says since when it answers again', async () => {

@@ -127,15 +127,11 @@ function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {
   return isMended || recent.every(({ end }) => end !== 'failed') ? 'answering' : 'degraded';
 }
 
-/** When it was first answered after the last failure; undefined where there was none, or nothing since. */
+/** When it was first answered after the last failure; undefined where there was none, or while the last call for a merchant failed. */
 function answersSinceOf(recent: readonly Attempt[]): number | undefined {
+  if (!lastWordsOf(recent).every(isAnswer)) return undefined;
   const lastFailed = recent.findLastIndex(({ end }) => !isAnswer(end));
   return lastFailed < 0 ? undefined : recent[lastFailed + 1]?.at;
-}
-
-/** The last word to each merchant counts: what was mended is no refusal any more. */
-function lastWordsOf(recent: readonly Attempt[]): readonly CallEnd[] {
-  return [...new Map(recent.map(({ merchant, end }) => [merchant, end])).values()];
 }
 
 const isAnswer = (end: CallEnd): boolean => end === 'success' || end === 'refused';

@@ -78,7 +78,7 @@ export interface StatusGateway {
   readonly refused: number;
   /** Of those that were answered. */
   readonly medianMs?: number;
-  /** The first answer after the last failure among those calls. */
+  /** The first answer after the last failure among those calls; absent while the last call for one of the merchants failed. */
   readonly answersSince?: number;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
