@@ -134,6 +134,11 @@ function answersSinceOf(recent: readonly Attempt[]): number | undefined {
   return lastFailed < 0 ? undefined : recent[lastFailed + 1]?.at;
 }
 
+/** The last word to each merchant counts: what was mended is no refusal any more. */
+function lastWordsOf(recent: readonly Attempt[]): readonly CallEnd[] {
+  return [...new Map(recent.map(({ merchant, end }) => [merchant, end])).values()];
+}
+
 const isAnswer = (end: CallEnd): boolean => end === 'success' || end === 'refused';
 
 function medianOf(durations: readonly number[]): number | undefined {
