@@ -7,7 +7,7 @@ import { MAX_VIEWERS, type StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
-import { followRunbooks } from './runbook-links.js';
+import { followRunbookPages, followRunbooks } from './runbook-links.js';
 import { LONG_ID, ShownBroker } from './shown-broker.js';
 
 /** A renewal is waited for, and a loaded machine takes its time. */
@@ -45,6 +45,16 @@ afterEach(async () => {
 async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Promise<WatchedPage> {
   const page = await WatchedPage.open(browser, broker.url, options);
   open.push(page);
+  return page;
+}
+
+/** The page before a replica that says this, and nothing more. */
+async function visitPlayed(document: StatusDocument): Promise<WatchedPage['page']> {
+  const prepare = async (page: WatchedPage['page']): Promise<void> => {
+    await page.route('**/status/events', (route) => route.abort());
+    await page.route('**/status.json*', (route) => route.fulfill({ json: document }));
+  };
+  const { page } = await visit({ prepare });
   return page;
 }
 
@@ -227,6 +237,35 @@ describeWith('chromium', 'the status page in a browser', () => {
   );
 
   it(
+    'offers no command while the store holds renewals up, and gives no all-clear after a duel',
+    async () => {
+      const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+      const merchant = few.merchants.find(({ id }) => id === 'steady')!;
+      const { session: _session, ...none } = merchant;
+      const cause = { text: 'the store does not answer', runbook: 'store-down' };
+      const held = { ...none, condition: 'unavailable', reason: 'no_session', renewalBlocked: true, cause } as const;
+      const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+      const away = await visitPlayed({ ...few, store, matching: 1, merchants: [held] });
+      await away.getByRole('heading', { name: 'There is no session to serve: the store does not answer' }).waitFor();
+      expect(await away.locator('.remedy').innerText()).toMatch(/^The store does not answer[.]\s+Runbook: store-down$/);
+      const quiet = { ...merchant, quietSince: few.at - 180_000 };
+      const page = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
+      const said = /^Somebody else may still create sessions of steady; no consumer has reported a dead one for 3 min/;
+      await page.getByRole('heading', { name: said }).waitFor();
+      expect(await page.locator('#headline').getAttribute('data-condition')).toBe('failing');
+      const line = page.locator('.remedy');
+      expect(await line.innerText()).toMatch(
+        /^No consumer has reported a dead session for 3 min[^;]*; somebody else may/,
+      );
+      const runbook = await line.getByRole('link').getAttribute('href');
+      expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(
+        /^# Somebody else creates sessions/,
+      );
+    },
+    PATIENCE_MS,
+  );
+
+  it(
     'shows no secret, neither in the document nor in anything that was sent for it',
     async () => {
       const shown = await visit();
@@ -373,6 +412,7 @@ describeWith('chromium', 'the routes of the status page', () => {
       const { read, broken } = await followRunbooks(broker.url);
       expect(broken).toEqual([]);
       expect(read).toHaveLength(readdirSync(fileURLToPath(new URL('../../docs/runbooks', import.meta.url))).length);
+      await assertReadableRunbooks(new URL('runbooks/', broker.url), read);
       built.signal('SIGTERM');
       expect(await built.ended).toBe(0);
       await writeFile(file, text.replace('"management":{', '"management":{"statusPage":false,'));
@@ -384,6 +424,22 @@ describeWith('chromium', 'the routes of the status page', () => {
     PATIENCE_MS,
   );
 });
+
+/** In a browser: every link leads somewhere, nothing needs what the policy refuses, and a telephone shows it in its width. */
+async function assertReadableRunbooks(index: URL, asText: readonly string[]): Promise<void> {
+  const { pages, broken } = await followRunbookPages(index.href.replace(/runbooks\/$/, ''));
+  expect(broken).toEqual([]);
+  expect([...pages.keys()]).toEqual(expect.arrayContaining([...asText]));
+  const html = [...pages].filter(([path]) => path.endsWith('.md')).map(([, text]) => text);
+  expect(html.filter((text) => /<style|<script|\sstyle="|\son[a-z]+="|<img/.test(text))).toEqual([]);
+  const shown = await WatchedPage.openAny(browser, index.href, { viewport: { width: 360, height: 740 } });
+  open.push(shown);
+  await shown.page.getByRole('link', { name: 'Renewals fail', exact: true }).click();
+  await shown.page.getByRole('heading', { name: 'Renewals fail', level: 1 }).waitFor();
+  expect(await shown.overflow()).toBe(0);
+  expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
+  expect(shown.complaints).toEqual([]);
+}
 
 function answerOf(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => void get(url, { headers, agent: false }, resolve).on('error', reject));
