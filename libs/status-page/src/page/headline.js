@@ -20,6 +20,7 @@ const sentences = {
   foreign_authorizer: (count) =>
     `Payments fail: somebody else ends the sessions of ${countText(count, 'merchant', 'merchants')} by creating others`,
   reported_dead: (count) => `Payments of ${countText(count, 'merchant', 'merchants')} may fail`,
+  held_back: (count) => countText(count, 'renewal is due and not made', 'renewals are due and not made'),
   failing: (count) => countText(count, 'renewal fails', 'renewals fail'),
   renewing: (_count, all) => sentences.fresh(all, all),
   fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
@@ -144,6 +145,7 @@ function othersText(counts, worst) {
     stale: 'past the margin',
     foreign_authorizer: 'ended by others',
     reported_dead: 'reported dead',
+    held_back: 'not renewed',
     failing: 'failing',
     renewing: 'renewing',
     fresh: 'fresh',
