@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { programRuntime } from '#libs/program';
-import { BenchProcess, freePort, untilOk } from './bench-process.js';
+import { freePort } from '#libs/testing';
+import { BenchProcess, untilOk } from './bench-process.js';
 
 export const TOKEN = 'token-of-the-bench';
 const ROOT = join(import.meta.dirname, '..', '..', '..');

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programRuntime } from '#libs/program';
-import { BenchProcess, freePort, untilOk } from './bench-process.js';
+import { freePort } from '#libs/testing';
+import { BenchProcess, untilOk } from './bench-process.js';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'programs', 'egress.js');
 const TOKEN = 'token-of-a-shop';

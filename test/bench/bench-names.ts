@@ -2,6 +2,7 @@
 export const BENCH_NAMES = [
   'jwe',
   'http',
+  'account',
   'payloads',
   'client',
   'watchers',

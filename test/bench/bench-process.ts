@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const TICKS_PER_SECOND = 100;
@@ -20,10 +19,16 @@ export class BenchProcess {
     this.#child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
   }
 
-  /** Processor seconds that it has used so far; taskset replaces itself, so that the process id is the program's. */
+  /** Processor seconds that it has used so far. */
   cpuSeconds(): number {
+    const { userS, systemS } = this.processorTime();
+    return userS + systemS;
+  }
+
+  /** Processor time so far, in seconds; taskset replaces itself, so that the process id is the program's. */
+  processorTime(): { readonly userS: number; readonly systemS: number } {
     const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    return { userS: Number(fields[11]) / TICKS_PER_SECOND, systemS: Number(fields[12]) / TICKS_PER_SECOND };
   }
 
   /** Memory of the process that lies in RAM. */
@@ -38,15 +43,6 @@ export class BenchProcess {
     this.#child.kill('SIGTERM');
     await ended;
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }
 
 /** Asks until the answer is 200. @throws Error after a minute */

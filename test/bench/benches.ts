@@ -1,3 +1,4 @@
+import { benchAccount } from './account-bench.js';
 import type { BenchLine } from './bench-line.js';
 import type { BenchName } from './bench-names.js';
 import { benchClient } from './client-bench.js';
@@ -20,6 +21,7 @@ import { benchWatchers } from './watcher-bench.js';
 export const benches: Readonly<Record<BenchName, () => Promise<readonly BenchLine[]>>> = {
   jwe: benchJwe,
   http: benchHttp,
+  account: benchAccount,
   payloads: benchPayloads,
   client: benchClient,
   watchers: benchWatchers,

@@ -1,10 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import autocannon from 'autocannon';
 import { TestIssuer } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
+import { startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
-import { BenchProcess, freePort, untilOk } from './bench-process.js';
+import type { BenchProcess } from './bench-process.js';
 import { LatencyProbe } from './latency-probe.js';
 
 const CONNECTIONS = 32;
@@ -41,7 +40,7 @@ export async function benchHttp(): Promise<readonly BenchLine[]> {
   const withToken: Contender = { server: running.broker, url, headers: BenchBroker.headers, rounds: [] };
   const jwt = { authorization: `Bearer ${issuer.token(Date.now())}` };
   const withJwt: Contender = { server: running.broker, url, headers: jwt, rounds: [] };
-  const bare = await startBare(running.folder, url);
+  const bare: Contender = { ...(await startBare(running.folder, url)), rounds: [] };
   try {
     for (let round = 0; round <= ROUNDS; round += 1) {
       for (const contender of [withToken, withJwt, bare]) {
@@ -92,22 +91,4 @@ export async function load({ server, url, headers }: Contender): Promise<Round> 
   const total = result.requests.total;
   const perCpuSecond = total / (server.cpuSeconds() - before);
   return { perSecond: total / result.duration, perCpuSecond, p99Ms };
-}
-
-async function startBare(folder: string, brokerUrl: string): Promise<Contender> {
-  const answer = await untilOk(brokerUrl, BenchBroker.headers);
-  const {
-    date: _date,
-    connection: _connection,
-    'keep-alive': _keepAlive,
-    ...headers
-  } = Object.fromEntries(answer.headers);
-  const file = join(folder, 'answer.json');
-  await writeFile(file, JSON.stringify({ headers, body: await answer.text() }));
-  const port = await freePort();
-  const program = join(import.meta.dirname, 'bare-server.js');
-  const server = new BenchProcess([process.execPath, program, String(port), file], { cpu: SERVER_CPU });
-  const url = `http://127.0.0.1:${port}/`;
-  await untilOk(url);
-  return { server, url, headers: BenchBroker.headers, rounds: [] };
 }

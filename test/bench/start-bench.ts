@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RedisProcess } from '#libs/testing';
+import { freePort, RedisProcess } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
-import { freePort, untilOk } from './bench-process.js';
+import { untilOk } from './bench-process.js';
 
 const RUNS = 5;
 const GOAL_NPM_START_S = 1.5;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
-import { freePort } from './bench-process.js';
+import { freePort } from '#libs/testing';
 import { type Contender, load, ROUNDS, SANDBOX_CPU, SERVER_CPU } from './http-bench.js';
 
 /** A dozen times as often as by default, so that every round of some seconds has its share of pushes. */
