@@ -105,7 +105,7 @@ export interface StatusMerchant {
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;
-  /** When the next attempt may be made after one that failed. */
+  /** When the next attempt may be made, after one that failed or while the create-call budget is spent. */
   readonly retryAt?: number;
   /** The store is away, and nobody may go on without it: nothing is renewed. */
   readonly renewalBlocked: boolean;
