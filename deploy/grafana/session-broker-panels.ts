@@ -202,7 +202,8 @@ const consumers = [
   lines(
     {
       title: 'Somebody else creates',
-      description: 'One: sessions of this merchant die early, and no call of the broker has ended them.',
+      description:
+        'One: consumers report that sessions of this merchant die early, and no call of the broker has ended them. Zero: nobody reports it.',
       unit: 'none',
     },
     THIRD,

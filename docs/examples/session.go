@@ -24,7 +24,7 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		request.Header.Set("Authorization", "Bearer "+os.Getenv("BROKER_TOKEN"))
 		response, err := (&http.Client{Timeout: 40 * time.Second}).Do(request)
 		if err != nil {
-			log.Fatal(err)
+			log.Fatalf("nothing answers at BROKER_URL=%q: %v", os.Getenv("BROKER_URL"), err)
 		}
 		json.NewDecoder(response.Body).Decode(&said) // a 304 says nothing
 		response.Body.Close()
@@ -34,11 +34,12 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		if said.Code == "" {
 			log.Fatalf("%s: a %d that is not the broker's: is BROKER_URL right?", path, status)
 		}
+		log.Printf("%s: %d %s: %s, request %s", path, status, said.Code, strings.TrimSuffix(said.Title+": "+said.Detail, ": "), said.RequestID)
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
-		log.Printf("%s: %d %s: %s %s, request %s; the broker asks to wait %s", path, status, said.Code, said.Title, said.Detail, said.RequestID, wait)
 		if err != nil || try == 5 || wait > time.Minute {
 			os.Exit(1)
 		}
+		log.Println("waiting as the broker asks:", wait)
 		time.Sleep(wait)
 	}
 }
@@ -51,9 +52,8 @@ func main() {
 	report := fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, session.Generation)
 	_, newer := call("POST", "/session/rejections", report, http.Header{"Content-Type": {"application/json"}})
 	fmt.Println("rejected: newer is", newer.Generation > session.Generation)
-	next, held := session, fmt.Sprintf(`"%d"`, session.Generation)
-	for status != http.StatusOK { // each request waits at the broker for half a minute, and no longer than there is none
-		status, next = call("GET", "/session", "", http.Header{"If-None-Match": {held}, "Prefer": {"wait=30"}})
+	for held := fmt.Sprintf(`"%d"`, session.Generation); status != http.StatusOK; { // each request waits for half a minute at most
+		status, session = call("GET", "/session", "", http.Header{"If-None-Match": {held}, "Prefer": {"wait=30"}})
 	}
-	fmt.Println("followed:", next.Generation == newer.Generation)
+	fmt.Println("followed:", session.Generation == newer.Generation)
 }

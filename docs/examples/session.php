@@ -3,6 +3,8 @@
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php
 declare(strict_types=1);
 
+getenv('BROKER_URL') && getenv('BROKER_TOKEN') || throw new RuntimeException('set BROKER_URL and BROKER_TOKEN');
+
 /** Status and document of an answer. Comes back after Retry-After, a minute at most; throws for any other refusal. */
 function call(string $path, ?array $body = null, array $headers = [], int $tries = 5): array
 {
@@ -13,9 +15,9 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
         $options += ['method' => 'POST', 'content' => json_encode($body, JSON_THROW_ON_ERROR)];
     }
     $context = stream_context_create(['http' => $options + ['header' => $lines]]);
-    $text = file_get_contents(getenv('BROKER_URL') . '/v1/merchants/shop' . $path, false, $context);
+    $text = @file_get_contents(getenv('BROKER_URL') . '/v1/merchants/shop' . $path, false, $context);
     if ($text === false) {
-        throw new RuntimeException("$path: the broker cannot be reached");
+        throw new RuntimeException("nothing answers at BROKER_URL: " . error_get_last()['message']);
     }
     $status = (int) explode(' ', $http_response_header[0])[1];
     $document = json_decode($text, true);
@@ -25,8 +27,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     if (!isset($document['code'], $document['requestId'])) {
         throw new RuntimeException("$path: a $status that is not the broker's: is BROKER_URL right?");
     }
-    $lines = preg_grep('/^retry-after:/i', $http_response_header);
-    $wait = (int) preg_replace('/\D/', '', reset($lines) ?: '1');
+    $wait = (int) (preg_replace('/\D/', '', implode(preg_grep('/^retry-after:/i', $http_response_header))) ?: '1');
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
         throw new RuntimeException("$path: $status {$document['code']}: " . ($document['detail'] ?? $document['title'] ?? '') . ", request {$document['requestId']}");
     }
@@ -53,7 +54,6 @@ $generation -= 1; // As if a call with the session before this one had been refu
 [, $newer] = call('/session/rejections', ['generation' => $generation, 'reason' => 'b_expired_token']);
 echo 'rejected: newer is ', $newer['generation'] > $generation ? 'yes' : 'no', "\n";
 echo 'followed: ', follow($generation)['generation'] === $newer['generation'] ? 'the same' : 'another', "\n";
-
 [, $key] = call('/client-key');
 [, $sealed] = call('/payloads/encrypt', ['plaintext' => 'a payment', 'recipient' => $key['jwk']]);
 echo 'opened: ', call('/payloads/decrypt', ['jwe' => $sealed['jwe']])[1]['plaintext'], "\n";

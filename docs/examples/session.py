@@ -10,14 +10,13 @@ import time
 import urllib.error
 import urllib.request
 
-SHOP = os.environ["BROKER_URL"] + "/v1/merchants/shop"
+URL, TOKEN = (os.environ.get(name) or sys.exit(f"set {name}") for name in ("BROKER_URL", "BROKER_TOKEN"))
 
 
 def call(path, body=None, headers=None, tries=5):
     """Status and document of an answer. Comes back after Retry-After, a minute at most; raises RuntimeError for any other refusal."""
-    data = None if body is None else json.dumps(body).encode()
-    own = {"Authorization": "Bearer " + os.environ["BROKER_TOKEN"], "Content-Type": "application/json"}
-    request = urllib.request.Request(SHOP + path, data, {**own, **(headers or {})})
+    own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **(headers or {})}
+    request = urllib.request.Request(URL + "/v1/merchants/shop" + path, body and json.dumps(body).encode(), own)
     try:
         with urllib.request.urlopen(request, timeout=40) as response:
             return response.status, json.load(response)
@@ -35,6 +34,8 @@ def call(path, body=None, headers=None, tries=5):
         print(f"waiting {wait} s, as the broker asks: {problem['code']}", file=sys.stderr)
         time.sleep(wait)
         return call(path, body, headers, tries - 1)
+    except urllib.error.URLError as error:
+        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL): {error.reason}") from None
 
 
 def follow(generation):
@@ -54,6 +55,5 @@ generation -= 1  # As if a call with the session before this one had been refuse
 _, newer = call("/session/rejections", {"generation": generation, "reason": "b_expired_token"})
 print(f"rejected: newer is {'yes' if newer['generation'] > generation else 'no'}")
 print(f"followed: {'the same' if follow(generation)['generation'] == newer['generation'] else 'another'}")
-_, key = call("/client-key")
-_, sealed = call("/payloads/encrypt", {"plaintext": "a payment", "recipient": key["jwk"]})
+_, sealed = call("/payloads/encrypt", {"plaintext": "a payment", "recipient": call("/client-key")[1]["jwk"]})
 print(f"opened: {call('/payloads/decrypt', {'jwe': sealed['jwe']})[1]['plaintext']}")

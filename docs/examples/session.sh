@@ -2,7 +2,7 @@
 # Reads a session, holds on to it, reports it as dead, and seals and opens a payload. Needs curl and sed.
 #   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… sh docs/examples/session.sh
 set -eu
-: "${BROKER_URL:?}" "${BROKER_TOKEN:?}"
+: "${BROKER_URL:?set BROKER_URL and BROKER_TOKEN}" "${BROKER_TOKEN:?set BROKER_URL and BROKER_TOKEN}"
 shop="$BROKER_URL/v1/merchants/shop"
 
 # A file of its own for the header keeps the token out of the list of processes.
@@ -14,7 +14,11 @@ echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
 call() {
   answer=$(curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
     echo "$answer" >&2
-    case $answer in *'"code":'*) ;; *) echo "this is not the broker's: is BROKER_URL right?" >&2 ;; esac
+    case $answer in
+      '') echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 ;;
+      *'"code":'*) ;;
+      *) echo "this is not the broker's: is BROKER_URL right?" >&2 ;;
+    esac
     exit 1
   }
   echo "$answer"

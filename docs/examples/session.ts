@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 const { BROKER_URL: url, BROKER_TOKEN: token } = process.env;
-if (url === undefined || token === undefined) throw new Error('set BROKER_URL and BROKER_TOKEN');
+if (!url || !token) throw new Error('set BROKER_URL and BROKER_TOKEN');
 
 interface Session {
   readonly generation: number;
@@ -19,9 +19,11 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     signal: AbortSignal.timeout(40_000),
     ...init,
     headers,
+  }).catch(({ cause, message }: Error) => {
+    throw new Error(`nothing answers at ${url} (BROKER_URL): ${cause instanceof Error ? cause.message : message}`);
   });
   if (response.ok || response.status === 304) return response;
-  const { code, detail = '', requestId } = await problemOf(response);
+  const { code, title, detail = title, requestId } = await problemOf(response);
   if (code === undefined)
     throw new Error(`${path}: a ${response.status} that is not the broker's: is BROKER_URL right?`);
   const waitS = Number(response.headers.get('retry-after') ?? 1);
@@ -30,7 +32,7 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     await setTimeout(1_000 * waitS);
     return call(path, init, tries - 1);
   }
-  throw new Error(`${path}: ${response.status} ${code} ${detail} (request ${requestId})`);
+  throw new Error(`${path}: ${response.status} ${code}: ${detail} (request ${requestId})`);
 }
 
 /** Empty where the answer is no JSON, such as the page of a proxy. */

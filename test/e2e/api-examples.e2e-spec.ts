@@ -143,7 +143,19 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       started.add(front, (it) => it.close());
       const ended = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
       const { stdout, stderr } = (await ended.catch((error: unknown) => error)) as Readonly<Record<string, string>>;
-      expect(`${stdout}${stderr}`).toContain('session_unavailable');
+      expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses/);
+      expect(`${stdout}${stderr}`).not.toMatch(/\b0 ?s\b/);
+    });
+
+    it.each([
+      ['nothing is set', '', /BROKER_URL/],
+      ['nothing listens there', 'http://127.0.0.1:9', /nothing answers at .*BROKER_URL/],
+    ])('says which variable to look at when %s', async (_what, url, says) => {
+      const failed: unknown = await outputOf(language, url, goSettings(cache)).catch((error: unknown) => error);
+      const { code, stderr } = failed as Readonly<Record<string, string | number>>;
+      expect(stderr).toMatch(says);
+      expect(stderr).not.toContain("not the broker's");
+      expect(code).toBeGreaterThan(0);
     });
 
     it.each([

@@ -49,10 +49,16 @@ export class WatchedPage {
     page.on('request', (request) => this.requests.push(request));
   }
 
-  static async open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  /** @param options of the browser; `prepare` is given the page before it is loaded */
+  static async open(
+    browser: Browser,
+    url: string,
+    { prepare, ...options }: BrowserContextOptions & { prepare?: (page: Page) => Promise<void> } = {},
+  ): Promise<WatchedPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const watched = new WatchedPage(await context.newPage());
     watched.page.setDefaultTimeout(15_000);
+    await prepare?.(watched.page);
     await watched.page.goto(url);
     await watched.page.locator('.row').first().waitFor();
     return watched;

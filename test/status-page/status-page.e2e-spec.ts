@@ -48,6 +48,16 @@ async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Prom
   return page;
 }
 
+/** The page before a replica that says this, and nothing more. */
+async function visitPlayed(document: StatusDocument): Promise<WatchedPage['page']> {
+  const prepare = async (page: WatchedPage['page']): Promise<void> => {
+    await page.route('**/status/events', (route) => route.abort());
+    await page.route('**/status.json*', (route) => route.fulfill({ json: document }));
+  };
+  const { page } = await visit({ prepare });
+  return page;
+}
+
 describeWith('chromium', 'the status page in a browser', () => {
   it(
     'shows merchants, store, gateway and replica, asks no other server, and gives no cause for complaint',
@@ -222,6 +232,35 @@ describeWith('chromium', 'the status page in a browser', () => {
       expect(await page.locator('.row').count()).toBe(1);
       expect(searched).toContain('m-7777');
       await context.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'offers no command while the store holds renewals up, and gives no all-clear after a duel',
+    async () => {
+      const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+      const merchant = few.merchants.find(({ id }) => id === 'steady')!;
+      const { session: _session, ...none } = merchant;
+      const cause = { text: 'the store does not answer', runbook: 'store-down' };
+      const held = { ...none, condition: 'unavailable', reason: 'no_session', renewalBlocked: true, cause } as const;
+      const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+      const away = await visitPlayed({ ...few, store, matching: 1, merchants: [held] });
+      await away.getByRole('heading', { name: 'There is no session to serve: the store does not answer' }).waitFor();
+      expect(await away.locator('.remedy').innerText()).toMatch(/^The store does not answer[.]\s+Runbook: store-down$/);
+      const quiet = { ...merchant, quietSince: few.at - 180_000 };
+      const page = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
+      const said = /^Somebody else may still create sessions of steady; no consumer has reported a dead one for 3 min/;
+      await page.getByRole('heading', { name: said }).waitFor();
+      expect(await page.locator('#headline').getAttribute('data-condition')).toBe('failing');
+      const line = page.locator('.remedy');
+      expect(await line.innerText()).toMatch(
+        /^No consumer has reported a dead session for 3 min[^;]*; somebody else may/,
+      );
+      const runbook = await line.getByRole('link').getAttribute('href');
+      expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(
+        /^# Somebody else creates sessions/,
+      );
     },
     PATIENCE_MS,
   );

@@ -27,6 +27,13 @@ describe('a token in a file', () => {
     expect(await ask()).toBe('first');
   });
 
+  it('refuses an option that does not exist, and a path that is none', () => {
+    expect(() => fileToken(path, { maxAge: 5 } as object)).toThrow('did you mean "maxAgeMs"?');
+    for (const none of [undefined, '']) {
+      expect(() => fileToken(none as never)).toThrow('the path of the token file is missing: is its variable set?');
+    }
+  });
+
   it('is read again when the last reading is too old, and not before', async () => {
     await writeFile(path, 'first');
     await ask();

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidInput, systemCodeOf } from './errors.js';
+import { demandKnownOptions } from './option-names.js';
 import { systemTime, type Time } from './time.js';
 import { demandToken, type TokenFunction } from './token-source.js';
 
@@ -21,8 +22,13 @@ interface Reading {
  * The token in a file that is rotated from outside, such as a projected service account token of Kubernetes. It is read
  * again when the last reading is too old, and after the broker has refused it. While the file cannot be read, for
  * example in the middle of a rotation, the last token is used.
+ * @throws InvalidInput `option_invalid`; the function rejects with `token_unreadable` or `token_invalid`
  */
 export function fileToken(path: string, options: FileTokenOptions = {}): TokenFunction {
+  demandKnownOptions(options, ['maxAgeMs', 'time']);
+  if (typeof path !== 'string' || path === '') {
+    throw new InvalidInput('option_invalid', 'the path of the token file is missing: is its variable set?');
+  }
   const { maxAgeMs = DEFAULT_MAX_AGE_MS, time = systemTime } = options;
   let last: Reading | undefined;
   let reading: Promise<Reading> | undefined;

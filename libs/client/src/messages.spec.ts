@@ -180,6 +180,21 @@ describe('what goes wrong', () => {
     await expect(broker.encrypt('x', { sesion: aDocument() } as object)).rejects.toThrow('"session"');
   });
 
+  it.each<[string, (options: object) => Promise<unknown>]>([
+    ['encrypt', (options) => broker.encrypt('x', options)],
+    ['encryptFor', (options) => broker.encryptFor({}, 'x', options)],
+    ['decrypt', (options) => broker.decrypt('a.b.c.d.e', options)],
+    ['decryptText', (options) => broker.decryptText('a.b.c.d.e', options)],
+    ['openNotification', (options) => broker.openNotification({ headers: {}, body: '{}' }, options)],
+  ])('is an option of %s that does not exist, before anybody is asked', async (_call, ask) => {
+    open();
+    await expect(ask({ singal: new AbortController().signal })).rejects.toThrow(
+      `There is no option "singal": did you mean "signal"? ${PLACE}`,
+    );
+    await expect(ask(null as never)).rejects.toThrow('The options must be an object');
+    expect(server.requests).toEqual([]);
+  });
+
   it('is kept while calls wait, for whoever waits no longer', async () => {
     server.on('read', () => networkFailure('ECONNREFUSED'));
     open();

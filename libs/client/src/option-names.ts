@@ -26,17 +26,27 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const MAX_DISTANCE = 3;
 const MAX_NAME_LENGTH = 40;
 
+interface NamesMessage {
+  /** What the names are of; `option` by default. */
+  readonly kind?: string;
+  /** Where nothing near was found; all that there are by default. */
+  readonly otherwise?: string;
+}
+
 /**
  * A name that is not known is a setting that has no effect, which nobody notices.
- * @param kind what the names are of, for the message
  * @throws InvalidInput `option_invalid`, which says what may have been meant
  */
-export function demandKnownNames(given: readonly string[], known: readonly string[], kind = 'option'): void {
+export function demandKnownNames(
+  given: readonly string[],
+  known: readonly string[],
+  { kind = 'option', otherwise = `there are ${known.join(', ')}` }: NamesMessage = {},
+): void {
   for (const name of given) {
     if (known.includes(name)) continue;
     const shown = /^[A-Za-z0-9_$.-]+$/.test(name) ? name.slice(0, MAX_NAME_LENGTH) : 'a name that is none';
     const meant = meantBy(name, known);
-    const remedy = meant === undefined ? `there are ${known.join(', ')}` : `did you mean "${meant}"?`;
+    const remedy = meant === undefined ? otherwise : `did you mean "${meant}"?`;
     throw new InvalidInput('option_invalid', `There is no ${kind} "${shown}": ${remedy}`);
   }
 }

@@ -55,6 +55,7 @@ export interface SealedPayload {
 
 /** The broker has no part in it, so that it is not named. */
 const NO_JWE = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";
+const CALL_OPTIONS: readonly string[] = ['signal'] satisfies (keyof CallOptions)[];
 const SESSION_OPTIONS: readonly string[] = ['signal', 'minRemainingMs'] satisfies (keyof SessionOptions)[];
 const WITH_SESSION_OPTIONS: readonly string[] = ['signal', 'isRejection'] satisfies (keyof WithSessionOptions)[];
 const ENCRYPT_OPTIONS: readonly string[] = ['signal', 'session'] satisfies (keyof EncryptOptions)[];
@@ -131,8 +132,8 @@ export class SessionBroker {
    * @throws whatever `fn` throws; SessionBrokerError, with the rejection as its cause, when there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
-    const { signal, isRejection } = options;
     this.#named(() => demandKnownOptions(options, WITH_SESSION_OPTIONS));
+    const { signal, isRejection } = options;
     const session = await this.#enter(signal);
     try {
       return await fn(session);
@@ -152,8 +153,8 @@ export class SessionBroker {
    * @throws SessionBrokerError, or the signal's reason
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
-    const { signal } = options;
     this.#named(() => demandKnownOptions(options, ENCRYPT_OPTIONS));
+    const { signal } = options;
     this.#named(() => octetsOf(payload));
     const session = options.session ?? (await this.session({ signal }));
     const jwe = await this.#seal(session.serverPublic, payload, signal);
@@ -164,19 +165,21 @@ export class SessionBroker {
    * Seals a payload to any public key of the profile (EC, P-384), such as the bank's payment key.
    * @throws InvalidInput, or the signal's reason
    */
-  async encryptFor(jwk: object, payload: string | Uint8Array, { signal }: CallOptions = {}): Promise<string> {
-    return this.#seal(jwk, payload, signal);
+  async encryptFor(jwk: object, payload: string | Uint8Array, options: CallOptions = {}): Promise<string> {
+    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
+    return this.#seal(jwk, payload, options.signal);
   }
 
   /**
    * Opens a JWE that the gateway sealed to the merchant's key, in the broker.
    * @throws SessionBrokerError (`jwe_not_opened` and the like as RequestRefused), or the signal's reason
    */
-  async decrypt(jwe: string, { signal }: CallOptions = {}): Promise<Uint8Array> {
+  async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
     this.#demandOpen();
+    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
     if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
     if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
-    return this.#opening.open(jwe, signal);
+    return this.#opening.open(jwe, options.signal);
   }
 
   /**
@@ -197,9 +200,10 @@ export class SessionBroker {
    * What a notification of the gateway says: opened in the broker where it is sealed, and held against the gateway's forms.
    * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused), or the signal's reason
    */
-  async openNotification(received: ReceivedNotification, { signal }: CallOptions = {}): Promise<OpenedNotification> {
+  async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
-    return this.#notifications.open(received, signal);
+    this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
+    return this.#notifications.open(received, options.signal);
   }
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */

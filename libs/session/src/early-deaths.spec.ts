@@ -196,7 +196,27 @@ describe('somebody else', () => {
     deaths.deaths.note('shop', 4);
     deaths.holding(6, 3);
     expect(deaths.events.of('foreign_authorizer')).toEqual([
-      { event: 'foreign_authorizer', merchant: 'shop', generation: 4, isPresent: true },
+      { event: 'foreign_authorizer', merchant: 'shop', generation: 4, isPresent: true, quietMs: 0 },
+    ]);
+  });
+
+  it('is not said to have stopped: the end says for how long nobody has reported the session that is held', async () => {
+    const replaced = new Deaths().holding(4, 2);
+    await replaced.clock.advance(EARLY_MS);
+    replaced.deaths.review();
+    const neverReplaced = new Deaths().holding(4, 1);
+    await neverReplaced.clock.advance(10_000);
+    await neverReplaced.report(4);
+    await neverReplaced.clock.advance(50_000);
+    await neverReplaced.report(4);
+    neverReplaced.deaths.note('shop', 4);
+    await neverReplaced.report(3);
+    await neverReplaced.clock.advance(EARLY_MS + 2 * PAUSE_MS - 60_000);
+    neverReplaced.deaths.review();
+    const ends = [replaced, neverReplaced].map(({ events }) => events.of('foreign_authorizer').at(-1));
+    expect(ends).toMatchObject([
+      { isPresent: false, quietMs: EARLY_MS },
+      { isPresent: false, quietMs: EARLY_MS + 2 * PAUSE_MS - 60_000 },
     ]);
   });
 

@@ -44,6 +44,8 @@ export class EarlyDeaths {
   /** The generation of which the store has said that its death says nothing. */
   readonly #acquitted = new Map<string, number>();
   readonly #asking = new Map<string, Promise<void>>();
+  /** How old which session was when a consumer last reported it, as far as this replica knows. */
+  readonly #lastReports = new Map<string, { readonly generation: number; readonly ageMs: number }>();
   /** Merchants that somebody else was said to create for. */
   readonly #present = new Set<string>();
   readonly #endSubscription: () => void;
@@ -58,6 +60,7 @@ export class EarlyDeaths {
    * is known, and nothing counts.
    */
   async report(merchant: string, generation: number): Promise<void> {
+    this.#noteReport(merchant, generation);
     if (!this.#isTelling(merchant, generation)) return;
     const underway = this.#asking.get(merchant);
     if (underway !== undefined) return underway;
@@ -68,6 +71,7 @@ export class EarlyDeaths {
 
   /** The store has it that this session died early. */
   note(merchant: string, generation: number): void {
+    if (this.#condemned.get(merchant) !== generation) this.#noteReport(merchant, generation);
     this.#condemned.set(merchant, Math.max(generation, this.#condemned.get(merchant) ?? 0));
     this.#tell(merchant);
   }
@@ -112,11 +116,26 @@ export class EarlyDeaths {
   forget(merchant: string): void {
     this.#condemned.delete(merchant);
     this.#acquitted.delete(merchant);
+    this.#lastReports.delete(merchant);
     this.#present.delete(merchant);
   }
 
   close(): void {
     this.#endSubscription();
+  }
+
+  #noteReport(merchant: string, generation: number): void {
+    const { held } = this.#context;
+    if (held.generationOf(merchant) === generation) {
+      this.#lastReports.set(merchant, { generation, ageMs: held.ageMs(merchant) });
+    }
+  }
+
+  #quietMs(merchant: string): number {
+    const { held } = this.#context;
+    const last = this.#lastReports.get(merchant);
+    const reportedAtAgeMs = last?.generation === held.generationOf(merchant) ? last.ageMs : 0;
+    return held.ageMs(merchant) - reportedAtAgeMs;
   }
 
   #isTelling(merchant: string, generation: number): boolean {
@@ -159,6 +178,6 @@ export class EarlyDeaths {
     // It was watched for the length of another cool-down.
     watches.forget(merchant, 'cool_down');
     const generation = held.generationOf(merchant);
-    events.emit({ event: 'foreign_authorizer', merchant, generation, isPresent });
+    events.emit({ event: 'foreign_authorizer', merchant, generation, isPresent, quietMs: this.#quietMs(merchant) });
   }
 }

@@ -43,6 +43,8 @@ describe('the health of a gateway', () => {
     ['bad when the only call failed', ['transient'], 'down'],
     ['bad when the last three calls failed', ['success', 'transient', 'timeout', 'invalid_response'], 'down'],
     ['in between when one of the last calls failed', ['success', 'timeout', 'success'], 'degraded'],
+    ['in between until as many were answered', ['timeout', 'timeout', 'success', 'success'], 'degraded'],
+    ['good again after as many answers in a row', ['timeout', 'success', 'success', 'success'], 'answering'],
     ['in between after one failure', ['success', 'success', 'success', 'timeout'], 'degraded'],
   ])('is %s', (_what, outcomes, health) => {
     expect(new Rig().ends(...outcomes).one.health).toBe(health);
@@ -58,6 +60,24 @@ describe('the health of a gateway', () => {
     });
     expect(rig.one.lastAnswerAt).toBeUndefined();
     expect(rig.ends('success').one.health).toBe('answering');
+  });
+
+  it('is not good while the last call for one of its merchants failed', () => {
+    const rig = new Rig();
+    rig.end('kiosk', 'timeout');
+    expect(rig.ends('success', 'success', 'success').one.health).toBe('degraded');
+  });
+
+  it('says since when it answers again', async () => {
+    const rig = new Rig().ends('success');
+    expect(rig.one.answersSince).toBeUndefined();
+    rig.ends('timeout', 'timeout');
+    expect(rig.one.answersSince).toBeUndefined();
+    await rig.clock.advance(5_000);
+    const since = rig.clock.now();
+    rig.ends('success');
+    await rig.clock.advance(5_000);
+    expect(rig.ends('refused').one.answersSince).toBe(since);
   });
 
   it('says what the network said where no gateway gave a code', () => {
@@ -98,7 +118,6 @@ describe('the health of a gateway', () => {
       lastFailure: { at: now, kind: 'timeout' },
       skewMs: -2_500,
     });
-    expect(rig.health.largestSkewMs).toBe(-2_500);
   });
 
   it('puts the worst gateway first, and leaves out those that no merchant is configured for', () => {

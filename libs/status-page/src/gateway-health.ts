@@ -8,8 +8,8 @@ type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: 
 const MAX_ATTEMPTS = 20;
 /** none of them older than this, */
 const ATTEMPT_COUNTS_FOR_MS = 900_000;
-/** and is down when this many in a row have failed. */
-const DOWN_AFTER = 3;
+/** is down when this many in a row have failed, and well again when as many in a row were answered. */
+const IN_A_ROW = 3;
 
 export const MAX_GATEWAYS = 12;
 
@@ -69,15 +69,6 @@ export class GatewayHealth implements SessionEvents {
       .sort((left, right) => severity.indexOf(left.health) - severity.indexOf(right.health));
   }
 
-  /** The largest by size, with its sign; undefined until a gateway has told its time. */
-  get largestSkewMs(): number | undefined {
-    let largest: number | undefined;
-    for (const { skewMs } of this.#gateways.values()) {
-      if (skewMs !== undefined && Math.abs(skewMs) >= Math.abs(largest ?? 0)) largest = skewMs;
-    }
-    return largest;
-  }
-
   #finished({ merchant, outcome, durationMs, failure }: Named<'renewal_finished'>): void {
     const end = failure !== undefined && isUntrusted(failure) ? 'untrusted' : endOf[outcome];
     if (end === undefined) return;
@@ -103,6 +94,7 @@ export class GatewayHealth implements SessionEvents {
     const { attempts, lastAnswerAt, lastFailure, skewMs }: Watched = this.#gateways.get(host) ?? { attempts: [] };
     const since = this.#clock.now() - ATTEMPT_COUNTS_FOR_MS;
     const recent = attempts.filter(({ at }) => at >= since);
+    const answersSince = answersSinceOf(recent);
     const medianMs = medianOf(recent.filter(({ end }) => isAnswer(end)).map(({ durationMs }) => durationMs));
     return {
       host,
@@ -112,6 +104,7 @@ export class GatewayHealth implements SessionEvents {
       failed: recent.filter(({ end }) => !isAnswer(end)).length,
       refused: recent.filter(({ end }) => end === 'refused').length,
       ...(medianMs === undefined ? {} : { medianMs }),
+      ...(answersSince === undefined ? {} : { answersSince }),
       ...(lastAnswerAt === undefined ? {} : { lastAnswerAt }),
       ...(lastFailure === undefined ? {} : { lastFailure }),
       ...(skewMs === undefined ? {} : { skewMs }),
@@ -126,11 +119,18 @@ export function failureOf({ at, kind }: Pick<StatusFailure, 'at' | 'kind'>, code
 
 function healthOf(recent: readonly Attempt[]): StatusGatewayHealth {
   if (recent.length === 0) return 'unknown';
-  if (recent.slice(-DOWN_AFTER).every(({ end }) => end === 'failed')) return 'down';
+  if (recent.slice(-IN_A_ROW).every(({ end }) => end === 'failed')) return 'down';
   const words = lastWordsOf(recent);
   if (words.includes('untrusted')) return 'untrusted';
   if (words.includes('refused')) return 'refusing';
-  return recent.some(({ end }) => end === 'failed') ? 'degraded' : 'answering';
+  const isMended = !words.includes('failed') && recent.slice(-IN_A_ROW).every(({ end }) => isAnswer(end));
+  return isMended || recent.every(({ end }) => end !== 'failed') ? 'answering' : 'degraded';
+}
+
+/** When it was first answered after the last failure; undefined where there was none, or nothing since. */
+function answersSinceOf(recent: readonly Attempt[]): number | undefined {
+  const lastFailed = recent.findLastIndex(({ end }) => !isAnswer(end));
+  return lastFailed < 0 ? undefined : recent[lastFailed + 1]?.at;
 }
 
 /** The last word to each merchant counts: what was mended is no refusal any more. */

@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { Session, SessionReplica } from '#libs/session';
+import type { DeathReports } from './death-reports.js';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
 import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
@@ -18,6 +19,7 @@ export interface MerchantStatusParts {
     | 'causeFor'
   >;
   readonly history: RenewalHistory;
+  readonly reports: DeathReports;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];
   readonly isRequired: (merchant: string) => boolean;
   readonly isRenewalBlocked: (merchant: string) => boolean;
@@ -26,7 +28,7 @@ export interface MerchantStatusParts {
 
 /** A merchant as the status page shows it. Built member by member: what is not named here cannot get out. */
 export function merchantStatus(
-  { replica, history, environmentOf, isRequired, isRenewalBlocked, clock }: MerchantStatusParts,
+  { replica, history, reports, environmentOf, isRequired, isRenewalBlocked, clock }: MerchantStatusParts,
   id: string,
   condition: StatusCondition,
 ): StatusMerchant {
@@ -35,6 +37,8 @@ export function merchantStatus(
   const retryInMs = replica.retryInMs(id);
   const { reason } = replica.reader.verdict(id);
   const cause = replica.causeFor(id);
+  const reportedBy = reports.consumersOf(id, session?.generation);
+  const quietMs = reports.quietMs(id);
   return {
     id,
     required: isRequired(id),
@@ -42,6 +46,8 @@ export function merchantStatus(
     condition,
     reason: condition === 'foreign_authorizer' ? condition : reason,
     ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
+    ...(reportedBy.length === 0 ? {} : { reportedBy }),
+    ...(quietMs === undefined ? {} : { quietSince: Math.round(clock.now() - quietMs) }),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),
     ...(retryInMs === undefined ? {} : { retryAt: Math.round(clock.now() + retryInMs) }),

@@ -13,8 +13,8 @@ interface SurveyedMerchant {
 /** The state of all merchants at one moment. */
 interface Survey {
   /**
-   * Those that need attention come first: by condition, and the one that expires first before the others. Those that
-   * are well follow in the order of the configuration, so that they do not change places with each renewal.
+   * Those that need attention come first: by condition, and the one that expires first before the others. Among them are those
+   * that look well after a duel that has gone quiet. Those that are well follow in the order of the configuration, so that they do not change places with each renewal.
    */
   readonly merchants: readonly SurveyedMerchant[];
   readonly counts: StatusCounts;
@@ -28,6 +28,8 @@ interface SurveyParts {
     'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead' | 'isHeldBack'
   >;
   readonly ids: () => readonly string[];
+  /** Whether somebody else, who created its sessions, has not been heard of for a while. */
+  readonly isQuiet: (merchant: string) => boolean;
   readonly hostOf: (merchant: string) => string | undefined;
   readonly clock: Clock;
 }
@@ -72,7 +74,8 @@ export class MerchantSurvey {
       const condition = this.conditionOf(id);
       const host = this.#parts.hostOf(id);
       counts[condition] += 1;
-      (condition === 'fresh' || condition === 'renewing' ? well : worrying).push({ id, condition });
+      const isWell = (condition === 'fresh' || condition === 'renewing') && !this.#parts.isQuiet(id);
+      (isWell ? well : worrying).push({ id, condition });
       if (host !== undefined) hosts.set(host, (hosts.get(host) ?? 0) + 1);
     }
     return { merchants: [...this.#worstFirst(worrying), ...well], counts, hosts };

@@ -46,8 +46,6 @@ export interface StatusReplica {
   readonly residentBytes: number;
   /** How late the event loop came to a timer: the last time, and the worst time in the last minute. */
   readonly eventLoopLagMs: { readonly latest: number; readonly worst: number };
-  /** How far the clock of the gateway that differs most is ahead of ours; absent until one has answered. */
-  readonly clockSkewMs?: number;
 }
 
 export interface StatusStore {
@@ -80,6 +78,8 @@ export interface StatusGateway {
   readonly refused: number;
   /** Of those that were answered. */
   readonly medianMs?: number;
+  /** The first answer after the last failure among those calls. */
+  readonly answersSince?: number;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
   /** How far the gateway's clock is ahead of ours; negative: behind. */
@@ -102,6 +102,13 @@ export interface StatusMerchant {
   readonly reason: 'current' | 'foreign_authorizer' | 'past_margin' | 'no_session' | 'expired';
   /** For one that is not well: what is the matter, as a part of a sentence, and the runbook to go on with. */
   readonly cause?: StatusCause;
+  /** The consumers that have reported its session dead to this replica, a bounded number of them. */
+  readonly reportedBy?: readonly string[];
+  /**
+   * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one, as far as
+   * this replica knows.
+   */
+  readonly quietSince?: number;
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;

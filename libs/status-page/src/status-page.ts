@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
+import { DeathReports } from './death-reports.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
@@ -20,6 +21,7 @@ export class StatusPage implements SessionEvents {
   readonly linked: readonly PageFile[] = readLinkedPages();
   readonly viewers: StatusViewers;
   readonly #history: RenewalHistory;
+  readonly #reports: DeathReports;
   readonly #gateways: GatewayHealth;
   readonly #store: StoreHealth;
   readonly #lag: EventLoopLag;
@@ -29,6 +31,8 @@ export class StatusPage implements SessionEvents {
   constructor(source: StatusSource, clock: Clock) {
     const hostOf = (id: string): string | undefined => source.merchant(id)?.gatewayHost;
     this.#history = new RenewalHistory(clock);
+    this.#reports = new DeathReports(clock);
+    const isQuiet = (id: string): boolean => this.#reports.quietMs(id) !== undefined;
     this.#gateways = new GatewayHealth(hostOf, clock);
     this.#store = new StoreHealth(() => source.store(), clock);
     this.#lag = new EventLoopLag(clock);
@@ -37,10 +41,11 @@ export class StatusPage implements SessionEvents {
       replica,
       clock,
       history: this.#history,
+      reports: this.#reports,
       gateways: this.#gateways,
       store: this.#store,
       lag: this.#lag,
-      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), hostOf, clock }),
+      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), isQuiet, hostOf, clock }),
       isRequired: (id) => source.merchant(id)?.required === true,
       isRenewalBlocked: (id) => source.isRenewalBlocked(id),
       environmentOf: (id) => source.merchant(id)?.environment ?? 'production',
@@ -59,6 +64,7 @@ export class StatusPage implements SessionEvents {
 
   emit(event: SessionEvent): void {
     this.#history.emit(event);
+    this.#reports.emit(event);
     this.#gateways.emit(event);
     this.#store.emit(event);
     this.noteNews();

@@ -1,6 +1,7 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { FailureBoard, HeldSessions, type Session, SessionReader, type SessionReplica } from '#libs/session';
 import { aRecordedFailure, aServerPublicKey, aSession, FakeClock } from '#libs/testing';
+import { DeathReports } from './death-reports.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
@@ -15,6 +16,7 @@ class Rig {
   readonly held = new HeldSessions(this.clock);
   readonly failures = new FailureBoard();
   readonly history = new RenewalHistory(this.clock);
+  readonly reports = new DeathReports(this.clock);
   readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
   readonly reportedDead = new Set<string>();
@@ -23,7 +25,7 @@ class Rig {
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
-    const { clock, held, failures, history } = this;
+    const { clock, held, failures, history, reports } = this;
     const reader = new SessionReader({ held, failures, clock } as never);
     const hasForeignAuthorizer = (merchant: string): boolean => this.disputed.has(merchant);
     const isRenewing = (merchant: string): boolean => this.renewing.has(merchant);
@@ -37,14 +39,16 @@ class Rig {
     };
     const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
+    const isQuiet = (merchant: string): boolean => reports.quietMs(merchant) !== undefined;
     this.reporter = new StatusReporter({
       replica,
       clock,
       history,
+      reports,
       gateways: new GatewayHealth(hostOf, clock),
       store: new StoreHealth(() => ({ type: 'memory' }), clock),
       lag: new EventLoopLag(clock),
-      survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, clock }),
+      survey: new MerchantSurvey({ replica, ids: () => ids, isQuiet, hostOf, clock }),
       isRequired: () => true,
       isRenewalBlocked: (id) => id === 'blocked',
       environmentOf: () => 'production',
@@ -151,6 +155,25 @@ describe('the status document', () => {
     expect(none).toMatchObject({ reason: 'no_session', cause });
     expect(none?.cause).toEqual(cause);
     expect(served).not.toHaveProperty('cause');
+  });
+
+  it('lists a merchant after a duel that has gone quiet before those that are well, with since when it is quiet', async () => {
+    const rig = new Rig(['fresh', 'quiet', 'failing']);
+    for (const merchant of ['fresh', 'quiet', 'failing']) rig.hold(merchant);
+    rig.failures.note('failing', aRecordedFailure());
+    const ended = { event: 'foreign_authorizer', merchant: 'quiet', generation: 1, isPresent: false } as const;
+    rig.reports.emit({ ...ended, quietMs: 180_000 });
+    const since = rig.clock.now() - 180_000;
+    expect(await rig.listed()).toEqual(['failing failing', 'quiet fresh', 'fresh fresh']);
+    expect((await rig.report()).merchants.map(({ quietSince }) => quietSince)).toEqual([undefined, since, undefined]);
+  });
+
+  it('names the consumers that reported the session', async () => {
+    const rig = new Rig(['shop']);
+    rig.hold('shop', { generation: 7 });
+    const rejected = { event: 'session_rejected', merchant: 'shop', generation: 7, isFirst: true } as const;
+    rig.reports.emit({ ...rejected, result: 'unavailable', consumer: 'checkout' });
+    expect((await rig.report()).merchants).toMatchObject([{ reportedBy: ['checkout'] }]);
   });
 
   it('finds by a part of the id, by condition, and by both', async () => {

@@ -63,9 +63,8 @@ export class StatusReporter {
   }
 
   #replica(): StatusReplica {
-    const { facts, lag, gateways } = this.#parts;
+    const { facts, lag } = this.#parts;
     const { version, ready, storeReached, shuttingDown, watchers } = facts.condition();
-    const clockSkewMs = gateways.largestSkewMs;
     return {
       name: facts.name,
       version,
@@ -77,7 +76,6 @@ export class StatusReporter {
       viewers: facts.viewers(),
       residentBytes: facts.residentBytes(),
       eventLoopLagMs: { latest: inTenths(lag.latestMs), worst: inTenths(lag.worstMs) },
-      ...(clockSkewMs === undefined ? {} : { clockSkewMs: Math.round(clockSkewMs) }),
     };
   }
 }

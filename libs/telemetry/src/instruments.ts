@@ -150,7 +150,7 @@ function observe(meter: Meter, source: GaugeSource): void {
   }));
   const generation = meter.createObservableGauge(`${PREFIX}session_generation`, { description: 'Of the held session' });
   const foreign = meter.createObservableGauge(`${PREFIX}foreign_authorizer`, {
-    description: 'Whether somebody else creates sessions of the merchant',
+    description: 'Whether reports of consumers show that somebody else creates sessions of the merchant',
   });
   const replica = meter.createObservableGauge(`${PREFIX}replica_generation`, {
     description: 'Of the held session, for the comparison of replicas',

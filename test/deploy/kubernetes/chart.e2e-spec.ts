@@ -58,7 +58,6 @@ describeWith(kubernetesPrograms, 'the chart', () => {
         annotations: { team: 'payments' },
       });
       expect(spec).toMatchObject({
-        imagePullSecrets: [{ name: 'registry' }],
         nodeSelector: { pool: 'b' },
         tolerations: [{ operator: 'Exists' }],
         containers: [
@@ -66,6 +65,8 @@ describeWith(kubernetesPrograms, 'the chart', () => {
         ],
       });
       expect(spec.volumes).toEqual(expect.arrayContaining(volumes));
+      const account = named(rendered, 'ServiceAccount', String(spec.serviceAccountName));
+      expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
       expect(named(rendered, 'PodMonitor', name).metadata.labels).toMatchObject({ release: 'prometheus' });
     });
   });

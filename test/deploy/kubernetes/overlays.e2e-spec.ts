@@ -135,6 +135,16 @@ describeWith(kubernetesPrograms, 'what the overlays render to', () => {
       expect(containers).toEqual([{ ...program, name: 'doctor', command: ['session-broker', 'doctor'] }]);
     });
 
+    it('is pulled with the Secret of a private registry, as its account has it', () => {
+      const account = named(
+        overlays['overlays/production-egress, with every option'],
+        'ServiceAccount',
+        String(pod.serviceAccountName),
+      );
+      expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
+      expect(pod).not.toHaveProperty('imagePullSecrets');
+    });
+
     it('is let out by every policy that lets the broker out', () => {
       const policies = ofKind(production, 'NetworkPolicy').filter(({ spec: { egress } }) => egress !== undefined);
       expect(policies.filter(({ spec: { podSelector } }) => !selects(podSelector, metadata.labels ?? {}))).toEqual([]);

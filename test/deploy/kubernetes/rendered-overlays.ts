@@ -53,7 +53,7 @@ export function renderOverlays(): RenderedOverlays {
     withComponents(
       at('optional'),
       ['../overlays/production-egress'],
-      ['autoscaling', 'priority', 'fixed-address', 'gateway-api', 'redis-outside'],
+      ['autoscaling', 'priority', 'fixed-address', 'gateway-api', 'redis-outside', 'private-registry'],
     );
     return {
       overlays: {

@@ -7,6 +7,10 @@ interface KnownRoute {
   readonly methods: Set<string>;
 }
 
+/** What most take for the base URL: one with `/v1` in it, or with a slash at its end. */
+const BEFORE_THE_LAST =
+  'there is something before the last /v1 of the path: the base URL ends before it, without a slash';
+
 /** Knows which methods a path has, to answer 405 with `Allow` where the router only says "not found". */
 @Injectable()
 export class RouteMethods {
@@ -20,16 +24,27 @@ export class RouteMethods {
 
   /** The methods of the request's path; empty when there is no such path. */
   allowed(request: FastifyRequest): readonly string[] {
-    const path = request.url.split('?', 1)[0] ?? '';
+    return this.#methodsOf(pathOf(request));
+  }
+
+  /** A path that exists under another method is not "not found", and one that only begins wrongly is told how. */
+  refine(error: BrokerError, request: FastifyRequest): BrokerError {
+    if (error.code !== 'route_not_found') return error;
+    const path = pathOf(request);
+    if (this.#methodsOf(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
+    const end = path.slice(Math.max(0, path.lastIndexOf('/v1/')));
+    if (end === path || this.#methodsOf(end).length === 0) return error;
+    return new BrokerError('route_not_found', { cause: error, publicDetail: BEFORE_THE_LAST });
+  }
+
+  #methodsOf(path: string): readonly string[] {
     const matching = [...this.#routes.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
   }
+}
 
-  /** A path that exists under another method is not "not found". */
-  refine(error: BrokerError, request: FastifyRequest): BrokerError {
-    const isWrongMethod = error.code === 'route_not_found' && this.allowed(request).length > 0;
-    return isWrongMethod ? new BrokerError('method_not_allowed', { cause: error }) : error;
-  }
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? '';
 }
 
 /** Route patterns have literal segments and `:name` parameters only; a wildcard serves documents, never a resource. */

@@ -84,6 +84,32 @@ describe('the log lines of what is served', () => {
   });
 });
 
+describe('the log lines of somebody else who creates', () => {
+  it.each([
+    [59_999, '59 s'],
+    [185_400, '3 min'],
+  ])('say of the end what was observed, and no all-clear: %d ms without a report', (quietMs, text) => {
+    const { log, lines } = new Written();
+    const event = { event: 'foreign_authorizer', merchant: 'shop', generation: 7, quietMs } as const;
+    log.emit({ ...event, isPresent: true });
+    log.emit({ ...event, isPresent: false });
+    expect(lines).toMatchObject([
+      {
+        level: 'error',
+        msg: 'somebody else creates sessions of this merchant and ends ours',
+        runbook: 'foreign-authorizer',
+      },
+      {
+        level: 'warn',
+        merchant: 'shop',
+        msg: `for ${text} no consumer has reported the session of this merchant dead to this replica; somebody else may still create sessions of it`,
+        runbook: 'foreign-authorizer',
+        quietMs,
+      },
+    ]);
+  });
+});
+
 describe('the log line of a renewal that failed', () => {
   it('is an error with the thumbprint when the answer is sealed to another key, because only the bank can end that', () => {
     const line = new Written().failed({

@@ -91,9 +91,15 @@ export class EventLog implements SessionEvents {
     else this.#logger.debug(line, 'hand-over awaited');
   }
 
-  #foreign({ isPresent, ...event }: Named<'foreign_authorizer'>): void {
-    if (isPresent) this.#logger.error(event, 'somebody else creates sessions of this merchant and ends ours');
-    else this.#logger.info(event, 'nobody else creates sessions of this merchant any more');
+  /** Its end is what was not heard: who still creates, while no consumer pays, is not heard either. */
+  #foreign({ isPresent, quietMs, ...event }: Named<'foreign_authorizer'>): void {
+    const line = { ...event, runbook: 'foreign-authorizer' };
+    if (isPresent) return this.#logger.error(line, 'somebody else creates sessions of this merchant and ends ours');
+    const quiet = `for ${roughlyText(quietMs)} no consumer has reported the session of this merchant dead to this replica`;
+    this.#logger.warn(
+      { ...line, quietMs: Math.round(quietMs) },
+      `${quiet}; somebody else may still create sessions of it`,
+    );
   }
 
   /** A dead session is reported by everyone who holds it: the first report is news, the rest are echoes. */
@@ -111,6 +117,12 @@ export class EventLog implements SessionEvents {
   #skewed(event: Named<'clock_skew'>): void {
     this.#logger.warn(event, 'the clocks of broker and gateway differ; expiry is judged by the gateway clock');
   }
+}
+
+/** Rounded down, as whoever goes by it must not take it for more. */
+function roughlyText(durationMs: number): string {
+  const inMin = Math.floor(durationMs / 60_000);
+  return inMin === 0 ? `${Math.floor(durationMs / 1_000)} s` : `${inMin} min`;
 }
 
 /** What the status page says of it, and what somebody compares with what the bank has. */

@@ -15,6 +15,23 @@ describe('a log line for people', () => {
     expect(humanLogLine('sandbox', line(entry))).toBe('12:00:01 sandbox  WARN slow');
   });
 
+  it('leaves out what is empty', () => {
+    const entry = { level: 'info', time: '2026-03-01T12:00:01Z', msg: 'changed', added: '', settings: 'auth.tokens' };
+    expect(humanLogLine('broker', line(entry))).toBe('12:00:01 broker   changed (settings auth.tokens)');
+  });
+
+  it('shows each fault of a configuration that is refused, with its line', () => {
+    const faults = [
+      { path: 'log.level', problem: 'must be one of debug, info', line: 3 },
+      { path: '(file)', problem: 'does not exist' },
+    ];
+    const entry = { level: 'error', time: '2026-03-01T12:00:01Z', msg: 'not taken', faults };
+    expect(humanLogLine('broker', line(entry))).toBe(
+      '12:00:01 broker   ERROR not taken: log.level (line 3) must be one of debug, info; (file) does not exist',
+    );
+    expect(humanLogLine('broker', line({ ...entry, faults: [null, 1, {}] }))).toBe('12:00:01 broker   ERROR not taken');
+  });
+
   it('leaves out what only machines read', () => {
     const entry = {
       level: 'info',

@@ -20,7 +20,7 @@ export function humanLogLine(service: string, line: string): string {
   if (entry === undefined) return `${' '.repeat(9)}${service.padEnd(8)} ${line}`;
   const time = CLOCK_TIME.exec(textOf(entry['time']))?.[1] ?? '';
   const level = entry['level'] === 'info' ? '' : `${textOf(entry['level']).toUpperCase()} `;
-  return `${time.padEnd(8)} ${service.padEnd(8)} ${level}${textOf(entry['msg'])}${details(entry)}`;
+  return `${time.padEnd(8)} ${service.padEnd(8)} ${level}${textOf(entry['msg'])}${faultsOf(entry['faults'])}${details(entry)}`;
 }
 
 function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined {
@@ -34,8 +34,22 @@ function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined
 }
 
 function details(entry: Readonly<Record<string, unknown>>): string {
-  const shown = Object.entries(entry).filter(([key, value]) => !LEFT_OUT.has(key) && isScalar(value));
+  const shown = Object.entries(entry).filter(([key, value]) => !LEFT_OUT.has(key) && textOf(value) !== '');
   return shown.length === 0 ? '' : ` (${shown.map(([key, value]) => `${key} ${textOf(value)}`).join(', ')})`;
+}
+
+/** What is wrong with a configuration: a line without it would send people to look for it. */
+function faultsOf(faults: unknown): string {
+  if (!Array.isArray(faults)) return '';
+  const told = faults.map(faultOf).filter((fault) => fault !== '');
+  return told.length === 0 ? '' : `: ${told.join('; ')}`;
+}
+
+function faultOf(fault: unknown): string {
+  if (typeof fault !== 'object' || fault === null) return '';
+  const { path, problem, line } = fault as Readonly<Record<string, unknown>>;
+  const where = line === undefined ? textOf(path) : `${textOf(path)} (line ${textOf(line)})`;
+  return `${where} ${textOf(problem)}`.trim();
 }
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);

@@ -1,5 +1,6 @@
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { Report } from '../report.js';
+import type { Finding } from './check.js';
 import type { CheckResult, CheckStatus } from './run-checks.js';
 
 const LABELS: Readonly<Record<CheckStatus, string>> = {
@@ -17,7 +18,7 @@ export function doctorReport(file: string, results: readonly CheckResult[]): Rep
   const exitCode = exitCodeOf(results);
   const counts = countsOf(results);
   return {
-    lines: [...results.flatMap(linesOf), '', summaryOf(counts)],
+    lines: [...together(results).flatMap(linesOf), '', summaryOf(counts)],
     json: { file, exitCode, summary: counts, checks: results.map(jsonOf) },
     exitCode,
   };
@@ -47,16 +48,35 @@ function summaryOf({ passed, warned, failed, not_run: notRun, not_applicable: re
   return `${passed} passed, ${warned} with warnings, ${failed} failed, ${notRun} not run${unknown} (${rest} do not apply)`;
 }
 
-function linesOf({ check, status, verdict }: CheckResult): readonly string[] {
-  const title = `${LABELS[status].padEnd(INDENT.length)}${titleOf(check)}`;
-  if (verdict.kind !== 'looked') return [`${title}: ${verdict.reason}`];
-  return [
-    title,
-    ...verdict.findings.flatMap(({ level, message, remedy }) => [
-      `${INDENT}${MARKS[level]}${message}`,
-      ...(remedy === undefined ? [] : [`${INDENT}  -> ${remedy}`]),
-    ]),
-  ];
+/** Results beside each other that did not run for the same reason: a line for each would bury the reason. */
+function together(results: readonly CheckResult[]): readonly (readonly CheckResult[])[] {
+  const groups: CheckResult[][] = [];
+  for (const result of results) {
+    const before = groups.at(-1);
+    if (before?.[0] !== undefined && isSameHindrance(before[0], result)) before.push(result);
+    else groups.push([result]);
+  }
+  return groups;
+}
+
+function isSameHindrance({ verdict: one }: CheckResult, { verdict: other }: CheckResult): boolean {
+  return one.kind === 'not_run' && other.kind === 'not_run' && one.reason === other.reason;
+}
+
+function linesOf(group: readonly CheckResult[]): readonly string[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { status, verdict } = first;
+  const title = `${LABELS[status].padEnd(INDENT.length)}${group.map(({ check }) => titleOf(check)).join(', ')}`;
+  if (verdict.kind === 'looked') return [title, ...findingLines(verdict.findings)];
+  return [`${title}: ${group.length === 1 ? verdict.reason : verdict.reason.replace(/^it needs /, 'they need ')}`];
+}
+
+function findingLines(findings: readonly Finding[]): readonly string[] {
+  return findings.flatMap(({ level, message, remedy }, index) => [
+    `${INDENT}${MARKS[level]}${message}`,
+    ...(remedy === undefined || remedy === findings[index + 1]?.remedy ? [] : [`${INDENT}  -> ${remedy}`]),
+  ]);
 }
 
 const titleOf = ({ name, subject }: CheckResult['check']): string =>

@@ -12,12 +12,6 @@ terminationGracePeriodSeconds: {{ .grace }}
 {{- with .root.Values.priorityClass.name }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with .root.Values.image.pullSecrets }}
-imagePullSecrets:
-{{- range . }}
-  - name: {{ . }}
-{{- end }}
-{{- end }}
 {{- with .root.Values.pods.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}

@@ -71,6 +71,41 @@ describe('the module for Nest', () => {
     await expect(compile(SessionBrokerModule.forRoot(options))).rejects.toThrow('did you mean "merchant"?');
   });
 
+  it.each<[string, () => unknown, string]>([
+    ['no options', () => SessionBrokerModule.forRoot(undefined as never), 'forRoot: The options must be an object'],
+    ['no factory', () => SessionBrokerModule.forRootAsync({} as never), 'forRootAsync: useFactory must be a function'],
+    [
+      'no options of a factory',
+      () => SessionBrokerModule.forRootAsync(undefined as never),
+      'forRootAsync: The options must be an object, with useFactory',
+    ],
+    [
+      'another name for the factory',
+      () => SessionBrokerModule.forRootAsync({ useFactroy: () => fake.options } as never),
+      'forRootAsync: There is no option "useFactroy": did you mean "useFactory"?',
+    ],
+  ])('refuses where it is written, by a sentence that names it: %s', (_what, give, says) => {
+    expect(give).toThrow(`SessionBrokerModule.${says}`);
+  });
+
+  it.each<[string, () => ReturnType<typeof SessionBrokerModule.forRoot>, string]>([
+    ['no merchant', () => SessionBrokerModule.forRoot({ url: 'http://b.test' } as never), 'forRoot: merchant must be'],
+    ['no url', () => SessionBrokerModule.forRoot({ merchant: 'shop' } as never), 'forRoot: url must be'],
+    [
+      'a factory that gives nothing',
+      () => SessionBrokerModule.forRootAsync({ useFactory: () => undefined as never }),
+      'forRootAsync: the options must be an object with url and merchant',
+    ],
+  ])('names the option and itself when the application starts: %s', async (_what, give, says) => {
+    await expect(compile(give())).rejects.toThrow(`SessionBrokerModule.${says}`);
+  });
+
+  it('says which of several it is', async () => {
+    const second = SessionBrokerModule.forRoot({ ...fake.options, merchant: '', name: 'second' });
+    const modules = compile(SessionBrokerModule.forRoot(fake.options), second);
+    await expect(modules).rejects.toThrow('SessionBrokerModule.forRoot (name "second"): merchant must be');
+  });
+
   it('says that it is well when there is a session, and begins to follow for it', async () => {
     const health = (await compile(SessionBrokerModule.forRoot(fake.options))).get(SessionBrokerHealth);
     const { expiresAt } = fake.session!;

@@ -1,3 +1,5 @@
+import { InvalidInput } from '../errors.js';
+import { demandKnownOptions } from '../option-names.js';
 import type { SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
 import type { NestClass, NestDynamicModule, NestProvider, NestToken } from './nest-types.js';
@@ -16,6 +18,14 @@ export interface SessionBrokerAsyncOptions<Parts extends unknown[]> extends Sess
   readonly inject?: NestProvider['inject'] | undefined;
   readonly useFactory: (...parts: Parts) => SessionBrokerOptions | Promise<SessionBrokerOptions>;
 }
+
+const ASYNC_OPTIONS: readonly string[] = [
+  'useFactory',
+  'inject',
+  'imports',
+  'name',
+  'isGlobal',
+] satisfies (keyof SessionBrokerAsyncOptions<[]>)[];
 
 interface Tokens {
   readonly options: NestToken;
@@ -46,16 +56,27 @@ function tokensOf(name: string | undefined): Tokens {
 
 /** A client for Nest: `SessionBroker` and `SessionBrokerHealth` to inject, closed with the application. */
 export class SessionBrokerModule {
+  /** @throws InvalidInput when there are no options; what is wrong in them is told when the application starts */
   static forRoot(options: SessionBrokerOptions & SessionBrokerModuleOptions): NestDynamicModule & NestModule {
+    told('forRoot', () => demandObject(options));
     const { isGlobal, name, ...client } = options;
-    return SessionBrokerModule.forRootAsync({ isGlobal, name, useFactory: () => client });
+    return SessionBrokerModule.#moduleOf({ isGlobal, name, useFactory: () => client }, 'forRoot');
   }
 
+  /** @throws InvalidInput as forRoot */
   static forRootAsync<Parts extends unknown[]>(
     options: SessionBrokerAsyncOptions<Parts>,
   ): NestDynamicModule & NestModule {
-    const { isGlobal = true, name, imports = [], inject = [], useFactory } = options;
+    told('forRootAsync', () => demandFactory(options));
+    return SessionBrokerModule.#moduleOf(options, 'forRootAsync');
+  }
+
+  static #moduleOf<Parts extends unknown[]>(
+    { isGlobal = true, name, imports = [], inject = [], useFactory }: SessionBrokerAsyncOptions<Parts>,
+    method: string,
+  ): NestDynamicModule & NestModule {
     const tokens = tokensOf(name);
+    const where = name === undefined ? method : `${method} (name "${name}")`;
     return {
       module: SessionBrokerModule,
       global: isGlobal,
@@ -63,13 +84,37 @@ export class SessionBrokerModule {
       imports: [...imports] as NestClass[],
       providers: [
         { provide: tokens.options, useFactory: useFactory as NestProvider['useFactory'], inject },
-        made(tokens.broker, tokens.options, (given) => new SessionBroker(given as SessionBrokerOptions)),
+        made(tokens.broker, tokens.options, (given) =>
+          told(where, () => new SessionBroker(given as SessionBrokerOptions)),
+        ),
         made(tokens.health, tokens.broker, (broker) => new SessionBrokerHealth(broker as SessionBroker)),
         made(tokens.shutdown, tokens.broker, (broker) => shutdownOf(broker as SessionBroker)),
       ],
       exports: [tokens.broker, tokens.health],
     };
   }
+}
+
+/** Nest says only that a provider has failed: which module has it, and by which call, is for us to say. */
+function told<T>(where: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    throw new InvalidInput(error.code, `SessionBrokerModule.${where}: ${error.message}`, { cause: error });
+  }
+}
+
+function demandObject(options: unknown): void {
+  if (typeof options === 'object' && options !== null) return;
+  throw new InvalidInput('option_invalid', 'The options must be an object with url and merchant');
+}
+
+function demandFactory(options: unknown): void {
+  demandKnownOptions(options ?? null, ASYNC_OPTIONS);
+  const { useFactory } = options as Readonly<Record<string, unknown>>;
+  if (typeof useFactory === 'function') return;
+  throw new InvalidInput('option_invalid', 'useFactory must be a function that gives url and merchant');
 }
 
 interface NestModule {

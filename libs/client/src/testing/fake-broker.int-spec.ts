@@ -1,5 +1,5 @@
 import { endedAfterEach, eventually } from '../../../testing/src/index.js';
-import { BrokerUnavailable, Forbidden, ProtocolError, RequestRefused, Unauthenticated } from '../errors.js';
+import { BrokerUnavailable, Forbidden, RequestRefused, Unauthenticated } from '../errors.js';
 import { isDeadSession } from '../dead-session.js';
 import type { SessionBrokerOptions } from '../options.js';
 import { SessionBroker } from '../session-broker.js';
@@ -76,7 +76,6 @@ describe('the fake broker', () => {
     ['a time to come back', { status: 503, code: 'overloaded', retryAfterS: 60 }, BrokerUnavailable],
     ['a connection that breaks', 'disconnect', BrokerUnavailable],
     ['silence', 'silence', BrokerUnavailable],
-    ['a redirect', { status: 302, code: 'x' }, ProtocolError],
   ])('fails on request, with %s, until it recovers', async (_what, how, kind) => {
     fake.fail({ route: 'read', with: how, times: Infinity });
     const broker = client({ timeoutMs: 1_500 });
@@ -97,10 +96,17 @@ describe('the fake broker', () => {
     ['another way to fail', { with: 'disconect' }, 'There is no failure "disconect": did you mean "disconnect"?'],
     ['no way to fail', {}, "with must be { status, code, retryAfterS }, 'disconnect' or 'silence'"],
     ['nothing', undefined as never, 'The options must be an object'],
-    ['another name of a status', { with: { stauts: 503, code: 'x' } }, 'did you mean "status"?'],
-    ['a status that is none', { with: { status: 5030, code: 'x' } }, 'status must be a whole number from 200 to 599'],
-    ['no code', { with: { status: 503 } }, 'code must be a code'],
-    ['a time that is none', { with: { status: 503, code: 'x', retryAfterS: -1 } }, 'retryAfterS must be whole seconds'],
+    ['another name of a status', { with: { stauts: 503, code: 'overloaded' } }, 'did you mean "status"?'],
+    ['a status that is none', { with: { status: 5030, code: 'overloaded' } }, 'a whole number from 400 to 599'],
+    ['success', { with: { status: 200, code: 'overloaded' } }, 'status of a failure must be a whole number from 400'],
+    ['no code', { with: { status: 503 } }, 'code must be one of docs/errors.md, such as session_unavailable'],
+    ['another code', { with: { status: 503, code: 'sesion_unavailable' } }, 'did you mean "session_unavailable"?'],
+    ['a code of nobody', { with: { status: 503, code: 'x' } }, 'There is no code "x": docs/errors.md has them all'],
+    [
+      'a time that is none',
+      { with: { status: 503, code: 'overloaded', retryAfterS: -1 } },
+      'retryAfterS must be whole seconds',
+    ],
     ['no times', { with: 'silence', times: 0 }, 'times must be a whole number'],
   ])('refuses to fail with %s, which would prove nothing', async (_what, failure, says) => {
     expect(() => fake.fail(failure as never)).toThrow(says);

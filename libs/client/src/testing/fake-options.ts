@@ -2,14 +2,14 @@ import { InvalidInput } from '../errors.js';
 import { demandKnownNames, demandKnownOptions } from '../option-names.js';
 import { demandToken } from '../token-source.js';
 import { FAKE_ROUTES } from './fake-answers.js';
+import { FAKE_CODES } from './fake-codes.js';
 
-/** As Node.js writes a status line: it throws for any other, in the middle of an answer. */
-const MIN_STATUS = 200;
+/** The broker refuses with these; a failure that is a success would be taken for an answer. */
+const MIN_STATUS = 400;
 const MAX_STATUS = 599;
 /** As a timer of Node.js takes it; anything longer would fire at once. */
 const MAX_LIFETIME_MS = 2 ** 31 - 1;
 const MAX_RETRY_AFTER_S = 86_400;
-const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
 const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);
 const isIntegerWithin = (value: unknown, least: number, most: number): boolean =>
@@ -38,11 +38,11 @@ export function demandFakeOptions(options: object): void {
 export function demandFakeFailure(failure: object): void {
   demandKnownOptions(failure ?? null, ['route', 'times', 'with']);
   const { route, times, with: how } = failure as Readonly<Record<string, unknown>>;
-  if (route !== undefined) demandKnownNames([typeof route === 'string' ? route : ''], FAKE_ROUTES, 'route');
+  if (route !== undefined) demandKnownNames([typeof route === 'string' ? route : ''], FAKE_ROUTES, { kind: 'route' });
   if (times !== undefined && times !== Infinity && !isIntegerWithin(times, 1, Number.MAX_SAFE_INTEGER)) {
     throw invalid('times must be a whole number, more than 0, or Infinity');
   }
-  if (typeof how === 'string') return demandKnownNames([how], ['disconnect', 'silence'], 'failure');
+  if (typeof how === 'string') return demandKnownNames([how], ['disconnect', 'silence'], { kind: 'failure' });
   if (typeof how !== 'object' || how === null) {
     throw invalid("with must be { status, code, retryAfterS }, 'disconnect' or 'silence'");
   }
@@ -53,9 +53,10 @@ function demandFakeStatus(how: object): void {
   demandKnownOptions(how, ['status', 'code', 'retryAfterS']);
   const { status, code, retryAfterS } = how as Readonly<Record<string, unknown>>;
   if (!isIntegerWithin(status, MIN_STATUS, MAX_STATUS)) {
-    throw invalid(`status must be a whole number from ${MIN_STATUS} to ${MAX_STATUS}`);
+    throw invalid(`status of a failure must be a whole number from ${MIN_STATUS} to ${MAX_STATUS}`);
   }
-  if (typeof code !== 'string' || !CODE.test(code)) throw invalid('code must be a code such as session_unavailable');
+  if (typeof code !== 'string') throw invalid('code must be one of docs/errors.md, such as session_unavailable');
+  demandKnownNames([code], FAKE_CODES, { kind: 'code', otherwise: 'docs/errors.md has them all' });
   if (retryAfterS !== undefined && !isIntegerWithin(retryAfterS, 0, MAX_RETRY_AFTER_S)) {
     throw invalid(`retryAfterS must be whole seconds, ${MAX_RETRY_AFTER_S} at most`);
   }

@@ -60,12 +60,14 @@ export type SessionEvent =
       readonly reason?: string;
       readonly consumer?: string;
     }
-  /** Somebody else creates sessions of the merchant, or does so no more, as far as this replica can tell. */
+  /** Somebody else creates sessions of the merchant; or no report has shown it for a while, which does not say that they have stopped. */
   | {
       readonly event: 'foreign_authorizer';
       readonly merchant: string;
       readonly generation: number;
       readonly isPresent: boolean;
+      /** For how long no consumer has reported this session, as far as this replica knows. */
+      readonly quietMs: number;
     }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }
   | { readonly event: 'fenced_publish'; readonly merchant: string; readonly generation: number }

@@ -1,13 +1,29 @@
-/** @import { StatusCause, StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
+/** @import { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
+/** @import { StoreTrouble } from './store-trouble.js' */
+/** @import { Matter } from './wording.js' */
 import { conditions } from './condition.js';
-import { countText, roughlyText } from './wording.js';
+import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
+import { countText, durationText, FOREIGN_AUTHORIZER, matterOf } from './wording.js';
 
 /**
  * @typedef {object} Headline
  * @property {StatusCondition} condition what colours it
  * @property {string} text
+ * @property {string} ending its last words, which change each second and are not read aloud each time
  * @property {string} detail
  * @property {string | undefined} runbook to go on with
+ */
+
+/** @typedef {Pick<Headline, 'text'> & Partial<Headline>} Sentence */
+
+/**
+ * @typedef {object} View
+ * @property {readonly StatusMerchant[]} merchants
+ * @property {StatusCounts} counts
+ * @property {number} all how many merchants there are, listed or not
+ * @property {StatusCondition} worst
+ * @property {StoreTrouble | undefined} trouble
+ * @property {number} now
  */
 
 /** @type {Readonly<Record<StatusCondition, (count: number, all: number) => string>>} */
@@ -29,6 +45,9 @@ const sentences = {
 /** Where a store that is away is dealt with. */
 const STORE_DOWN = 'store-down';
 
+/** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
+const bearable = new Set(['stale', 'failing', 'renewing', 'fresh']);
+
 /**
  * The state of everything in one sentence: the worst of it, and what is the cause.
  * @param {Pick<StatusDocument, 'store' | 'replica' | 'merchants'>} document
@@ -38,36 +57,86 @@ const STORE_DOWN = 'store-down';
  */
 export function headlineOf({ store, replica, merchants }, counts, now) {
   const all = conditions.reduce((sum, condition) => sum + counts[condition], 0);
-  if (all === 0) return { condition: 'renewing', text: 'No merchant is configured', detail: '', runbook: undefined };
+  const none = { ending: '', detail: '', runbook: undefined };
+  if (all === 0) return { ...none, condition: 'renewing', text: 'No merchant is configured' };
   const worst = conditions.find((condition) => counts[condition] > 0) ?? 'fresh';
-  const causes = merchants.flatMap(({ id, condition, cause }) =>
-    condition === worst && cause !== undefined ? [{ id, ...cause }] : [],
-  );
-  const text =
-    worst === 'failing' && all === 1 ? notRenewedText(merchants[0], now) : worstText(worst, causes, { counts, all });
-  const calm = worst === 'fresh' || worst === 'renewing';
-  const trouble = storeTrouble(store, {
-    hasSessions: counts.unavailable < all,
-    blocked: blockedText(merchants, all, now),
-  });
-  const detail = replica.shuttingDown ? 'This replica is shutting down.' : trouble;
-  const link = linkOf(causes, trouble);
-  if (detail !== undefined) return { condition: calm ? 'failing' : worst, text, detail, runbook: link };
-  return { condition: calm ? 'fresh' : worst, text, detail: othersText(counts, worst), runbook: link };
+  const trouble = storeTroubleOf({ store, merchants });
+  /** @type {View} */
+  const view = { merchants, counts, all, worst, trouble, now };
+  const sentence = heldSentence(view) ?? quietSentence(view) ?? worstSentence(view);
+  const stopping = replica.shuttingDown ? { detail: 'This replica is shutting down.' } : {};
+  const { condition = worst, ...said } = { ...none, detail: othersText(counts, worst), ...sentence, ...stopping };
+  const isCalm = condition === 'fresh' || condition === 'renewing';
+  return { ...said, condition: isCalm ? (replica.shuttingDown ? 'failing' : 'fresh') : condition };
 }
 
 /**
- * @param {StatusCondition} worst
- * @param {readonly (StatusCause & { readonly id: string })[]} causes
- * @param {{ readonly counts: StatusCounts, readonly all: number }} of
+ * What the store holds up comes before everything but payments that fail.
+ * @param {View} view
+ * @returns {Sentence | undefined}
  */
-function worstText(worst, causes, { counts, all }) {
-  return `${sentences[worst](counts[worst], all)}${becauseText(worst, causes)}${stillText(worst)}`;
+function heldSentence({ merchants, counts, all, worst, trouble, now }) {
+  if (trouble === undefined || !bearable.has(worst)) return undefined;
+  const { held, said } = trouble;
+  const isCalm = worst === 'fresh' || worst === 'renewing';
+  if (held === undefined && !isCalm) return undefined;
+  const good = sentences.fresh(all, all);
+  const text =
+    held === undefined ? `${capital(said)}; ${good.charAt(0).toLowerCase()}${good.slice(1)}` : `${held}: ${said}`;
+  const detail = troubleDetail(trouble, counts.unavailable < all);
+  const condition = isCalm ? 'failing' : worst;
+  return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN };
+}
+
+/**
+ * A duel that has gone quiet is no all-clear: who still creates is not heard while nobody pays.
+ * @param {View} view
+ * @returns {Sentence | undefined}
+ */
+function quietSentence({ merchants, worst, now }) {
+  if (worst !== 'fresh' && worst !== 'renewing') return undefined;
+  const quiet = merchants.filter(({ quietSince }) => quietSince !== undefined);
+  const [first] = quiet;
+  if (first === undefined) return undefined;
+  const whose = quiet.length === 1 ? first.id : `${quiet.length} merchants`;
+  const since = Math.max(...quiet.map(({ quietSince }) => quietSince ?? 0));
+  return {
+    condition: 'failing',
+    text: `Somebody else may still create sessions of ${whose}; no consumer has reported a dead one`,
+    ending: ` for ${durationText(now - since)}`,
+    runbook: FOREIGN_AUTHORIZER,
+  };
+}
+
+/**
+ * @param {View} view
+ * @returns {Sentence}
+ */
+function worstSentence({ merchants, counts, all, worst, trouble, now }) {
+  const [only] = merchants;
+  const causes = merchants.flatMap((merchant) => {
+    const matter = merchant.condition === worst && merchant.cause !== undefined ? matterOf(merchant, now) : undefined;
+    return matter === undefined ? [] : [{ id: merchant.id, ...matter }];
+  });
+  const runbook = causes[0]?.runbook ?? (trouble === undefined ? undefined : STORE_DOWN);
+  const isOnlyFailing = worst === 'failing' && all === 1 && only !== undefined;
+  if (isOnlyFailing) return { ...notRenewed(only, now), ...detailOf(trouble, true), runbook };
+  const text = `${sentences[worst](counts[worst], all)}${becauseText(worst, causes)}${stillText(worst)}`;
+  const ending = trouble === undefined ? '' : endText(merchants, all, now);
+  return { text, ending, ...detailOf(trouble, counts.unavailable < all), runbook };
+}
+
+/**
+ * @param {StoreTrouble | undefined} trouble
+ * @param {boolean} hasSessions
+ */
+function detailOf(trouble, hasSessions) {
+  return trouble === undefined ? {} : { detail: troubleDetail(trouble, hasSessions) };
 }
 
 /**
  * @param {StatusCondition} worst
- * @param {readonly (StatusCause & { readonly id: string })[]} causes of the merchants that are worst off, the worst first
+ * @param {readonly (Matter & { readonly id: string })[]} causes of the merchants that are worst off, the worst first
  * @returns {string} where they are not all the same, that of one
  */
 function becauseText(worst, causes) {
@@ -83,54 +152,28 @@ function stillText(worst) {
 }
 
 /**
- * @param {readonly StatusCause[]} causes
- * @param {string | undefined} trouble of the store
- */
-function linkOf([first], trouble) {
-  return first?.runbook ?? (trouble === undefined ? undefined : STORE_DOWN);
-}
-
-/**
- * @param {StatusMerchant | undefined} merchant the only one; the news may count what it does not list
+ * @param {StatusMerchant} merchant the only one
  * @param {number} now
  */
-function notRenewedText(merchant, now) {
-  if (merchant === undefined) return '1 renewal fails; the session is still good';
-  const { id, cause, session } = merchant;
-  const good = session === undefined ? '' : `; its session is good for another ${roughlyText(session.expiresAt - now)}`;
-  return `${id} is not renewed${cause === undefined ? '' : `: ${cause.text}`}${good}`;
+function notRenewed({ id, cause, session }, now) {
+  const ending =
+    session === undefined ? '' : `; its session is good for another ${durationText(session.expiresAt - now)}`;
+  return { text: `${id} is not renewed${cause === undefined ? '' : `: ${cause.text}`}`, ending };
 }
 
 /**
- * @param {StatusDocument['store']} store
- * @param {{ readonly hasSessions: boolean, readonly blocked: string | undefined }} effects
- * @returns {string | undefined}
- */
-function storeTrouble({ condition, reason = 'no reason given' }, { hasSessions, blocked }) {
-  if (condition !== 'silent' && condition !== 'refuses') return undefined;
-  const served = hasSessions ? ['sessions are served from memory'] : [];
-  const said = condition === 'silent' ? 'The store does not answer' : 'The store refuses';
-  const effects = [...served, ...(blocked === undefined ? [] : [blocked])].join(', and ');
-  return `${said} (${reason})${effects === '' ? '' : `: ${effects}`}.`;
-}
-
-/**
- * Nobody is told of an end while there may be an earlier one among those that are not listed.
  * @param {readonly StatusMerchant[]} merchants
- * @param {number} all how many there are
+ * @param {number} all
  * @param {number} now
- * @returns {string | undefined} undefined while there is nobody whose renewals the store holds up
  */
-function blockedText(merchants, all, now) {
-  const blocked = merchants.filter(({ renewalBlocked }) => renewalBlocked);
-  if (blocked.length === 0) return undefined;
-  const nothing = blocked.length === merchants.length ? 'nothing is renewed' : 'some are not renewed';
-  const ends = blocked.flatMap(({ id, session }) =>
-    session === undefined || session.expiresAt <= now ? [] : [{ id, at: session.expiresAt }],
-  );
-  const [first] = ends.sort((left, right) => left.at - right.at);
-  if (first === undefined || merchants.length < all) return nothing;
-  return `${nothing}; the session of ${first.id} ends in ${roughlyText(first.at - now)}`;
+function endText(merchants, all, now) {
+  const first = firstToEnd(merchants, all, now);
+  return first === undefined ? '' : `; the session of ${first.id} ends in ${durationText(first.at - now)}`;
+}
+
+/** @param {string} text */
+function capital(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /**

@@ -112,49 +112,104 @@ describe('the headline', () => {
     expect(headlineOf(state, { ...well, ...counts }, 0).runbook).toBe('access-refused');
   });
 
-  it('leads to the runbook of a store that is away, says what ends when, and promises nothing once it has ended', () => {
+  it('says of a store that is away what is not renewed, what ends when, and each of it once', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const state = { store: silent, replica, merchants: [blocked(33_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 0)).toEqual({
       condition: 'failing',
-      text: 'The session is good',
+      text: 'Nothing is renewed: the store does not answer',
+      ending: '; the session of shop-33000 ends in 33 s',
       detail:
-        'The store does not answer (ECONNREFUSED): sessions are served from memory, and nothing is renewed; the session of shop-33000 ends in 30 s.',
+        'ECONNREFUSED: sessions are served from memory until they end. Renewals go on by themselves as soon as the store answers.',
       runbook: 'store-down',
     });
-    expect(headlineOf(state, { ...well, unavailable: 1 }, 40_000)).toMatchObject({
-      text: 'There is no session to serve',
-      detail: 'The store does not answer (ECONNREFUSED): nothing is renewed.',
+    const cause = { text: 'the store does not answer', runbook: 'store-down' };
+    const ended = { ...blocked(33_000), condition: 'unavailable', cause } as const;
+    expect(headlineOf({ ...state, merchants: [ended] }, { ...well, unavailable: 1 }, 40_000)).toEqual({
+      condition: 'unavailable',
+      text: 'There is no session to serve: the store does not answer',
+      ending: '',
+      detail: 'ECONNREFUSED. Renewals go on by themselves as soon as the store answers.',
+      runbook: 'store-down',
     });
-    const free = { ...blocked(20_000), renewalBlocked: false };
-    expect(headlineOf({ ...state, merchants: [free, blocked(70_000)] }, { ...well, fresh: 2 }, 0).detail).toMatch(
-      /and some are not renewed; the session of shop-70000 ends in 1 min[.]$/,
-    );
-    expect(headlineOf(state, { ...well, fresh: 2 }, 0).detail).toMatch(/and nothing is renewed[.]$/);
+    expect(
+      headlineOf({ ...state, merchants: [ended, blocked(70_000)] }, { ...well, unavailable: 1, fresh: 1 }, 40_000),
+    ).toMatchObject({
+      condition: 'unavailable',
+      text: '1 merchant has no session to serve: the store does not answer',
+      ending: '; the session of shop-70000 ends in 30 s',
+    });
   });
 
-  it('names the merchant and what it has left where there is only one', () => {
+  it('names the first end among those that the store holds up, and none while some are not listed', () => {
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const free = { ...blocked(20_000), renewalBlocked: false };
+    const some = { store: silent, replica, merchants: [free, blocked(70_000)] };
+    expect(headlineOf(some, { ...well, fresh: 2 }, 0)).toMatchObject({
+      text: '1 merchant is not renewed: the store does not answer',
+      ending: '; the session of shop-70000 ends in 1 min 10 s',
+    });
+    expect(headlineOf({ ...some, merchants: [blocked(33_000)] }, { ...well, fresh: 2 }, 0)).toMatchObject({
+      text: 'Nothing is renewed: the store does not answer',
+      ending: '',
+    });
+  });
+
+  it('says that payments fail before it says what the store holds up', () => {
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const merchants = [{ ...blocked(33_000), condition: 'foreign_authorizer' as const }];
+    const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
+    expect(said.text).toMatch(/^Payments fail: /);
+    expect(said.ending).toBe('; the session of shop-33000 ends in 33 s');
+  });
+
+  it('gives no all-clear after a duel that has gone quiet', () => {
+    const quiet = { ...blocked(900_000), condition: 'fresh' as const, renewalBlocked: false, quietSince: 20_000 };
+    expect(headlineOf({ store, replica, merchants: [quiet] }, { ...well, fresh: 1 }, 200_000)).toEqual({
+      condition: 'failing',
+      text: 'Somebody else may still create sessions of shop-900000; no consumer has reported a dead one',
+      ending: ' for 3 min 0 s',
+      detail: '',
+      runbook: 'foreign-authorizer',
+    });
+    const merchants = [quiet, { ...quiet, quietSince: 140_000 }];
+    expect(headlineOf({ store, replica, merchants }, { ...well, fresh: 5 }, 200_000)).toMatchObject({
+      text: 'Somebody else may still create sessions of 2 merchants; no consumer has reported a dead one',
+      ending: ' for 1 min 0 s',
+    });
+    expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1, fresh: 5 }, 200_000).text).toMatch(
+      /^1 renewal fails/,
+    );
+  });
+
+  it('names the merchant and what it has left where there is only one, as its row does', () => {
     const merchants = [
       { ...blocked(119_000), renewalBlocked: false, cause: { text: unheard, runbook: 'renewals-failing' } },
     ];
-    expect(headline({ failing: 1 }, { merchants })[1]).toBe(
-      `shop-119000 is not renewed: ${unheard}; its session is good for another 1 min`,
-    );
+    expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1 }, 0)).toMatchObject({
+      text: `shop-119000 is not renewed: ${unheard}`,
+      ending: '; its session is good for another 1 min 59 s',
+    });
   });
 
   it('is not calm while the store is down or the replica stops, and never hides what is worse', () => {
     const down = { store: { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } };
     expect(headline({ fresh: 2 }, down)).toEqual([
       'failing',
-      'All 2 sessions are good',
-      'The store does not answer (ECONNREFUSED): sessions are served from memory.',
+      'The store does not answer; all 2 sessions are good',
+      'ECONNREFUSED: sessions are served from memory.',
+    ]);
+    expect(headline({ failing: 2 }, down)).toEqual([
+      'failing',
+      '2 renewals fail; the sessions are still good',
+      'ECONNREFUSED: sessions are served from memory.',
     ]);
     expect(headline({ unavailable: 1, fresh: 1 }, down)[0]).toBe('unavailable');
     const refusing = { store: { type: 'redis', condition: 'refuses', reason: 'NOPERM' } };
     expect(headline({ fresh: 2 }, { ...refusing, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
       'failing',
-      'All 2 sessions are good',
-      'The store refuses (NOPERM): sessions are served from memory, and nothing is renewed; the session of shop-33000 ends in 30 s.',
+      'Nothing is renewed: the store refuses',
+      'NOPERM: sessions are served from memory until they end. Renewals go on by themselves as soon as the store answers.',
     ]);
     const stopping = { replica: { ...replica, shuttingDown: true } };
     expect(headline({ fresh: 2 }, stopping)).toEqual([

@@ -126,7 +126,7 @@ const gatewayStates = {
   answering: { condition: 'fresh', state: 'Answers' },
   refusing: { condition: 'failing', state: 'Answers, refuses' },
   untrusted: { condition: 'unavailable', state: 'Not trusted' },
-  degraded: { condition: 'failing', state: 'Some calls failed' },
+  degraded: { condition: 'failing', state: 'Some calls fail' },
   down: { condition: 'unavailable', state: 'The last calls failed' },
   unknown: { condition: 'unknown', state: 'Not called lately' },
 };
@@ -137,27 +137,52 @@ const gatewayStates = {
  * @returns {CardContent}
  */
 function gatewayContent(gateway, now) {
-  const { host, health, merchants, attempts, refused, medianMs, lastAnswerAt, lastFailure, skewMs } = gateway;
+  const { host, health, merchants, attempts, refused, medianMs, answersSince, lastFailure, skewMs } = gateway;
   const skewed = skewMs !== undefined && Math.abs(skewMs) > SKEW_TOLERANCE_MS;
   /** @type {(readonly [string, string | undefined])[]} */
   const facts = [
     ['Merchants', merchants.toLocaleString('en')],
+    ['Last call', lastCallText(gateway, now)],
+    ['Answers for', answersSince === undefined ? undefined : durationText(now - answersSince)],
     ...callFacts(gateway),
     ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],
-    ['Last answer', lastAnswerAt === undefined ? undefined : agoText(now - lastAnswerAt)],
     ['Last failure', lastFailure && `${lastFailure.code ?? lastFailure.kind}, ${agoText(now - lastFailure.at)}`],
     ['Clock', skewMs === undefined ? undefined : `${skewText(skewMs)}${skewed ? ', too far off' : ''}`],
   ];
-  const { condition, state } = gatewayStates[health];
+  const { condition, state } = gatewayState(gateway, skewed);
   const refusesAll = health === 'refusing' && refused === attempts;
   return {
     key: `gateway ${host}`,
     kind: 'Gateway',
     title: host,
-    condition: refusesAll ? 'unavailable' : skewed && condition === 'fresh' ? 'failing' : condition,
+    condition: refusesAll ? 'unavailable' : condition,
     state,
     facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [/** @type {const} */ ([name, value])])),
   };
+}
+
+/**
+ * @param {StatusGateway} gateway
+ * @param {boolean} skewed
+ * @returns {Pick<CardContent, 'condition' | 'state'>}
+ */
+function gatewayState({ health, answersSince }, skewed) {
+  if (health === 'degraded' && answersSince !== undefined) return { condition: 'failing', state: 'Answers again' };
+  if (health === 'answering' && skewed) return { condition: 'failing', state: 'Answers, its clock is off' };
+  return gatewayStates[health];
+}
+
+/**
+ * @param {StatusGateway} gateway
+ * @param {number} now
+ * @returns {string | undefined} undefined before the first one
+ */
+function lastCallText({ lastAnswerAt, lastFailure }, now) {
+  if (lastFailure !== undefined && (lastAnswerAt === undefined || lastFailure.at > lastAnswerAt))
+    return `failed, ${agoText(now - lastFailure.at)}`;
+  if (lastAnswerAt === undefined) return undefined;
+  const isRefused = lastFailure?.at === lastAnswerAt && ['refused', 'revoked'].includes(lastFailure.kind);
+  return `${isRefused ? 'refused' : 'answered'}, ${agoText(now - lastAnswerAt)}`;
 }
 
 /**
@@ -165,12 +190,12 @@ function gatewayContent(gateway, now) {
  * @param {StatusGateway} gateway
  * @returns {(readonly [string, string | undefined])[]}
  */
-function callFacts({ attempts, failed, refused }) {
+function callFacts({ attempts, failed, refused, answersSince }) {
   if (attempts === 0) return [];
   const of = (/** @type {number} */ count) => `${count} of ${countText(attempts, 'call', 'calls')}`;
   return [
     ['Refused', refused === 0 ? undefined : of(refused)],
-    ['Failed', failed === 0 && refused > 0 ? undefined : of(failed)],
+    [answersSince === undefined ? 'Failed' : 'Failed before', failed === 0 && refused > 0 ? undefined : of(failed)],
   ];
 }
 
@@ -196,10 +221,10 @@ function furtherContent(count) {
  * @returns {CardContent}
  */
 function replicaContent({ name, ready, storeReached, shuttingDown, startedAt, eventLoopLagMs, ...rest }, now) {
-  const { watchers, viewers, clockSkewMs, residentBytes, version } = rest;
+  const { watchers, viewers, residentBytes, version } = rest;
   const lags = eventLoopLagMs.worst > LAG_TOLERANCE_MS;
   const missing = storeReached ? 'a required merchant has no session' : 'the store has not answered yet';
-  const readyState = ready ? 'Ready' : `Not ready: ${missing}`;
+  const readyState = ready ? `Ready${lags ? ', but its event loop was late' : ''}` : `Not ready: ${missing}`;
   return {
     key: 'replica',
     kind: 'This replica',
@@ -212,7 +237,6 @@ function replicaContent({ name, ready, storeReached, shuttingDown, startedAt, ev
       ['Event loop', `${eventLoopLagMs.latest} ms, at worst ${eventLoopLagMs.worst} ms late`],
       ['Memory', `${Math.round(residentBytes / 2 ** 20)} MiB`],
       ['Watchers', `${countText(watchers, 'consumer', 'consumers')}, ${countText(viewers, 'page', 'pages')}`],
-      ['Clock skew', clockSkewMs === undefined ? 'not known yet' : skewText(clockSkewMs)],
     ],
   };
 }

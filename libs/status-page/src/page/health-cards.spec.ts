@@ -48,11 +48,12 @@ function card(changed: Partial<StatusGateway>): CardContent | undefined {
 describe('the card of a gateway', () => {
   it('says that it refuses, and how many calls, in place of "Failed 0 of 15 calls"', () => {
     const lastFailure = { at: 55_000, kind: 'refused', code: 'b_merchant_not_found' };
-    expect(card({ health: 'refusing', refused: 15, lastFailure })).toMatchObject({
+    expect(card({ health: 'refusing', refused: 15, lastAnswerAt: 55_000, lastFailure })).toMatchObject({
       condition: 'unavailable',
       state: 'Answers, refuses',
       facts: [
         ['Merchants', '1'],
+        ['Last call', 'refused, 5 s ago'],
         ['Refused', '15 of 15 calls'],
         ['Last failure', 'b_merchant_not_found, 5 s ago'],
       ],
@@ -66,6 +67,7 @@ describe('the card of a gateway', () => {
       state: 'Not trusted',
       facts: [
         ['Merchants', '1'],
+        ['Last call', 'failed, 5 s ago'],
         ['Failed', '15 of 15 calls'],
         ['Last failure', 'SELF_SIGNED_CERT_IN_CHAIN, 5 s ago'],
       ],
@@ -81,6 +83,34 @@ describe('the card of a gateway', () => {
         ['Failed', '2 of 15 calls'],
       ],
     });
+  });
+
+  it('says of one that was mended how its last call ended, and since when it answers, before what failed', () => {
+    const lastFailure = { at: 20_000, kind: 'transient', code: 'b_server_is_overloaded' };
+    const mended = { failed: 14, lastFailure, lastAnswerAt: 58_000, answersSince: 30_000 };
+    expect(card({ health: 'degraded', ...mended })).toMatchObject({
+      condition: 'failing',
+      state: 'Answers again',
+      facts: [
+        ['Merchants', '1'],
+        ['Last call', 'answered, 2 s ago'],
+        ['Answers for', '30 s'],
+        ['Failed before', '14 of 15 calls'],
+        ['Last failure', 'b_server_is_overloaded, 40 s ago'],
+      ],
+    });
+    expect(card({ health: 'answering', ...mended })).toMatchObject({ condition: 'fresh', state: 'Answers' });
+    expect(card({ health: 'degraded', failed: 1, lastFailure })?.state).toBe('Some calls fail');
+  });
+
+  it('says beside an amber mark what it is for', () => {
+    expect(card({ skewMs: -2_500 })).toMatchObject({ condition: 'failing', state: 'Answers, its clock is off' });
+    const replica = { ...document.replica, eventLoopLagMs: { latest: 0, worst: 350 } };
+    expect(contentsOf({ ...document, replica }, 0).at(-1)).toMatchObject({
+      condition: 'failing',
+      state: 'Ready, but its event loop was late',
+    });
+    expect(contentsOf(document, 0).at(-1)).toMatchObject({ condition: 'fresh', state: 'Ready' });
   });
 
   it('says of one that is well that nothing failed, and nothing of calls where none was made', () => {

@@ -77,11 +77,12 @@ function restText(shown, matching) {
  * @param {number} now
  */
 function drawHeadline(document, counts, now) {
-  const { condition, text, detail, runbook } = headlineOf(document, counts, now);
+  const { condition, text, ending, detail, runbook } = headlineOf(document, counts, now);
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
-  setText(byId('headline-text', HTMLElement), text);
+  setText(byId('headline-words', HTMLElement), text);
+  setText(byId('headline-ending', HTMLElement), ending);
   setText(byId('headline-detail', HTMLElement), detail);
   drawRunbook(runbook);
   setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);

@@ -2,11 +2,11 @@
 import { conditionAt } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
-import { renewCommand, runbookPath } from './wording.js';
+import { matterOf, renewCommand, runbookPath } from './wording.js';
 
 const TOLD_FOR_MS = 2_000;
 
-/** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. */
+/** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. With a store that is back, nobody's help is needed. */
 const renewable = new Set(['unavailable', 'stale', 'reported_dead', 'failing']);
 
 /** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
@@ -34,15 +34,15 @@ export class Remedy {
    * @param {number} now
    */
   draw(merchant, now) {
-    const { cause } = merchant;
-    const canRenew = renewable.has(conditionAt(merchant, now));
-    this.element.hidden = cause === undefined && !canRenew;
-    this.#runbook.hidden = cause === undefined;
+    const matter = matterOf(merchant, now);
+    const canRenew = !merchant.renewalBlocked && renewable.has(conditionAt(merchant, now));
+    this.element.hidden = matter === undefined && !canRenew;
+    this.#runbook.hidden = matter === undefined;
     this.#renew.hidden = !canRenew;
-    setText(this.#cause, cause === undefined ? '' : `${cause.text}.`);
-    if (cause === undefined) return;
-    setText(this.#runbook, `Runbook: ${cause.runbook}`);
-    setAttribute(this.#runbook, 'href', runbookPath(cause.runbook));
+    setText(this.#cause, matter === undefined ? '' : `${matter.text}.`);
+    if (matter === undefined) return;
+    setText(this.#runbook, `Runbook: ${matter.runbook}`);
+    setAttribute(this.#runbook, 'href', runbookPath(matter.runbook));
   }
 
   /** @param {string} command */

@@ -20,18 +20,6 @@ export function durationText(ms) {
 }
 
 /**
- * Rounded down in steps that are not read aloud every second.
- * @param {number} ms
- * @returns {string} such as `11 min`, and `30 s` of what is the last minute
- */
-export function roughlyText(ms) {
-  if (ms < 10 * S) return 'a few seconds';
-  if (ms < MIN) return `${Math.floor(ms / (10 * S)) * 10} s`;
-  if (ms < 2 * H) return `${Math.floor(ms / MIN)} min`;
-  return durationText(ms);
-}
-
-/**
  * @param {number} ms
  * @returns {string} in one unit, for what is past: `2 min ago`
  */
@@ -150,4 +138,25 @@ export function runbookPath(runbook) {
  */
 export function timeText(at) {
   return new Date(at).toLocaleTimeString('en-GB');
+}
+
+/** Where it is told what to do about somebody else who creates. */
+export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
+
+/** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
+
+/**
+ * What is the matter with a merchant, or what nobody knows of one that looks well.
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {Matter | undefined} undefined for one that is well
+ */
+export function matterOf({ cause, reportedBy = [], quietSince }, now) {
+  if (cause !== undefined) {
+    const by = reportedBy.length === 0 ? '' : ` (reported by ${reportedBy.join(', ')})`;
+    return { text: `${cause.text}${by}`, runbook: cause.runbook };
+  }
+  if (quietSince === undefined) return undefined;
+  const quiet = `no consumer has reported a dead session for ${durationText(now - quietSince)}`;
+  return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN_AUTHORIZER };
 }

@@ -4,9 +4,9 @@ import {
   countText,
   durationText,
   leftText,
+  matterOf,
   outlookText,
   renewalText,
-  roughlyText,
   skewText,
   tookText,
 } from './wording.js';
@@ -49,15 +49,6 @@ describe('the words of the page', () => {
     expect(agoText(ms)).toBe(text);
   });
 
-  it.each([
-    [9_999, 'a few seconds'],
-    [33_000, '30 s'],
-    [119_999, '1 min'],
-    [7_200_000, '2 h 0 min'],
-  ])('say roughly of %d ms %s', (ms, text) => {
-    expect(roughlyText(ms)).toBe(text);
-  });
-
   it('say how long something took, how far clocks are apart, and how many there are', () => {
     expect([tookText(123.6), tookText(12_340)]).toEqual(['124 ms', '12.3 s']);
     expect([skewText(289), skewText(-12_500)]).toEqual(['gateway 289 ms ahead', 'gateway 12.5 s behind']);
@@ -95,5 +86,19 @@ describe('the words of the page', () => {
     ['10 s ago · timed out', { at: 0, generation: 1, outcome: 'timeout', trigger: 'demand', durationMs: 5_000 }],
   ])('tell a renewal: %s', (text, renewal) => {
     expect(renewalText(renewal, 10_000)).toBe(text);
+  });
+
+  it('say what is the matter, who reported it, and of a duel that has gone quiet that it may go on', () => {
+    const cause = { text: 'consumers report the session dead, and it has not been replaced yet', runbook: 'rejected' };
+    expect(matterOf(merchant, 0)).toBeUndefined();
+    expect(matterOf({ ...merchant, cause }, 0)).toEqual(cause);
+    expect(matterOf({ ...merchant, cause, reportedBy: ['checkout', 'refunds'] }, 0)?.text).toBe(
+      `${cause.text} (reported by checkout, refunds)`,
+    );
+    expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
+      text: 'no consumer has reported a dead session for 3 min 0 s; somebody else may still create some',
+      runbook: 'foreign-authorizer',
+    });
+    expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
   });
 });

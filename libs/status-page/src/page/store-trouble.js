@@ -1,0 +1,54 @@
+/** @import { StatusDocument, StatusMerchant } from '../status-document.js' */
+import { countText } from './wording.js';
+
+/**
+ * @typedef {object} StoreTrouble
+ * @property {string} said what it does in place of answering
+ * @property {string} reason
+ * @property {string | undefined} held what is not renewed because of it
+ */
+
+/**
+ * What a store that is away means for renewals.
+ * @param {Pick<StatusDocument, 'store' | 'merchants'>} document
+ * @returns {StoreTrouble | undefined} undefined while it answers
+ */
+export function storeTroubleOf({ store: { condition, reason = 'no reason given' }, merchants }) {
+  if (condition !== 'silent' && condition !== 'refuses') return undefined;
+  const said = condition === 'silent' ? 'the store does not answer' : 'the store refuses';
+  return { said, reason, held: heldText(merchants) };
+}
+
+/**
+ * @param {StoreTrouble} trouble
+ * @param {boolean} hasSessions
+ * @returns {string} the reason, and what becomes of it without anybody's help
+ */
+export function troubleDetail({ reason, held }, hasSessions) {
+  if (held === undefined) return `${reason}: sessions are served from memory.`;
+  const served = hasSessions ? ': sessions are served from memory until they end' : '';
+  return `${reason}${served}. Renewals go on by themselves as soon as the store answers.`;
+}
+
+/** @param {readonly StatusMerchant[]} merchants */
+function heldText(merchants) {
+  const count = merchants.filter(({ renewalBlocked }) => renewalBlocked).length;
+  if (count === 0) return undefined;
+  if (count === merchants.length) return 'Nothing is renewed';
+  return countText(count, 'merchant is not renewed', 'merchants are not renewed');
+}
+
+/**
+ * Nobody is told of an end while there may be an earlier one among those that are not listed.
+ * @param {readonly StatusMerchant[]} merchants
+ * @param {number} all how many there are
+ * @param {number} now
+ * @returns {{ readonly id: string, readonly at: number } | undefined} the session that the store lets end first
+ */
+export function firstToEnd(merchants, all, now) {
+  if (merchants.length < all) return undefined;
+  const ends = merchants.flatMap(({ id, session, renewalBlocked }) =>
+    !renewalBlocked || session === undefined || session.expiresAt <= now ? [] : [{ id, at: session.expiresAt }],
+  );
+  return ends.sort((left, right) => left.at - right.at)[0];
+}
