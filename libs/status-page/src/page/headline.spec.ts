@@ -112,6 +112,21 @@ describe('the headline', () => {
     expect(headlineOf(state, { ...well, ...counts }, 0).runbook).toBe('access-refused');
   });
 
+  it('tells the time that is left of a renewal that the budget holds up as its ending, which is not read aloud each second', () => {
+    const spent = 'the create-call budget is spent until 20:14 UTC';
+    const cause = { text: `${spent}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    const heldBack = { ...blocked(8_400), condition: 'held_back', renewalBlocked: false, cause } as const;
+    const told = (counts: Partial<StatusCounts>): object =>
+      headlineOf({ store, replica, merchants: [heldBack] }, { ...well, ...counts }, 0);
+    expect(told({ held_back: 1 })).toMatchObject({
+      condition: 'held_back',
+      text: `shop-8400 is not renewed: ${spent}`,
+      ending: '; its session is good for another 8 s',
+      runbook: 'budget-exhausted',
+    });
+    expect(told({ held_back: 1, fresh: 2 })).toMatchObject({ text: `1 renewal is due and not made: ${spent}` });
+  });
+
   it('says of a store that is away what is not renewed, what ends when, and each of it once', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const state = { store: silent, replica, merchants: [blocked(33_000)] };
