@@ -9,6 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'dist', '.built');
 const compiler = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
 const bundler = join(root, 'tools', 'bundle-programs.mjs');
+const pages = join(root, 'tools', 'runbook-pages.mjs');
 
 const { projects } = JSON.parse(readFileSync(join(root, 'nest-cli.json'), 'utf8'));
 const { sourceRoot, compilerOptions } = projects.broker;
@@ -19,7 +20,7 @@ const sources = ['apps', 'libs'].flatMap((folder) =>
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
 );
 const settings = ['package-lock.json', 'tsconfig.json', 'nest-cli.json'].map((file) => join(root, file));
-const inputs = [...sources, ...assets, ...settings, bundler];
+const inputs = [...sources, ...assets, ...settings, bundler, pages];
 
 function isFresh() {
   if (!existsSync(stamp)) return false;

@@ -4,10 +4,12 @@
 //   dist/programs/<program>.js   what is started
 //   dist/programs/*.js.map       which line of which source a line comes from
 //   dist/programs/contents.json  the packages in it
+//   dist/programs/docs           the runbooks, as text and for a browser
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { writeRunbookPages } from './runbook-pages.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = 'dist/programs';
@@ -137,5 +139,6 @@ for (const [from, to] of Object.entries(assets)) {
   const filter = (path) => (statSync(path).isDirectory() ? basename(path) !== 'examples' : ASSET.test(path));
   cpSync(join(root, from), join(root, out, to), { recursive: true, filter });
 }
+writeRunbookPages(join(root, out, 'docs'));
 const packages = [...new Set(inputs.map(packageOf).filter(Boolean))].sort();
 writeFileSync(join(root, out, 'contents.json'), `${JSON.stringify({ packages }, null, 2)}\n`);

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { chmod, mkdir, rename, symlink } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { generateClientKey } from '#libs/jwe';
 import { endedAfterEach, freePort, TestAuthority } from '#libs/testing';
@@ -36,7 +39,11 @@ describe('doctor: the configuration', () => {
   });
 
   it('is not judged where variables of the environment are not set: as for config check, and never as a fault', async () => {
-    await examined.configure([{ ...DEAD_GATEWAY, serviceCode: '"${SHOP_CODE}"' }]);
+    const gateway = createServer((_request, response) => response.writeHead(405).end());
+    started.add(gateway, (it) => it.close());
+    await once(gateway.listen(0, '127.0.0.1'), 'listening');
+    const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+    await examined.configure([{ gatewayUrl, serviceCode: '"${SHOP_CODE}"' }]);
     const { code, check } = await examined.doctor();
     expect(code).toBe(6);
     expect(check('configuration')).toMatchObject({
@@ -45,6 +52,30 @@ describe('doctor: the configuration', () => {
     });
     expect(check('files').status).toBe('passed');
     expect((await examined.cli('config', 'check', examined.config)).code).toBe(code);
+  });
+
+  it('leaves out what needs such a variable, and looks at all the rest', async () => {
+    const { gatewayUrl } = DEAD_GATEWAY;
+    const other = { gatewayUrl: '${OTHER_GATEWAY}', id: 'other', serviceCode: '"${OTHER_CODE}"' };
+    await examined.configure(
+      [{ gatewayUrl, serviceCode: '"${SHOP_CODE}"' }, other],
+      '{ type: redis, url: "${REDIS_URL}" }',
+    );
+    const { code, checks, check } = await examined.doctor('--create-session', '--merchant', 'shop');
+    expect(code).toBe(4);
+    const statusOf = (status: string): readonly string[] =>
+      checks.filter((each) => each.status === status).map(({ name, subject }) => subject ?? name);
+    expect([check('keys').status, check('gateway.dns').status, check('gateway.tcp').status]).toEqual([
+      ...['passed', 'passed', 'failed'],
+    ]);
+    expect(check('store.connection').reason).toBe('it needs REDIS_URL, which is not set');
+    expect(check('session.create').reason).toBe('it needs the whole configuration');
+    expect(statusOf('not_run')).toEqual(expect.arrayContaining(['store.rights', 'configuration']));
+    const all = await examined.doctor();
+    const ofOther = all.checks.filter(({ subject }) => subject === 'other');
+    expect(ofOther.map(({ name }) => name)).toContain('gateway.tls');
+    expect(new Set(ofOther.map(({ reason }) => reason))).toEqual(new Set(['it needs OTHER_GATEWAY, which is not set']));
+    expect(all.check('keys').status).not.toBe('not_run');
   });
 
   it('is at fault for what is wrong beside such variables, and both are told', async () => {

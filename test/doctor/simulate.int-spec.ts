@@ -110,6 +110,13 @@ describe('simulate', () => {
     );
   });
 
+  it('blames the timeout alone where every create call takes longer than that', async () => {
+    const { text } = await simulate('--lifetime', '30m', '--latency', '8s', '--for', '6h');
+    expect(text.match(/^warning: .*$/gm)).toEqual([
+      'warning: shop: every create call took longer than gateway.timeout (2s), and no lead time helps: raise gateway.timeout, or ask the bank why its answers take so long',
+    ]);
+  });
+
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--latency', 'fast'], '--latency is a duration'],

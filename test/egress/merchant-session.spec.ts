@@ -104,6 +104,7 @@ describe('the session of a merchant', () => {
     expect(asked.result).toBe('session_unavailable');
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
     expect(details).toEqual([expect.stringContaining(`; ${cause} (`)]);
+    await expect(session.use(generationOf, nobodyLeaves)).rejects.toMatchObject({ publicCause: cause });
   });
 
   it('is refused at once when the broker is known to be away', async () => {

@@ -33,7 +33,12 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** An open status page, and all that it did which a good page does not do. */
+interface PageOptions extends BrowserContextOptions {
+  /** Is given the page before it is loaded. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** An open page, and all that it did which a good page does not do. */
 export class WatchedPage {
   readonly page: Page;
   /** Errors of the console, exceptions, refusals of the content security policy. */
@@ -49,18 +54,19 @@ export class WatchedPage {
     page.on('request', (request) => this.requests.push(request));
   }
 
-  /** @param options of the browser; `prepare` is given the page before it is loaded */
-  static async open(
-    browser: Browser,
-    url: string,
-    { prepare, ...options }: BrowserContextOptions & { prepare?: (page: Page) => Promise<void> } = {},
-  ): Promise<WatchedPage> {
+  /** The status page, once it shows merchants. */
+  static async open(browser: Browser, url: string, options: PageOptions = {}): Promise<WatchedPage> {
+    const watched = await WatchedPage.openAny(browser, url, options);
+    await watched.page.locator('.row').first().waitFor();
+    return watched;
+  }
+
+  static async openAny(browser: Browser, url: string, { prepare, ...options }: PageOptions = {}): Promise<WatchedPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const watched = new WatchedPage(await context.newPage());
     watched.page.setDefaultTimeout(15_000);
     await prepare?.(watched.page);
     await watched.page.goto(url);
-    await watched.page.locator('.row').first().waitFor();
     return watched;
   }
 

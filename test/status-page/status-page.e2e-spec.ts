@@ -7,7 +7,7 @@ import { MAX_VIEWERS, type StatusDocument } from '#libs/status-page';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
-import { followRunbooks } from './runbook-links.js';
+import { followRunbookPages, followRunbooks } from './runbook-links.js';
 import { LONG_ID, ShownBroker } from './shown-broker.js';
 
 /** A renewal is waited for, and a loaded machine takes its time. */
@@ -412,6 +412,7 @@ describeWith('chromium', 'the routes of the status page', () => {
       const { read, broken } = await followRunbooks(broker.url);
       expect(broken).toEqual([]);
       expect(read).toHaveLength(readdirSync(fileURLToPath(new URL('../../docs/runbooks', import.meta.url))).length);
+      await assertReadableRunbooks(new URL('runbooks/', broker.url), read);
       built.signal('SIGTERM');
       expect(await built.ended).toBe(0);
       await writeFile(file, text.replace('"management":{', '"management":{"statusPage":false,'));
@@ -423,6 +424,22 @@ describeWith('chromium', 'the routes of the status page', () => {
     PATIENCE_MS,
   );
 });
+
+/** In a browser: every link leads somewhere, nothing needs what the policy refuses, and a telephone shows it in its width. */
+async function assertReadableRunbooks(index: URL, asText: readonly string[]): Promise<void> {
+  const { pages, broken } = await followRunbookPages(index.href.replace(/runbooks\/$/, ''));
+  expect(broken).toEqual([]);
+  expect([...pages.keys()]).toEqual(expect.arrayContaining([...asText]));
+  const html = [...pages].filter(([path]) => path.endsWith('.md')).map(([, text]) => text);
+  expect(html.filter((text) => /<style|<script|\sstyle="|\son[a-z]+="|<img/.test(text))).toEqual([]);
+  const shown = await WatchedPage.openAny(browser, index.href, { viewport: { width: 360, height: 740 } });
+  open.push(shown);
+  await shown.page.getByRole('link', { name: 'Renewals fail', exact: true }).click();
+  await shown.page.getByRole('heading', { name: 'Renewals fail', level: 1 }).waitFor();
+  expect(await shown.overflow()).toBe(0);
+  expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
+  expect(shown.complaints).toEqual([]);
+}
 
 function answerOf(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => void get(url, { headers, agent: false }, resolve).on('error', reject));

@@ -234,5 +234,13 @@ describe('cli keys', () => {
       expect(await cli('--help')).toBe(exitCodes.ok);
       expect(out.join('\n')).toContain('keys');
     });
+
+    it('explains a verb of two words by help as by --help', async () => {
+      expect(await cli('help', 'keys', 'check')).toBe(exitCodes.ok);
+      const byHelp = out.splice(0);
+      expect(byHelp.join()).toContain('Usage: session-broker keys check');
+      expect(await cli('keys', 'check', '--help')).toBe(exitCodes.ok);
+      expect(out).toEqual(byHelp);
+    });
   });
 });

@@ -50,12 +50,18 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addBrokerVerbs(program, session, { verb, run, context, ended });
   addDemo(program, { context, ended });
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(withHelpLast(args), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
   return exitCode;
+}
+
+/** `help config check` is `config check --help`: commander's own knows of a single word. */
+function withHelpLast(args: readonly string[]): readonly string[] {
+  const [first, ...words] = args;
+  return first === 'help' && words.length > 1 ? [...words, '--help'] : args;
 }
 
 const verb = (parent: Command, usage: string, description: string): Command =>
@@ -165,7 +171,7 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
       const options = { ...given, ...(byEnvironment !== undefined && { config: given.config ?? byEnvironment }) };
       const { config, egress } = options;
       if ((config === undefined) === (egress === undefined))
-        command.error('error: give --config or --egress, one of the two');
+        command.error('error: give --config (or BROKER_CONFIG) or --egress, one of the two');
       const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
       if (egress !== undefined && beside.length > 0) command.error('error: beside --egress goes --echo-url alone');
       return run(options, async () =>

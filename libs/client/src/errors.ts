@@ -5,6 +5,8 @@ export interface ErrorFacts {
   readonly retryAfterMs?: number | undefined;
   /** The broker's id of the request: with it, the request can be found in the broker's log. */
   readonly requestId?: string | undefined;
+  /** What is the matter, in the broker's sentence for people, where it knows. */
+  readonly brokerCause?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -20,6 +22,7 @@ export abstract class SessionBrokerError extends Error {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
+  readonly brokerCause: string | undefined;
 
   /** Its name and those of its bases, also where a bundler has shortened the names of classes. */
   static readonly kinds: readonly string[] = ['SessionBrokerError'];
@@ -40,6 +43,7 @@ export abstract class SessionBrokerError extends Error {
     this.status = facts.status;
     this.retryAfterMs = facts.retryAfterMs;
     this.requestId = facts.requestId;
+    this.brokerCause = facts.brokerCause;
   }
 }
 
@@ -66,9 +70,9 @@ const isRemade = (error: unknown): error is SessionBrokerError =>
 
 /** Made anew rather than changed: what is printed of an error is its stack, which keeps the first message. */
 function remade(error: SessionBrokerError, message: string, cause: unknown): SessionBrokerError {
-  const { code, status, retryAfterMs, requestId } = error;
+  const { code, status, retryAfterMs, requestId, brokerCause } = error;
   const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
-  return new Same(code, message, { status, retryAfterMs, requestId, cause });
+  return new Same(code, message, { status, retryAfterMs, requestId, brokerCause, cause });
 }
 
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */

@@ -47,11 +47,13 @@ export interface AnswerFacts {
 export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }: AnswerFacts): SessionBrokerError {
   const { status } = answer;
   const code = codeOf(problem) ?? `http_${status}`;
-  const says = textsOf(problem, secret);
+  const texts = textsOf(problem, ['title', 'detail', 'cause'], secret);
+  const says = texts.length === 0 ? '' : `: ${texts.join('; ')}`;
   const facts: ErrorFacts = {
     status,
     requestId: requestIdOf(answer),
     retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs),
+    brokerCause: textsOf(problem, ['cause'], secret)[0],
   };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
   if (status === 401) return new Unauthenticated(code, `${secret === undefined ? NO_AUTH : REFUSED}${says}`, facts);
@@ -87,16 +89,16 @@ function isOurs(problem: unknown): problem is JsonObject {
   return isJsonObject(problem) && typeof problem['type'] === 'string' && problem['type'].startsWith(PROBLEM_TYPE);
 }
 
-/** Title, detail and cause, to follow a sentence. */
-function textsOf(problem: unknown, secret: string | undefined): string {
-  if (!isOurs(problem)) return '';
+/** Those members of a problem that are fit to be shown. */
+function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
+  if (!isOurs(problem)) return [];
   const token = secret?.replace(/^Bearer /, '');
   const isFit = (text: unknown): text is string =>
     typeof text === 'string' && TEXT.test(text) && (token === undefined || !text.includes(token));
-  const texts = [problem['title'], problem['detail'], problem['cause']]
+  return members
+    .map((member) => problem[member])
     .filter(isFit)
     .map((text) => text.slice(0, MAX_TEXT_LENGTH));
-  return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
 }
 
 function codeOf(problem: unknown): string | undefined {

@@ -52,21 +52,29 @@ function merchantConfiguration(
   merchant: Loaded<MerchantSettings>,
   store: Loaded<StoreSettings>,
 ): MerchantConfiguration {
-  const { requestData, largestClockSkewMs: _ofTheSession, ...gateway } = merchant.gateway;
-  const { attach, name, recipientKey } = requestData;
   return {
     ...merchant,
     serviceCode: assertSet(merchant.serviceCode),
-    gateway: {
-      ...gateway,
-      requestData:
-        attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
-    },
+    gateway: gatewayConfiguration(merchant.gateway),
     session: sessionOptions(merchant, store),
   };
 }
 
-function storeOptions<Settings extends Either<StoreSettings>>(store: Settings): Store<Settings> {
+/** How the gateway of a merchant is reached. */
+export function gatewayConfiguration({
+  requestData,
+  largestClockSkewMs: _ofTheSession,
+  ...gateway
+}: Loaded<MerchantSettings>['gateway']): MerchantConfiguration['gateway'] {
+  const { attach, name, recipientKey } = requestData;
+  return {
+    ...gateway,
+    requestData: attach === 'none' ? { attach } : { attach, name: assertSet(name), recipient: assertSet(recipientKey) },
+  };
+}
+
+/** Where the store is. */
+export function storeOptions<Settings extends Either<StoreSettings>>(store: Settings): Store<Settings> {
   const { type, onStoreOutage: _ofEachMerchant, url, sentinels, name, cluster, ...rest } = store;
   if (type === 'memory') return { type, keyPrefix: rest.keyPrefix };
   if (url !== undefined) return { ...rest, type, place: { kind: 'url', url } };

@@ -17,6 +17,7 @@ export { isSame } from './is-same.js';
 export { type AnyConfiguration, loadAnyConfiguration } from './load-configuration.js';
 export { readSchedule, type Schedule } from './read-schedule.js';
 export { configurationKindOf, loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
+export type { BrokerParts, EgressParts, MerchantParts, Part } from './known-parts.js';
 export { nearestName } from './nearest-name.js';
 export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';

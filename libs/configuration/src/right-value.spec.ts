@@ -28,6 +28,10 @@ describe('a value of which it is plain what was meant', () => {
 
   it('is told with its unit: a lead time', () => {
     expect(problemOf({}, { renewBefore: 90 })).toMatch(/; write 90s$/);
+    expect(problemOf({}, { renewBefore: 20 })).toMatch(/; write 20% or 20s$/);
+    expect(problemOf({}, { renewBefore: 0.2 })).toMatch(/; write 20%$/);
+    expect(problemOf({}, { renewBefore: '0.07' })).toMatch(/; write 7%$/);
+    expect(problemOf({}, { renewBefore: 0.7 })).not.toMatch(/write/);
   });
 
   it.each([0, -5, 0.5, 1e9, '5 s', 'soon'])('is not guessed where no unit makes it right: %j', (timeout) => {

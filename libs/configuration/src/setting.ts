@@ -110,7 +110,11 @@ export function list(of: SettingsClass, least: number, described?: DescribedList
 }
 
 const numberIn = (value: unknown): number =>
-  typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : typeof value === 'number' ? value : NaN;
+  typeof value === 'string' && /^\d{1,9}(?:\.\d{1,9})?$/.test(value)
+    ? Number(value)
+    : typeof value === 'number'
+      ? value
+      : NaN;
 
 function textBy(rule: TextRule): Checked {
   return {

@@ -250,9 +250,17 @@ const MAX_SHARE = 0.5;
 export const leadTime: TextRule = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
-  withUnit: (number) => withUnit(number, (text) => parseLeadTime(text) !== undefined),
+  withUnit: leadTimeOf,
   convert: (text) => parseLeadTime(text) ?? text,
 };
+
+/** A fraction was meant as a share; a whole number may be a share or a length of time. */
+function leadTimeOf(number: number): string | undefined {
+  const isLeadTime = (text: string): boolean => parseLeadTime(text) !== undefined;
+  if (number > 0 && number < 1) return [`${Number((number * 100).toFixed(4))}%`].find(isLeadTime);
+  const texts = [`${number}%`].filter(isLeadTime).concat(withUnit(number, isLeadTime) ?? []);
+  return texts.length === 0 ? undefined : texts.join(' or ');
+}
 
 /** Reads `20%` or `90s`; undefined when it is neither, is nothing at all, or is more than half of the lifetime. */
 function parseLeadTime(text: string): LeadTime | undefined {

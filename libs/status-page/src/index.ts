@@ -1,4 +1,4 @@
-export type { PageFile } from './page-files.js';
+export type { PageFile, Runbook } from './page-files.js';
 export type { StatusCondition, StatusDocument } from './status-document.js';
 export { StatusPage } from './status-page.js';
 export type { StatusSearch } from './status-reporter.js';

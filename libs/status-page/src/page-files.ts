@@ -9,14 +9,23 @@ export interface PageFile {
   readonly etag: string;
 }
 
+const AS_TEXT = 'text/plain; charset=utf-8';
+const AS_HTML = 'text/html; charset=utf-8';
+const AS_CSS = 'text/css; charset=utf-8';
+
 const contentTypes: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
+  '.html': AS_HTML,
+  '.css': AS_CSS,
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** The pages for the person on call, as they are in the repository; browsers show them as text. */
+/** A page for the person on call: as it is in the repository, and for a browser. */
+export interface Runbook extends PageFile {
+  /** The build makes it. Where the sources run by themselves there is none, and a browser is given the text. */
+  readonly html?: PageFile;
+}
+
 const DOCS = folderOfDocs();
 const RUNBOOKS = join(DOCS, 'runbooks');
 
@@ -30,8 +39,6 @@ const LINKED = [
   'reload.md',
   'status-page.md',
 ] as const;
-
-const AS_TEXT = 'text/plain; charset=utf-8';
 
 const FOLDER = join(import.meta.dirname, 'page');
 
@@ -47,20 +54,32 @@ export function readPageFiles(): readonly PageFile[] {
 }
 
 /** The runbooks, read once, so that nobody has to look for them elsewhere. The build has them where the source has them. */
-export function readRunbooks(): readonly PageFile[] {
+export function readRunbooks(): readonly Runbook[] {
   const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.md');
-  return names.map((name) => pageFile(RUNBOOKS, name, AS_TEXT));
+  return names.map((name) => runbook(RUNBOOKS, name));
 }
 
 /** The other pages of docs that a runbook names, read once. */
-export function readLinkedPages(): readonly PageFile[] {
-  return LINKED.map((name) => pageFile(DOCS, name, AS_TEXT));
+export function readLinkedPages(): readonly Runbook[] {
+  return LINKED.map((name) => runbook(DOCS, name));
+}
+
+/** What gives the runbooks their look in a browser. The build puts it beside them. */
+export function readRunbookStyles(): readonly PageFile[] {
+  const names = readdirSync(RUNBOOKS).filter((name) => extname(name) === '.css');
+  return names.map((name) => pageFile(RUNBOOKS, name, AS_CSS));
 }
 
 /** A bundle has all its files beside it; the sources, and what is compiled of each alone, have documents where the repository has them. */
 function folderOfDocs(): string {
   const beside = join(import.meta.dirname, 'docs');
   return existsSync(beside) ? beside : join(import.meta.dirname, '..', '..', '..', 'docs');
+}
+
+function runbook(folder: string, name: string): Runbook {
+  const text = pageFile(folder, name, AS_TEXT);
+  const html = name.replace(/\.md$/, '.html');
+  return existsSync(join(folder, html)) ? { ...text, html: pageFile(folder, html, AS_HTML) } : text;
 }
 
 function pageFile(folder: string, name: string, contentType: string): PageFile {

@@ -5,7 +5,14 @@ import { DeathReports } from './death-reports.js';
 import { EventLoopLag } from './event-loop-lag.js';
 import { GatewayHealth } from './gateway-health.js';
 import { MerchantSurvey } from './merchant-survey.js';
-import { type PageFile, readLinkedPages, readPageFiles, readRunbooks } from './page-files.js';
+import {
+  type PageFile,
+  readLinkedPages,
+  readPageFiles,
+  readRunbooks,
+  readRunbookStyles,
+  type Runbook,
+} from './page-files.js';
 import { RenewalHistory } from './renewal-history.js';
 import type { StatusDocument } from './status-document.js';
 import { StatusReporter, type StatusSearch } from './status-reporter.js';
@@ -16,9 +23,11 @@ import { StoreHealth } from './store-health.js';
 /** The status page of this replica, put together: its files, its document, and its viewers. */
 export class StatusPage implements SessionEvents {
   readonly files: readonly PageFile[] = readPageFiles();
-  readonly runbooks: readonly PageFile[] = readRunbooks();
+  readonly runbooks: readonly Runbook[] = readRunbooks();
+  /** Served beside the runbooks. */
+  readonly runbookStyles: readonly PageFile[] = readRunbookStyles();
   /** Served one folder above the runbooks. */
-  readonly linked: readonly PageFile[] = readLinkedPages();
+  readonly linked: readonly Runbook[] = readLinkedPages();
   readonly viewers: StatusViewers;
   readonly #history: RenewalHistory;
   readonly #reports: DeathReports;

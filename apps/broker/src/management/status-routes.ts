@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
 import { merchantConditions } from '#libs/session';
-import type { PageFile, StatusCondition, StatusPage, StatusSearch } from '#libs/status-page';
+import type { PageFile, Runbook, StatusCondition, StatusPage, StatusSearch } from '#libs/status-page';
 import { matchesEtag } from '../http/conditional.js';
 
 /**
@@ -58,10 +58,13 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   }
   for (const file of page.runbooks) {
     const paths = file.name === INDEX ? ['/runbooks/', `/runbooks/${file.name}`] : [`/runbooks/${file.name}`];
-    for (const path of paths) server.get(path, (request, reply) => sendFile(request, reply, file));
+    for (const path of paths) server.get(path, (request, reply) => sendRunbook(request, reply, file));
+  }
+  for (const file of page.runbookStyles) {
+    server.get(`/runbooks/${file.name}`, (request, reply) => sendFile(request, reply, file));
   }
   for (const file of page.linked) {
-    server.get(`/${file.name}`, (request, reply) => sendFile(request, reply, file));
+    server.get(`/${file.name}`, (request, reply) => sendRunbook(request, reply, file));
   }
   server.get<SearchRoute>('/status.json', (request, reply) => {
     assertOwnPage(request);
@@ -77,6 +80,13 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     // A connection that breaks while it is written to reports both; the close is what counts.
     response.once('close', remove).on('error', remove);
   });
+}
+
+/** A browser asks for HTML by name; curl and programs take anything, and are given the text, which is made to be read as well. */
+function sendRunbook(request: FastifyRequest, reply: FastifyReply, runbook: Runbook): FastifyReply {
+  void reply.header('vary', 'accept');
+  const wantsHtml = request.headers.accept?.toLowerCase().includes('text/html') === true;
+  return sendFile(request, reply, wantsHtml ? (runbook.html ?? runbook) : runbook);
 }
 
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {

@@ -1,12 +1,13 @@
-import type { BrokerConfiguration, MerchantConfiguration } from '#libs/configuration';
+import type { BrokerConfiguration, MerchantConfiguration, StoreConfiguration } from '#libs/configuration';
 import { GatewayConnections } from '#libs/gateway';
 import { importPaymentKey } from '#libs/jwe';
 import { chosenMerchant } from '../chosen-merchant.js';
 import { doctorReport } from '../doctor/doctor-report.js';
 import { echoUrlOf } from '../doctor/echo-url.js';
-import { loadAsFarAsPossible } from '../doctor/loaded-configuration.js';
+import { loadAsFarAsPossible, type LoadedConfiguration } from '../doctor/loaded-configuration.js';
 import { machineFacts } from '../doctor/machine.js';
-import { type Plan, planChecks } from '../doctor/plan-checks.js';
+import type { Plan } from '../doctor/plan.js';
+import { planChecks } from '../doctor/plan-checks.js';
 import { permitProbes, type ProbeWishes, wantsProbes } from '../doctor/probes.js';
 import type { RecipientCandidate } from '../doctor/request-data-search.js';
 import { runChecks } from '../doctor/run-checks.js';
@@ -39,7 +40,8 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
   const configuration = loaded.kind === 'usable' ? loaded.configuration : undefined;
   const merchants = configuration === undefined ? [] : merchantsFor(options, configuration);
   const recipients = options.discover === true ? await recipientsFor(options, merchants[0], configuration) : [];
-  const store = configuration?.store.type === 'redis' ? new StoreVisit(configuration.store, clock) : undefined;
+  const settings = storeOf(loaded);
+  const store = settings?.type === 'redis' ? new StoreVisit(settings, clock) : undefined;
   const connections = new GatewayConnections(clock);
   const plan: Plan = {
     ...{ file: options.config, loaded, machine: await machineFacts(environment), uid: process.getuid?.() },
@@ -52,6 +54,11 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
   } finally {
     await Promise.all([connections.close(), store?.close()]);
   }
+}
+
+function storeOf(loaded: LoadedConfiguration): StoreConfiguration | undefined {
+  if (loaded.kind === 'usable') return loaded.configuration.store;
+  return loaded.kind === 'incomplete' && 'known' in loaded.known.store ? loaded.known.store.known : undefined;
 }
 
 function merchantsFor(options: DoctorOptions, configuration: BrokerConfiguration): readonly MerchantConfiguration[] {

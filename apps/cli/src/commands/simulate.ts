@@ -72,6 +72,7 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
     played.push({
       merchant: id,
       lifetimeMs,
+      gatewayTimeoutMs: settings.gatewayTimeoutMs,
       isFallback: options.lifetime === undefined,
       ...figuresOf(log, plan.durationMs, settings.budget),
       ...nights,
@@ -140,6 +141,7 @@ const refusal = (detail: string): BrokerError => new BrokerError('invalid_reques
 type Played = ScheduleFigures & {
   readonly merchant: string;
   readonly lifetimeMs: number;
+  readonly gatewayTimeoutMs: number;
   /** The options named no lifetime. */
   readonly isFallback: boolean;
   readonly quietHours?: DailyTimes;
@@ -198,6 +200,7 @@ function storeWarningsOf({ store, replicas }: Plan): readonly string[] {
 }
 
 function warningsOf(played: Played): readonly string[] {
+  if (isAlwaysTooSlow(played)) return [tooSlowWarning(played)];
   const { merchant, leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;
   return [
     ...(short === undefined
@@ -213,6 +216,14 @@ function warningsOf(played: Played): readonly string[] {
         : []),
   ].map((warning) => `${merchant}: ${warning}`);
 }
+
+/** Then nothing else is to blame: each other warning would only follow from it. */
+const isAlwaysTooSlow = ({ sessions, failures: { timeout = 0, ...others } }: Played): boolean =>
+  sessions === 0 && timeout > 0 && Object.keys(others).length === 0;
+
+const tooSlowWarning = ({ merchant, gatewayTimeoutMs }: Played): string =>
+  `${merchant}: every create call took longer than gateway.timeout (${formatDuration(gatewayTimeoutMs)}), and no lead time ` +
+  'helps: raise gateway.timeout, or ask the bank why its answers take so long';
 
 const isBudgetTooSmall = ({ budget }: Played): boolean => budget.some(({ needed, calls }) => needed > calls);
 

@@ -3,7 +3,6 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import { askPlainly, entryPointOf } from '#libs/gateway';
 import type { EntryPoint, GatewayConnections, GatewayPlace, PlainAnswer } from '#libs/gateway';
 import { createSessionAddress } from '#libs/session';
-import { gatewaySettingsOf } from '../merchant-gateway.js';
 
 export interface VisitTools {
   readonly clock: Clock;
@@ -44,12 +43,15 @@ export class GatewayVisit {
 }
 
 /** One visit for each way of reaching a gateway that the merchants have. */
-export function visitsOf(merchants: readonly MerchantConfiguration[], tools: VisitTools): readonly GatewayVisit[] {
-  const ways = new Map<string, ReturnType<typeof gatewaySettingsOf>>();
-  for (const merchant of merchants) {
-    const { baseUrl, tls, proxy, timeoutMs } = merchant.gateway;
+export function visitsOf(
+  merchants: readonly Pick<MerchantConfiguration, 'id' | 'gateway'>[],
+  tools: VisitTools,
+): readonly GatewayVisit[] {
+  const ways = new Map<string, GatewayPlace & { readonly merchant: string }>();
+  for (const { id, gateway } of merchants) {
+    const { baseUrl, tls, proxy, timeoutMs } = gateway;
     const way = JSON.stringify([baseUrl.href, proxy?.href, tls.ca, tls.pins, timeoutMs]);
-    if (!ways.has(way)) ways.set(way, gatewaySettingsOf(merchant));
+    if (!ways.has(way)) ways.set(way, { merchant: id, ...gateway });
   }
   const hosts = [...ways.values()].map(({ baseUrl }) => baseUrl.host);
   return [...ways.values()].map((gateway) => {

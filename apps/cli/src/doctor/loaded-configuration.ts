@@ -1,7 +1,9 @@
 import {
   type BrokerConfiguration,
+  type BrokerParts,
   checkConfiguration,
   type EgressConfiguration,
+  type EgressParts,
   ConfigurationError,
   type Environment,
   loadConfiguration,
@@ -12,34 +14,53 @@ import {
 type Checked = Awaited<ReturnType<typeof checkConfiguration>>;
 
 /** As far as a configuration can be read. */
-export type Loaded<Configuration> =
+export type Loaded<Configuration, Parts = unknown> =
   | { readonly kind: 'usable'; readonly configuration: Configuration; readonly files: readonly NamedFile[] }
   /** Nothing is known to be wrong with it, but variables of the environment are not set. */
-  | { readonly kind: 'incomplete'; readonly unset: Checked['unset']; readonly files: readonly NamedFile[] }
+  | {
+      readonly kind: 'incomplete';
+      readonly unset: Checked['unset'];
+      readonly files: readonly NamedFile[];
+      readonly known: Parts;
+    }
   /** Its files are known where it is right in itself and only what they hold is not. */
   | { readonly kind: 'faulty'; readonly error: ConfigurationError; readonly files: readonly NamedFile[] | undefined };
 
-export type LoadedEgress = Loaded<EgressConfiguration>;
-export type LoadedConfiguration = Loaded<BrokerConfiguration>;
+export type LoadedEgress = Loaded<EgressConfiguration, EgressParts>;
+export type LoadedConfiguration = Loaded<BrokerConfiguration, BrokerParts>;
 
 export function loadAsFarAsPossible(file: string, environment: Environment): Promise<LoadedConfiguration> {
-  return asFarAsPossible(loadConfiguration, file, environment);
+  return asFarAsPossible(
+    { load: loadConfiguration, partsOf: (checked) => (checked.kind === 'broker' ? checked.known : undefined) },
+    file,
+    environment,
+  );
 }
 
 export function loadEgressAsFarAsPossible(file: string, environment: Environment): Promise<LoadedEgress> {
-  return asFarAsPossible(loadEgressConfiguration, file, environment);
+  return asFarAsPossible(
+    { load: loadEgressConfiguration, partsOf: (checked) => (checked.kind === 'egress' ? checked.known : undefined) },
+    file,
+    environment,
+  );
 }
 
-async function asFarAsPossible<Configuration extends { readonly files: readonly NamedFile[] }>(
-  load: (file: string, environment: Environment) => Promise<Configuration>,
+interface Reading<Configuration, Parts> {
+  readonly load: (file: string, environment: Environment) => Promise<Configuration>;
+  readonly partsOf: (checked: Checked) => Parts | undefined;
+}
+
+async function asFarAsPossible<Configuration extends { readonly files: readonly NamedFile[] }, Parts>(
+  { load, partsOf }: Reading<Configuration, Parts>,
   file: string,
   environment: Environment,
-): Promise<Loaded<Configuration>> {
+): Promise<Loaded<Configuration, Parts>> {
   const loaded = await unlessFaulty(load(file, environment));
   if (!(loaded instanceof ConfigurationError)) return { kind: 'usable', configuration: loaded, files: loaded.files };
   const whole = await unlessFaulty(checkConfiguration(file, { environment, readsFiles: true }));
-  if (!(whole instanceof ConfigurationError) && whole.unset.length > 0) {
-    return { kind: 'incomplete', unset: whole.unset, files: whole.files };
+  const known = whole instanceof ConfigurationError ? undefined : partsOf(whole);
+  if (!(whole instanceof ConfigurationError) && whole.unset.length > 0 && known !== undefined) {
+    return { kind: 'incomplete', unset: whole.unset, files: whole.files, known };
   }
   const structure = await unlessFaulty(checkConfiguration(file, { environment, readsFiles: false }));
   return {

@@ -15,6 +15,8 @@ export interface WindowFigures extends CreateCallWindow {
 /** What an operator judges a schedule by. Durations in milliseconds. */
 export interface ScheduleFigures {
   readonly createCalls: number;
+  /** So many of them gave one. */
+  readonly sessions: number;
   readonly createCallsPerHour: number;
   readonly mostInAnHour: number;
   readonly budget: readonly WindowFigures[];
@@ -36,6 +38,7 @@ export function figuresOf(log: SimulationLog, durationMs: number, budget: Create
   const short = events.find((event) => event.event === 'lead_time_short');
   return {
     createCalls: callsAtMs.length,
+    sessions: log.sessions.length,
     createCallsPerHour: (callsAtMs.length * HOUR_MS) / durationMs,
     mostInAnHour: mostWithin(callsAtMs, HOUR_MS),
     budget: budget.map((window) => ({

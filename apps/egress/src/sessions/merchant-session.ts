@@ -220,7 +220,13 @@ export class MerchantSession {
   #unavailable(trouble: SessionBrokerError | 'silence'): BrokerError {
     const retryAfterMs = trouble === 'silence' ? RETRY_AFTER_MS : (trouble.retryAfterMs ?? RETRY_AFTER_MS);
     const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
-    return new BrokerError('session_unavailable', { detail, retryAfterMs });
+    // Whoever may send payments of the merchant may know why they stand still (docs/adr/0037).
+    const publicCause = trouble === 'silence' ? undefined : trouble.brokerCause;
+    return new BrokerError('session_unavailable', {
+      detail,
+      retryAfterMs,
+      ...(publicCause === undefined ? {} : { publicCause }),
+    });
   }
 }
 

@@ -2,7 +2,7 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import { type Check, fact, type Finding, looked, some, warning } from '../check.js';
 
 /** The client keys by their thumbprints. Reading the configuration has shown that each is on P-384. */
-export function keysCheck(merchants: readonly MerchantConfiguration[]): Check {
+export function keysCheck(merchants: readonly Pick<MerchantConfiguration, 'id' | 'clientKeys'>[]): Check {
   return {
     name: 'keys',
     needs: ['configuration'],

@@ -7,7 +7,8 @@ import { filesCheck } from '../checks/files-check.js';
 import { gatewayAddressCheck } from '../checks/gateway-address-check.js';
 import { GatewayVisit, type VisitTools } from '../gateway-visit.js';
 import type { LoadedEgress } from '../loaded-configuration.js';
-import { unknown, VISIT_NAMES, visitChecks } from '../plan-checks.js';
+import { gatewayNames, unknown, visitChecks } from '../check-groups.js';
+import { byItself, leftOut } from '../plan-in-part.js';
 import { brokerAccessCheck } from './broker-access-check.js';
 import { brokerSessionCheck } from './broker-session-check.js';
 import type { BrokerVisit } from './broker-visit.js';
@@ -26,6 +27,10 @@ export interface EgressPlan {
   readonly echo?: URL;
 }
 
+const BROKER_NAMES = ['broker.access', 'broker.session', 'keys'];
+
+type Incomplete = Extract<LoadedEgress, { readonly kind: 'incomplete' }>;
+
 /** Connections of clients and to the gateway, under load. */
 const USUAL_CONNECTIONS = 1_000;
 
@@ -33,6 +38,7 @@ const USUAL_CONNECTIONS = 1_000;
 export function planEgressChecks(plan: EgressPlan): readonly Check[] {
   const { loaded, machine, file, uid, broker, tools } = plan;
   const first = [environmentCheck(machine, USUAL_CONNECTIONS), egressConfigurationCheck(loaded)];
+  if (loaded.kind === 'incomplete') return [...first, ...inPart(plan, loaded)];
   if (loaded.kind !== 'usable' || broker === undefined) return [...first, ...unknown(namesOf(plan))];
   const { configuration } = loaded;
   const named = { file, named: loaded.files };
@@ -43,7 +49,7 @@ export function planEgressChecks(plan: EgressPlan): readonly Check[] {
     brokerAccessCheck(broker),
     ...sessionChecks(configuration, broker),
     egressKeysCheck(configuration, broker),
-    ...gatewayChecks(plan, configuration),
+    ...gatewayChecks(plan, configuration.gateway),
     egressHealthCheck(configuration),
   ];
 }
@@ -54,15 +60,26 @@ function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerV
   return merchants.map((merchant) => brokerSessionCheck(broker, { merchant, opens }));
 }
 
-function gatewayChecks({ tools, echo }: EgressPlan, { gateway }: EgressConfiguration): readonly Check[] {
+/** Where variables are not set: what needs none of them. */
+function inPart(plan: EgressPlan, { known: { gateway }, files }: Incomplete): readonly Check[] {
+  const { file, uid, tools } = plan;
+  const named = { file, named: files };
+  return [
+    filesCheck({ ...named, uid }),
+    byItself(certificatesCheck({ ...named, now: () => tools.clock.now() })),
+    ...unknown(BROKER_NAMES),
+    ...('lacks' in gateway
+      ? leftOut(gatewayNames(plan), gateway.lacks)
+      : gatewayChecks(plan, gateway.known).map(byItself)),
+    ...unknown(['management']),
+  ];
+}
+
+function gatewayChecks({ tools, echo }: EgressPlan, gateway: EgressConfiguration['gateway']): readonly Check[] {
   const visit = new GatewayVisit(gateway, { subject: gateway.baseUrl.host, creates: false }, tools);
   return [...visitChecks(visit), ...(echo === undefined ? [] : [gatewayAddressCheck(visit, echo)])];
 }
 
-function namesOf({ echo }: EgressPlan): readonly string[] {
-  return [
-    ...['files', 'certificates', 'broker.access', 'broker.session', 'keys', ...VISIT_NAMES],
-    ...(echo === undefined ? [] : ['gateway.address']),
-    'management',
-  ];
+function namesOf(plan: EgressPlan): readonly string[] {
+  return ['files', 'certificates', ...BROKER_NAMES, ...gatewayNames(plan), 'management'];
 }
