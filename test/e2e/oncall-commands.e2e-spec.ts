@@ -257,7 +257,8 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const { generation, authToken, deviceId } = body as Record<string, string>;
     expect(watching.out).toContain(`generation ${generation} `);
     await broker.close();
-    await eventually(() => watching.err.includes('interrupted: '));
+    await eventually(() => /^\d{4}-\S+Z {2}interrupted: /m.test(watching.err));
+    expect(watching.err).toMatch(/^\d{4}-\S+Z {2}following by /);
     watching.signal('SIGINT');
     expect(await watching.ended).toBe(0);
     for (const secret of [authToken, deviceId, TOKENS.oncall])
@@ -273,6 +274,14 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await broker.control('DELETE', '/faults');
     expect((await cli('renew', '--merchant', 'shop')).code).toBe(0);
     await watching.said(/expired: .*\n.* generation \d{13} /);
+  });
+
+  it('say that renewals of the session that they follow fail while it is good, in the words of status', async () => {
+    await start({ merchant: { lifetimeMs: 40_000 } });
+    const watching = command('session', 'watch', '--merchant', 'shop');
+    await watching.said(/generation \d{13}/);
+    await broker.control('POST', '/faults', REFUSAL);
+    await watching.said(new RegExp(`\n\\S+Z {2}shop {2}failing: ${CAUSE} \\(runbook: access-refused\\)\n`));
   });
 
   it('follow as JSON, and end at once where nobody may', async () => {
