@@ -87,6 +87,25 @@ const requiredBuiltins = {
   },
 };
 
+/**
+ * Nest makes a formatter of dates for each of its two loggers as they are loaded. Ours is another one, so that no date is ever formatted,
+ * and the first formatter reads tables of languages and of time zones that are kept then: 6 MiB. They are made when they are used.
+ */
+const formattersOnDemand = {
+  name: 'formatters-on-demand',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]@nestjs[\\/]common[\\/]services[\\/](?:console-)?logger\.service\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const [made, value] = /^const dateTimeFormatter = (new Intl\.DateTimeFormat\([^;]*\));$/m.exec(text) ?? [];
+      if (made === undefined) throw new Error(`${path} makes its formatter in another way`);
+      const uses = text.split('dateTimeFormatter').length - text.split('dateTimeFormatter.format(').length;
+      if (uses !== 1) throw new Error(`${path} uses its formatter in another way`);
+      const onDemand = `let formatter; const dateTimeFormatter = { format: (date) => (formatter ??= ${value}).format(date) };`;
+      return { contents: text.replace(made, () => onDemand), loader: 'js' };
+    });
+  },
+};
+
 rmSync(join(root, out), { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -99,7 +118,7 @@ const { metafile } = await build({
   format: 'esm',
   target: 'node24',
   external,
-  plugins: [requiredBuiltins],
+  plugins: [requiredBuiltins, formattersOnDemand],
   // Nest finds and logs classes by their names.
   keepNames: true,
   // What is kept in memory is shorter by a third. Names and order stay, so that a line can still be read.

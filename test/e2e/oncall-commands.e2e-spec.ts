@@ -103,15 +103,40 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ session: '{ budget: [{ calls: 1, per: 1h }] }' });
     const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
     const { generation } = body as { generation: number };
-    const because =
-      'consumers report the session dead, and it cannot be replaced: the share of the budget for that is spent';
+    const because = 'consumers report the session dead, and it cannot be replaced: the one call of 1 h is spent';
     const refused = await broker.post('/v1/merchants/shop/session/rejections', { generation });
     expect(await refused.json()).toMatchObject({ reason: 'budget_exhausted', cause: expect.stringContaining(because) });
     const { code, out } = await cli('status');
     expect(code).toBe(4);
     expect(out).toMatch(
-      new RegExp(`\nshop +reported dead +.* ${because} until .*UTC \\(runbook: budget-exhausted\\)\n`),
+      new RegExp(
+        `\nshop +reported dead +.* ${because}; the next one is free at .*UTC \\(runbook: budget-exhausted\\)\n`,
+      ),
     );
+  });
+
+  it('show that a renewal is due and waits for the budget, and when the next call is free', async () => {
+    const session = '{ renewBefore: 58s, budget: [{ calls: 1, per: 1h }] }';
+    await start({ session, merchant: { lifetimeMs: 60_000 } });
+    await eventually(async () => (await cli('status')).code === 4);
+    const until = String.raw`until .*UTC; its session is good for another \d+ s`;
+    expect((await cli('status')).out).toMatch(
+      new RegExp(
+        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s +\\d+ +the create-call budget is spent ${until} \\(runbook: budget-exhausted\\)\n`,
+      ),
+    );
+    const refused = await cli('renew', '--merchant', 'shop');
+    expect(refused.code).toBe(4);
+    expect(refused.out).toMatch(
+      /^Not renewed shop: the one call of 1 h is spent; the next one is free at .* UTC \[HTTP/,
+    );
+    expect(refused.out).toMatch(
+      /\nWhat to do: find out what spends the calls \(runbook: budget-exhausted\), then ask again\n$/,
+    );
+    const told = broker.lines.filter((line) =>
+      line.includes('shop is due for renewal and cannot be renewed: the create'),
+    );
+    expect(told).toHaveLength(1);
   });
 
   it('show states in colours on a terminal', async () => {
@@ -131,8 +156,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({ faults: [REFUSAL] });
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(3);
-    expect(refused.out).toMatch(`not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
-    expect(refused.out).toMatch(/\nthere is no session; next attempt in \d+m \d+s\n$/);
+    expect(refused.out).toMatch(`Not renewed shop: ${CAUSE} [HTTP 503, session_unavailable]\n`);
+    expect(refused.out).toMatch(
+      /\nThere is no session; next attempt in \d+m \d+s\nWhat to do: go on with runbook: access-refused\n$/,
+    );
     await broker.control('DELETE', '/faults');
     const renewed = await cli('renew', '--merchant', 'shop');
     expect(renewed).toMatchObject({ code: 0, err: '' });
@@ -192,7 +219,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const near = await cli('renew', '--merchant', 'shpo');
     expect(near).toMatchObject({
       code: 3,
-      out: expect.stringMatching(/^not renewed shpo: there is no merchant shpo, or/),
+      out: expect.stringMatching(/^Not renewed shpo: there is no merchant shpo, or/),
     });
     expect(near.out).toContain('this caller may not see it; is shop meant? [HTTP 403, forbidden]');
     expect((await cli('renew', '--merchant', 'warehouse')).out).toContain('; it may see shop [HTTP 403');
@@ -230,7 +257,8 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const { generation, authToken, deviceId } = body as Record<string, string>;
     expect(watching.out).toContain(`generation ${generation} `);
     await broker.close();
-    await eventually(() => watching.err.includes('interrupted: '));
+    await eventually(() => /^\d{4}-\S+Z {2}interrupted: /m.test(watching.err));
+    expect(watching.err).toMatch(/^\d{4}-\S+Z {2}following by /);
     watching.signal('SIGINT');
     expect(await watching.ended).toBe(0);
     for (const secret of [authToken, deviceId, TOKENS.oncall])
@@ -246,6 +274,14 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await broker.control('DELETE', '/faults');
     expect((await cli('renew', '--merchant', 'shop')).code).toBe(0);
     await watching.said(/expired: .*\n.* generation \d{13} /);
+  });
+
+  it('say that renewals of the session that they follow fail while it is good, in the words of status', async () => {
+    await start({ merchant: { lifetimeMs: 40_000 } });
+    const watching = command('session', 'watch', '--merchant', 'shop');
+    await watching.said(/generation \d{13}/);
+    await broker.control('POST', '/faults', REFUSAL);
+    await watching.said(new RegExp(`\n\\S+Z {2}shop {2}failing: ${CAUSE} \\(runbook: access-refused\\)\n`));
   });
 
   it('follow as JSON, and end at once where nobody may', async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import { longestWindowMs, waitForBudget } from './create-call-budget.js';
+import { type BudgetWait, longestWindowMs, waitForBudget } from './create-call-budget.js';
 import type { CreateCallBudget } from './ports/session-store.js';
 
 /**
@@ -17,11 +17,16 @@ export class CallCeiling {
 
   /** Until a call is allowed; 0 when it is allowed now. */
   waitMs(merchant: string, budget: CreateCallBudget): number {
+    return this.wait(merchant, budget)?.retryInMs ?? 0;
+  }
+
+  /** Until a call is allowed, and which window it is that refuses; undefined when a call is allowed now. */
+  wait(merchant: string, budget: CreateCallBudget): BudgetWait | undefined {
     const nowMs = this.#clock.monotonicMs();
     const fromMs = nowMs - longestWindowMs(budget);
     const made = (this.#callsAtMs.get(merchant) ?? []).filter((atMs) => atMs > fromMs);
     this.#callsAtMs.set(merchant, made);
-    return waitForBudget(made, budget, nowMs)?.retryInMs ?? 0;
+    return waitForBudget(made, budget, nowMs);
   }
 
   called(merchant: string): void {

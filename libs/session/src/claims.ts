@@ -55,7 +55,7 @@ export function budgetOf(request: RenewalRequest, { budget }: SessionSettings): 
   return budget.map(({ calls, perMs }) => ({ calls: Math.max(1, Math.floor(calls * SHARE_OF_WISHES)), perMs }));
 }
 
-export function isScheduled({ trigger }: RenewalRequest): boolean {
+export function isScheduled({ trigger }: Pick<RenewalRequest, 'trigger'>): boolean {
   return trigger === 'startup' || trigger === 'schedule';
 }
 
@@ -86,11 +86,13 @@ export class Claims {
       return { kind: 'claimed', lease: { lease: answer.lease, endsAtMs: askedAtMs + answer.lease.remainingMs } };
     }
     const reason = answer.kind === 'budget_exhausted' ? budgetRefusal(request) : answer.kind;
+    if (answer.kind !== 'already_newer') {
+      watches.seeRefusal(merchant, answer);
+      holdOffs.note(merchant, answer, replacesLivingSession(request));
+    }
+    // Who hears of it may ask until when.
     events.emit({ event: 'claim_refused', merchant, trigger, reason });
-    if (answer.kind === 'already_newer') return { kind: 'already_newer' };
-    watches.seeRefusal(merchant, answer);
-    holdOffs.note(merchant, answer, replacesLivingSession(request));
-    return answer;
+    return answer.kind === 'already_newer' ? { kind: 'already_newer' } : answer;
   }
 
   /** A lease that was watched to its end belonged to a claimant that died: there is nothing else to wait for. */

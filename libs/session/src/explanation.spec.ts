@@ -1,15 +1,20 @@
 import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
-import { aRecordedFailure } from '#libs/testing';
-import { explain, type ExplainedFacts } from './explanation.js';
+import { aRecordedFailure, aSession } from '#libs/testing';
+import type { SpentBudget } from './budget-cause.js';
+import { explain, type ExplainedFacts, explainRefusal } from './explanation.js';
 
+const MINUTE = 60_000;
 const failure = aRecordedFailure({ kind: 'refused', msgCode: 'b_merchant_not_found' });
 const refused = { text: 'the bank refuses: b_merchant_not_found', runbook: 'access-refused' };
 const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   result: 'unavailable',
+  session: undefined,
   failure: undefined,
   isForeign: false,
   reported: undefined,
+  spent: undefined,
+  isHeldBack: false,
   now: instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z')),
   why: () => 'refused',
   ...change,
@@ -37,15 +42,74 @@ describe('what is the matter with a merchant', () => {
     });
   });
 
-  it('is of a session that was reported dead until when the share of the budget is spent, with the day if it is another', () => {
+  it('is of a session that was reported dead before when it is not replaced, with the day if it is another', () => {
     const { now } = facts({});
-    const after = (ms: number): string | undefined =>
-      explain(facts({ result: 'fresh', reported: { generation: 1, shareSpentUntil: plusMs(now, ms) } }))?.text;
-    const spent =
-      'consumers report the session dead, and it cannot be replaced: the share of the budget for that is spent';
-    expect(after(57 * 60_000)).toBe(`${spent} until 18:57 UTC`);
-    expect(after(57 * 60_000 + 1)).toBe(`${spent} until 18:58 UTC`);
-    expect(after(7 * 3_600_000)).toBe(`${spent} until 2026-11-23 01:00 UTC`);
+    const after = (ms: number, change: Partial<ExplainedFacts> = {}): string | undefined =>
+      explain(facts({ result: 'fresh', reported: { generation: 1, shareSpentUntil: plusMs(now, ms) }, ...change }))
+        ?.text;
+    const before = (moment: string): string =>
+      `consumers report the session dead, and it is not replaced before ${moment}: the share of the budget for that is spent`;
+    expect(after(57 * MINUTE)).toBe(before('18:57 UTC'));
+    expect(after(57 * MINUTE + 1)).toBe(before('18:58 UTC'));
+    expect(after(7 * 60 * MINUTE)).toBe(before('2026-11-23 01:00 UTC'));
+    const session = aSession({ renewAt: plusMs(now, 9 * MINUTE) });
+    expect(after(14 * MINUTE, { session })).toBe(before('the scheduled renewal at 18:09 UTC'));
+    expect(after(7 * MINUTE, { session })).toBe(before('18:07 UTC'));
+  });
+
+  it('is of a session that was reported dead that all calls are spent, where the schedule has none left either', () => {
+    const { now } = facts({});
+    const reported = { generation: 1, shareSpentUntil: plusMs(now, 20 * MINUTE) };
+    const text = (spent: SpentBudget): string | undefined => explain(facts({ result: 'fresh', reported, spent }))?.text;
+    const freeAt = plusMs(now, 14 * MINUTE);
+    const next = 'spent; the next one is free at 18:14 UTC';
+    const cannot = 'consumers report the session dead, and it cannot be replaced';
+    expect(text({ freeAt, window: { calls: 5, perMs: 10 * MINUTE } })).toBe(
+      `${cannot}: all 5 calls of 10 min are ${next}`,
+    );
+    expect(text({ freeAt, window: { calls: 1, perMs: 60 * MINUTE } })).toBe(
+      `${cannot}: the one call of 1 h is ${next}`,
+    );
+    expect(text({ freeAt, window: { calls: 9, perMs: 90_000 } })).toBe(`${cannot}: all 9 calls of 90 s are ${next}`);
+    expect(text({ freeAt })).toBe(`${cannot}: all calls of the budget are ${next}`);
+  });
+
+  it('is of a renewal that is due until when the budget is spent, and how long its session is good for', () => {
+    const { now } = facts({});
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    const session = aSession({ expiresAt: plusMs(now, 8_400) });
+    const due = { session, spent, why: () => 'budget_exhausted' as const };
+    const told = 'the create-call budget is spent until 18:14 UTC';
+    const held = { text: `${told}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true, failure }))).toEqual(held);
+    expect(explain(facts({ ...due, result: 'stale' }))).toEqual(held);
+    expect(explain(facts({ ...due, result: 'fresh' }))).toBeUndefined();
+    expect(explain(facts(due))).toEqual({ text: `${told}: no call is made before`, runbook: 'budget-exhausted' });
+  });
+
+  it('is that somebody else ends the sessions as well, with the runbook for that, where the budget is spent too', () => {
+    const { now } = facts({});
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    const due = { spent, isHeldBack: true, isForeign: true, why: () => 'budget_exhausted' as const };
+    for (const result of ['fresh', 'stale', 'unavailable'] as const) {
+      const cause = explain(facts({ ...due, result, session: aSession({ expiresAt: plusMs(now, 1_000) }) }));
+      expect(cause?.text).toMatch(/ is spent until 18:14 UTC.*; somebody else creates sessions of the merchant, and /);
+      expect(cause?.runbook).toBe('foreign-authorizer');
+    }
+  });
+
+  it('is of a renewal that a person wants what refuses it, and who else ends the sessions', () => {
+    const { now } = facts({});
+    const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
+    const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14 UTC';
+    const others = 'somebody else ends the sessions of shop (runbook: foreign-authorizer)';
+    const told = (change: Partial<ExplainedFacts>): string | undefined =>
+      explainRefusal('shop', facts({ result: 'fresh', ...change }))?.text;
+    expect(told({ failure })).toBe(refused.text);
+    expect(told({ spent, failure })).toBe(all);
+    expect(told({ spent, isForeign: true })).toBe(`${all}; ${others}`);
+    expect(told({ failure, isForeign: true })).toBe(`${refused.text}; ${others}`);
+    expect(told({ isForeign: true })).toBe(others);
   });
 
   it('is of a session that was reported dead what keeps anybody from replacing it', () => {

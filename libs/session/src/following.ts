@@ -39,7 +39,7 @@ export class Following {
     if (this.#retry === undefined) this.#start();
   }
 
-  /** The same where no session is concerned: many are read with one question. */
+  /** The same where no newer session is expected: many are read with one question. */
   wantSoon(merchant: string): void {
     if (this.#closed) return;
     this.#wanted.add(merchant);

@@ -25,6 +25,12 @@ export class GatewayLoad {
     return inFlight < Math.floor(limit);
   }
 
+  /** Whether half of what is allowed is free: the time to ask for several more with one question. */
+  isHalfFree(gateway: string): boolean {
+    const { limit, inFlight } = this.#of(gateway);
+    return inFlight <= Math.floor(limit) / 2;
+  }
+
   /** Resolves when a call may be made. Each `enter` is followed by one `leave`. */
   async enter(gateway: string): Promise<void> {
     const load = this.#of(gateway);

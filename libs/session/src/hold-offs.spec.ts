@@ -57,6 +57,15 @@ describe('what the store refused lately', () => {
     expect(holdOffs.isBudgetSpent('shop')).toBe(false);
   });
 
+  it('is told of a share of the budget apart from all of it', () => {
+    const { holdOffs } = holdingOff();
+    const refusal = { kind: 'budget_exhausted', retryInMs: 1_000, perMs: 60_000 } as const;
+    holdOffs.note('shop', refusal, true);
+    expect([holdOffs.isBudgetSpent('shop'), holdOffs.spentBudget('shop')]).toEqual([true, undefined]);
+    holdOffs.note('shop', refusal);
+    expect(holdOffs.spentBudget('shop')).toEqual(refusal);
+  });
+
   it('is forgotten, whichever it was', () => {
     const { holdOffs } = holdingOff();
     holdOffs.note('shop', { kind: 'cooled_down', retryInMs: 1_000 });

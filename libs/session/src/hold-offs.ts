@@ -1,6 +1,8 @@
 import type { Clock } from '#libs/clock';
 import type { ClaimRefusal } from './ports/session-store.js';
 
+type SpentBudgetRefusal = Extract<ClaimRefusal, { readonly kind: 'budget_exhausted' }>;
+
 interface HoldOff {
   readonly refusal: ClaimRefusal;
   readonly endsAtMs: number;
@@ -15,8 +17,9 @@ export class HoldOffs {
   readonly #clock: Clock;
   readonly #general = new Map<string, HoldOff>();
   readonly #coolDowns = new Map<string, HoldOff>();
-  /** Kept apart: a later back-off says nothing of the budget. */
+  /** Kept apart: a later back-off says nothing of the budget, and a share that is spent nothing of the rest of it. */
   readonly #budgets = new Map<string, HoldOff>();
+  readonly #shares = new Map<string, HoldOff>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,7 +32,7 @@ export class HoldOffs {
     const kept = isOfWishes ? this.#coolDowns : this.#general;
     const holdOff = { refusal, endsAtMs: this.#clock.monotonicMs() + refusal.retryInMs };
     kept.set(merchant, holdOff);
-    if (refusal.kind === 'budget_exhausted') this.#budgets.set(merchant, holdOff);
+    if (refusal.kind === 'budget_exhausted') (wasEarly ? this.#shares : this.#budgets).set(merchant, holdOff);
   }
 
   /** The refusal that still stands, with what is left of its wait. */
@@ -38,13 +41,20 @@ export class HoldOffs {
     return this.#standing(this.#general, merchant) ?? coolDown;
   }
 
-  /** Whether the store has said that there is no create call left for now. */
+  /** Whether the store has said that there is no create call left for now, of all or of the share of wishes. */
   isBudgetSpent(merchant: string): boolean {
-    return this.#standing(this.#budgets, merchant) !== undefined;
+    return this.spentBudget(merchant) !== undefined || this.#standing(this.#shares, merchant) !== undefined;
+  }
+
+  /** The refusal that still stands for everybody: there is no create call left at all. */
+  spentBudget(merchant: string): SpentBudgetRefusal | undefined {
+    const refusal = this.#standing(this.#budgets, merchant);
+    return refusal?.kind === 'budget_exhausted' ? refusal : undefined;
   }
 
   forget(merchant: string): void {
     this.#budgets.delete(merchant);
+    this.#shares.delete(merchant);
     this.#general.delete(merchant);
     this.#coolDowns.delete(merchant);
   }

@@ -8,6 +8,7 @@ interface Facts {
   readonly failed: boolean;
   readonly foreign: boolean;
   readonly reported: boolean;
+  readonly heldBack: boolean;
   readonly renewing: boolean;
   readonly untilRenewalMs: number;
 }
@@ -18,6 +19,7 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     failed = false,
     foreign = false,
     reported = false,
+    heldBack = false,
     renewing = false,
     untilRenewalMs = 1,
   } = facts;
@@ -28,11 +30,12 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     isRenewing: () => renewing,
     hasForeignAuthorizer: () => foreign,
     isReportedDead: () => reported,
+    isHeldBack: () => heldBack,
   };
   return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
 }
 
-const everything = { failed: true, foreign: true, reported: true, renewing: true, untilRenewalMs: 0 };
+const everything = { failed: true, foreign: true, reported: true, heldBack: true, renewing: true, untilRenewalMs: 0 };
 
 describe('the condition of a merchant', () => {
   it.each<[Partial<Facts>, MerchantCondition]>([
@@ -41,7 +44,8 @@ describe('the condition of a merchant', () => {
     [{ ...everything, verdict: { result: 'stale', reason: 'past_margin' } }, 'stale'],
     [everything, 'foreign_authorizer'],
     [{ ...everything, foreign: false }, 'reported_dead'],
-    [{ ...everything, foreign: false, reported: false }, 'failing'],
+    [{ ...everything, foreign: false, reported: false }, 'held_back'],
+    [{ ...everything, foreign: false, reported: false, heldBack: false }, 'failing'],
     [{ renewing: true }, 'renewing'],
     [{ untilRenewalMs: 0 }, 'renewing'],
     [{}, 'fresh'],
@@ -56,6 +60,7 @@ describe('the condition of a merchant', () => {
       'past margin',
       'ended by others',
       'reported dead',
+      'not renewed',
       'failing',
       'renewing',
       'fresh',

@@ -9,6 +9,7 @@ export const merchantConditions = [
   'stale',
   'foreign_authorizer',
   'reported_dead',
+  'held_back',
   'failing',
   'renewing',
   'fresh',
@@ -26,6 +27,7 @@ const words = {
   stale: 'past margin',
   foreign_authorizer: 'ended by others',
   reported_dead: 'reported dead',
+  held_back: 'not renewed',
   failing: 'failing',
   renewing: 'renewing',
   fresh: 'fresh',
@@ -44,6 +46,7 @@ interface Assessed {
   isRenewing(merchant: string): boolean;
   hasForeignAuthorizer(merchant: string): boolean;
   isReportedDead(merchant: string): boolean;
+  isHeldBack(merchant: string): boolean;
 }
 
 /** How a merchant is at this moment, as the replica sees it. */
@@ -52,6 +55,7 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   if (result !== 'fresh') return result;
   if (replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
   if (replica.isReportedDead(merchant)) return 'reported_dead';
+  if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined) return 'failing';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';
 }

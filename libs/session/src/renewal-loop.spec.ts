@@ -27,6 +27,7 @@ class Looping {
   /** What it did, in order. */
   readonly done: string[] = [];
   readonly wanted: string[] = [];
+  readonly followed: (readonly [string, string])[] = [];
   readonly broken: unknown[] = [];
   readonly renewals: RenewalRequest[] = [];
   readonly limits: number[] = [];
@@ -35,6 +36,7 @@ class Looping {
   contests: readonly (readonly [string, number])[] = [];
   due: DueMerchants = { merchants: [] };
   isComplete = true;
+  gatewayOf = (_merchant: string): string => 'gateway';
   inFlight = 0;
   whileAsked: () => Promise<unknown> | void = () => undefined;
   random = (): number => 0.5;
@@ -48,7 +50,7 @@ class Looping {
       merchants: {
         ids: () => this.configured,
         settingsOf: (merchant) => (this.configured.includes(merchant) ? someSettings() : undefined),
-        gatewayIdOf: () => 'gateway',
+        gatewayIdOf: (merchant) => this.gatewayOf(merchant),
       },
       renewer: this.#renewer(),
       sync: this.#sync(),
@@ -109,6 +111,7 @@ class Looping {
       lookAtOne: () => this.done.push('look'),
       invalidate: () => this.done.push('invalidate'),
       want: (merchants: readonly string[]) => this.wanted.push(...merchants),
+      follow: (merchant: string, { kind }: RenewalResult) => this.followed.push([merchant, kind]),
       reportBroken: (activity: string, error: unknown) => this.broken.push([activity, error]),
     };
     return sync as unknown as RenewalLoopContext['sync'];
@@ -283,6 +286,37 @@ describe('a due list', () => {
     expect(looping.limits).toEqual([64, 63 + 30, 63 + 10_000]);
   });
 
+  it('grows for those who wait for room at a gateway only while they may hide somebody whose gateway has room', async () => {
+    const looping = new Looping();
+    looping.configured = [...many(100), 'kiosk'];
+    looping.gatewayOf = (merchant) => (merchant === 'kiosk' ? 'other' : 'gateway');
+    looping.due = { merchants: many(50) };
+    while (looping.load.hasRoom('gateway')) void looping.load.enter('gateway');
+    await looping.loop.tick();
+    await looping.loop.tick();
+    looping.holding('kiosk', 0);
+    await looping.loop.tick();
+    await looping.loop.tick();
+    expect(looping.limits).toEqual([64, 64 + 50, 64 + 50, 64]);
+  });
+
+  it('is not asked for again while more than half of what its gateway takes at once is under way', async () => {
+    const looping = new Looping();
+    looping.configured = many(40);
+    looping.due = { merchants: many(40) };
+    for (let call = 0; call < 10; call += 1) void looping.load.enter('gateway');
+    looping.inFlight = 40;
+    await looping.loop.tick();
+    const [first = '', second = '', ...others] = looping.renewed;
+    for (const merchant of others) await looping.end(merchant, { kind: 'renewed' });
+    looping.inFlight = 10;
+    await looping.end(first, { kind: 'renewed' });
+    expect(looping.limits).toHaveLength(1);
+    for (let call = 0; call < 2; call += 1) looping.load.leave('gateway', 'refused');
+    await looping.end(second, { kind: 'renewed' });
+    expect(looping.limits).toHaveLength(2);
+  });
+
   it('is asked for again by itself while a backlog is worked off, once half of the room is free', async () => {
     const looping = new Looping();
     looping.configured = many(100);
@@ -311,17 +345,17 @@ describe('a due list', () => {
   });
 });
 
-describe('what a renewal has made', () => {
-  it.each<[RenewalResult, readonly string[]]>([
-    [{ kind: 'renewed' }, ['shop']],
-    [{ kind: 'already_newer' }, ['shop']],
-    [{ kind: 'failed', because: 'transient', retryInMs: 1 }, []],
-  ])('is read: %j', async (result, wanted) => {
+describe('what became of a renewal', () => {
+  it.each<RenewalResult>([
+    { kind: 'renewed' },
+    { kind: 'already_newer' },
+    { kind: 'failed', because: 'transient', retryInMs: 1 },
+  ])('is followed: %j', async (result) => {
     const looping = new Looping();
     looping.due = { merchants: ['shop'] };
     await looping.loop.tick();
     await looping.end('shop', result);
-    expect(looping.wanted).toEqual(wanted);
+    expect(looping.followed).toEqual([['shop', result.kind]]);
   });
 });
 

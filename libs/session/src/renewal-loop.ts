@@ -1,6 +1,6 @@
 import { Alarm } from '#libs/clock';
 import type { RenewalRequest } from './claims.js';
-import { hasNewsInStore, type RenewalResult } from './renewal-result.js';
+import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
 import { Rounds } from './rounds.js';
@@ -42,6 +42,7 @@ export class RenewalLoop {
   readonly #alarm: Alarm;
   readonly #endSubscriptions: readonly (() => void)[];
   #passedOver = 0;
+  #hasBacklog = false;
   /** Their back-off is over, because their gateway answers again. */
   readonly #released = new Set<string>();
 
@@ -130,12 +131,22 @@ export class RenewalLoop {
     return MAX_IN_FLIGHT - this.#context.renewer.inFlight;
   }
 
+  /**
+   * Whether those who wait for room at their gateway can hide somebody whose gateway has room. Where they cannot, no more is
+   * listed for their sake: of a backlog, each question would list more than the one before, and the store checks what it lists.
+   */
+  #mayHideOthers(): boolean {
+    const { merchants, load, held } = this.#context;
+    const isHeldUpInVain = (merchant: string): boolean =>
+      load.hasRoom(merchants.gatewayIdOf(merchant)) && held.untilRenewalMs(merchant) <= EARLY_MS;
+    return this.#room() > 0 && merchants.ids().some(isHeldUpInVain);
+  }
+
   async #renewDue(): Promise<void> {
     const { merchants, held, load, store } = this.#context;
     const room = this.#room();
     if (room <= 0) return;
-    const limit = room + this.#passedOver;
-    const due = await store.due(limit);
+    const due = await store.due(room + this.#passedOver);
     const ours = due.merchants.filter((merchant) => this.#isDueHere(merchant));
     let started = 0;
     for (const merchant of this.#shuffled(ours)) {
@@ -143,7 +154,9 @@ export class RenewalLoop {
       started += 1;
       this.#renew({ merchant, newerThan: held.known(merchant) });
     }
-    this.#passedOver = Math.min(MAX_PASSED_OVER, due.merchants.length - started);
+    this.#hasBacklog = started < due.merchants.length;
+    const listedInVain = due.merchants.length - (this.#mayHideOthers() ? started : ours.length);
+    this.#passedOver = Math.min(MAX_PASSED_OVER, listedInVain);
     if (due.nextDueInMs === undefined) return;
     const isListedInVain = due.merchants.length > 0 || due.nextDueInMs <= 0;
     this.#alarm.in(isListedInVain ? Math.max(PACE_MS, due.nextDueInMs) : due.nextDueInMs);
@@ -180,11 +193,13 @@ export class RenewalLoop {
   }
 
   async #renewed(merchant: string, result: RenewalResult): Promise<void> {
-    const { renewer, sync } = this.#context;
-    // This replica reads its own publication as well, so that the next due moment is watched from its beginning.
-    if (hasNewsInStore(result)) sync.want([merchant]);
+    this.#context.sync.follow(merchant, result);
     if (this.#released.size > 0) this.wake();
-    const hasBacklog = this.#passedOver > 0 && result.kind === 'renewed';
-    if (hasBacklog && renewer.inFlight <= ASK_AGAIN_AT) await this.tick();
+    if (this.#hasBacklog && result.kind === 'renewed' && this.#isHalfFree(merchant)) await this.tick();
+  }
+
+  #isHalfFree(merchant: string): boolean {
+    const { merchants, load, renewer } = this.#context;
+    return renewer.inFlight <= ASK_AGAIN_AT && load.isHalfFree(merchants.gatewayIdOf(merchant));
   }
 }

@@ -13,11 +13,3 @@ export type RenewalResult =
 export function meansStoreIsAhead(result: RenewalResult): boolean {
   return result.kind === 'already_newer' || result.kind === 'lost';
 }
-
-/**
- * Whether the store has something of the merchant that has not been read: another replica's session, or our own next
- * due moment.
- */
-export function hasNewsInStore(result: RenewalResult): boolean {
-  return meansStoreIsAhead(result) || result.kind === 'renewed';
-}

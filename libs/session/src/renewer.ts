@@ -1,9 +1,11 @@
+import { plusMs } from '#libs/clock';
 import { adopt } from './adoption.js';
+import type { SpentBudget } from './budget-cause.js';
 import { budgetOf, budgetRefusal, isScheduled, type RenewalRequest } from './claims.js';
 import { HoldOffs } from './hold-offs.js';
 import { LeasedRenewals } from './leased-renewals.js';
 import { OutageRenewals } from './outage-renewals.js';
-import type { ClaimRefusal } from './ports/session-store.js';
+import type { ClaimRefusal, CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
 import { type EndedAttempt, reportAttempt, reportTimes } from './renewal-report.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { ReplicaContext } from './replica-context.js';
@@ -58,7 +60,9 @@ export class Renewer {
 
   /** When wishing for a session of the merchant can make sense again; undefined when nothing speaks against it now. */
   retryInMs(merchant: string): number | undefined {
-    return this.#holdOffs.find(merchant, false)?.retryInMs;
+    const waits = [this.#holdOffs.find(merchant, false)?.retryInMs, this.#budgetWait(merchant)?.retryInMs];
+    const longestMs = Math.max(...waits.map((waitMs = 0) => waitMs));
+    return longestMs > 0 ? longestMs : undefined;
   }
 
   /** Whether the merchant has no create call left for now, by the store's count or by that of this replica. */
@@ -67,6 +71,14 @@ export class Renewer {
     const budget = merchants.settingsOf(merchant)?.budget;
     const isCeilingReached = budget !== undefined && ceiling.waitMs(merchant, budget) > 0;
     return isCeilingReached || this.#holdOffs.isBudgetSpent(merchant);
+  }
+
+  /** Until when no call is left for anybody, the schedule among them; undefined while there is one, as far as is known here. */
+  spentBudget(merchant: string): SpentBudget | undefined {
+    const wait = this.#budgetWait(merchant);
+    if (wait === undefined) return undefined;
+    const { retryInMs, window } = wait;
+    return { freeAt: plusMs(this.#context.clock.now(), retryInMs), ...(window === undefined ? {} : { window }) };
   }
 
   /** Another replica failed: asking again before its back-off is over is pointless here, too. */
@@ -108,6 +120,19 @@ export class Renewer {
     const grace = this.#context.clock.schedule(graceMs, () => this.#shutdown.abort());
     await attempts;
     grace.cancel();
+  }
+
+  /** The longer of what this replica counts and what the store has last said. */
+  #budgetWait(
+    merchant: string,
+  ): { readonly retryInMs: number; readonly window?: CreateCallWindow | undefined } | undefined {
+    const { merchants, ceiling } = this.#context;
+    const budget = merchants.settingsOf(merchant)?.budget;
+    if (budget === undefined) return undefined;
+    const own = ceiling.wait(merchant, budget);
+    const told = this.#holdOffs.spentBudget(merchant);
+    if (told === undefined || (own?.retryInMs ?? 0) >= told.retryInMs) return own;
+    return { retryInMs: told.retryInMs, window: windowOf(budget, told.perMs) };
   }
 
   async #run(request: RenewalRequest): Promise<RenewalResult> {
@@ -242,4 +267,9 @@ export class Renewer {
     this.#holdOffs.forget(session.merchant);
     adopt(this.#context, { session, ageMs: clock.monotonicMs() - answeredAtMs, source: 'own' });
   }
+}
+
+/** The window of this length; undefined where the budget was another one when the store refused. */
+function windowOf(budget: CreateCallBudget, perMs: number | undefined): CreateCallWindow | undefined {
+  return budget.find((window) => window.perMs === perMs);
 }

@@ -2,13 +2,14 @@ import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
 import { EarlyDeaths } from './early-deaths.js';
-import { explain } from './explanation.js';
+import { explain, type ExplainedFacts, explainRefusal } from './explanation.js';
 import { FailureBoard } from './failure-board.js';
 import type { Cause } from './failure-cause.js';
 import { GatewayLoad } from './gateway-load.js';
 import { GatewayRecovery } from './gateway-recovery.js';
 import { Grace } from './grace.js';
 import { Handovers } from './handovers.js';
+import { HeldBackRenewals } from './held-back-renewals.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
 import { ObservedStore } from './observed-store.js';
@@ -80,10 +81,14 @@ export class SessionReplica {
   readonly #watches: MomentWatches;
   readonly #earlyDeaths: EarlyDeaths;
   readonly #reportedDeaths: ReportedDeaths;
+  readonly #heldBack: HeldBackRenewals;
   readonly #clock: Clock;
   readonly #service: ServiceWatch;
+  readonly #causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
 
-  constructor(ports: ReplicaPorts) {
+  constructor(given: ReplicaPorts) {
+    this.#heldBack = new HeldBackRenewals({ events: given.events, causeFor: this.#causeFor });
+    const ports = { ...given, events: this.#heldBack };
     const { clock, events } = ports;
     this.#clock = clock;
     this.#merchants = ports.merchants;
@@ -123,14 +128,13 @@ export class SessionReplica {
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer });
     const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
-    const causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
-    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor };
+    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor: this.#causeFor };
     const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
     this.#service = new ServiceWatch({ ...running, storeTrouble: () => store.trouble, mayGoAlone });
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });
-    this.wanted = new WantedRenewals({ ...running, reader: this.reader });
+    this.wanted = new WantedRenewals({ ...running, reader: this.reader, whyRefused: (id) => this.#whyRefused(id) });
   }
 
   /** To be called at a steady pace; see RenewalLoop. */
@@ -178,8 +182,16 @@ export class SessionReplica {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
+  /** Whether an attempt was due, and finds no call left in the budget. */
+  isHeldBack(merchant: string): boolean {
+    return this.#heldBack.has(merchant) && this.#renewer.spentBudget(merchant) !== undefined;
+  }
+
+  /** When the next attempt can be made, where something holds it up; undefined where the schedule comes later by itself. */
   retryInMs(merchant: string): number | undefined {
-    return this.#renewer.retryInMs(merchant);
+    const retryInMs = this.#renewer.retryInMs(merchant);
+    const isWellUntilThen = this.failures.get(merchant) === undefined && this.held.facts(merchant).freshMs > 0;
+    return isWellUntilThen && this.held.untilRenewalMs(merchant) > (retryInMs ?? 0) ? undefined : retryInMs;
   }
 
   /** Why no session of the merchant is served, or none newer than the one that was rejected. */
@@ -196,14 +208,25 @@ export class SessionReplica {
 
   /** What is the matter with the merchant, and where to read on; undefined while all is well. */
   causeFor(merchant: string): Cause | undefined {
-    return explain({
+    return explain(this.#facts(merchant));
+  }
+
+  #whyRefused(merchant: string): Cause | undefined {
+    return explainRefusal(merchant, this.#facts(merchant));
+  }
+
+  #facts(merchant: string): ExplainedFacts {
+    return {
       result: this.reader.verdict(merchant).result,
       failure: this.failures.get(merchant),
       isForeign: this.hasForeignAuthorizer(merchant),
+      session: this.held.get(merchant),
       reported: this.#reportedDeaths.of(merchant),
+      spent: this.#renewer.spentBudget(merchant),
+      isHeldBack: this.isHeldBack(merchant),
       now: this.#clock.now(),
       why: () => this.whyUnavailable(merchant),
-    });
+    };
   }
 
   /** Claims nothing any more, ends what is in flight within the grace period, frees leases and timers. */
@@ -225,6 +248,7 @@ export class SessionReplica {
     this.#watches.forget(merchant);
     this.#earlyDeaths.forget(merchant);
     this.#reportedDeaths.forget(merchant);
+    this.#heldBack.forget(merchant);
     this.#service.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);

@@ -422,18 +422,22 @@ describe('a renewal that a look at the store has set going', () => {
     expect(syncing.renewals).toEqual([]);
   });
 
-  it('asks for no back-off when the reason for it is gone, and is read back', async () => {
+  it('asks for no back-off when the reason for it is gone, and is read back, not at once if it is our own', async () => {
     const syncing = new Syncing();
     syncing.renewed = { kind: 'renewed' };
     syncing.sync.renewNow('shop');
     await syncing.clock.settle();
     expect(syncing.renewals).toMatchObject([{ isOverdue: true, ignoresBackOff: true }]);
+    expect(await syncing.readsWithin(250)).toEqual([250]);
     expect(syncing.asked).toEqual(['shop']);
     syncing.renewed = bug;
     syncing.sync.renewNow('shop');
     await syncing.clock.settle();
     expect(syncing.events.all).toEqual([{ event: 'broken', activity: 'renewal', error: bug }]);
-    expect(syncing.asked).toEqual(['shop']);
+    // Another replica's session is read at once.
+    syncing.sync.follow('kiosk', { kind: 'already_newer' });
+    await syncing.clock.settle();
+    expect(syncing.asked).toEqual(['shop', 'kiosk']);
   });
 });
 

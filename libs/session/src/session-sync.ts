@@ -3,7 +3,7 @@ import { adopt } from './adoption.js';
 import { Following, PAGE } from './following.js';
 import type { Announcement, StoredState } from './ports/session-store.js';
 import { RecheckPlan } from './recheck-plan.js';
-import { hasNewsInStore } from './renewal-result.js';
+import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
 import { MAX_BACK_OFF_MS } from './retry-policy.js';
@@ -109,6 +109,15 @@ export class SessionSync {
   /** Something newer may be known of these merchants. */
   want(merchants: readonly string[]): void {
     this.#following.want(merchants);
+  }
+
+  /**
+   * A renewal has ended. Another replica's session is read at once. Our own is read as well, so that its due moment is
+   * watched: that is not urgent, and many are read with one question.
+   */
+  follow(merchant: string, result: RenewalResult): void {
+    if (meansStoreIsAhead(result)) this.#following.want([merchant]);
+    else if (result.kind === 'renewed') this.#following.wantSoon(merchant);
   }
 
   /** The store answers again: what could not be read is read now. */
@@ -277,9 +286,7 @@ export class SessionSync {
     const newerThan = this.#context.held.known(merchant);
     this.#context.renewer
       .renew({ merchant, trigger: 'schedule', newerThan, coolDownMs: 0, ...how })
-      .then((result) => {
-        if (hasNewsInStore(result)) this.#following.want([merchant]);
-      })
+      .then((result) => this.follow(merchant, result))
       .catch((error: unknown) => this.reportBroken('renewal', error));
   }
 

@@ -1,5 +1,6 @@
 import { Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
+import type { Cause } from './failure-cause.js';
 import { renewAndFollow } from './followed-renewal.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
@@ -36,6 +37,8 @@ export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'fa
   readonly renewer: Renewer;
   readonly sync: SessionSync;
   readonly reader: SessionReader;
+  /** Why a person gets no newer session now. */
+  readonly whyRefused: (merchant: string) => Cause | undefined;
 }
 
 /**
@@ -117,6 +120,7 @@ export class WantedRenewals {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw sessionUnavailable(this.#context, {
       merchant,
+      cause: this.#context.whyRefused(merchant),
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });

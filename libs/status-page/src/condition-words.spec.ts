@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
 import type { StatusMerchant } from './status-document.js';
 
@@ -34,5 +35,11 @@ describe('the words for the condition of a merchant', () => {
     expect(conditions).toEqual(merchantConditions);
     expect(conditionNames).toEqual(Object.fromEntries(merchantConditions.map((one) => [one, titleOf(one)])));
     expect(conditionName(expired, 2_000)).toBe(titleOf('unavailable', 'expired'));
+  });
+
+  it.each(merchantConditions)('have a shape and a colour beside them on the page: %s', (condition) => {
+    const page = (file: string): string => readFileSync(new URL(`page/${file}`, import.meta.url), 'utf8');
+    expect(page('index.html')).toContain(`<symbol id="glyph-${condition}" `);
+    expect(page('status.css')).toMatch(new RegExp(`^\\[data-condition='${condition}'\\]`, 'm'));
   });
 });

@@ -8,7 +8,15 @@ import type { StatusCondition, StatusMerchant, StatusSession } from './status-do
 export interface MerchantStatusParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'isReportedDead' | 'causeFor'
+    | 'held'
+    | 'failures'
+    | 'reader'
+    | 'isRenewing'
+    | 'retryInMs'
+    | 'hasForeignAuthorizer'
+    | 'isReportedDead'
+    | 'isHeldBack'
+    | 'causeFor'
   >;
   readonly history: RenewalHistory;
   readonly reports: DeathReports;

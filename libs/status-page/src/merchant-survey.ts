@@ -25,7 +25,7 @@ interface Survey {
 interface SurveyParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead'
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead' | 'isHeldBack'
   >;
   readonly ids: () => readonly string[];
   /** Whether somebody else, who created its sessions, has not been heard of for a while. */
@@ -64,6 +64,7 @@ export class MerchantSurvey {
       stale: 0,
       foreign_authorizer: 0,
       reported_dead: 0,
+      held_back: 0,
       failing: 0,
       renewing: 0,
       fresh: 0,

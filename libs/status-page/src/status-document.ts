@@ -23,10 +23,10 @@ export interface StatusDocument {
 
 /**
  * The state of a merchant, the worst first: nothing to serve; past the safety margin; somebody else creates sessions
- * and ends ours; a consumer has reported the session dead and it could not be replaced; the last attempt failed while the session is good; its renewal is due or under way; all is well.
+ * and ends ours; a consumer has reported the session dead and it could not be replaced; its renewal is due and the create-call budget is spent; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
 export type StatusCondition =
-  'unavailable' | 'stale' | 'foreign_authorizer' | 'reported_dead' | 'failing' | 'renewing' | 'fresh';
+  'unavailable' | 'stale' | 'foreign_authorizer' | 'reported_dead' | 'held_back' | 'failing' | 'renewing' | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
@@ -112,7 +112,7 @@ export interface StatusMerchant {
   readonly session?: StatusSession;
   /** Whether this replica is creating the next session right now. */
   readonly renewing: boolean;
-  /** When the next attempt may be made after one that failed. */
+  /** When the next attempt may be made, after one that failed or while the create-call budget is spent. */
   readonly retryAt?: number;
   /** The store is away, and nobody may go on without it: nothing is renewed. */
   readonly renewalBlocked: boolean;

@@ -20,6 +20,7 @@ class Rig {
   readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
   readonly reportedDead = new Set<string>();
+  readonly heldBack = new Set<string>();
   readonly causes = new Map<string, { text: string; runbook: string; secret?: string }>();
   readonly reporter: StatusReporter;
 
@@ -32,6 +33,7 @@ class Rig {
       isRenewing,
       hasForeignAuthorizer,
       isReportedDead: (merchant: string) => this.reportedDead.has(merchant),
+      isHeldBack: (merchant: string) => this.heldBack.has(merchant),
       retryInMs: () => undefined,
       causeFor: (merchant: string) => this.causes.get(merchant),
     };
@@ -116,6 +118,7 @@ describe('the status document', () => {
       stale: 1,
       foreign_authorizer: 0,
       reported_dead: 0,
+      held_back: 0,
       failing: 2,
       renewing: 2,
       fresh: 2,
@@ -136,6 +139,9 @@ describe('the status document', () => {
     ]);
     rig.reportedDead.add('fresh');
     expect(await rig.listed({ condition: 'reported_dead' })).toEqual(['fresh reported_dead']);
+    rig.reportedDead.clear();
+    rig.heldBack.add('fresh');
+    expect(await rig.listed({ condition: 'held_back' })).toEqual(['fresh held_back']);
     const { merchants } = await rig.report({ condition: 'foreign_authorizer' });
     expect(merchants.map(({ reason }) => reason)).toEqual(['foreign_authorizer']);
   });

@@ -18,7 +18,15 @@ export type StoreConnection = Omit<StatusStore, 'failing'>;
 export interface StatusSource {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'retryInMs' | 'hasForeignAuthorizer' | 'isReportedDead' | 'causeFor'
+    | 'held'
+    | 'failures'
+    | 'reader'
+    | 'isRenewing'
+    | 'retryInMs'
+    | 'hasForeignAuthorizer'
+    | 'isReportedDead'
+    | 'isHeldBack'
+    | 'causeFor'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
+import { type Cause, type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
@@ -64,9 +64,10 @@ export class RejectionsController {
     const { name: caller = '' } = callerOf(request) ?? {};
     const session = await this.access.throughout(request, 'session:reject', async () => {
       const record = { action: 'session.reject', caller, merchant, generation, requestId: request.id };
-      const newer = await this.audit.attempt(record, async () =>
-        newerSession(merchant, await this.replica.rejections.reject(rejection)),
-      );
+      const newer = await this.audit.attempt(record, async () => {
+        const answer = await this.replica.rejections.reject(rejection);
+        return newerSession(merchant, answer, this.replica.causeFor(merchant));
+      });
       this.audit.done({ ...record, reason });
       return newer;
     });
@@ -77,9 +78,9 @@ export class RejectionsController {
 }
 
 /** @throws BrokerError `foreign_authorizer` or `session_unavailable` when none is created now */
-function newerSession(merchant: string, answer: RejectionAnswer): Session {
+function newerSession(merchant: string, answer: RejectionAnswer, cause: Cause | undefined): Session {
   if (answer.kind !== 'cooled_down') return answer.session;
-  if (answer.because === 'foreign_authorizer') throw keptOutOfDuel(merchant, answer.retryInMs);
+  if (answer.because === 'foreign_authorizer') throw keptOutOfDuel(merchant, answer.retryInMs, cause);
   throw new BrokerError('session_unavailable', {
     detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
     reason: 'cooled_down',
@@ -87,9 +88,10 @@ function newerSession(merchant: string, answer: RejectionAnswer): Session {
   });
 }
 
-function keptOutOfDuel(merchant: string, retryAfterMs: number): BrokerError {
+function keptOutOfDuel(merchant: string, retryAfterMs: number, cause: Cause | undefined): BrokerError {
   const detail = `merchant ${merchant}: no session is created now for a rejection`;
-  return new BrokerError('foreign_authorizer', { detail, retryAfterMs });
+  const publicCause = cause === undefined ? {} : { publicCause: cause.text };
+  return new BrokerError('foreign_authorizer', { detail, retryAfterMs, ...publicCause });
 }
 
 function consumerOf(request: FastifyRequest): { consumer?: string } {

@@ -9,6 +9,7 @@ import { RetiredKeys } from './retired-keys.js';
 interface Configured {
   readonly session: SessionSettings;
   readonly gateway: MerchantGateway;
+  readonly gatewayId: string;
 }
 
 /** The configured merchants, as the domain, the gateway and the store ask for them. */
@@ -37,7 +38,7 @@ export class ConfiguredMerchants implements Merchants {
 
   /** Merchants of one origin share a gateway, however their paths differ. */
   gatewayIdOf(merchant: string): string {
-    return this.connectionOf(merchant)?.baseUrl.origin ?? '';
+    return this.#byId().get(merchant)?.gatewayId ?? '';
   }
 
   /** How the merchant's calls reach its gateway, and who it is there. */
@@ -52,5 +53,7 @@ export class ConfiguredMerchants implements Merchants {
 }
 
 function configured({ id, serviceCode, clientKeys, gateway, session }: MerchantConfiguration): Configured {
-  return { session, gateway: { merchant: id, serviceCode, clientKeys, ...gateway } };
+  // Asked for many times in each renewal, and a URL puts its origin together each time.
+  const gatewayId = gateway.baseUrl.origin;
+  return { session, gateway: { merchant: id, serviceCode, clientKeys, ...gateway }, gatewayId };
 }

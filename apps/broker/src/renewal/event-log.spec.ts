@@ -53,6 +53,23 @@ describe('the log lines of what is served', () => {
     ]);
   });
 
+  it('name a renewal that the budget holds up, with the runbook, and say when that is over', () => {
+    const { log, lines } = new Written();
+    const spent = { text: 'the create-call budget is spent until 20:14 UTC', runbook: 'budget-exhausted' };
+    log.emit({ event: 'renewal_held_back', merchant: 'shop', cause: spent });
+    log.emit({ event: 'renewal_released', merchant: 'shop' });
+    expect(lines).toMatchObject([
+      {
+        level: 'warn',
+        merchant: 'shop',
+        msg: `shop is due for renewal and cannot be renewed: ${spent.text}`,
+        cause: spent.text,
+        runbook: spent.runbook,
+      },
+      { level: 'info', merchant: 'shop', msg: 'the create-call budget no longer holds up the renewal' },
+    ]);
+  });
+
   it('count merchants where there are many, and name some', () => {
     const { log, lines } = new Written();
     const merchants = Array.from({ length: 1_000 }, (_, index) => `shop-${index}`);

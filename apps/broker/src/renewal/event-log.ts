@@ -32,6 +32,8 @@ export class EventLog implements SessionEvents {
       store_failed: this.#debug('store operation failed'),
       store_recovered: this.#debug('store operation succeeded again'),
       renewal_blocked: (event) => this.#blocked(event),
+      renewal_held_back: (event) => this.#heldBack(event),
+      renewal_released: this.#info('the create-call budget no longer holds up the renewal'),
       service_ended: (event) => this.#ended(event),
       service_resumed: (event) =>
         this.#logger.info(serviceOf(event), `${whoOf(event, ['is', 'merchants are'])} served again`),
@@ -46,6 +48,10 @@ export class EventLog implements SessionEvents {
 
   #warn(message: string): (event: object) => void {
     return (event) => this.#logger.warn(event, message);
+  }
+
+  #info(message: string): (event: object) => void {
+    return (event) => this.#logger.info(event, message);
   }
 
   #debug(message: string): (event: object) => void {
@@ -66,6 +72,12 @@ export class EventLog implements SessionEvents {
     const because = event.cause === undefined ? '' : `: ${event.cause.text}`;
     const who = whoOf(event, ['is', 'merchants are']);
     this.#logger.warn(serviceOf(event), `${who} due for renewal and cannot be renewed${because}`);
+  }
+
+  #heldBack({ cause, ...event }: Named<'renewal_held_back'>): void {
+    const line = { ...event, cause: cause?.text, runbook: cause?.runbook };
+    const because = cause === undefined ? '' : `: ${cause.text}`;
+    this.#logger.warn(line, `${event.merchant} is due for renewal and cannot be renewed${because}`);
   }
 
   #ended(event: ServiceEvent): void {

@@ -34,7 +34,7 @@ export class MerchantDocument {
   @ApiProperty({
     enum: merchantConditions,
     description:
-      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `failing` while the last attempt failed and the session is still `fresh`.',
+      'How the merchant is, the worst first, as the status page and `session-broker status` say it: `failing` while the last attempt failed and the session is still `fresh`, `held_back` while its renewal is due and the create-call budget is spent.',
   })
   readonly condition: string;
 
@@ -77,7 +77,7 @@ export class MerchantDocument {
   @ApiProperty({
     required: false,
     format: 'date-time',
-    description: 'When the next attempt may be made after one that failed.',
+    description: 'When the next attempt may be made, after one that failed or while the create-call budget is spent.',
   })
   readonly retryAt?: string;
 }

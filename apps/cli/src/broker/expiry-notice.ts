@@ -1,8 +1,7 @@
 import type { Session } from '#libs/client';
 import { type Clock, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import type { BrokerPlace } from './broker-place.js';
-import type { ListedMerchant } from './listed-merchant.js';
-import { callReplica } from './replica-call.js';
+import { listedMerchant } from './listing.js';
 
 interface NoticeParts {
   readonly broker: BrokerPlace;
@@ -37,22 +36,9 @@ export class ExpiryNotice {
   async #say({ merchant, generation }: Pick<Session, 'merchant' | 'generation'>): Promise<void> {
     const { clock, signal, tell } = this.#parts;
     const at = toRfc3339(clock.now());
-    const known = await this.#describe(merchant);
+    const known = await listedMerchant(this.#parts.broker, merchant, { clock, signal });
     if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
     const cause = typeof known === 'string' ? known : known?.cause;
     tell(`${at}  ${merchant}  expired${cause === undefined ? ', and no newer session has come' : `: ${cause}`}`);
-  }
-
-  /** The merchant as the broker lists it, or why the broker does not say. */
-  async #describe(merchant: string): Promise<ListedMerchant | string | undefined> {
-    const { broker, clock, signal } = this.#parts;
-    const [url] = broker.urls;
-    if (url === undefined) return undefined;
-    const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
-    if (typeof answer === 'string') return answer;
-    const { merchants } = answer.body;
-    return Array.isArray(merchants)
-      ? (merchants as readonly ListedMerchant[]).find(({ id }) => id === merchant)
-      : undefined;
   }
 }

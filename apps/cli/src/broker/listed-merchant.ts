@@ -27,6 +27,7 @@ const tones: Readonly<Record<MerchantCondition, Tone>> = {
   stale: 'red',
   foreign_authorizer: 'red',
   reported_dead: 'yellow',
+  held_back: 'yellow',
   failing: 'yellow',
   renewing: 'blue',
   fresh: 'green',

@@ -8,6 +8,7 @@ import {
   replicaPlaces,
 } from '../broker/replica-call.js';
 import { type ExitClass, exitCodes } from '../exit-codes.js';
+import { unavailableReasons } from '#libs/errors';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -39,24 +40,27 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   if (status === 200) return renewed(merchant, body);
   const { nameFault } = await import('../broker/named-merchants.js');
   const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
-  const outlook = status < 500 ? undefined : await outlookOf(broker, { merchant, place }, context);
-  return refused(merchant, { place, answer, fault, outlook });
+  const listed = status < 500 ? undefined : await listedOf(broker, { merchant, place }, context);
+  const outlook = status < 500 ? undefined : outlookOf(listed, context.clock.now());
+  return refused(merchant, { place, answer, fault, outlook, runbook: listed?.runbook });
 }
 
-/** What follows for payments, and when. Where the caller may not list merchants, what is true of every one. */
-async function outlookOf(
+/** Undefined where the caller may not list merchants. */
+async function listedOf(
   broker: BrokerPlace,
   { merchant, place }: { readonly merchant: string; readonly place: ReplicaPlace },
   { clock, signal }: CommandContext,
-): Promise<string> {
+): Promise<ListedMerchant | undefined> {
   const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
   const listed = typeof answer === 'string' ? undefined : answer.body['merchants'];
-  const found = Array.isArray(listed)
-    ? (listed as readonly ListedMerchant[]).find((one) => one.id === merchant)
-    : undefined;
-  if (found === undefined) return 'the next attempt comes by itself: session-broker status shows it';
-  if (found.state === 'unavailable') return `there is no session; ${nextOf(found, clock.now())}`;
-  return `the session that there is is served on until ${String(found.expiresAt)}; ${nextOf(found, clock.now())}`;
+  return Array.isArray(listed) ? (listed as readonly ListedMerchant[]).find((one) => one.id === merchant) : undefined;
+}
+
+/** What follows for payments, and when. Of a merchant that is not listed, what is true of every one. */
+function outlookOf(found: ListedMerchant | undefined, nowMs: number): string {
+  if (found === undefined) return 'The next attempt comes by itself: session-broker status shows it';
+  if (found.state === 'unavailable') return `There is no session; ${nextOf(found, nowMs)}`;
+  return `The session that there is is served on until ${String(found.expiresAt)}; ${nextOf(found, nowMs)}`;
 }
 
 const nextOf = (merchant: ListedMerchant, nowMs: number): string =>
@@ -110,21 +114,42 @@ interface Refusal {
   /** What is wrong with the merchant's name. */
   readonly fault: string | undefined;
   readonly outlook: string | undefined;
+  /** Of what is the matter with the merchant. */
+  readonly runbook: string | undefined;
 }
 
-function refused(merchant: string, { place, answer: { status, body }, fault, outlook }: Refusal): Report {
+function refused(merchant: string, refusal: Refusal): Report {
+  const { place, answer, fault, outlook } = refusal;
+  const { status, body } = answer;
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
   );
   const why = fault ?? cause ?? detail ?? title ?? 'the answer is not that of a broker';
   return {
     lines: [
-      `not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
+      `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       ...(outlook === undefined ? [] : [outlook]),
+      `What to do: ${remedyOf(refusal)}`,
     ],
     json: { merchant, place: placeName(place), status, code, reason, cause: why },
     exitCode: exitCodes[classOf(status, reason)],
   };
+}
+
+const ofStatus: Readonly<Record<number, string>> = {
+  401: 'name the token of a caller that may renew, by BROKER_TOKEN_FILE or --token-file',
+  403: 'have session:renew granted to this caller, or use the token of one that has it',
+  404: 'name a merchant that session-broker status lists',
+  429: 'ask again in a moment',
+};
+
+function remedyOf({ answer: { status, body }, fault, runbook }: Refusal): string {
+  if (fault !== undefined) return 'name a merchant that session-broker status lists';
+  if (status < 500) return ofStatus[status] ?? 'look at the address: session-broker status says what answers there';
+  const isBudget = body['reason'] === 'budget_exhausted';
+  const page = runbook ?? (isBudget ? unavailableReasons.budget_exhausted.runbook : undefined);
+  if (page === undefined) return 'ask again; session-broker status shows what is the matter';
+  return isBudget ? `find out what spends the calls (runbook: ${page}), then ask again` : `go on with runbook: ${page}`;
 }
 
 function classOf(status: number, reason: string | undefined): ExitClass {

@@ -11,6 +11,7 @@ import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
+import { ConditionNotice } from '../broker/condition-notice.js';
 import { ExpiryNotice } from '../broker/expiry-notice.js';
 import { spanText } from '../broker/listed-merchant.js';
 import { exitCodes } from '../exit-codes.js';
@@ -29,7 +30,8 @@ interface Watched extends Pick<WatchOptions, 'json'> {
 const AWAKE_MS = 60_000;
 
 /**
- * A line for each session of a merchant as it comes, one when the last of them has expired without a next one, and never a part of it that is secret. It follows as a service does, by
+ * A line for each session of a merchant as it comes, one when its condition changes, one when the last of them has expired without a next
+ * one, and never a part of it that is secret. It follows as a service does, by
  * the client package, and goes on through outages until it is asked to end.
  * @returns the exit code: 0 when it was ended on request
  */
@@ -40,7 +42,13 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
     const broker = await brokerPlace(options, context);
     const tell = (line: string): void => (options.json === true ? terminal.err(line) : terminal.out(line));
     const end = new ExpiryNotice({ ...context, broker, tell });
-    await watch(await clientOptions(options, broker, connections), { ...options, end }, context);
+    const client = await clientOptions(options, broker, connections);
+    const condition = new ConditionNotice({ ...context, broker, merchant: options.merchant, tell });
+    try {
+      await watch(client, { ...options, end }, context);
+    } finally {
+      condition.close();
+    }
     return exitCodes.ok;
   } catch (error) {
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
@@ -93,7 +101,7 @@ async function watch(
     ...options,
     onEvent: (event) => {
       if (event.type === 'session') void broker.session().then(print, goesOn);
-      else tell(event, terminal);
+      else tell(event, { clock, terminal });
     },
   });
   const print = (session: Session): void => {
@@ -120,10 +128,13 @@ function goesOn(error: unknown): void {
 
 const isClosed = ({ code }: SessionBrokerError): boolean => code === 'client_closed';
 
-function tell(event: ClientEvent, terminal: CommandContext['terminal']): void {
-  if (event.type === 'following') terminal.err(`following by ${event.mode}`);
+function tell(event: ClientEvent, { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>): void {
+  const at = toRfc3339(clock.now());
+  if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}`);
   if (event.type !== 'interrupted') return;
-  terminal.err(`interrupted: ${event.error?.message ?? 'the stream ended'}; next try in ${spanText(event.retryInMs)}`);
+  terminal.err(
+    `${at}  interrupted: ${event.error?.message ?? 'the stream ended'}; next try in ${spanText(event.retryInMs)}`,
+  );
 }
 
 /** Resolves when the process is asked to end, and keeps it alive until then. */

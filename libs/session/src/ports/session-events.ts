@@ -101,6 +101,9 @@ export type SessionEvent =
   | ({ readonly event: 'renewal_blocked' } & AffectedMerchants)
   | ({ readonly event: 'service_ended' } & AffectedMerchants)
   | ({ readonly event: 'service_resumed' } & AffectedMerchants)
+  /** An attempt that was due has found the create-call budget spent: told once, until it is over. */
+  | { readonly event: 'renewal_held_back'; readonly merchant: string; readonly cause?: Cause }
+  | { readonly event: 'renewal_released'; readonly merchant: string }
   | { readonly event: 'store_failed'; readonly operation: string; readonly error: unknown }
   | { readonly event: 'store_recovered' }
   /** A bug of ours, kept from taking the replica down. */

@@ -73,7 +73,13 @@ export type ClaimRefusal =
   | { readonly kind: 'not_due'; readonly retryInMs: number; readonly mark?: MomentMark }
   | { readonly kind: 'backing_off'; readonly retryInMs: number; readonly mark?: MomentMark }
   | { readonly kind: 'cooled_down'; readonly retryInMs: number; readonly mark?: MomentMark }
-  | { readonly kind: 'budget_exhausted'; readonly retryInMs: number; readonly mark?: MomentMark };
+  | {
+      readonly kind: 'budget_exhausted';
+      readonly retryInMs: number;
+      readonly mark?: MomentMark;
+      /** The length of the window that refuses for longest. */
+      readonly perMs?: number;
+    };
 
 export type ClaimResult =
   | { readonly kind: 'claimed'; readonly lease: Lease }

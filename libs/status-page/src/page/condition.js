@@ -6,6 +6,7 @@ export const conditions = [
   'stale',
   'foreign_authorizer',
   'reported_dead',
+  'held_back',
   'failing',
   'renewing',
   'fresh',
@@ -20,13 +21,14 @@ export const conditionNames = {
   stale: 'Past margin',
   foreign_authorizer: 'Ended by others',
   reported_dead: 'Reported dead',
+  held_back: 'Not renewed',
   failing: 'Failing',
   renewing: 'Renewing',
   fresh: 'Fresh',
 };
 
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
-const lasting = new Set(['foreign_authorizer', 'reported_dead', 'failing']);
+const lasting = new Set(['foreign_authorizer', 'reported_dead', 'held_back', 'failing']);
 
 /**
  * The state of a merchant now, from what was last heard of it. Time alone makes it worse, never better: that takes
@@ -92,6 +94,7 @@ export function countConditions(merchants, now) {
     stale: 0,
     foreign_authorizer: 0,
     reported_dead: 0,
+    held_back: 0,
     failing: 0,
     renewing: 0,
     fresh: 0,

@@ -59,6 +59,7 @@ describe('the condition of a merchant on the page', () => {
       stale: 1,
       foreign_authorizer: 0,
       reported_dead: 0,
+      held_back: 0,
       failing: 0,
       renewing: 0,
       fresh: 2,

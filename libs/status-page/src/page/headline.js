@@ -36,6 +36,7 @@ const sentences = {
   foreign_authorizer: (count) =>
     `Payments fail: somebody else ends the sessions of ${countText(count, 'merchant', 'merchants')} by creating others`,
   reported_dead: (count) => `Payments of ${countText(count, 'merchant', 'merchants')} may fail`,
+  held_back: (count) => countText(count, 'renewal is due and not made', 'renewals are due and not made'),
   failing: (count) => countText(count, 'renewal fails', 'renewals fail'),
   renewing: (_count, all) => sentences.fresh(all, all),
   fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
@@ -45,7 +46,7 @@ const sentences = {
 const STORE_DOWN = 'store-down';
 
 /** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
-const bearable = new Set(['stale', 'failing', 'renewing', 'fresh']);
+const bearable = new Set(['stale', 'held_back', 'failing', 'renewing', 'fresh']);
 
 /**
  * The state of everything in one sentence: the worst of it, and what is the cause.
@@ -115,11 +116,12 @@ function worstSentence({ merchants, counts, all, worst, trouble, now }) {
   const [only] = merchants;
   const causes = merchants.flatMap((merchant) => {
     const matter = merchant.condition === worst && merchant.cause !== undefined ? matterOf(merchant, now) : undefined;
-    return matter === undefined ? [] : [{ id: merchant.id, ...matter }];
+    return matter === undefined ? [] : [{ id: merchant.id, ...matter, text: steady(matter.text) }];
   });
   const runbook = causes[0]?.runbook ?? (trouble === undefined ? undefined : STORE_DOWN);
-  const isOnlyFailing = worst === 'failing' && all === 1 && only !== undefined;
-  if (isOnlyFailing) return { ...notRenewed(only, now), ...detailOf(trouble, true), runbook };
+  const isNotRenewed = worst === 'failing' || worst === 'held_back';
+  if (isNotRenewed && all === 1 && only !== undefined)
+    return { ...notRenewed(only, now), ...detailOf(trouble, true), runbook };
   const text = `${sentences[worst](counts[worst], all)}${becauseText(worst, causes)}${stillText(worst)}`;
   const ending = trouble === undefined ? '' : endText(merchants, all, now);
   return { text, ending, ...detailOf(trouble, counts.unavailable < all), runbook };
@@ -157,7 +159,7 @@ function stillText(worst) {
 function notRenewed({ id, cause, session }, now) {
   const ending =
     session === undefined ? '' : `; its session is good for another ${durationText(session.expiresAt - now)}`;
-  return { text: `${id} is not renewed${cause === undefined ? '' : `: ${cause.text}`}`, ending };
+  return { text: `${id} is not renewed${cause === undefined ? '' : `: ${steady(cause.text)}`}`, ending };
 }
 
 /**
@@ -168,6 +170,14 @@ function notRenewed({ id, cause, session }, now) {
 function endText(merchants, all, now) {
   const first = firstToEnd(merchants, all, now);
   return first === undefined ? '' : `; the session of ${first.id} ends in ${durationText(first.at - now)}`;
+}
+
+/**
+ * A cause that counts the seconds that are left would be read aloud with each of them.
+ * @param {string} text
+ */
+function steady(text) {
+  return text.replace(/; its session is good for another \d+ [a-z]+/, '');
 }
 
 /** @param {string} text */
@@ -187,6 +197,7 @@ function othersText(counts, worst) {
     stale: 'past the margin',
     foreign_authorizer: 'ended by others',
     reported_dead: 'reported dead',
+    held_back: 'not renewed',
     failing: 'failing',
     renewing: 'renewing',
     fresh: 'fresh',

@@ -7,7 +7,16 @@ import type {
 } from '../status-document.js';
 import { headlineOf } from './headline.js';
 
-const well = { unavailable: 0, stale: 0, foreign_authorizer: 0, reported_dead: 0, failing: 0, renewing: 0, fresh: 0 };
+const well = {
+  unavailable: 0,
+  stale: 0,
+  foreign_authorizer: 0,
+  reported_dead: 0,
+  held_back: 0,
+  failing: 0,
+  renewing: 0,
+  fresh: 0,
+};
 const replica: StatusReplica = {
   name: 'broker-0',
   version: '0.1.0',
@@ -101,6 +110,21 @@ describe('the headline', () => {
     expect(headline(counts, { merchants: listed })[1]).toBe(expected);
     const state = { store, replica, merchants: listed } as unknown as StatusDocument;
     expect(headlineOf(state, { ...well, ...counts }, 0).runbook).toBe('access-refused');
+  });
+
+  it('tells the time that is left of a renewal that the budget holds up as its ending, which is not read aloud each second', () => {
+    const spent = 'the create-call budget is spent until 20:14 UTC';
+    const cause = { text: `${spent}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    const heldBack = { ...blocked(8_400), condition: 'held_back', renewalBlocked: false, cause } as const;
+    const told = (counts: Partial<StatusCounts>): object =>
+      headlineOf({ store, replica, merchants: [heldBack] }, { ...well, ...counts }, 0);
+    expect(told({ held_back: 1 })).toMatchObject({
+      condition: 'held_back',
+      text: `shop-8400 is not renewed: ${spent}`,
+      ending: '; its session is good for another 8 s',
+      runbook: 'budget-exhausted',
+    });
+    expect(told({ held_back: 1, fresh: 2 })).toMatchObject({ text: `1 renewal is due and not made: ${spent}` });
   });
 
   it('says of a store that is away what is not renewed, what ends when, and each of it once', () => {

@@ -26,7 +26,16 @@ const document: StatusDocument = {
   store: { type: 'redis', condition: 'answers' },
   gateways: [],
   furtherGateways: 0,
-  counts: { unavailable: 0, stale: 0, foreign_authorizer: 0, reported_dead: 0, failing: 0, renewing: 0, fresh: 1 },
+  counts: {
+    unavailable: 0,
+    stale: 0,
+    foreign_authorizer: 0,
+    reported_dead: 0,
+    held_back: 0,
+    failing: 0,
+    renewing: 0,
+    fresh: 1,
+  },
   matching: 1,
   merchants: [],
 };

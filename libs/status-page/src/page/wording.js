@@ -80,8 +80,10 @@ export function outlookText(merchant, now) {
   const { session, renewing, retryAt, renewalBlocked, budgetSpent } = merchant;
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
+  if (retryAt !== undefined && retryAt - now >= S) {
+    return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt in ${durationText(retryAt - now)}`;
+  }
   if (budgetSpent) return 'create-call budget spent';
-  if (retryAt !== undefined && retryAt - now >= S) return `next attempt in ${durationText(retryAt - now)}`;
   const condition = conditionAt(merchant, now);
   const isOnSchedule = onSchedule.has(condition);
   if (session !== undefined && isOnSchedule && session.renewAt > now)

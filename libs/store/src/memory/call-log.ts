@@ -11,7 +11,7 @@ export class CallLog {
   #calls: TakenCall[] = [];
 
   /** How long until a call may be taken; undefined when one may be taken now. */
-  wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark } | undefined {
+  wait(nowMs: number, budget: CreateCallBudget): { retryInMs: number; mark: MomentMark; perMs: number } | undefined {
     const maxMs = longestWindowMs(budget);
     this.#calls = this.#calls.filter((call) => call.atMs + maxMs > nowMs);
     // Calls in the future were made before the clock was set back: they count from now.
@@ -20,7 +20,8 @@ export class CallLog {
     const wait = waitForBudget(callsAtMs, budget, nowMs);
     if (wait === undefined) return undefined;
     const { retryInMs, window, callAtMs = 'none' } = wait;
-    return { retryInMs, mark: `budget:${callAtMs}:${window.perMs}` };
+    const { perMs } = window;
+    return { retryInMs, mark: `budget:${callAtMs}:${perMs}`, perMs };
   }
 
   take(nowMs: number): TakenCall {

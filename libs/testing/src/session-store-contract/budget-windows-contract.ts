@@ -19,13 +19,15 @@ export function describeBudgetWindows(bench: Bench): void {
       expectRefusal(await other.claim(byOther({ budget })), 'budget_exhausted', LONG_MS - SHORT_MS);
     });
 
-    it('tells the longest of the waits, whatever the order of its windows, and names it by one mark', async () => {
+    it('tells the longest of the waits, whatever the order of its windows, and names it by one mark and its window', async () => {
       const [store] = bench().replicas;
       for (let call = 0; call < 3; call += 1) await giveUp(store, { budget: [day] });
       const claims = [budget, [day, storm]].map((windows) =>
         store.claim(aClaim({ mode: 'when_wanted', budget: windows })),
       );
-      const [mark, other] = (await Promise.all(claims)).map((one) => expectRefusal(one, 'budget_exhausted', LONG_MS));
+      const answers = await Promise.all(claims);
+      const [mark, other] = answers.map((one) => expectRefusal(one, 'budget_exhausted', LONG_MS));
+      for (const answer of answers) expect(answer).toMatchObject({ perMs: LONG_MS });
       expect(mark).toBe(other);
     });
 

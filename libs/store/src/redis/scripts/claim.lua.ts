@@ -11,7 +11,8 @@ export const claimScript = defineScript(
 --          7 cool-down ms, 8 mark of the watched moment (empty: none), 9 ignores back-off (1 | 0),
 --          10.. for each window of the budget: calls, ms
 -- returns  { 'claimed', fence, remaining ms, failures } | { 'already_newer', generation }
---          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down' | 'budget_exhausted', retry in ms, mark }
+--          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down', retry in ms, mark }
+--          | { 'budget_exhausted', retry in ms, mark, ms of the window }
 local merchant, owner, mode, watched = ARGV[1], ARGV[2], ARGV[4], ARGV[8]
 local length, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6])
 local cool_down = tonumber(ARGV[7])
@@ -80,7 +81,7 @@ for _, window in ipairs(windows) do
   local refusal = refusal_of(window)
   if refusal and (not spent or refusal.at > spent.at) then spent = refusal end
 end
-if spent then return wait('budget_exhausted', spent) end
+if spent then return { 'budget_exhausted', whole(left_of(spent)), spent.mark, whole(spent.length) } end
 
 local fence = math.max(record.fence + 1, record.generation + 1, floor + 1, now)
 fence = fence + fence % 2

@@ -1,0 +1,64 @@
+import { type Clock, type ScheduledTask, toRfc3339 } from '#libs/clock';
+import type { BrokerPlace } from './broker-place.js';
+import { listedMerchant } from './listing.js';
+import { type ListedMerchant, shownCondition } from './listed-merchant.js';
+
+interface NoticeParts {
+  readonly broker: BrokerPlace;
+  readonly merchant: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly tell: (line: string) => void;
+}
+
+/** Soon enough for a person, and nothing to a broker. */
+const LOOK_EVERY_MS = 5_000;
+
+/** What is told while there is a session: its end has a line of its own. */
+const TOLD = new Set(['stale', 'foreign_authorizer', 'reported_dead', 'failing']);
+
+/**
+ * Says when a merchant that is followed is not well although it has a session, and when it is well again, in the words of `status`. The
+ * stream has sessions alone, so the list is asked.
+ */
+export class ConditionNotice {
+  readonly #parts: NoticeParts;
+  #task: ScheduledTask | undefined;
+  /** What was told last; undefined while all was well. */
+  #told: string | undefined;
+
+  constructor(parts: NoticeParts) {
+    this.#parts = parts;
+    this.#later();
+  }
+
+  close(): void {
+    this.#task?.cancel();
+  }
+
+  #later(): void {
+    this.#task = this.#parts.clock.schedule(LOOK_EVERY_MS, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { broker, merchant, clock, signal, tell } = this.#parts;
+    const listed = await listedMerchant(broker, merchant, { clock, signal });
+    if (signal.aborted) return;
+    this.#later();
+    // A broker that does not answer is told by the stream.
+    if (listed === undefined || typeof listed === 'string') return;
+    const words = this.#wordsOf(listed);
+    if (words === undefined || words === this.#told) return;
+    tell(`${toRfc3339(clock.now())}  ${merchant}  ${words}`);
+    this.#told = listed.condition === 'fresh' ? undefined : words;
+  }
+
+  /** Undefined where there is nothing to tell. */
+  #wordsOf(listed: ListedMerchant): string | undefined {
+    const { condition = '', cause, runbook } = listed;
+    const { word } = shownCondition(listed);
+    if (condition === 'fresh') return this.#told === undefined ? undefined : word;
+    if (!TOLD.has(condition)) return undefined;
+    return cause === undefined ? word : `${word}: ${cause} (runbook: ${runbook})`;
+  }
+}

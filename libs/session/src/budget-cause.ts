@@ -1,0 +1,85 @@
+import { type Instant, msBetween, plusMs, toRfc3339 } from '#libs/clock';
+import { unavailableReasons } from '#libs/errors';
+import type { Cause } from './failure-cause.js';
+import type { CreateCallWindow } from './ports/session-store.js';
+import type { Session } from './session.js';
+
+/** No create call is left for anybody, the schedule among them. */
+export interface SpentBudget {
+  /** When the next call is free. */
+  readonly freeAt: Instant;
+  /** The window that refuses for longest, where it is known. */
+  readonly window?: CreateCallWindow;
+}
+
+interface Told {
+  readonly now: Instant;
+  readonly isForeign: boolean;
+}
+
+export const FOREIGN: Cause = {
+  text: 'somebody else creates sessions of the merchant, and each ends ours',
+  runbook: 'foreign-authorizer',
+};
+
+const { runbook } = unavailableReasons.budget_exhausted;
+const NEARLY_A_MINUTE_MS = 59_999;
+
+/** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
+export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
+  const until = `the create-call budget is spent until ${momentText(spent.freeAt, now)}`;
+  const leftMs = session === undefined ? 0 : msBetween(now, session.expiresAt);
+  const text =
+    leftMs > 0 ? `${until}; its session is good for another ${spanText(leftMs)}` : `${until}: no call is made before`;
+  return ofBudget(text, isForeign);
+}
+
+/** Of a call that somebody wants at once. */
+export function allSpentText({ freeAt, window }: SpentBudget, now: Instant): string {
+  return `${callsText(window)} spent; the next one is free at ${momentText(freeAt, now)}`;
+}
+
+/** Of a session that is reported dead, and that the share of the budget for reports does not replace. */
+export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefined, now: Instant): string {
+  const isScheduledFirst = renewAt !== undefined && renewAt > now && renewAt < shareFreeAt;
+  const first = isScheduledFirst
+    ? `the scheduled renewal at ${minuteText(renewAt, now)}`
+    : momentText(shareFreeAt, now);
+  return `is not replaced before ${first}: the share of the budget for that is spent`;
+}
+
+/** Where somebody else spends it too, that comes first: the calls that it costs end with them. */
+export function ofBudget(text: string, isForeign: boolean): Cause {
+  return isForeign ? { text: `${text}; ${FOREIGN.text}`, runbook: FOREIGN.runbook } : { text, runbook };
+}
+
+/** Never too early. */
+function momentText(moment: Instant, now: Instant): string {
+  return minuteText(plusMs(moment, NEARLY_A_MINUTE_MS), now);
+}
+
+/** With the day where that is another one. */
+function minuteText(moment: Instant, now: Instant): string {
+  const [day, time] = toRfc3339(moment).split('T');
+  const isToday = toRfc3339(now).startsWith(day ?? '');
+  return `${isToday ? '' : `${day} `}${time?.slice(0, 5)} UTC`;
+}
+
+function callsText(window: CreateCallWindow | undefined): string {
+  if (window === undefined) return 'all calls of the budget are';
+  const { calls, perMs } = window;
+  return calls === 1 ? `the one call of ${spanText(perMs)} is` : `all ${calls} calls of ${spanText(perMs)} are`;
+}
+
+const SPAN_UNITS = [
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** Rounded down in one unit of which there are two at least, so that it says nothing that is not so any more soon after. */
+function spanText(durationMs: number): string {
+  const [unit, unitMs] =
+    SPAN_UNITS.find(([, ms]) => durationMs >= 2 * ms || durationMs === ms) ?? (['s', 1_000] as const);
+  return `${Math.floor(durationMs / unitMs)} ${unit}`;
+}

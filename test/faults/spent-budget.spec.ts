@@ -1,0 +1,102 @@
+import { type Cause, conditionOf } from '#libs/session';
+import { Cluster, neverAborted } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** Sessions of a quarter of an hour are renewed after twelve minutes: the third call of the hour is refused. */
+const settings = { budget: [{ calls: 2, perMs: HOUR }] };
+const DUE_MS = 23 * MINUTE;
+const SPENT = 'the create-call budget is spent until 01:00 UTC';
+
+function told({ first }: Cluster): readonly string[] {
+  return first.events.all.flatMap(({ event }) => (/^renewal_(held_back|released)$/.test(event) ? [event] : []));
+}
+
+function causeAt(cluster: Cluster, index: number): Cause | undefined {
+  return cluster.at(index).replica.causeFor('shop');
+}
+
+async function wished(cluster: Cluster): Promise<unknown> {
+  const wish = { merchant: 'shop', waitMs: SECOND, signal: neverAborted };
+  const answer = cluster.first.replica.wanted.renew(wish).catch((error: unknown) => error);
+  await cluster.clock.advance(2 * SECOND);
+  return answer;
+}
+
+describe('a renewal that is due while the create-call budget is spent', () => {
+  it('is told at once, and once, with the moment that a call is free and how long the session is good for', async () => {
+    const cluster = new Cluster({ settings });
+    await cluster.clock.advance(DUE_MS);
+    expect(told(cluster)).toEqual([]);
+    await cluster.clock.advance(MINUTE);
+    expect(told(cluster)).toEqual(['renewal_held_back']);
+    const [event] = cluster.first.events.of('renewal_held_back');
+    expect(event?.cause).toEqual({
+      text: expect.stringMatching(`^${SPENT}; its session is good for another [23] min$`),
+      runbook: 'budget-exhausted',
+    });
+    await cluster.clock.advance(MINUTE);
+    expect(told(cluster)).toHaveLength(1);
+  });
+
+  it('is a condition of its own, with the cause and the next attempt, at every replica', async () => {
+    const cluster = new Cluster({ replicas: 2, settings });
+    await cluster.clock.advance(DUE_MS + MINUTE);
+    for (const [index, { replica }] of cluster.replicas.entries()) {
+      expect(conditionOf(replica, 'shop')).toBe('held_back');
+      expect(causeAt(cluster, index)?.text).toMatch(`${SPENT}; its session is good for another 2 min`);
+      expect(replica.retryInMs('shop')).toBeGreaterThan(35 * MINUTE);
+    }
+  });
+
+  it('is told as over with the call that is free again, and is a merchant that is well', async () => {
+    const cluster = new Cluster({ settings });
+    await cluster.clock.advance(DUE_MS + MINUTE);
+    await cluster.clock.advance(HOUR - DUE_MS);
+    expect(told(cluster)).toEqual(['renewal_held_back', 'renewal_released']);
+    expect(conditionOf(cluster.first.replica, 'shop')).toBe('fresh');
+    expect(causeAt(cluster, 0)).toBeUndefined();
+  });
+
+  it('names that moment to who reads when the session has ended, too', async () => {
+    const cluster = new Cluster({ settings });
+    await cluster.clock.advance(30 * MINUTE);
+    const wish = { merchant: 'shop', minRemainingMs: 0, waitMs: SECOND, waitsThroughFailure: false };
+    const read = cluster.first.replica.reader.read({ ...wish, signal: neverAborted });
+    const answer = read.catch((error: unknown) => error);
+    await cluster.clock.advance(2 * SECOND);
+    expect(await answer).toMatchObject({
+      reason: 'budget_exhausted',
+      publicCause: `${SPENT}: no call is made before`,
+      retryAfterMs: expect.any(Number),
+    });
+  });
+
+  it('is forgotten with its merchant', async () => {
+    const cluster = new Cluster({ settings });
+    await cluster.clock.advance(DUE_MS + MINUTE);
+    cluster.merchants = [];
+    await cluster.first.replica.merchantsChanged({ added: [], removed: ['shop'], changed: [] });
+    expect(cluster.first.replica.isHeldBack('shop')).toBe(false);
+  });
+});
+
+describe('a renewal that a person wants while the create-call budget is spent', () => {
+  it.each([1, 2])(
+    'is refused with what is spent and when the next call is free, with %d replicas',
+    async (replicas) => {
+      const cluster = new Cluster({ replicas, lifetimeMs: 2 * HOUR, settings });
+      await cluster.clock.advance(MINUTE);
+      await wished(cluster);
+      await cluster.clock.advance(MINUTE);
+      expect(await wished(cluster)).toMatchObject({
+        reason: 'budget_exhausted',
+        publicCause: 'all 2 calls of 1 h are spent; the next one is free at 01:00 UTC',
+      });
+      expect(conditionOf(cluster.first.replica, 'shop')).toBe('fresh');
+      expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();
+    },
+  );
+});
