@@ -276,8 +276,8 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await watching.said(/expired: .*\n.* generation \d{13} /);
   });
 
-  it('say that renewals of the session that they follow fail while it is good, in the words of status', async () => {
-    await start({ merchant: { lifetimeMs: 40_000 } });
+  it('say of a session that is good that its renewal fails, in the words of status', async () => {
+    await start({ session: '{ renewBefore: 58s }', merchant: { lifetimeMs: 60_000 } });
     const watching = command('session', 'watch', '--merchant', 'shop');
     await watching.said(/generation \d{13}/);
     await broker.control('POST', '/faults', REFUSAL);

@@ -14,9 +14,6 @@ interface NoticeParts {
 /** Soon enough for a person, and nothing to a broker. */
 const LOOK_EVERY_MS = 5_000;
 
-/** What is told while there is a session: its end has a line of its own. */
-const TOLD = new Set(['stale', 'foreign_authorizer', 'reported_dead', 'failing']);
-
 /**
  * Says when a merchant that is followed is not well although it has a session, and when it is well again, in the words of `status`. The
  * stream has sessions alone, so the list is asked.
@@ -50,15 +47,16 @@ export class ConditionNotice {
     const words = this.#wordsOf(listed);
     if (words === undefined || words === this.#told) return;
     tell(`${toRfc3339(clock.now())}  ${merchant}  ${words}`);
-    this.#told = listed.condition === 'fresh' ? undefined : words;
+    this.#told = shownCondition(listed).tone === 'green' ? undefined : words;
   }
 
   /** Undefined where there is nothing to tell. */
   #wordsOf(listed: ListedMerchant): string | undefined {
-    const { condition = '', cause, runbook } = listed;
-    const { word } = shownCondition(listed);
-    if (condition === 'fresh') return this.#told === undefined ? undefined : word;
-    if (!TOLD.has(condition)) return undefined;
+    const { condition, cause, runbook } = listed;
+    const { word, tone } = shownCondition(listed);
+    if (tone === 'green') return this.#told === undefined ? undefined : word;
+    // The end of a session has a line of its own; an attempt that is made says nothing of how it will end.
+    if (condition === 'unavailable' || tone === 'blue') return undefined;
     return cause === undefined ? word : `${word}: ${cause} (runbook: ${runbook})`;
   }
 }
