@@ -117,7 +117,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
 
   it('show that a renewal is due and waits for the budget, and when the next call is free', async () => {
     const session = '{ renewBefore: 58s, budget: [{ calls: 1, per: 1h }] }';
-    await start({ session, merchant: { lifetimeMs: 60_000 } });
+    await start({ session, merchant: { lifetimeMs: 20_000 } });
     await eventually(async () => (await cli('status')).code === 4);
     const until = String.raw`until .*UTC; its session is good for another \d+ s`;
     expect((await cli('status')).out).toMatch(
@@ -276,12 +276,14 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await watching.said(/expired: .*\n.* generation \d{13} /);
   });
 
-  it('say of a session that is good that its renewal fails, in the words of status', async () => {
-    await start({ session: '{ renewBefore: 58s }', merchant: { lifetimeMs: 60_000 } });
+  it('say of the session that they follow that it is reported dead, in the words of status', async () => {
+    await start({ session: '{ budget: [{ calls: 1, per: 1h }] }' });
     const watching = command('session', 'watch', '--merchant', 'shop');
-    await watching.said(/generation \d{13}/);
-    await broker.control('POST', '/faults', REFUSAL);
-    await watching.said(new RegExp(`\n\\S+Z {2}shop {2}failing: ${CAUSE} \\(runbook: access-refused\\)\n`));
+    const [, generation] = await watching.said(/generation (\d{13})/);
+    await broker.post('/v1/merchants/shop/session/rejections', { generation: Number(generation) });
+    await watching.said(
+      /\n\S+Z {2}shop {2}reported dead: .* one call of 1 h is spent.* \(runbook: budget-exhausted\)\n/,
+    );
   });
 
   it('follow as JSON, and end at once where nobody may', async () => {
