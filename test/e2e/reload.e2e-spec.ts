@@ -202,6 +202,32 @@ describe('a running broker whose files change', () => {
     expect(await broker.createCalls()).toBe(2);
   });
 
+  it('tells in the list and on the page that a change is refused or waits for the next start, and no longer than that', async () => {
+    await start();
+    const listed = async (): Promise<unknown> => membersOf(await read('/v1/merchants').expect(200))['configuration'];
+    const shown = async (): Promise<unknown> =>
+      membersOf(await request(broker.managementUrl).get('/status.json').expect(200))['replica'];
+    expect(await listed()).toBeUndefined();
+    await broker.edit(['{ type: memory }', '{ type: memory, keyPrefix: x }']);
+    await broker.reload();
+    await broker.edit(['level: debug', 'level: loud']);
+    await broker.reload();
+    expect(await listed()).toEqual({
+      refusedSince: expect.stringMatching(/Z$/) as string,
+      faults: 1,
+      awaitingRestart: ['store'],
+    });
+    expect(await shown()).toMatchObject({
+      refusedChange: { since: expect.any(Number) as number, faults: 1 },
+      awaitingRestart: ['store'],
+    });
+    await broker.edit(['level: loud', 'level: debug'], ['{ type: memory, keyPrefix: x }', '{ type: memory }']);
+    await broker.reload();
+    expect(await listed()).toBeUndefined();
+    expect(await shown()).not.toHaveProperty('refusedChange');
+    expect(told('these settings are again')).toEqual([expect.objectContaining({ settings: 'store' })]);
+  });
+
   it('changes the level of its log, and says which settings wait for a restart', async () => {
     await start();
     await broker.edit(

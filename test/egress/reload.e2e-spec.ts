@@ -135,6 +135,16 @@ describe('a changed configuration', () => {
       '"settings":"listen"',
     );
   });
+
+  it('needs no restart for an address that is put back, and says so', async () => {
+    let port = 0;
+    await egress.reconfigure((before) => {
+      ({ port } = before.listen);
+      return { ...before, listen: { ...before.listen, port: 1 } };
+    });
+    await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, port } }));
+    expect(egress.lines.find((line) => line.includes('no restart is needed'))).toContain('"settings":"listen"');
+  });
 });
 
 describe('another certificate of the egress', () => {

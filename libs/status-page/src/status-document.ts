@@ -39,6 +39,10 @@ export interface StatusReplica {
   /** Whether the store has answered since the start: before that this replica creates nothing and is not ready. */
   readonly storeReached: boolean;
   readonly shuttingDown: boolean;
+  /** Since when changed files are refused, and how many faults they have; absent while they say what is in force. */
+  readonly refusedChange?: { readonly since: number; readonly faults: number };
+  /** Settings that have changed and take effect with the next start; absent while there are none. */
+  readonly awaitingRestart?: readonly string[];
   /** Consumers that follow sessions by events. */
   readonly watchers: number;
   /** Open status pages. */

@@ -64,7 +64,7 @@ export class StatusReporter {
 
   #replica(): StatusReplica {
     const { facts, lag } = this.#parts;
-    const { version, ready, storeReached, shuttingDown, watchers } = facts.condition();
+    const { version, ready, storeReached, shuttingDown, watchers, refusedChange, awaitingRestart } = facts.condition();
     return {
       name: facts.name,
       version,
@@ -72,6 +72,10 @@ export class StatusReporter {
       ready,
       storeReached,
       shuttingDown,
+      ...(refusedChange === undefined
+        ? {}
+        : { refusedChange: { since: refusedChange.since, faults: refusedChange.faults } }),
+      ...(awaitingRestart === undefined ? {} : { awaitingRestart }),
       watchers,
       viewers: facts.viewers(),
       residentBytes: facts.residentBytes(),

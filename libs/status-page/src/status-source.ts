@@ -9,7 +9,10 @@ export interface ConfiguredMerchant {
 }
 
 /** What this replica says of itself. */
-export type ReplicaCondition = Pick<StatusReplica, 'version' | 'ready' | 'storeReached' | 'shuttingDown' | 'watchers'>;
+export type ReplicaCondition = Pick<
+  StatusReplica,
+  'version' | 'ready' | 'storeReached' | 'shuttingDown' | 'watchers' | 'refusedChange' | 'awaitingRestart'
+>;
 
 /** The state of the store, as far as its connection knows. */
 export type StoreConnection = Omit<StatusStore, 'failing'>;

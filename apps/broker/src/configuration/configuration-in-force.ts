@@ -1,4 +1,5 @@
 import type { BrokerConfiguration } from '#libs/configuration';
+import { LastReading } from './last-reading.js';
 
 /** What was made for the configuration before, and that configuration. */
 export interface Before<Made> {
@@ -16,6 +17,8 @@ type Preparation = (next: BrokerConfiguration) => () => void;
  * then. What is worth keeping is derived, and made anew with each.
  */
 export class ConfigurationInForce {
+  /** What became of the files that would change it. */
+  readonly lastReading = new LastReading();
   #current: BrokerConfiguration;
   readonly #preparations: Preparation[] = [];
 

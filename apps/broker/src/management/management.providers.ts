@@ -108,6 +108,7 @@ const statusPage: FactoryProvider<StatusPage | undefined> = {
     const page = new StatusPage(source, clock);
     events.listen(page);
     store.onChange(() => page.noteNews());
+    configuration.lastReading.onChange(() => page.noteNews());
     return page;
   },
 };

@@ -46,7 +46,16 @@ export class ReplicaStatus implements StatusSource {
 
   condition(): ReplicaCondition {
     const { ready, storeReached, shuttingDown } = this.readiness.check();
-    return { version: VERSION, ready, storeReached, shuttingDown, watchers: this.watchers.count };
+    const { refused, awaitingRestart } = this.#configuration.lastReading;
+    return {
+      version: VERSION,
+      ready,
+      storeReached,
+      shuttingDown,
+      ...(refused === undefined ? {} : { refusedChange: refused }),
+      ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }),
+      watchers: this.watchers.count,
+    };
   }
 }
 

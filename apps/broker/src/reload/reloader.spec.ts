@@ -8,6 +8,7 @@ import { Reloader } from './reloader.js';
 interface Says {
   readonly level?: string;
   readonly port?: number;
+  readonly docs?: boolean;
   readonly watch?: boolean;
   readonly everyMs?: number;
   readonly merchants?: readonly string[];
@@ -18,6 +19,7 @@ interface Says {
 function configuration({
   level = 'info',
   port = 1,
+  docs = true,
   watch = true,
   everyMs = 5_000,
   merchants = [],
@@ -25,7 +27,7 @@ function configuration({
   maxRemoved = 10,
 }: Says): BrokerConfiguration {
   const parts = {
-    http: { host: '127.0.0.1', port, docs: true },
+    http: { host: '127.0.0.1', port, docs },
     auth: { disabled: false, mtls: false },
     audit: { destination: 'none' },
     reload: { watch, everyMs, maxRemoved },
@@ -271,6 +273,39 @@ describe('taking changed files', () => {
     expect(stage.level).toBe('warn');
     expect(stage.configuration.current.http.port).toBe(1);
     expect(stage.told('warn')).toEqual(['these settings have changed and take effect with the next start']);
+  });
+
+  it('says which settings are put back and need no restart any more', async () => {
+    const stage = new Stage();
+    for (const says of [{ port: 2, docs: false }, { docs: false }, {}, {}]) {
+      stage.files.change(says);
+      await stage.clock.advance(10_000);
+    }
+    const back = 'these settings are again what is in force; no restart is needed for them';
+    expect(stage.lines.filter(([level]) => level === 'info' || level === 'warn')).toEqual([
+      ['warn', { settings: 'http.port, http.docs' }, 'these settings have changed and take effect with the next start'],
+      ['info', { settings: 'http.port' }, back],
+      ['info', { settings: 'http.docs' }, back],
+    ]);
+    expect(stage.configuration.lastReading.awaitingRestart).toEqual([]);
+  });
+
+  it('keeps since when files are refused, however often they change, and what awaits a restart', async () => {
+    const stage = new Stage();
+    const fault = { path: 'http.port', problem: 'is wrong' };
+    const { lastReading } = stage.configuration;
+    stage.files.change({ port: 2 });
+    await stage.clock.advance(10_000);
+    stage.files.change(new ConfigurationError([fault]));
+    await stage.clock.advance(10_000);
+    const since = lastReading.refused?.since;
+    stage.files.change(new ConfigurationError([fault, fault]));
+    await stage.clock.advance(10_000);
+    expect(since).toBeDefined();
+    expect(lastReading).toMatchObject({ refused: { since, faults: 2 }, awaitingRestart: ['http.port'] });
+    stage.files.change({});
+    await stage.clock.advance(10_000);
+    expect(lastReading).toMatchObject({ refused: undefined, awaitingRestart: [] });
   });
 
   it('reads at once when it is asked to, also where files are not looked at', async () => {

@@ -29,8 +29,6 @@ interface ReloaderParts {
 export class Reloader {
   readonly #parts: ReloaderParts;
   readonly #watch: ConfigurationWatch;
-  #awaitingRestart = '';
-  #wasRefused = false;
 
   constructor(parts: ReloaderParts) {
     const { source, clock, configuration, logger } = parts;
@@ -67,17 +65,17 @@ export class Reloader {
       assertWhole(configuration.current, next);
       const change = changeOver.to(next);
       if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
-      this.#taken(change);
-      this.#tellAwaitingRestart(awaitingRestart);
+      const { refused, awaitingRestart: before } = configuration.lastReading;
+      configuration.lastReading.noteTaken(awaitingRestart);
+      this.#taken(change, refused !== undefined);
+      this.#tellAwaitingRestart(before, awaitingRestart);
     } catch (error) {
       this.#refused(error);
     }
   }
 
-  #taken(change: ConfigurationChange): void {
+  #taken(change: ConfigurationChange, wasRefused: boolean): void {
     const { logger, onReload } = this.#parts;
-    const wasRefused = this.#wasRefused;
-    this.#wasRefused = false;
     onReload(true);
     if (isEmpty(change)) {
       if (!wasRefused) return logger.debug({}, 'the configuration was read again and says the same');
@@ -116,8 +114,9 @@ export class Reloader {
   }
 
   #refused(error: unknown): void {
-    const { logger, auditLog, onReload } = this.#parts;
-    this.#wasRefused = true;
+    const { configuration, clock, logger, auditLog, onReload } = this.#parts;
+    const faults = error instanceof ConfigurationError ? error.faults.length : 1;
+    configuration.lastReading.noteRefused({ since: clock.now(), faults });
     const why = error instanceof ConfigurationError ? { faults: error.faults } : { error };
     logger.error(why, 'the changed configuration is not taken; the one before it stays in force');
     const removed = error instanceof TooManyRemoved ? { removed: error.removed } : {};
@@ -131,15 +130,18 @@ export class Reloader {
   }
 
   /** Once for each set of them, not with every file that changes afterwards. */
-  #tellAwaitingRestart(settings: readonly string[]): void {
-    const text = settings.join(' ');
-    if (text !== this.#awaitingRestart && text !== '') {
-      this.#parts.logger.warn(
-        { settings: someOf(settings) },
-        'these settings have changed and take effect with the next start',
+  #tellAwaitingRestart(before: readonly string[], settings: readonly string[]): void {
+    const { logger } = this.#parts;
+    const { added, removed } = namesBetween(before, settings);
+    if (removed.length > 0) {
+      logger.info(
+        { settings: someOf(removed) },
+        'these settings are again what is in force; no restart is needed for them',
       );
     }
-    this.#awaitingRestart = text;
+    if (added.length > 0) {
+      logger.warn({ settings: someOf(settings) }, 'these settings have changed and take effect with the next start');
+    }
   }
 }
 

@@ -82,6 +82,31 @@ export class MerchantDocument {
   readonly retryAt?: string;
 }
 
+export class ChangedConfigurationDocument {
+  @ApiProperty({
+    required: false,
+    format: 'date-time',
+    description: 'Since when changed files are refused; the configuration before them is in force.',
+  })
+  readonly refusedSince?: string;
+
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    minimum: 1,
+    description: 'With `refusedSince`: how many faults the files have. The log names them.',
+  })
+  readonly faults?: number;
+
+  @ApiProperty({
+    required: false,
+    type: [String],
+    description: 'Settings that have changed and take effect with the next start of this replica.',
+    example: ['http.port'],
+  })
+  readonly awaitingRestart?: readonly string[];
+}
+
 export class MerchantListDocument {
   @ApiProperty({ description: 'The host name of the replica that answers.', example: 'broker-0' })
   readonly replica: string;
@@ -92,6 +117,13 @@ export class MerchantListDocument {
       'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
   })
   readonly store: string;
+
+  @ApiProperty({
+    required: false,
+    type: ChangedConfigurationDocument,
+    description: 'What became of changed files of the configuration, absent while they say what is in force.',
+  })
+  readonly configuration?: ChangedConfigurationDocument;
 
   @ApiProperty({ type: [MerchantDocument] })
   readonly merchants: readonly MerchantDocument[];

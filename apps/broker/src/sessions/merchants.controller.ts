@@ -10,6 +10,8 @@ import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
 import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { MERCHANTS_PATH } from '../http/routes.js';
+import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
+import type { LastReading } from '../configuration/last-reading.js';
 import { CLOCK } from '../platform/tokens.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { StoreState } from '../renewal/store-state.js';
@@ -29,6 +31,7 @@ export class MerchantsController {
     private readonly policies: PolicyTable,
     private readonly merchants: ConfiguredMerchants,
     private readonly store: StoreState,
+    private readonly configuration: ConfigurationInForce,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -48,6 +51,7 @@ export class MerchantsController {
     return {
       replica: hostname(),
       store: this.store.current?.condition ?? 'unknown',
+      ...changedConfiguration(this.configuration.lastReading),
       merchants: readable.map((merchant) => this.#describe(merchant)),
     };
   }
@@ -103,6 +107,12 @@ export class MerchantsController {
       ...(retryInMs === undefined ? {} : { retryAt: toRfc3339(plusMs(this.clock.now(), Math.round(retryInMs))) }),
     };
   }
+}
+
+function changedConfiguration({ refused, awaitingRestart }: LastReading): Pick<MerchantListDocument, 'configuration'> {
+  if (refused === undefined && awaitingRestart.length === 0) return {};
+  const refusal = refused && { refusedSince: toRfc3339(refused.since), faults: refused.faults };
+  return { configuration: { ...refusal, ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }) } };
 }
 
 function failureDocument(failure: RecordedFailure): FailureDocument {

@@ -1,4 +1,9 @@
 import { type BrokerOptions, brokerPlace } from '../broker/broker-place.js';
+import {
+  type ChangedConfiguration,
+  changedConfiguration,
+  configurationTrouble,
+} from '../broker/changed-configuration.js';
 import { shownCondition, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { type Cell, tableLines } from '../broker/table.js';
@@ -13,6 +18,8 @@ interface ReplicaStatus {
   readonly merchants: readonly ListedMerchant[];
   /** As the replica calls its condition; absent in the answer of one before it said so. */
   readonly store?: string;
+  /** Absent while the files of its configuration say what is in force. */
+  readonly configuration?: ChangedConfiguration;
   readonly problem?: string;
   readonly fault?: ExitClass;
 }
@@ -39,10 +46,11 @@ export async function status(options: BrokerOptions, context: CommandContext): P
       ...linesOf(replica, { nowMs: clock.now(), hasColours: terminal.hasColours === true }),
     ]),
     json: {
-      replicas: replicas.map(({ place, replica, store, merchants, problem }) => ({
+      replicas: replicas.map(({ place, replica, store, configuration, merchants, problem }) => ({
         place,
         ...(replica === undefined ? {} : { replica }),
         ...(store === undefined ? {} : { store }),
+        ...(configuration === undefined ? {} : { configuration }),
         ...(problem === undefined ? { merchants } : { problem }),
       })),
     },
@@ -65,10 +73,12 @@ function statusOf(place: string, answer: ReplicaAnswer | string, hasToken: boole
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
   const { replica, store } = body;
+  const changed = changedConfiguration(body['configuration']);
   return {
     place,
     ...(typeof replica === 'string' ? { replica } : {}),
     ...(typeof store === 'string' ? { store } : {}),
+    ...(changed === undefined ? {} : { configuration: changed }),
     merchants: body['merchants'] as readonly ListedMerchant[],
   };
 }
@@ -102,7 +112,7 @@ interface Look {
 const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
 
 function linesOf(
-  { place, replica, store = '', merchants, problem }: ReplicaStatus,
+  { place, replica, store = '', configuration, merchants, problem }: ReplicaStatus,
   { nowMs, hasColours }: Look,
 ): readonly string[] {
   const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
@@ -113,6 +123,7 @@ function linesOf(
   const heads = [
     name ?? '',
     ...(trouble === undefined ? [] : tableLines([[{ text: trouble, tone: 'red' }]], hasColours)),
+    ...configurationTrouble(configuration).flatMap((text) => tableLines([[{ text, tone: 'yellow' }]], hasColours)),
   ];
   if (merchants.length === 0) return [...heads, 'no merchant that this caller may read'];
   return [...heads, ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];

@@ -41,6 +41,7 @@ export class Reloads {
   readonly #parts: ReloadsParts;
   readonly #watch: ConfigurationWatch | undefined;
   #wasRefused = false;
+  #awaitingRestart: readonly string[] = [];
 
   constructor(parts: ReloadsParts) {
     const { source, clock, inForce, logger } = parts;
@@ -72,14 +73,17 @@ export class Reloads {
     try {
       const loaded = await source.load();
       const before = inForce.current.configuration;
-      if (isSame(before, loaded)) return this.#same(before.clients.length);
+      if (isSame(before, loaded)) {
+        this.#tellAwaitingRestart([]);
+        return this.#same(before.clients.length);
+      }
       const change = namesBetween(namesOf(before), namesOf(loaded));
       assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
       const next = await Deployment.create(withFixedSettings(before, loaded), parts, inForce.current);
       if (this.#watch?.isClosed === true) return await next.close();
       await this.#changeOver(next);
       for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
-      this.#tellAwaitingRestart(before, loaded);
+      this.#tellAwaitingRestart(awaitingRestart(before, loaded));
       this.#taken(change, loaded.clients.length);
     } catch (error) {
       this.#refused(error);
@@ -133,13 +137,20 @@ export class Reloads {
     inForce.replace(next);
   }
 
-  #tellAwaitingRestart(before: EgressConfiguration, loaded: EgressConfiguration): void {
-    const settings = fixedSettings.filter((name) => !isSame(addressOf(before, name), addressOf(loaded, name)));
-    if (settings.length === 0) return;
-    this.#parts.logger.warn(
-      { settings: someOf(settings) },
-      'these settings have changed and take effect with the next start',
-    );
+  /** Once for each set of them, not with every file that changes afterwards. */
+  #tellAwaitingRestart(settings: readonly string[]): void {
+    const { logger } = this.#parts;
+    const { added, removed } = namesBetween(this.#awaitingRestart, settings);
+    this.#awaitingRestart = settings;
+    if (removed.length > 0) {
+      logger.info(
+        { settings: someOf(removed) },
+        'these settings are again what is in force; no restart is needed for them',
+      );
+    }
+    if (added.length > 0) {
+      logger.warn({ settings: someOf(settings) }, 'these settings have changed and take effect with the next start');
+    }
   }
 }
 
@@ -147,6 +158,9 @@ const namesOf = ({ clients }: EgressConfiguration): readonly string[] => clients
 
 /** Bound to what is open: sockets and files of the process. */
 const fixedSettings = ['listen', 'management', 'audit'] as const;
+
+const awaitingRestart = (before: EgressConfiguration, loaded: EgressConfiguration): readonly string[] =>
+  fixedSettings.filter((name) => !isSame(addressOf(before, name), addressOf(loaded, name)));
 
 function addressOf(configuration: EgressConfiguration, name: (typeof fixedSettings)[number]): object {
   if (name === 'audit') return configuration.audit;

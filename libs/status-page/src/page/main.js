@@ -1,6 +1,7 @@
 /** @import { StatusCounts, StatusDocument } from '../status-document.js' */
 /** @import { FeedState } from './feed.js' */
 import { conditionNames, conditions, countConditions } from './condition.js';
+import { configurationNotice } from './configuration-notice.js';
 import { byId, element, setAttribute, setText } from './elements.js';
 import { Feed } from './feed.js';
 import { Filters } from './filters.js';
@@ -43,6 +44,7 @@ function draw() {
   const isComplete = latest.matching === latest.merchants.length;
   const counts = isComplete ? countConditions(latest.merchants, now) : latest.counts;
   drawHeadline(latest, counts, now);
+  drawNotice(latest);
   cards.draw(latest, now);
   filters.draw(counts);
   drawMerchants(latest, now);
@@ -84,16 +86,27 @@ function drawHeadline(document, counts, now) {
   setText(byId('headline-words', HTMLElement), text);
   setText(byId('headline-ending', HTMLElement), ending);
   setText(byId('headline-detail', HTMLElement), detail);
-  drawRunbook(runbook);
+  drawRunbook('headline-runbook', runbook);
   setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);
   const urgent = counts.unavailable + counts.stale;
   setTitle(urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`);
   drawShares(counts);
 }
 
-/** @param {string | undefined} runbook */
-function drawRunbook(runbook) {
-  const link = byId('headline-runbook', HTMLElement);
+/** @param {StatusDocument} document */
+function drawNotice({ replica }) {
+  const notice = configurationNotice(replica);
+  setText(byId('configuration-text', HTMLElement), notice?.text ?? '');
+  drawRunbook('configuration-runbook', notice?.runbook);
+  byId('configuration', HTMLElement).hidden = notice === undefined;
+}
+
+/**
+ * @param {string} place the id of its link
+ * @param {string | undefined} runbook
+ */
+function drawRunbook(place, runbook) {
+  const link = byId(place, HTMLElement);
   link.hidden = runbook === undefined;
   if (runbook === undefined) return;
   setAttribute(link, 'href', runbookPath(runbook));

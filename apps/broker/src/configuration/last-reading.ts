@@ -1,0 +1,45 @@
+import type { Instant } from '#libs/clock';
+
+interface RefusedChange {
+  /** Since when the files have been refused, whatever else was changed in them meanwhile. */
+  readonly since: Instant;
+  /** How many faults the last reading found. */
+  readonly faults: number;
+}
+
+/** What became of the changed files, for everything that shows or listens. */
+export class LastReading {
+  #refused: RefusedChange | undefined;
+  #awaitingRestart: readonly string[] = [];
+  readonly #listeners: (() => void)[] = [];
+
+  /** Undefined while the files say what is in force, or nothing was changed since the start. */
+  get refused(): RefusedChange | undefined {
+    return this.#refused;
+  }
+
+  /** The settings that have changed and take effect with the next start. */
+  get awaitingRestart(): readonly string[] {
+    return this.#awaitingRestart;
+  }
+
+  noteTaken(awaitingRestart: readonly string[]): void {
+    this.#refused = undefined;
+    this.#awaitingRestart = awaitingRestart;
+    this.#tell();
+  }
+
+  noteRefused({ since, faults }: RefusedChange): void {
+    this.#refused = { since: this.#refused?.since ?? since, faults };
+    this.#tell();
+  }
+
+  /** Told of every reading from now on. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
