@@ -117,6 +117,30 @@ describe('simulate', () => {
     ]);
   });
 
+  it('says that nothing helps where every create call fails', async () => {
+    const { text } = await simulate('--failures', '100%');
+    expect(text.match(/^warning: .*$/gm)).toEqual(['warning: shop: every create call failed; no setting helps']);
+  });
+
+  it.each([
+    ['outlasts the run', ['--outage', '2d', '--lifetime', '1h'], 'the outage of 2d outlasts the run: give --for 5d'],
+    [
+      'outlasts it by hours',
+      ['--outage', '20h', '--lifetime', '8h'],
+      'the outage of 20h outlasts the run: give --for 3d',
+    ],
+    [
+      'finds no renewal',
+      ['--outage', '30m', '--lifetime', '2d', '--for', '6h'],
+      'the outage of 30m was not played, because nothing was',
+    ],
+  ])('says which run would hold an outage that %s', async (_name, args, warning) => {
+    const { text } = await simulate(...args);
+    expect(text).toContain(`warning: shop: ${warning}`);
+    const advised = /give --for (\S+)/.exec(text)?.[1] ?? '';
+    expect((await simulate(...args, '--for', advised)).text).not.toContain('give --for');
+  });
+
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--latency', 'fast'], '--latency is a duration'],
@@ -124,6 +148,7 @@ describe('simulate', () => {
     [['--failures', '0.5'], '--failures is a percentage'],
     [['--replicas', '0'], '--replicas is a whole number from 1 to 20'],
     [['--for', '3650d', '--lifetime', '1h'], '--for is at most'],
+    [['--for', '30d', '--lifetime', '1m'], '--for is at most 20000 lifetimes, here 333h'],
     [['--merchant', 'nobody'], 'none named nobody; it has shop'],
   ])('refuses %j', async (args, message) => {
     const { code, text } = await simulate(...args);

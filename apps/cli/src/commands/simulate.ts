@@ -12,6 +12,7 @@ import type { CreateCallWindow } from '#libs/session';
 import { chosenMerchant } from '../chosen-merchant.js';
 import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
+import { callsWarning, outageWarning } from '../simulate/limits-of-a-run.js';
 import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
 import type { GatewayBehaviour } from '../simulate/played-gateway.js';
 import { type RenewalDay, renewalDays } from '../simulate/renewal-days.js';
@@ -75,6 +76,7 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
       gatewayTimeoutMs: settings.gatewayTimeoutMs,
       isFallback: options.lifetime === undefined,
       ...figuresOf(log, plan.durationMs, settings.budget),
+      ...outageWarning(log, { ...plan, lifetimeMs }),
       ...nights,
     });
   }
@@ -112,7 +114,10 @@ function startOf(day: string | undefined): Instant {
 function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
   const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
   if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
-  if (durationMs / lifetimeMs > MAX_RENEWALS) throw refusal(`--for is at most ${MAX_RENEWALS} lifetimes`);
+  if (durationMs / lifetimeMs > MAX_RENEWALS) {
+    const longest = hours(Math.floor((MAX_RENEWALS * lifetimeMs) / HOUR_MS) * HOUR_MS);
+    throw refusal(`--for is at most ${MAX_RENEWALS} lifetimes, here ${longest}`);
+  }
   return lifetimeMs;
 }
 
@@ -146,6 +151,8 @@ type Played = ScheduleFigures & {
   readonly isFallback: boolean;
   readonly quietHours?: DailyTimes;
   readonly days?: readonly RenewalDay[];
+  /** What of the outage was not played. */
+  readonly notPlayed?: string;
 };
 
 function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, ...plan }: Plan): string {
@@ -200,8 +207,16 @@ function storeWarningsOf({ store, replicas }: Plan): readonly string[] {
 }
 
 function warningsOf(played: Played): readonly string[] {
+  const { merchant, notPlayed } = played;
+  const warnings = [...(notPlayed === undefined ? [] : [notPlayed]), ...scheduleWarningsOf(played)];
+  return warnings.map((warning) => `${merchant}: ${warning}`);
+}
+
+function scheduleWarningsOf(played: Played): readonly string[] {
   if (isAlwaysTooSlow(played)) return [tooSlowWarning(played)];
-  const { merchant, leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;
+  const everyCall = callsWarning(played);
+  if (everyCall !== undefined) return [everyCall];
+  const { leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;
   return [
     ...(short === undefined
       ? []
@@ -214,15 +229,15 @@ function warningsOf(played: Played): readonly string[] {
       : pastMarginMs > 0
         ? [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: raise session.renewBefore`]
         : []),
-  ].map((warning) => `${merchant}: ${warning}`);
+  ];
 }
 
 /** Then nothing else is to blame: each other warning would only follow from it. */
 const isAlwaysTooSlow = ({ sessions, failures: { timeout = 0, ...others } }: Played): boolean =>
   sessions === 0 && timeout > 0 && Object.keys(others).length === 0;
 
-const tooSlowWarning = ({ merchant, gatewayTimeoutMs }: Played): string =>
-  `${merchant}: every create call took longer than gateway.timeout (${formatDuration(gatewayTimeoutMs)}), and no lead time ` +
+const tooSlowWarning = ({ gatewayTimeoutMs }: Played): string =>
+  `every create call took longer than gateway.timeout (${formatDuration(gatewayTimeoutMs)}), and no lead time ` +
   'helps: raise gateway.timeout, or ask the bank why its answers take so long';
 
 const isBudgetTooSmall = ({ budget }: Played): boolean => budget.some(({ needed, calls }) => needed > calls);

@@ -36,6 +36,11 @@ export class PlayedGateway implements SessionGateway {
     this.#options = options;
   }
 
+  /** Undefined where no outage has begun. */
+  get outageEndsAtMs(): number | undefined {
+    return this.#outageEndsAtMs;
+  }
+
   async createSession({ signal }: CreateSessionRequest): Promise<IssuedSession> {
     const { behaviour, clock, random, timeoutMs } = this.#options;
     this.callsAtMs.push(clock.monotonicMs());

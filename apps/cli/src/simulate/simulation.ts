@@ -28,6 +28,8 @@ export interface SimulationLog {
   /** As the replica took them that created each. */
   readonly sessions: readonly TakenSession[];
   readonly events: readonly SessionEvent[];
+  /** May lie behind the end of the run; absent where no outage has begun. */
+  readonly outageEndsAtMs?: number;
 }
 
 /** The pace of the broker's own ticks. Between renewals they do nothing, and are left out. */
@@ -62,7 +64,8 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   await play(replicas, clock, setup);
   await close(replicas, clock);
   await store.close();
-  return { ...log, startsAt, callsAtMs: gateway.callsAtMs };
+  const { callsAtMs, outageEndsAtMs } = gateway;
+  return { ...log, startsAt, callsAtMs, ...(outageEndsAtMs === undefined ? {} : { outageEndsAtMs }) };
 }
 
 async function play(
