@@ -45,7 +45,7 @@ describe('a budget of create calls', () => {
     [
       'a budget of nothing',
       [{ calls: 0, per: '10m' }],
-      'merchants[0].session.budget[0].calls must be a whole number from 1 to 1000, without quotes',
+      'merchants[0].session.budget[0].calls must be a whole number from 1 to 1000',
     ],
     ['a budget without a window', [], 'merchants[0].session.budget must have at least 1 item'],
     [

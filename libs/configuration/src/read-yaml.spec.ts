@@ -102,6 +102,28 @@ describe('readYaml', () => {
     expect(problems(`a: ${'é'.repeat(600_000)}`)).toEqual(['(file) is larger than 1 MiB']);
   });
 
+  it.each([
+    ['double', 'a: 1\nlist:\n  - x: "never\n  - y: 2\nc: 3\n', 'line 3, column 8'],
+    ['single, in brackets', "a: 1\nlist: ['x, y]\nc: 3\n", 'line 2, column 8'],
+  ])('says where a quote opens that is never closed: %s', (_name, source, place) => {
+    expect(problems(source)).toEqual([`(file) ${place}: opens a quote that is never closed`]);
+  });
+
+  it.each([
+    [
+      'below a name',
+      'http:\n  host: a\n   port: 1\n  docs: 1\n',
+      'line 3, column 4: is indented by 3, the name above it by 2',
+    ],
+    [
+      'in a list',
+      'm:\n  - id: x\n     url: y\n    z: 1\n',
+      'line 3, column 6: is indented by 5, the name above it by 4',
+    ],
+  ])('names the line that is indented too far: %s', (_name, source, fault) => {
+    expect(problems(source)).toEqual([`(file) ${fault}`]);
+  });
+
   it('refuses aliases that multiply', () => {
     const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let i = 1; i < 9; i += 1)

@@ -21,9 +21,23 @@ describe('a value of which it is plain what was meant', () => {
     ['5', '5s'],
     [5_000, '5s'],
     ['1500', '1500ms'],
+    ['5sec', '5s'],
+    ['5 s', '5s'],
+    ['0m30s', '30s'],
+    ['250 ms', '250ms'],
   ])('is told with its unit: a timeout of %j', (timeout, meant) => {
     const expects = 'must be a duration from 100ms to 60s, such as 90s, 15m or 2h';
     expect(problemOf({ timeout })).toBe(`${expects}; write ${meant}`);
+  });
+
+  it('is told in one unit: 1m30s', () => {
+    expect(problemOf({}, { safetyMargin: '1m30s' })).toMatch(/; write 90s$/);
+  });
+
+  it('is told without a word of quotes where there are none', () => {
+    const calls = (value: unknown): string | undefined => problemOf({}, { budget: [{ calls: value, per: '10m' }] });
+    expect(calls(99_999)).toMatch(/must be a whole number from \d+ to \d+$/);
+    expect(calls('9')).toMatch(/, without quotes$/);
   });
 
   it('is told with its unit: a lead time', () => {
@@ -34,9 +48,12 @@ describe('a value of which it is plain what was meant', () => {
     expect(problemOf({}, { renewBefore: 0.7 })).not.toMatch(/write/);
   });
 
-  it.each([0, -5, 0.5, 1e9, '5 s', 'soon'])('is not guessed where no unit makes it right: %j', (timeout) => {
-    expect(problemOf({ timeout })).not.toContain('write');
-  });
+  it.each([0, -5, 0.5, 1e9, '5 x', '1m30s', 's5', 'soon'])(
+    'is not guessed where no unit makes it right: %j',
+    (timeout) => {
+      expect(problemOf({ timeout })).not.toContain('write');
+    },
+  );
 
   it.each([
     ['/api-gateway/authorize_virtual_device', ''],

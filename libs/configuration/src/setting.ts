@@ -78,7 +78,7 @@ function wholeNumberBetween(meaning: string, least: number, most: number): Kind 
   const accepts = (value: unknown): boolean =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
   const problemOf = (value: unknown): string | undefined =>
-    accepts(value) ? undefined : `must be ${allowed}, without quotes`;
+    accepts(value) ? undefined : `must be ${allowed}${typeof value === 'number' ? '' : ', without quotes'}`;
   return { kind: 'number', meaning, allowed, problemOf };
 }
 
@@ -121,7 +121,8 @@ function textBy(rule: TextRule): Checked {
     rule,
     problemOf: (value) => {
       if (typeof value === 'string' && rule.accepts(value)) return undefined;
-      const meant = rule.withUnit?.(numberIn(value));
+      const meant =
+        rule.withUnit?.(numberIn(value)) ?? (typeof value === 'string' ? rule.rewritten?.(value) : undefined);
       if (meant !== undefined) return `must be ${rule.expects}; write ${meant}`;
       if (typeof value !== 'string') return `must be text: ${rule.expects}; put the value in quotes`;
       const nearest = rule.nearest?.(value);

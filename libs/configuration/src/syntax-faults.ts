@@ -1,4 +1,4 @@
-import type { Document, LineCounter, YAMLError } from 'yaml';
+import { type Document, type LineCounter, visit, type YAMLError } from 'yaml';
 import { type Fault, WHOLE_FILE } from './fault.js';
 import { nameBeforeColon } from './name-like.js';
 
@@ -26,18 +26,64 @@ export function syntaxFaults(document: Document, text: string, lines: LineCounte
   if (document.directives?.yaml.version !== '1.2') {
     return [{ path: WHOLE_FILE, problem: 'asks for another YAML version; remove the %YAML line' }];
   }
-  const errors = [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0]);
+  const found = [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0]);
+  const quote = openQuote(document, found);
+  if (quote === undefined) return faultsOf(found, text, lines);
+  const before = found.filter(({ pos }) => pos[0] < quote);
+  const { line, col } = lines.linePos(quote);
+  const problem = `line ${line}, column ${col}: opens a quote that is never closed`;
+  return [...faultsOf(before, text, lines), { path: WHOLE_FILE, problem }];
+}
+
+function faultsOf(errors: readonly YAMLError[], text: string, lines: LineCounter): Fault[] {
   const stop = errors.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN');
   const told = stop < 0 ? errors : errors.filter((each, at) => at <= stop || isBarePlaceholder(each, text));
   const isCut = told.length < errors.length;
   const faults = new Map<number, Fault>();
   for (const error of told) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    const problem = `line ${line}, column ${col}: ${hintOf(error, text)}`;
+    const tooFar = indentedTooFar(error, errors, text);
+    const { line, col } = lines.linePos(tooFar?.at ?? error.pos[0]);
+    const problem = `line ${line}, column ${col}: ${tooFar?.hint ?? hintOf(error, text)}`;
     const stopped = isCut && error === errors[stop] ? `; ${STOPPED}` : '';
     if (!faults.has(line)) faults.set(line, { path: WHOLE_FILE, problem: `${problem}${stopped}` });
   }
   return [...faults.values()];
+}
+
+/** Where the quote opens that is closed nowhere: the parser names the end of the file, up to which it has read. */
+function openQuote(document: Document, errors: readonly YAMLError[]): number | undefined {
+  const missing = errors.find(({ code, message }) => code === 'MISSING_CHAR' && /^Missing closing ["']/.test(message));
+  if (missing === undefined) return undefined;
+  const [end] = missing.pos;
+  let start: number | undefined;
+  visit(document, {
+    Scalar: (_key, { type, range }) => {
+      const isQuoted = type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE';
+      if (isQuoted && range && range[0] < end && range[1] >= end) start = range[0];
+    },
+  });
+  return start;
+}
+
+interface Indented {
+  readonly at: number;
+  readonly hint: string;
+}
+
+/**
+ * A name that stands further to the right than the one above is taken for more of the value above, and the parser blames
+ * that one.
+ */
+function indentedTooFar(error: YAMLError, errors: readonly YAMLError[], text: string): Indented | undefined {
+  const whole = errors.find(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === error.pos[0]);
+  if (whole === undefined) return undefined;
+  const [start, end] = whole.pos;
+  const lineAt = text.lastIndexOf('\n', end - 1) + 1;
+  const ours = /^( +)[^\s:]+$/.exec(text.slice(lineAt, end))?.[1];
+  if (ours === undefined || lineAt <= start) return undefined;
+  const above = /^(?: |- )*/.exec(text.slice(text.lastIndexOf('\n', start - 1) + 1, start))?.[0] ?? '';
+  if (ours.length <= above.length) return undefined;
+  return { at: lineAt + ours.length, hint: `is indented by ${ours.length}, the name above it by ${above.length}` };
 }
 
 function hintOf(error: YAMLError, text: string): string {

@@ -11,6 +11,8 @@ export interface TextRule {
    * The allowed name that the refused text is probably a slip of, if there is one: never anything else of that text.
    */
   readonly nearest?: (text: string) => string | undefined;
+  /** How a text is written here that says the same in another way. */
+  readonly rewritten?: (text: string) => string | undefined;
   /** How a number is written here that was meant to have a unit, if it was: never anything but that number. */
   readonly withUnit?: (number: number) => string | undefined;
   /** Turns an accepted text into what the program works with. */
@@ -218,6 +220,26 @@ function withUnit(number: number, accepts: TextRule['accepts']): string | undefi
   return isLength ? [`${number}s`, formatDuration(number)].find(accepts) : undefined;
 }
 
+const UNIT_WORDS = [
+  ['ms', /^(?:ms|milliseconds?)$/],
+  ['s', /^(?:s|secs?|seconds?)$/],
+  ['m', /^(?:m|mins?|minutes?)$/],
+  ['h', /^(?:h|hrs?|hours?)$/],
+  ['d', /^(?:d|days?)$/],
+] as const;
+
+/** Such as `5sec`, `5 s` or `1m30s`, in one number and one unit. */
+function rewrittenDuration(text: string, accepts: TextRule['accepts']): string | undefined {
+  if (!/^(?:\d{1,9} ?[a-z]{1,12} ?){1,5}$/.test(text)) return undefined;
+  const parts = [...text.matchAll(/(\d+) ?([a-z]+)/g)].map(([, number = '', word = '']) => {
+    const unit = UNIT_WORDS.find(([, words]) => words.test(word))?.[0];
+    return unit === undefined ? NaN : (parseDurationMs(`${number}${unit}`) ?? NaN);
+  });
+  const sum = parts.reduce((total, part) => total + part, 0);
+  const meant = formatDuration(sum);
+  return accepts(meant) ? meant : undefined;
+}
+
 /** Both ends are part of the range. */
 export function durationBetween(min: string, max: string): TextRule {
   const [minMs, maxMs] = [durationMs(min), durationMs(max)];
@@ -229,6 +251,7 @@ export function durationBetween(min: string, max: string): TextRule {
     expects: `a duration from ${min} to ${max}, such as 90s, 15m or 2h`,
     accepts,
     withUnit: (number) => withUnit(number, accepts),
+    rewritten: (text) => rewrittenDuration(text, accepts),
     convert: durationMs,
   };
 }
@@ -250,6 +273,7 @@ const MAX_SHARE = 0.5;
 export const leadTime: TextRule = {
   expects: `a duration such as 90s, or a percentage of the lifetime above 0% and at most ${MAX_SHARE * 100}%`,
   accepts: (text) => parseLeadTime(text) !== undefined,
+  rewritten: (text) => rewrittenDuration(text, (meant) => parseLeadTime(meant) !== undefined),
   withUnit: leadTimeOf,
   convert: (text) => parseLeadTime(text) ?? text,
 };
