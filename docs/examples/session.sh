@@ -16,11 +16,12 @@ echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
 # no session to give, and its answer says why.
 call() {
   answer=$(curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
+    failed=$?
     echo "$answer" >&2
-    case $answer in
-      '') echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 ;;
-      *'"code":'*) ;;
-      *) echo "this is not the broker's: is BROKER_URL right?" >&2 ;;
+    case $failed:$answer in
+      22:*'"code":'*) ;;
+      22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 ;;
+      *) echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 ;;
     esac
     exit 1
   }

@@ -127,6 +127,7 @@ const strangers = (): Promise<LoopbackServer> =>
     else if (kind === 'text') response.writeHead(200, { 'content-type': 'application/json' }).end('"ok"');
     else if (kind === 'moved') response.writeHead(302, { location: '/page' }).end();
     else if (kind === 'lost-json') response.writeHead(404).end('{"msg":"Not found"}');
+    else if (kind === 'lost-silent') response.writeHead(404).end();
     else response.writeHead(404, { 'content-type': 'text/html' }).end('<html>Not found');
   });
 
@@ -181,7 +182,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       expect(code).toBeGreaterThan(0);
     });
 
-    it.each(['page', 'json', 'text', 'moved', 'lost-json', 'lost-page'])(
+    it.each(['page', 'json', 'text', 'moved', 'lost-json', 'lost-page', 'lost-silent'])(
       "says of an answer that is not the broker's that it is not: %s",
       async (kind) => {
         const front = started.add(await strangers(), (it) => it.close());
