@@ -270,7 +270,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const watching = command('session', 'watch', '--merchant', 'shop');
     await watching.said(/generation \d{13}/);
     await broker.control('POST', '/faults', REFUSAL);
-    await watching.said(new RegExp(`\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE}\n`));
+    await watching.said(new RegExp(`\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)\n`));
     await broker.control('DELETE', '/faults');
     expect((await cli('renew', '--merchant', 'shop')).code).toBe(0);
     await watching.said(/expired: .*\n.* generation \d{13} /);

@@ -139,7 +139,7 @@ function budgetSpent({ calls }: Merchant, { clock, budget }: Asked): ClaimResult
     const leavesLast = calls[calls.length - Math.max(1, allowed)];
     if (leavesLast === undefined || leavesLast + perMs - clock <= longest) continue;
     longest = leavesLast + perMs - clock;
-    refusal = { kind: 'budget_exhausted', retryInMs: longest, mark: `call:${leavesLast}:${perMs}` };
+    refusal = { kind: 'budget_exhausted', retryInMs: longest, mark: `call:${leavesLast}:${perMs}`, perMs };
   }
   return refusal;
 }
