@@ -3,7 +3,8 @@
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php
 declare(strict_types=1);
 
-getenv('BROKER_URL') && getenv('BROKER_TOKEN') || throw new RuntimeException('set BROKER_URL and BROKER_TOKEN');
+preg_match('~^https?://~', (string) getenv('BROKER_URL')) && getenv('BROKER_TOKEN')
+    || throw new RuntimeException('set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://');
 
 /** Status and document of an answer. Comes back after Retry-After, a minute at most; throws for any other refusal. */
 function call(string $path, ?array $body = null, array $headers = [], int $tries = 5): array
@@ -21,7 +22,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     }
     $status = (int) explode(' ', $http_response_header[0])[1];
     $document = json_decode($text, true);
-    if ($status < 400) {
+    if ($status === 304 || $status === 200 && array_intersect(['generation', 'jwk', 'jwe', 'plaintext'], array_keys((array) $document))) {
         return [$status, $document];
     }
     if (!isset($document['code'], $document['requestId'])) {
@@ -41,7 +42,7 @@ function follow(int $generation): array
 {
     do {
         [$status, $session] = call('/session', null, ["If-None-Match: \"$generation\"", 'Prefer: wait=30']);
-    } while ($status !== 200);
+    } while ($status === 304);
     return $session;
 }
 
@@ -54,6 +55,5 @@ $generation -= 1; // As if a call with the session before this one had been refu
 [, $newer] = call('/session/rejections', ['generation' => $generation, 'reason' => 'b_expired_token']);
 echo 'rejected: newer is ', $newer['generation'] > $generation ? 'yes' : 'no', "\n";
 echo 'followed: ', follow($generation)['generation'] === $newer['generation'] ? 'the same' : 'another', "\n";
-[, $key] = call('/client-key');
-[, $sealed] = call('/payloads/encrypt', ['plaintext' => 'a payment', 'recipient' => $key['jwk']]);
+[, $sealed] = call('/payloads/encrypt', ['plaintext' => 'a payment', 'recipient' => call('/client-key')[1]['jwk']]);
 echo 'opened: ', call('/payloads/decrypt', ['jwe' => $sealed['jwe']])[1]['plaintext'], "\n";

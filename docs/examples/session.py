@@ -1,16 +1,19 @@
 """Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs only Python 3.9.
 
-BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py
-"""
+BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py"""
 
 import json
 import os
 import sys
 import time
-import urllib.error
 import urllib.request
 
-URL, TOKEN = (os.environ.get(name) or sys.exit(f"set {name}") for name in ("BROKER_URL", "BROKER_TOKEN"))
+URL, TOKEN = os.environ.get("BROKER_URL", ""), os.environ.get("BROKER_TOKEN")
+if not URL.startswith(("http://", "https://")) or not TOKEN:
+    sys.exit("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://")
+OPENER = urllib.request.OpenerDirector()  # one that follows no redirect: the token is for the broker alone
+for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    OPENER.add_handler(handler())
 
 
 def call(path, body=None, headers=None, tries=5):
@@ -18,39 +21,36 @@ def call(path, body=None, headers=None, tries=5):
     own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **(headers or {})}
     request = urllib.request.Request(URL + "/v1/merchants/shop" + path, body and json.dumps(body).encode(), own)
     try:
-        with urllib.request.urlopen(request, timeout=40) as response:
-            return response.status, json.load(response)
-    except urllib.error.HTTPError as error:
-        if error.code == 304:
-            return 304, None
-        try:
-            problem = json.load(error)
-            why = f"{problem['code']}: {problem.get('detail', problem.get('title'))}, request {problem['requestId']}"
-        except (ValueError, KeyError, TypeError):
-            raise RuntimeError(f"{path}: a {error.code} that is not the broker's: is BROKER_URL right?") from None
-        wait = int(error.headers.get("Retry-After", "1"))
-        if error.code not in (429, 503) or tries == 1 or wait > 60:
-            raise RuntimeError(f"{path}: {error.code} {why}") from None
-        print(f"waiting {wait} s, as the broker asks: {problem['code']}", file=sys.stderr)
-        time.sleep(wait)
-        return call(path, body, headers, tries - 1)
-    except urllib.error.URLError as error:
-        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL): {error.reason}") from None
+        answer = OPENER.open(request, timeout=40)
+    except OSError as error:
+        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL): {error}") from None
+    try:
+        said = answer.status != 304 and json.load(answer)
+        if answer.status == 304 or answer.status == 200 and {"generation", "jwk", "jwe", "plaintext"}.intersection(said):
+            return answer.status, said
+        why = f"{said['code']}: {said.get('detail', said.get('title'))}, request {said['requestId']}"
+    except (ValueError, KeyError, TypeError):
+        raise RuntimeError(f"{path}: a {answer.status} that is not the broker's: is BROKER_URL right?") from None
+    wait = int(answer.headers.get("Retry-After", "1"))
+    if answer.status not in (429, 503) or tries == 1 or wait > 60:
+        raise RuntimeError(f"{path}: {answer.status} {why}")
+    print(f"waiting {wait} s, as the broker asks: {said['code']}", file=sys.stderr)
+    time.sleep(wait)
+    return call(path, body, headers, tries - 1)
 
 
 def follow(generation):
     """The next session as soon as there is one: each request waits at the broker for half a minute."""
-    while True:
+    status = 304
+    while status == 304:
         status, session = call("/session", headers={"If-None-Match": f'"{generation}"', "Prefer": "wait=30"})
-        if status == 200:
-            return session
+    return session
 
 
 _, session = call("/session", headers={"Prefer": "wait=30"})
 generation = session["generation"]
 print(f"generation {generation} until {session['expiresAt']}")
-status, _ = call("/session", headers={"If-None-Match": f'"{generation}"'})
-print(f"asked again: {status}")
+print("asked again:", call("/session", headers={"If-None-Match": f'"{generation}"'})[0])
 generation -= 1  # As if a call with the session before this one had been refused. Report the generation that you used.
 _, newer = call("/session/rejections", {"generation": generation, "reason": "b_expired_token"})
 print(f"rejected: newer is {'yes' if newer['generation'] > generation else 'no'}")

@@ -3,7 +3,10 @@
 #   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… sh docs/examples/session.sh
 set -eu
 : "${BROKER_URL:?set BROKER_URL and BROKER_TOKEN}" "${BROKER_TOKEN:?set BROKER_URL and BROKER_TOKEN}"
-shop="$BROKER_URL/v1/merchants/shop"
+case $BROKER_URL in
+  http://* | https://*) shop="$BROKER_URL/v1/merchants/shop" ;;
+  *) echo "set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://" >&2 && exit 1 ;;
+esac
 
 # A file of its own for the header keeps the token out of the list of processes.
 header=$(mktemp)
@@ -13,15 +16,19 @@ echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
 # no session to give, and its answer says why.
 call() {
   answer=$(curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
+    failed=$?
     echo "$answer" >&2
-    case $answer in
-      '') echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 ;;
-      *'"code":'*) ;;
-      *) echo "this is not the broker's: is BROKER_URL right?" >&2 ;;
+    case $failed:$answer in
+      22:*'"code":'*) ;;
+      22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 ;;
+      *) echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 ;;
     esac
     exit 1
   }
-  echo "$answer"
+  case $answer in
+    *'"generation":'* | *'"jwk":'* | *'"jwe":'* | *'"plaintext":'* | 'asked again: 200' | 'asked again: 304') echo "$answer" ;;
+    *) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
+  esac
 }
 member() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 
@@ -41,6 +48,8 @@ newer=$(call --json "{\"generation\": $generation, \"reason\": \"b_expired_token
 echo "rejected: newer is $([ "$(echo "$newer" | member generation)" -gt "$generation" ] && echo yes || echo no)"
 
 # Sealed to the merchant's own key, so that it can be opened again here; left out, it is sealed to serverPublic.
-jwk=$(call "$shop/client-key" | sed 's/.*"jwk":\({[^}]*}\).*/\1/')
-jwe=$(call --json "{\"plaintext\": \"a payment\", \"recipient\": $jwk}" "$shop/payloads/encrypt" | member jwe)
-echo "opened: $(call --json "{\"jwe\": \"$jwe\"}" "$shop/payloads/decrypt" | member plaintext)"
+key=$(call "$shop/client-key")
+jwk=$(echo "$key" | sed 's/.*"jwk":\({[^}]*}\).*/\1/')
+sealed=$(call --json "{\"plaintext\": \"a payment\", \"recipient\": $jwk}" "$shop/payloads/encrypt")
+opened=$(call --json "{\"jwe\": \"$(echo "$sealed" | member jwe)\"}" "$shop/payloads/decrypt")
+echo "opened: $(echo "$opened" | member plaintext)"

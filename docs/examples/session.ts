@@ -5,7 +5,8 @@
 import { setTimeout } from 'node:timers/promises';
 
 const { BROKER_URL: url, BROKER_TOKEN: token } = process.env;
-if (!url || !token) throw new Error('set BROKER_URL and BROKER_TOKEN');
+if (!url || !/^https?:/.test(url) || !token)
+  throw new Error('set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://');
 
 interface Session {
   readonly generation: number;
@@ -16,6 +17,7 @@ interface Session {
 async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
   const response = await fetch(`${url}/v1/merchants/shop${path}`, {
+    redirect: 'manual',
     signal: AbortSignal.timeout(40_000),
     ...init,
     headers,
@@ -23,9 +25,8 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     throw new Error(`nothing answers at ${url} (BROKER_URL): ${cause instanceof Error ? cause.message : message}`);
   });
   if (response.ok || response.status === 304) return response;
-  const { code, title, detail = title, requestId } = await problemOf(response);
-  if (code === undefined)
-    throw new Error(`${path}: a ${response.status} that is not the broker's: is BROKER_URL right?`);
+  const { code, title, detail = title, requestId } = await documentOf(response);
+  if (code === undefined) throw notOfBroker(path, response);
   const waitS = Number(response.headers.get('retry-after') ?? 1);
   if ((response.status === 429 || response.status === 503) && tries > 1 && waitS <= 60) {
     console.error(`waiting ${waitS} s, as the broker asks: HTTP ${response.status}`);
@@ -36,12 +37,25 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
 }
 
 /** Empty where the answer is no JSON, such as the page of a proxy. */
-async function problemOf(response: Response): Promise<Record<string, string>> {
+async function documentOf(response: Response): Promise<Record<string, string>> {
   return ((await response.json().catch(() => undefined)) ?? {}) as Record<string, string>;
 }
 
+const notOfBroker = (path: string, { status }: Response): Error =>
+  new Error(`${path}: a ${status} that is not the broker's: is BROKER_URL right?`);
+
+/** Whatever else may answer there with a 200 has none of these members. */
+const MEMBERS = ['generation', 'jwk', 'jwe', 'plaintext'];
+
+async function get<Answer>(path: string, init?: RequestInit): Promise<Answer> {
+  const response = await call(path, init);
+  const document = await documentOf(response);
+  if (MEMBERS.every((name) => document[name] === undefined)) throw notOfBroker(path, response);
+  return document as Answer;
+}
+
 async function post<Answer>(path: string, body: object): Promise<Answer> {
-  return (await (await call(path, { method: 'POST', body: JSON.stringify(body) })).json()) as Answer;
+  return get(path, { method: 'POST', body: JSON.stringify(body) });
 }
 
 /** Sessions as they come, from the event stream. A real program connects again when it ends. */
@@ -60,7 +74,7 @@ async function* follow(lastEventId: number): AsyncGenerator<Session, undefined> 
   return undefined;
 }
 
-const session = (await (await call('/session', { headers: { prefer: 'wait=30' } })).json()) as Session;
+const session = await get<Session>('/session', { headers: { prefer: 'wait=30' } });
 console.log(`generation ${session.generation} until ${session.expiresAt}`);
 
 const again = await call('/session', { headers: { 'if-none-match': `"${session.generation}"` } });
@@ -74,7 +88,7 @@ console.log(`rejected: newer is ${newer.generation > used ? 'yes' : 'no'}`);
 const { value: pushed } = await following;
 console.log(`pushed: ${pushed?.generation === newer.generation ? 'the same' : 'another'}`);
 
-const { jwk } = (await (await call('/client-key')).json()) as { jwk: object };
+const { jwk } = await get<{ jwk: object }>('/client-key');
 const { jwe } = await post<{ jwe: string }>('/payloads/encrypt', { plaintext: 'a payment', recipient: jwk });
 const { plaintext } = await post<{ plaintext: string }>('/payloads/decrypt', { jwe });
 console.log(`opened: ${plaintext}`);

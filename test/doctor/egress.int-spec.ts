@@ -116,6 +116,14 @@ describe('doctor: an egress', () => {
     expect(code).toBe(2);
   });
 
+  it('is told where what stands at the top of the file belongs, and on which page that is', async () => {
+    await examined.write('egress.yaml', 'listen: { port: 8443 }\nmanagement: { port: 9466 }\n');
+    const { check } = await doctor();
+    expect(messagesOf(check('configuration'), 'fault').join()).toContain('is egress.listen meant?');
+    const remedies = check('configuration').findings.map(({ remedy }) => remedy);
+    expect(new Set(remedies)).toEqual(new Set(['see docs/egress-configuration.md']));
+  });
+
   it('needs a broker that is there', async () => {
     await configure({ brokerUrl: `http://127.0.0.1:${await freePort()}` });
     const { code, check } = await doctor();

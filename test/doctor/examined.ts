@@ -8,6 +8,7 @@ import { runCli } from '../../apps/cli/src/program.js';
 export interface ExaminedFinding {
   readonly level: string;
   readonly message: string;
+  readonly remedy?: string;
   readonly faultClass?: string;
 }
 

@@ -23,6 +23,7 @@ interface Language {
   readonly last: RegExp;
 }
 
+const SET_BOTH = /set BROKER_URL and BROKER_TOKEN/;
 const OPENED = /\nopened: a payment\n$/;
 const LANGUAGES: readonly Language[] = [
   {
@@ -103,14 +104,36 @@ async function outputOf(
   variables: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const [program = process.execPath, ...args] = command?.() ?? [];
-  const env = { ...process.env, ...variables, BROKER_URL: url, BROKER_TOKEN: TOKENS.payments };
+  const env = { ...process.env, BROKER_URL: url, BROKER_TOKEN: TOKENS.payments, ...variables };
   return run(program, [...args, fileOf(file)], { env, timeout: 170_000 });
 }
+
+interface Ended {
+  readonly code?: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a program says that ends by itself, whatever its code is. */
+const ended = (running: Promise<{ readonly stdout: string; readonly stderr: string }>): Promise<Ended> =>
+  running.catch((error: unknown) => error as Ended);
+
+/** Whoever else may listen where a broker is looked for: the first part of the path says how it answers. */
+const strangers = (): Promise<LoopbackServer> =>
+  LoopbackServer.http((request, response) => {
+    const [, kind] = (request.url ?? '').split('/');
+    if (kind === 'page') response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Welcome');
+    else if (kind === 'json') response.writeHead(200, { 'content-type': 'application/json' }).end('{"ok":true}');
+    else if (kind === 'text') response.writeHead(200, { 'content-type': 'application/json' }).end('"ok"');
+    else if (kind === 'moved') response.writeHead(302, { location: '/page' }).end();
+    else if (kind === 'lost-json') response.writeHead(404).end('{"msg":"Not found"}');
+    else if (kind === 'lost-silent') response.writeHead(404).end();
+    else response.writeHead(404, { 'content-type': 'text/html' }).end('<html>Not found');
+  });
 
 describe.each(LANGUAGES)('the example of the API in $language', (language) => {
   const { tools, file, ...expected } = language;
   describeWith(tools, 'as it stands', () => {
-    let broker: RunningBroker;
     let cache: string;
 
     const installed = endedAfterAll();
@@ -118,11 +141,9 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       cache = installed.add(await mkdtemp(join(tmpdir(), 'examples-')), (it) => rm(it, { recursive: true }));
     });
     const started = endedAfterEach();
-    beforeEach(async () => {
-      broker = started.add(await RunningBroker.start(), (it) => it.close());
-    });
 
     it('does what it says, and comes back to a broker that is busy', async () => {
+      const broker = started.add(await RunningBroker.start(), (it) => it.close());
       const front = await busyOnce(broker.url);
       started.add(front.server, (it) => it.close());
       const { stdout, stderr } = await outputOf(language, `http://127.0.0.1:${front.server.port}`, goSettings(cache));
@@ -141,35 +162,38 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
         response.writeHead(503, { 'retry-after': '291' }).end(JSON.stringify(problem));
       });
       started.add(front, (it) => it.close());
-      const ended = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
-      const { stdout, stderr } = (await ended.catch((error: unknown) => error)) as Readonly<Record<string, string>>;
+      const running = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
+      const { stdout, stderr } = await ended(running);
       expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses/);
       expect(`${stdout}${stderr}`).not.toMatch(/\b0 ?s\b/);
     });
 
     it.each([
-      ['nothing is set', '', /BROKER_URL/],
-      ['nothing listens there', 'http://127.0.0.1:9', /nothing answers at .*BROKER_URL/],
-    ])('says which variable to look at when %s', async (_what, url, says) => {
-      const failed: unknown = await outputOf(language, url, goSettings(cache)).catch((error: unknown) => error);
-      const { code, stderr } = failed as Readonly<Record<string, string | number>>;
+      ['there is no URL', { BROKER_URL: '' }, SET_BOTH],
+      ['the URL has no scheme', { BROKER_URL: '127.0.0.1:9' }, SET_BOTH],
+      ['there is no token', { BROKER_TOKEN: '' }, SET_BOTH],
+      ['nothing listens there', {}, /nothing answers at .*BROKER_URL/],
+    ])('says which variable to look at when %s', async (_what, variables, says) => {
+      const { code, stderr } = await ended(
+        outputOf(language, 'http://127.0.0.1:9', { ...goSettings(cache), ...variables }),
+      );
       expect(stderr).toMatch(says);
-      expect(stderr).not.toContain("not the broker's");
+      expect(stderr).not.toMatch(/not the broker's|panic/);
       expect(code).toBeGreaterThan(0);
     });
 
-    it.each([
-      ['{"msg":"Not found"}', 'application/json'],
-      ['<html>Not found', 'text/html'],
-    ])("says of an answer that is not the broker's that it is not: %s", async (body, type) => {
-      const front = await LoopbackServer.http((_request, response) => {
-        response.writeHead(404, { 'content-type': type }).end(body);
-      });
-      started.add(front, (it) => it.close());
-      const ended = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
-      const { stdout, stderr } = (await ended.catch((error: unknown) => error)) as Readonly<Record<string, string>>;
-      expect(`${stdout}${stderr}`).toMatch(/not the broker's: is BROKER_URL right\?/);
-    });
+    it.each(['page', 'json', 'text', 'moved', 'lost-json', 'lost-page', 'lost-silent'])(
+      "says of an answer that is not the broker's that it is not: %s",
+      async (kind) => {
+        const front = started.add(await strangers(), (it) => it.close());
+        const url = `http://127.0.0.1:${front.port}/${kind}`;
+        const { code, stdout, stderr } = await ended(outputOf(language, url, goSettings(cache)));
+        expect(`${stdout}${stderr}`).toMatch(/not the broker's: is BROKER_URL right\?/);
+        expect(stdout).not.toContain('generation');
+        expect(code).toBeGreaterThan(0);
+        expect(front.connections).toBe(1);
+      },
+    );
 
     if (file !== 'session.ts') {
       it('takes less than a page', async () => {

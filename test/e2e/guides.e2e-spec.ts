@@ -108,6 +108,13 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(/"msgCode":"b_/);
   });
 
+  it('say why the broker gives a merchant SDK no client key', async () => {
+    const wanted = { ...env, BROKER_TOKEN: 'another', OPERATION_ID: randomUUID() };
+    await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(
+      /no client key: 401 .*"unauthenticated"/,
+    );
+  });
+
   it.each<Language>(['ts', 'python'])(
     'receive notifications, sealed and repeated: %s',
     async (language) => {

@@ -115,6 +115,22 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     );
   });
 
+  it('do not say of a session that is new, and dead all the same, that all is well', async () => {
+    await start();
+    const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
+    const reject = async (generation: unknown): Promise<Record<string, unknown>> =>
+      (await (await broker.post('/v1/merchants/shop/session/rejections', { generation })).json()) as never;
+    const newer = await reject((body as Record<string, unknown>)['generation']);
+    const cause = 'somebody else creates sessions of the merchant, and each ends ours';
+    expect(await reject(newer['generation'])).toMatchObject({ cause });
+    expect(await cli('renew', '--merchant', 'shop')).toMatchObject({
+      code: 4,
+      out: expect.stringMatching(
+        new RegExp(` is new already: [^]*\nbut +${cause} \\(runbook: foreign-authorizer\\)\n$`),
+      ),
+    });
+  });
+
   it('show that a renewal is due and waits for the budget, and when the next call is free', async () => {
     const session = '{ renewBefore: 58s, budget: [{ calls: 1, per: 1h }] }';
     await start({ session, merchant: { lifetimeMs: 20_000 } });
@@ -270,7 +286,9 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const watching = command('session', 'watch', '--merchant', 'shop');
     await watching.said(/generation \d{13}/);
     await broker.control('POST', '/faults', REFUSAL);
-    await watching.said(new RegExp(`\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE}\n`));
+    await watching.said(
+      new RegExp(`\n\\d{4}-\\d\\d-\\d\\dT\\S+Z {2}shop {2}expired: ${CAUSE} \\(runbook: access-refused\\)\n`),
+    );
     await broker.control('DELETE', '/faults');
     expect((await cli('renew', '--merchant', 'shop')).code).toBe(0);
     await watching.said(/expired: .*\n.* generation \d{13} /);

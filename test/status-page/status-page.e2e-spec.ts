@@ -70,7 +70,7 @@ describeWith('chromium', 'the status page in a browser', () => {
         /Fresh[\s\S]*steady[\s\S]*1[45] min \d+ s left[\s\S]*renews in 1\d min/,
       );
       expect(await shown.card('Store').innerText()).toMatch(/Memory[\s\S]*In this process/);
-      expect(await shown.card('Gateway').innerText()).toMatch(/127\.0\.0\.1:\d+[\s\S]*Answers[\s\S]*Merchants\s*4/);
+      expect(await shown.card('Gateway').innerText()).toMatch(/127\.0\.0\.1:\d+[\s\S]*Answered[\s\S]*Merchants\s*4/);
       expect(await shown.card('This replica').innerText()).toMatch(
         /Ready[\s\S]*Version\s*0\.1\.0[\s\S]*Event loop\s*[\d.]+ ms/,
       );

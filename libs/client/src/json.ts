@@ -12,7 +12,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function parseJsonObject(text: string): JsonObject {
   const value = tryParse(text);
   if (isJsonObject(value)) return value;
-  throw new ProtocolError('answer_invalid', 'The answer of the broker is not a JSON object');
+  throw new ProtocolError('answer_invalid', "This answer is not the broker's, it is no JSON object: is the URL right?");
 }
 
 function tryParse(text: string): unknown {

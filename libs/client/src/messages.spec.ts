@@ -130,6 +130,29 @@ describe('what goes wrong', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it.each<[string, () => Response]>([
+    ['no JSON object', () => new Response('<html>canary', { status: 200 })],
+    ['no JSON object', () => json(['canary'])],
+    ['no session', () => json({ ok: 'canary' })],
+  ])('is a wrong URL when somebody else answers with 200, and it is %s', async (what, answer) => {
+    server.on('read', answer);
+    open();
+    const error = await failure();
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error.message).toBe(`This answer is not the broker's, it is ${what}: is the URL right? ${PLACE}`);
+  });
+
+  it.each([429, 502, 503])('may be a wrong URL or a proxy when a %d has no problem document', async (status) => {
+    server.on('read', () => new Response('<html>Bad', { status }));
+    open();
+    const error = await failure();
+    expect(error).toBeInstanceOf(BrokerUnavailable);
+    expect(error).toMatchObject({ code: `http_${status}`, status });
+    expect(error.message).toBe(
+      `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right? ${PLACE}`,
+    );
+  });
+
   it('says how long nobody answered, and that the client was closed', async () => {
     open();
     expect((await failure()).message).toBe(`No answer within 7500 ms ${PLACE}`);
@@ -271,6 +294,18 @@ describe('what is given', () => {
     'as a url too long is refused: %s',
     (path) => {
       expect(() => construct({ url: `https://b.test${path}` })).toThrow('url ends before /v1');
+    },
+  );
+
+  it.each([undefined, null, ''])('as a url that is missing is told as one: %j', (url) => {
+    expect(() => construct({ url })).toThrow('url is missing: is its variable set?');
+  });
+
+  it.each(['127.0.0.1:8080', 'localhost:8080', 'broker', 'ftp://broker', 8080])(
+    'as a url without its scheme is refused with an example: %s',
+    (url) => {
+      const says = 'url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080';
+      expect(() => construct({ url })).toThrow(says);
     },
   );
 

@@ -135,14 +135,19 @@ export function demandMinRemaining(ms: number): void {
   if (!(ms >= 0 && ms <= 3_600_000)) throw invalid('minRemainingMs must be from 0 to an hour');
 }
 
-function brokerUrlOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
-  if (url === undefined || !isWeb) throw invalid('url must be an http or https URL');
+function brokerUrlOf(given: unknown): string {
+  const url = webUrlOf(given);
   if (url.username !== '' || url.password !== '') throw invalid('url must hold no credential: use auth');
   if (url.search !== '' || url.hash !== '') throw invalid('url must have neither query nor fragment');
   if (BEYOND_THE_BROKER.test(url.pathname)) throw invalid('url ends before /v1: the client adds what follows');
   return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+function webUrlOf(given: unknown): URL {
+  if (given === undefined || given === null || given === '') throw invalid('url is missing: is its variable set?');
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw invalid('url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080');
 }
 
 function demandKnown(options: unknown): void {

@@ -59,7 +59,7 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
   if (status === 401) return new Unauthenticated(code, `${secret === undefined ? NO_AUTH : REFUSED}${says}`, facts);
   if (status === 403) return new Forbidden(code, `${FORBIDDEN}${says}`, facts);
   if (status >= 500 || PASSING.includes(status)) {
-    return new BrokerUnavailable(code, `The broker answered ${status} (${code})${says}`, facts);
+    return new BrokerUnavailable(code, awayText(status, code, problem) + says, facts);
   }
   if (NOT_HERE.includes(status) && !isOurs(problem)) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
@@ -68,6 +68,13 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     return new RequestRefused(code, `The broker refused the request: ${status} (${code})${says}`, facts);
   }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
+}
+
+/** A proxy in front of the broker says some of these too, while the URL is right. */
+function awayText(status: number, code: string, problem: unknown): string {
+  return isOurs(problem)
+    ? `The broker answered ${status} (${code})`
+    : `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
 }
 
 export function requestIdOf({ headers }: FetchAnswer): string | undefined {

@@ -35,6 +35,8 @@ export interface Session {
 }
 
 const COORDINATE = /^[A-Za-z0-9_-]{64}$/;
+/** A document with neither is none of the broker's. */
+const MEMBERS_OF_ALL = ['merchant', 'generation'];
 const MAX_TEXT_LENGTH = 4_096;
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
@@ -43,6 +45,7 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom');
  * @throws ProtocolError naming the member at fault, never its value
  */
 export function readSession(document: JsonObject, merchant: string): Session {
+  if (MEMBERS_OF_ALL.every((name) => document[name] === undefined)) throw notASession();
   const session: Session = {
     merchant: text(document, 'merchant'),
     generation: generation(document),
@@ -91,6 +94,10 @@ function serverPublic(value: unknown): ServerPublicKey {
 function coordinate(value: unknown): string {
   if (typeof value === 'string' && COORDINATE.test(value)) return value;
   throw invalid('serverPublic');
+}
+
+function notASession(): ProtocolError {
+  return new ProtocolError('session_invalid', "This answer is not the broker's, it is no session: is the URL right?");
 }
 
 function invalid(member: string): ProtocolError {

@@ -49,7 +49,7 @@ class SettingsChecker {
     const shapes = shapesOf(settings);
     const known = [...shapes.keys()];
     for (const name of Object.keys(tree).filter((each) => !shapes.has(each))) {
-      const near = nearestName(name, known);
+      const near = nearestName(name, known) ?? placeWithin(shapes, name);
       const meant = near === undefined ? '' : ` is ${near} meant?`;
       this.#fault(childPath(path, name), `is not a setting;${meant} known here: ${known.join(', ')}`);
     }
@@ -109,6 +109,13 @@ class SettingsChecker {
     this.faults.push({ path, problem });
     return undefined;
   }
+}
+
+/** The one section that has a setting of this name, which was written beside it instead of within it. */
+function placeWithin(shapes: ReadonlyMap<string, Shape>, name: string): string | undefined {
+  const sections = [...shapes].filter(([, shape]) => shape.kind === 'section' && shapesOf(shape.of).has(name));
+  const [only, another] = sections;
+  return only === undefined || another !== undefined ? undefined : `${only[0]}.${name}`;
 }
 
 function fromEnvironment(value: Tree, kind: Shape['kind']): Tree {

@@ -140,6 +140,14 @@ describe('parseEgressConfiguration', () => {
     ]);
   });
 
+  it('says where a section belongs that stands beside the root member, instead of within it', () => {
+    expect(faultsOf(() => parseEgressConfiguration('listen: { port: 8443 }\nmanagement: { port: 9466 }', {}))).toEqual([
+      'egress is missing',
+      'listen is not a setting; is egress.listen meant? known here: egress',
+      'management is not a setting; is egress.management meant? known here: egress',
+    ]);
+  });
+
   it('says of each section that has no default that it is missing', () => {
     expect(faultsOf(() => parseEgressConfiguration('egress: {}', {}))).toEqual([
       'egress.broker is missing',

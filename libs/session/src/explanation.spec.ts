@@ -81,10 +81,47 @@ describe('what is the matter with a merchant', () => {
     const due = { session, spent, why: () => 'budget_exhausted' as const };
     const told = 'the create-call budget is spent until 18:14 UTC';
     const held = { text: `${told}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
-    expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true, failure }))).toEqual(held);
+    expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'stale' }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'fresh' }))).toBeUndefined();
     expect(explain(facts(due))).toEqual({ text: `${told}: no call is made before`, runbook: 'budget-exhausted' });
+  });
+
+  it('is first what ended the last call, where such calls have spent the budget', () => {
+    const { now } = facts({});
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    const told = 'the create-call budget is spent until 18:14 UTC';
+    const session = aSession({ expiresAt: plusMs(now, 8_400) });
+    const due = { failure, spent, why: () => 'budget_exhausted' as const };
+    const { runbook } = refused;
+    expect(explain(facts(due))).toEqual({ text: `${refused.text}; ${told}: no call is made before`, runbook });
+    expect(explain(facts({ ...due, session, result: 'fresh', isHeldBack: true }))).toEqual({
+      text: `${refused.text}; ${told}; its session is good for another 8 s`,
+      runbook,
+    });
+    expect(explain(facts({ ...due, result: 'fresh', reported: { generation: 1 } }))).toEqual({
+      text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all calls of the budget are spent; the next one is free at 18:14 UTC`,
+      runbook,
+    });
+    expect(explain(facts({ ...due, isForeign: true }))?.runbook).toBe('foreign-authorizer');
+  });
+
+  it('names a moment to the second where somebody may wait for it', () => {
+    const { now } = facts({});
+    const text = (ms: number): string | undefined =>
+      explain(facts({ spent: { freeAt: plusMs(now, ms) }, why: () => 'budget_exhausted' }))?.text;
+    expect(text(119_001)).toContain(' is spent until 18:02:00 UTC');
+    expect(text(120_000)).toContain(' is spent until 18:02 UTC');
+    expect(text(120_001)).toContain(' is spent until 18:03 UTC');
+  });
+
+  it('is of a session that is reported dead as soon as it is there from when on such a report counts', () => {
+    const { now } = facts({});
+    const reported = { generation: 1, coolsDownUntil: plusMs(now, 8_000) };
+    expect(explain(facts({ result: 'fresh', reported, why: () => 'not_replaced' }))).toEqual({
+      text: 'consumers report the session dead, and it has not been replaced yet: it is new, and reports count from 18:00:08 UTC on',
+      runbook: 'rejection-storm',
+    });
   });
 
   it('is that somebody else ends the sessions as well, with the runbook for that, where the budget is spent too', () => {
@@ -106,7 +143,8 @@ describe('what is the matter with a merchant', () => {
     const told = (change: Partial<ExplainedFacts>): string | undefined =>
       explainRefusal('shop', facts({ result: 'fresh', ...change }))?.text;
     expect(told({ failure })).toBe(refused.text);
-    expect(told({ spent, failure })).toBe(all);
+    expect(told({ spent })).toBe(all);
+    expect(told({ spent, failure })).toBe(`${refused.text}; ${all}`);
     expect(told({ spent, isForeign: true })).toBe(`${all}; ${others}`);
     expect(told({ failure, isForeign: true })).toBe(`${refused.text}; ${others}`);
     expect(told({ isForeign: true })).toBe(others);

@@ -1,6 +1,14 @@
 import type { Instant } from '#libs/clock';
 import { type UnavailableReason, unavailableReasons } from '#libs/errors';
-import { allSpentText, FOREIGN, heldBackCause, notReplacedText, ofBudget, type SpentBudget } from './budget-cause.js';
+import {
+  allSpentText,
+  FOREIGN,
+  heldBackCause,
+  momentText,
+  notReplacedText,
+  ofBudget,
+  type SpentBudget,
+} from './budget-cause.js';
 import { type Cause, causeOf, clause } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -39,7 +47,7 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const { result, session, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isFresh = result === 'fresh';
   if (isFresh && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
-    return heldBackCause(spent, session, facts);
+    return afterFailure(heldBackCause(spent, session, facts), facts);
   }
   if (isFresh && isForeign) return FOREIGN;
   if (reported !== undefined) return ofReported(reported, facts);
@@ -54,32 +62,48 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
 export function explainRefusal(merchant: string, facts: ExplainedFacts): Cause | undefined {
   const { spent, isForeign, now } = facts;
   const own = { ...facts, isForeign: false };
-  const cause = spent === undefined ? explain(own) : ofBudget(allSpentText(spent, now), false);
+  const cause = spent === undefined ? explain(own) : afterFailure(ofBudget(allSpentText(spent, now), false), own);
   if (!isForeign) return cause;
   const others = `somebody else ends the sessions of ${merchant} (runbook: ${FOREIGN.runbook})`;
   return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
 }
 
-function ofReason(
-  reason: UnavailableReason,
-  { result, session, failure, spent, isForeign, now }: Omit<ExplainedFacts, 'why'>,
-): Cause {
+/**
+ * Of a budget that is spent, after what ended the last call: attempts that fail are what it was spent on, and with them it is mended.
+ * Somebody else who creates sessions comes first all the same.
+ */
+function afterFailure(ofSpent: Cause, { failure, isForeign }: Pick<ExplainedFacts, 'failure' | 'isForeign'>): Cause {
+  if (failure === undefined || isForeign) return ofSpent;
+  const { text, runbook } = causeOf(failure);
+  return { text: `${text}; ${ofSpent.text}`, runbook };
+}
+
+function ofReason(reason: UnavailableReason, facts: Omit<ExplainedFacts, 'why'>): Cause {
+  const { result, session, failure, spent, isForeign, now } = facts;
   if (failure !== undefined && isFailureKind(reason)) return causeOf(failure);
   const { page, runbook } = unavailableReasons[reason];
   if (reason !== 'budget_exhausted') return { text: clause(page), runbook };
-  if (spent === undefined) return ofBudget(clause(page), isForeign);
-  return heldBackCause(spent, result === 'unavailable' ? undefined : session, { now, isForeign });
+  const held = result === 'unavailable' ? undefined : session;
+  const cause =
+    spent === undefined ? ofBudget(clause(page), isForeign) : heldBackCause(spent, held, { now, isForeign });
+  return afterFailure(cause, facts);
 }
 
-function ofReported({ shareSpentUntil }: ReportedDeath, facts: ExplainedFacts): Cause {
+function ofReported({ shareSpentUntil, coolsDownUntil }: ReportedDeath, facts: ExplainedFacts): Cause {
   const { session, spent, isForeign, now, why } = facts;
-  if (spent !== undefined) return ofBudget(`${REPORTED} cannot be replaced: ${allSpentText(spent, now)}`, isForeign);
+  if (spent !== undefined) {
+    const { text, runbook } = afterFailure(ofBudget(allSpentText(spent, now), isForeign), facts);
+    return { text: `${REPORTED} cannot be replaced: ${text}`, runbook };
+  }
   if (shareSpentUntil !== undefined) {
     return ofBudget(`${REPORTED} ${notReplacedText(shareSpentUntil, session?.renewAt, now)}`, isForeign);
   }
   const reason = why();
   if (UNTOLD.has(reason)) {
-    return { text: `${REPORTED} has not been replaced yet`, runbook: unavailableReasons.not_replaced.runbook };
+    const { runbook } = unavailableReasons.not_replaced;
+    const again =
+      coolsDownUntil === undefined ? '' : `: it is new, and reports count from ${momentText(coolsDownUntil, now)} on`;
+    return { text: `${REPORTED} has not been replaced yet${again}`, runbook };
   }
   const { text, runbook } = ofReason(reason, facts);
   return { text: `${REPORTED} is not replaced: ${text}`, runbook };

@@ -46,8 +46,17 @@ describe('a session that a consumer has reported dead', () => {
   it('is none while somebody is at it, or has just been', () => {
     const { deaths } = new Reported();
     deaths.note('shop', 7, undefined);
-    for (const kind of ['held', 'cooled_down', 'lost', 'stopping'] as const)
-      deaths.note('shop', 7, { kind, retryInMs: 1 });
+    for (const kind of ['held', 'lost', 'stopping'] as const) deaths.note('shop', 7, { kind, retryInMs: 1 });
+    expect(deaths.of('shop')).toBeUndefined();
+  });
+
+  it('is known as that for some minutes after the cool-down in which it was reported, and then as a slip', async () => {
+    const { clock, deaths } = new Reported();
+    deaths.note('shop', 7, { kind: 'cooled_down', retryInMs: 9_000 });
+    expect(deaths.of('shop')?.coolsDownUntil).toBeGreaterThan(clock.now());
+    await clock.advance(9_000);
+    expect(deaths.of('shop')).toEqual({ generation: 7 });
+    await clock.advance(300_000);
     expect(deaths.of('shop')).toBeUndefined();
   });
 

@@ -8,6 +8,12 @@ export interface ReportedDeath {
   readonly generation: number;
   /** Until then no call may be made for a report: the share of the budget that reports may spend is gone. */
   readonly shareSpentUntil?: Instant;
+  /** Until then a report of it changes nothing: it was created for one just before. */
+  readonly coolsDownUntil?: Instant;
+}
+
+interface NotedDeath extends ReportedDeath {
+  readonly forgottenAt?: Instant;
 }
 
 interface ReportedDeathsContext {
@@ -20,9 +26,12 @@ interface ReportedDeathsContext {
 const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
   'budget_exhausted',
   'backing_off',
+  'cooled_down',
   'failed',
   'store_down',
 ]);
+/** Whoever meets a dead session meets it again within this time, and then it is replaced: a report that stays alone was a slip. */
+const TOLD_AFTER_COOL_DOWN_MS = 300_000;
 
 /**
  * The sessions that were reported dead to this replica and could not be replaced: they look fresh, and payments that use them
@@ -30,7 +39,7 @@ const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
  */
 export class ReportedDeaths {
   readonly #context: ReportedDeathsContext;
-  readonly #deaths = new Map<string, ReportedDeath>();
+  readonly #deaths = new Map<string, NotedDeath>();
 
   constructor(context: ReportedDeathsContext) {
     this.#context = context;
@@ -40,8 +49,8 @@ export class ReportedDeaths {
   note(merchant: string, generation: number, result: RenewalResult | undefined): void {
     const { merchants, clock } = this.#context;
     if (result === undefined || !LASTING.has(result.kind) || merchants.settingsOf(merchant) === undefined) return;
-    const shareSpentUntil = result.kind === 'budget_exhausted' ? plusMs(clock.now(), result.retryInMs) : undefined;
-    this.#deaths.set(merchant, { generation, ...(shareSpentUntil === undefined ? {} : { shareSpentUntil }) });
+    const until = 'retryInMs' in result ? plusMs(clock.now(), result.retryInMs) : clock.now();
+    this.#deaths.set(merchant, { generation, ...untilOf(result.kind, until) });
   }
 
   /** Of the session that is held; undefined when nobody has reported it, or it is not served any more. */
@@ -55,11 +64,22 @@ export class ReportedDeaths {
     }
     // After its end a session is replaced like any other.
     if (held.facts(merchant).leftMs <= 0) return undefined;
-    const { generation, shareSpentUntil } = death;
-    return shareSpentUntil === undefined || shareSpentUntil > clock.now() ? death : { generation };
+    const { generation, shareSpentUntil, coolsDownUntil, forgottenAt } = death;
+    const now = clock.now();
+    if (forgottenAt !== undefined && forgottenAt <= now) return undefined;
+    return {
+      generation,
+      ...(shareSpentUntil !== undefined && shareSpentUntil > now ? { shareSpentUntil } : {}),
+      ...(coolsDownUntil !== undefined && coolsDownUntil > now ? { coolsDownUntil } : {}),
+    };
   }
 
   forget(merchant: string): void {
     this.#deaths.delete(merchant);
   }
+}
+
+function untilOf(kind: RenewalResult['kind'], until: Instant): Omit<NotedDeath, 'generation'> {
+  if (kind === 'budget_exhausted') return { shareSpentUntil: until };
+  return kind === 'cooled_down' ? { coolsDownUntil: until, forgottenAt: plusMs(until, TOLD_AFTER_COOL_DOWN_MS) } : {};
 }

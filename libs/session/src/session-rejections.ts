@@ -79,6 +79,7 @@ export class SessionRejections {
     const session = this.#newer(rejection);
     // No matter who made it: it came while this report waited.
     if (session !== undefined) return this.#answer(rejection, { kind: 'renewed', session });
+    this.#context.reportedDeaths.note(rejection.merchant, rejection.generation, result);
     if (result?.kind === 'cooled_down') return this.#answer(rejection, this.#cooledDown(rejection, result.retryInMs));
     return this.#refuse(rejection, result);
   }
@@ -163,7 +164,6 @@ export class SessionRejections {
   #refuse(rejection: Rejection, result: RenewalResult | undefined): never {
     this.#report(rejection, 'unavailable');
     const { merchant, generation } = rejection;
-    this.#context.reportedDeaths.note(merchant, generation, result);
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw sessionUnavailable(this.#context, {
       merchant,

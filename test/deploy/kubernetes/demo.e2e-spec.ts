@@ -1,9 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, eventually, freePort, RedisProcess } from '#libs/testing';
 import { ProgramProcess } from '../../e2e/program-process.js';
-import { folder } from './manifests.js';
+import { folder, root } from './manifests.js';
 import { prepareDemo } from './prepare-demo.js';
 
 /** Of each IP family that the machine has: it listens on `::`, which is both. */
@@ -11,6 +12,24 @@ function loopback(): readonly string[] {
   const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
   return own.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1'];
 }
+
+it('is prepared in a clone by the Node.js of its lock file, whatever the machine has', () => {
+  const clone = mkdtempSync(join(tmpdir(), 'demo clone-'));
+  try {
+    const overlay = join(clone, 'deploy/kubernetes/overlays/demo');
+    cpSync(join(folder, 'overlays/demo'), overlay, { recursive: true });
+    symlinkSync(join(root, 'dist'), join(clone, 'dist'));
+    mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
+    symlinkSync(process.execPath, join(clone, 'node_modules/.bin/node'));
+    mkdirSync(join(clone, 'machine'));
+    writeFileSync(join(clone, 'machine/node'), '#!/bin/sh\necho too old >&2\nexit 1\n', { mode: 0o755 });
+    const env = { ...process.env, PATH: `${join(clone, 'machine')}:${process.env['PATH']}` };
+    const printed = execFileSync('sh', [join(overlay, 'prepare.sh')], { encoding: 'utf8', env });
+    expect(printed).toMatch(/demo token: \S+/);
+  } finally {
+    rmSync(clone, { recursive: true });
+  }
+});
 
 /** What prepare.sh makes, in the programs that the overlay starts with it; only addresses and folders are others. */
 describeWith('redis-server', 'the demo overlay', () => {

@@ -56,6 +56,7 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     const path = file.name === 'index.html' ? '/' : `/status/${file.name}`;
     server.get(path, (request, reply) => sendFile(request, reply, file));
   }
+  server.get('/runbooks', (_request, reply) => reply.headers(HEADERS).redirect('/runbooks/', 308));
   for (const file of page.runbooks) {
     const paths = file.name === INDEX ? ['/runbooks/', `/runbooks/${file.name}`] : [`/runbooks/${file.name}`];
     for (const path of paths) server.get(path, (request, reply) => sendRunbook(request, reply, file));

@@ -85,13 +85,17 @@ function newerSession(merchant: string, answer: RejectionAnswer, cause: Cause | 
     detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
     reason: 'cooled_down',
     retryAfterMs: answer.retryInMs,
+    ...publicCauseOf(cause),
   });
 }
 
 function keptOutOfDuel(merchant: string, retryAfterMs: number, cause: Cause | undefined): BrokerError {
   const detail = `merchant ${merchant}: no session is created now for a rejection`;
-  const publicCause = cause === undefined ? {} : { publicCause: cause.text };
-  return new BrokerError('foreign_authorizer', { detail, retryAfterMs, ...publicCause });
+  return new BrokerError('foreign_authorizer', { detail, retryAfterMs, ...publicCauseOf(cause) });
+}
+
+function publicCauseOf(cause: Cause | undefined): { publicCause?: string } {
+  return cause === undefined ? {} : { publicCause: cause.text };
 }
 
 function consumerOf(request: FastifyRequest): { consumer?: string } {

@@ -1,6 +1,7 @@
 import type { Session } from '#libs/client';
 import { type Clock, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import type { BrokerPlace } from './broker-place.js';
+import type { ListedMerchant } from './listed-merchant.js';
 import { listedMerchant } from './listing.js';
 
 interface NoticeParts {
@@ -38,7 +39,13 @@ export class ExpiryNotice {
     const at = toRfc3339(clock.now());
     const known = await listedMerchant(this.#parts.broker, merchant, { clock, signal });
     if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
-    const cause = typeof known === 'string' ? known : known?.cause;
-    tell(`${at}  ${merchant}  expired${cause === undefined ? ', and no newer session has come' : `: ${cause}`}`);
+    tell(`${at}  ${merchant}  expired${becauseOf(known)}`);
   }
+}
+
+function becauseOf(known: ListedMerchant | string | undefined): string {
+  if (typeof known === 'string') return `: ${known}`;
+  const { cause, runbook } = known ?? {};
+  if (cause === undefined) return ', and no newer session has come';
+  return `: ${cause}${runbook === undefined ? '' : ` (runbook: ${runbook})`}`;
 }

@@ -1,5 +1,5 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import { type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import { type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
 import {
   callReplica,
   placeName,
@@ -37,6 +37,9 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   const { place, answer } = await firstAnswer(broker, merchant, context);
   if (typeof answer === 'string') return unreached(place, answer);
   const { status, body } = answer;
+  if (status === 200 && body['result'] === 'just_renewed') {
+    return unlessUnwell(renewed(merchant, body), await listedOf(broker, { merchant, place }, context));
+  }
   if (status === 200) return renewed(merchant, body);
   const { nameFault } = await import('../broker/named-merchants.js');
   const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
@@ -103,6 +106,17 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
       `client key  ${String(clientKeyThumbprint)}`,
     ],
     json: { merchant, result, generation, expiresAt, clientKeyThumbprint },
+  };
+}
+
+/** A session that is too new to be replaced may be one that payments fail with. */
+function unlessUnwell(report: Report, listed: ListedMerchant | undefined): Report {
+  if (listed?.cause === undefined || shownCondition(listed).tone === 'green') return report;
+  const { cause, runbook } = listed;
+  return {
+    ...report,
+    lines: [...report.lines, `but         ${cause} (runbook: ${String(runbook)})`],
+    exitCode: exitCodes.tryLater,
   };
 }
 

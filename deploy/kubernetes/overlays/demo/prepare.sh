@@ -3,6 +3,8 @@
 set -eu
 cd "$(dirname "$0")"
 cli=${SESSION_BROKER_CLI:-"node ../../../../dist/programs/cli.js"}
+# The Node.js that the lock file pins, as for the npm scripts: that of the machine may be too old for the program.
+PATH="$(cd ../../../.. && pwd)/node_modules/.bin:$PATH"
 umask 077
 mkdir -p made
 cd made

@@ -90,7 +90,7 @@ describe('the module for Nest', () => {
 
   it.each<[string, () => ReturnType<typeof SessionBrokerModule.forRoot>, string]>([
     ['no merchant', () => SessionBrokerModule.forRoot({ url: 'http://b.test' } as never), 'forRoot: merchant must be'],
-    ['no url', () => SessionBrokerModule.forRoot({ merchant: 'shop' } as never), 'forRoot: url must be'],
+    ['no url', () => SessionBrokerModule.forRoot({ merchant: 'shop' } as never), 'forRoot: url is missing'],
     [
       'a factory that gives nothing',
       () => SessionBrokerModule.forRootAsync({ useFactory: () => undefined as never }),

@@ -103,6 +103,11 @@ describe('the fake broker', () => {
     ['another code', { with: { status: 503, code: 'sesion_unavailable' } }, 'did you mean "session_unavailable"?'],
     ['a code of nobody', { with: { status: 503, code: 'x' } }, 'There is no code "x": docs/errors.md has them all'],
     [
+      'a code of another status',
+      { with: { status: 401, code: 'shutting_down' } },
+      'shutting_down has the status 503, never 401',
+    ],
+    [
       'a time that is none',
       { with: { status: 503, code: 'overloaded', retryAfterS: -1 } },
       'retryAfterS must be whole seconds',
@@ -122,6 +127,12 @@ describe('the fake broker', () => {
     [null as never, 'The options must be an object'],
   ])('refuses to start with %j', async (options, says) => {
     await expect(FakeBroker.start(options as never)).rejects.toThrow(says);
+  });
+
+  it('says how it is started to those who construct it', () => {
+    const Constructed = FakeBroker as unknown as new (options?: object) => FakeBroker;
+    expect(() => new Constructed()).toThrow('use await FakeBroker.start()');
+    expect(() => new Constructed({ merchant: 'shop' })).toThrow('use await FakeBroker.start()');
   });
 
   it('has none to serve when that was asked for, and gives one with more time left', async () => {
@@ -155,5 +166,12 @@ describe('the fixtures', () => {
     expect(Date.parse(session.expiresAt) - Date.parse(session.createdAt)).toBe(1_000);
     expect(await isDeadSession(aDeadSessionAnswer())).toBe(true);
     expect(await isDeadSession(aDeadSessionAnswer('b_auth_token_expired'))).toBe(false);
+  });
+  it.each<[object, string]>([
+    [{ generatoin: 5 }, 'There is no member "generatoin": did you mean "generation"?'],
+    [{ lifetime: 5 }, 'did you mean "lifetimeMs"?'],
+    [{ token: 'x' }, 'There is no member "token": there are lifetimeMs, merchant, '],
+  ])('are refused with a member that no session has: %j', (wish, says) => {
+    expect(() => aSession(wish)).toThrow(says);
   });
 });

@@ -14,7 +14,7 @@ import {
   write,
 } from './fake-answers.js';
 import { FakeFailures, type FakeFailure } from './fake-failures.js';
-import { demandFakeOptions } from './fake-options.js';
+import { demandFakeOptions, demandStarted } from './fake-options.js';
 import { FakePayloads } from './fake-payloads.js';
 import { FakeSessions, type FakeRejection } from './fake-sessions.js';
 
@@ -45,6 +45,7 @@ export class FakeBroker {
   readonly #handlers: Partial<Record<FakeRoute, Handler>>;
 
   private constructor(server: Server, sessions: FakeSessions, token: string) {
+    demandStarted(server);
     this.merchant = sessions.merchant;
     this.token = token;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,8 +1,9 @@
+import { Server } from 'node:http';
 import { InvalidInput } from '../errors.js';
 import { demandKnownNames, demandKnownOptions } from '../option-names.js';
 import { demandToken } from '../token-source.js';
 import { FAKE_ROUTES } from './fake-answers.js';
-import { FAKE_CODES } from './fake-codes.js';
+import { FAKE_CODES, FAKE_STATUSES } from './fake-codes.js';
 
 /** The broker refuses with these; a failure that is a success would be taken for an answer. */
 const MIN_STATUS = 400;
@@ -32,6 +33,14 @@ export function demandFakeOptions(options: object): void {
 }
 
 /**
+ * The constructor is private for those who have a compiler; the others learn it here.
+ * @throws InvalidInput `option_invalid`
+ */
+export function demandStarted(server: unknown): void {
+  if (!(server instanceof Server)) throw invalid('a fake broker has to listen first: use await FakeBroker.start()');
+}
+
+/**
  * As `demandFakeOptions`, for a failure that is asked for.
  * @throws InvalidInput `option_invalid`
  */
@@ -57,6 +66,8 @@ function demandFakeStatus(how: object): void {
   }
   if (typeof code !== 'string') throw invalid('code must be one of docs/errors.md, such as session_unavailable');
   demandKnownNames([code], FAKE_CODES, { kind: 'code', otherwise: 'docs/errors.md has them all' });
+  if (FAKE_STATUSES[code] !== status)
+    throw invalid(`${code} has the status ${FAKE_STATUSES[code]}, never ${String(status)}`);
   if (retryAfterS !== undefined && !isIntegerWithin(retryAfterS, 0, MAX_RETRY_AFTER_S)) {
     throw invalid(`retryAfterS must be whole seconds, ${MAX_RETRY_AFTER_S} at most`);
   }

@@ -1,3 +1,4 @@
+import { demandKnownNames } from '../option-names.js';
 import { readSession, type ServerPublicKey, type Session } from '../session.js';
 import { systemTime } from '../time.js';
 
@@ -17,8 +18,27 @@ export interface SessionWish extends Partial<Session> {
   readonly lifetimeMs?: number | undefined;
 }
 
-/** A session as the broker gives it, valid from now on, with the members that are wished for. */
-export function aSession({ lifetimeMs = DEFAULT_LIFETIME_MS, ...members }: SessionWish = {}): Session {
+const WISHES: readonly string[] = [
+  'lifetimeMs',
+  'merchant',
+  'generation',
+  'authToken',
+  'deviceId',
+  'refreshToken',
+  'serverPublic',
+  'clientKeyThumbprint',
+  'createdAt',
+  'expiresAt',
+  'renewAt',
+] satisfies (keyof SessionWish)[];
+
+/**
+ * A session as the broker gives it, valid from now on, with the members that are wished for.
+ * @throws InvalidInput for a member that no session has, ProtocolError for one that is not valid
+ */
+export function aSession(wish: SessionWish = {}): Session {
+  demandKnownNames(Object.keys(wish), WISHES, { kind: 'member' });
+  const { lifetimeMs = DEFAULT_LIFETIME_MS, ...members } = wish;
   const { generation = 1, merchant = 'shop' } = members;
   const now = systemTime.now();
   const at = (ms: number): string => new Date(now + ms).toISOString();

@@ -123,8 +123,8 @@ function storeContent({ type, condition, since, reason, failing }, now) {
 
 /** @type {Readonly<Record<StatusGateway['health'], Pick<CardContent, 'condition' | 'state'>>>} */
 const gatewayStates = {
-  answering: { condition: 'fresh', state: 'Answers' },
-  refusing: { condition: 'failing', state: 'Answers, refuses' },
+  answering: { condition: 'fresh', state: 'Answered' },
+  refusing: { condition: 'failing', state: 'Answered, refuses' },
   untrusted: { condition: 'unavailable', state: 'Not trusted' },
   degraded: { condition: 'failing', state: 'Some calls fail' },
   down: { condition: 'unavailable', state: 'The last calls failed' },
@@ -167,8 +167,8 @@ function gatewayContent(gateway, now) {
  * @returns {Pick<CardContent, 'condition' | 'state'>}
  */
 function gatewayState({ health, answersSince }, skewed) {
-  if (health === 'degraded' && answersSince !== undefined) return { condition: 'failing', state: 'Answers again' };
-  if (health === 'answering' && skewed) return { condition: 'failing', state: 'Answers, its clock is off' };
+  if (health === 'degraded' && answersSince !== undefined) return { condition: 'failing', state: 'Answered again' };
+  if (health === 'answering' && skewed) return { condition: 'failing', state: 'Answered, its clock is off' };
   return gatewayStates[health];
 }
 

@@ -50,7 +50,7 @@ describe('the card of a gateway', () => {
     const lastFailure = { at: 55_000, kind: 'refused', code: 'b_merchant_not_found' };
     expect(card({ health: 'refusing', refused: 15, lastAnswerAt: 55_000, lastFailure })).toMatchObject({
       condition: 'unavailable',
-      state: 'Answers, refuses',
+      state: 'Answered, refuses',
       facts: [
         ['Merchants', '1'],
         ['Last call', 'refused, 5 s ago'],
@@ -90,7 +90,7 @@ describe('the card of a gateway', () => {
     const mended = { failed: 14, lastFailure, lastAnswerAt: 58_000, answersSince: 30_000 };
     expect(card({ health: 'degraded', ...mended })).toMatchObject({
       condition: 'failing',
-      state: 'Answers again',
+      state: 'Answered again',
       facts: [
         ['Merchants', '1'],
         ['Last call', 'answered, 2 s ago'],
@@ -99,12 +99,12 @@ describe('the card of a gateway', () => {
         ['Last failure', 'b_server_is_overloaded, 40 s ago'],
       ],
     });
-    expect(card({ health: 'answering', ...mended })).toMatchObject({ condition: 'fresh', state: 'Answers' });
+    expect(card({ health: 'answering', ...mended })).toMatchObject({ condition: 'fresh', state: 'Answered' });
     expect(card({ health: 'degraded', failed: 1, lastFailure })?.state).toBe('Some calls fail');
   });
 
   it('says beside an amber mark what it is for', () => {
-    expect(card({ skewMs: -2_500 })).toMatchObject({ condition: 'failing', state: 'Answers, its clock is off' });
+    expect(card({ skewMs: -2_500 })).toMatchObject({ condition: 'failing', state: 'Answered, its clock is off' });
     const replica = { ...document.replica, eventLoopLagMs: { latest: 0, worst: 350 } };
     expect(contentsOf({ ...document, replica }, 0).at(-1)).toMatchObject({
       condition: 'failing',

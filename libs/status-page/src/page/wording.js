@@ -143,6 +143,12 @@ export function timeText(at) {
 /** Where it is told what to do about somebody else who creates. */
 export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
 
+/**
+ * What is known from reports: of anything else, who reported a session dead before says nothing.
+ * @type {ReadonlySet<string>}
+ */
+const OF_REPORTS = new Set(['reported_dead', 'foreign_authorizer']);
+
 /** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
 
 /**
@@ -151,9 +157,9 @@ export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
  * @param {number} now
  * @returns {Matter | undefined} undefined for one that is well
  */
-export function matterOf({ cause, reportedBy = [], quietSince }, now) {
+export function matterOf({ cause, condition, reportedBy = [], quietSince }, now) {
   if (cause !== undefined) {
-    const by = reportedBy.length === 0 ? '' : ` (reported by ${reportedBy.join(', ')})`;
+    const by = !OF_REPORTS.has(condition) || reportedBy.length === 0 ? '' : ` (reported by ${reportedBy.join(', ')})`;
     return { text: `${cause.text}${by}`, runbook: cause.runbook };
   }
   if (quietSince === undefined) return undefined;

@@ -92,9 +92,11 @@ describe('the words of the page', () => {
     const cause = { text: 'consumers report the session dead, and it has not been replaced yet', runbook: 'rejected' };
     expect(matterOf(merchant, 0)).toBeUndefined();
     expect(matterOf({ ...merchant, cause }, 0)).toEqual(cause);
-    expect(matterOf({ ...merchant, cause, reportedBy: ['checkout', 'refunds'] }, 0)?.text).toBe(
+    const reported = { ...merchant, cause, reportedBy: ['checkout', 'refunds'] };
+    expect(matterOf({ ...reported, condition: 'reported_dead' }, 0)?.text).toBe(
       `${cause.text} (reported by checkout, refunds)`,
     );
+    expect(matterOf({ ...reported, condition: 'unavailable' }, 0)).toEqual(cause);
     expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
       text: 'no consumer has reported a dead session for 3 min 0 s; somebody else may still create some',
       runbook: 'foreign-authorizer',

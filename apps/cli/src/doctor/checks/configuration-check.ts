@@ -5,22 +5,31 @@ import type { Loaded, LoadedConfiguration, LoadedEgress } from '../loaded-config
 
 /** The file as the broker reads it, with every file that it names. */
 export function configurationCheck(loaded: LoadedConfiguration): Check {
-  return checkOf(loaded, ({ merchants, store }) => `merchants: ${merchants.length}, store: ${store.type}`);
+  return checkOf(
+    loaded,
+    'docs/configuration.md',
+    ({ merchants, store }) => `merchants: ${merchants.length}, store: ${store.type}`,
+  );
 }
 
 /** The file as the egress reads it, with every file that it names. */
 export function egressConfigurationCheck(loaded: LoadedEgress): Check {
-  return checkOf(loaded, ({ clients, routes }) => `clients: ${clients.length}, routes: ${routes.length}`);
+  return checkOf(
+    loaded,
+    'docs/egress-configuration.md',
+    ({ clients, routes }) => `clients: ${clients.length}, routes: ${routes.length}`,
+  );
 }
 
 function checkOf<Configuration extends Noted>(
   loaded: Loaded<Configuration>,
+  page: string,
   describe: (configuration: Configuration) => string,
 ): Check {
   const verdict = (): Verdict => {
     if (loaded.kind === 'incomplete') return { kind: 'not_run', reason: lackOf(loaded.unset) };
-    if (loaded.kind === 'faulty') return looked(wrong(loaded.error));
-    return looked([fact(describe(loaded.configuration)), ...warningsOf(loaded.configuration)]);
+    if (loaded.kind === 'faulty') return looked(wrong(loaded.error, page));
+    return looked([fact(describe(loaded.configuration)), ...warningsOf(loaded.configuration, page)]);
   };
   return { name: 'configuration', limitMs: 5_000, run: () => Promise.resolve(verdict()) };
 }
@@ -36,17 +45,14 @@ interface Noted {
   readonly warnings: readonly Warning[];
 }
 
-function warningsOf({ files, warnings }: Noted): Finding[] {
+function warningsOf({ files, warnings }: Noted, page: string): Finding[] {
   const named = new Set(files.map(({ path }) => path));
   // Files that others can read are the business of the check of files.
-  return warnings.filter(({ path }) => !named.has(path)).map(asWarning);
+  return warnings
+    .filter(({ path }) => !named.has(path))
+    .map((each) => warning(`${placeOf(each)} ${each.problem}`, `see ${page}`));
 }
 
-const pageOf = ({ path }: Pick<Warning, 'path'>): string =>
-  path.startsWith('egress') ? 'see docs/egress-configuration.md' : 'see docs/configuration.md';
-
-const asWarning = (each: Warning): Finding => warning(`${placeOf(each)} ${each.problem}`, pageOf(each));
-
-function wrong(error: ConfigurationError): Finding[] {
-  return error.faults.map((each) => fault('invalidInput', `${placeOf(each)} ${each.problem}`, pageOf(each)));
+function wrong(error: ConfigurationError, page: string): Finding[] {
+  return error.faults.map((each) => fault('invalidInput', `${placeOf(each)} ${each.problem}`, `see ${page}`));
 }
