@@ -93,6 +93,7 @@ export class ChangedConfigurationDocument {
   @ApiProperty({
     required: false,
     type: 'integer',
+    format: 'int32',
     minimum: 1,
     description: 'With `refusedSince`: how many faults the files have. The log names them.',
   })
