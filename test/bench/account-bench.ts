@@ -7,16 +7,20 @@ import type { BenchProcess } from './bench-process.js';
 import { Inspector, inspectedAt } from './cpu-profile.js';
 
 const CONNECTIONS = 32;
-const WARM_S = 4;
-const ROUND_S = 10;
+const ROUNDS = 3;
+const ROUND_S = 4;
+const PROFILED_S = 8;
 const SERVER_CPU = 0;
 /** Less than that of a request is told together. */
 const MIN_TOLD_US = 0.3;
 
-interface Account {
-  /** Microseconds of processor time for each request, with nobody who profiles. */
+/** Microseconds of processor time for each request, with nobody who profiles. */
+interface Times {
   readonly perRequest: number;
   readonly inKernel: number;
+}
+
+interface Account extends Times {
   readonly parts: ReadonlyMap<string, number>;
 }
 
@@ -32,8 +36,12 @@ export async function benchAccount(): Promise<readonly BenchLine[]> {
   const running = await BenchBroker.start({ brokerCpu: SERVER_CPU, environment: { NODE_OPTIONS: inspectedAt(port) } });
   const bare = await startBare(running.folder, running.sessionUrl, { NODE_OPTIONS: inspectedAt(barePort) });
   try {
-    const ofBare = await accountOf({ server: bare.server, url: bare.url, port: barePort });
-    const ofRead = await accountOf({ server: running.broker, url: running.sessionUrl, port });
+    const servers: readonly [Inspected, Inspected] = [
+      { server: bare.server, url: bare.url, port: barePort },
+      { server: running.broker, url: running.sessionUrl, port },
+    ];
+    const times = await timesByTurns(servers);
+    const [ofBare, ofRead] = [await accountOf(servers[0], times[0]), await accountOf(servers[1], times[1])];
     return [...linesOf('bare', ofBare, ofBare), ...linesOf('read', ofRead, ofBare)];
   } finally {
     await bare.server.stop();
@@ -41,22 +49,42 @@ export async function benchAccount(): Promise<readonly BenchLine[]> {
   }
 }
 
-/** Measured without the profiler, and divided as the profiler saw it. */
-async function accountOf({ server, url, port }: Inspected): Promise<Account> {
-  const load = (duration: number): Promise<autocannon.Result> =>
-    autocannon({ url, connections: CONNECTIONS, duration, headers: BenchBroker.headers });
-  await load(WARM_S);
-  const before = server.processorTime();
-  const { total } = (await load(ROUND_S)).requests;
-  const after = server.processorTime();
-  const inspector = await Inspector.of(port);
-  const times = await inspector.profileWhile(() => load(ROUND_S));
-  inspector.close();
-  const inKernel = ((after.systemS - before.systemS) * 1e6) / total;
-  const perRequest = ((after.userS - before.userS) * 1e6) / total + inKernel;
-  const seen = [...times.values()].reduce((sum, time) => sum + time, 0);
-  return { perRequest, inKernel, parts: new Map([...times].map(([part, us]) => [part, (us / seen) * perRequest])) };
+/** Without the profiler, by turns; the first of each is not counted. @returns the middle ones, in the order of the servers */
+async function timesByTurns([bare, read]: readonly [Inspected, Inspected]): Promise<readonly [Times, Times]> {
+  const [ofBare, ofRead]: [Times[], Times[]] = [[], []];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const measured = [await timesOf(bare), await timesOf(read)] as const;
+    if (round === 0) continue;
+    ofBare.push(measured[0]);
+    ofRead.push(measured[1]);
+  }
+  return [middleOf(ofBare), middleOf(ofRead)];
 }
+
+function middleOf(times: readonly Times[]): Times {
+  const sorted = [...times].sort((one, other) => one.perRequest - other.perRequest);
+  return sorted[times.length >> 1] ?? { perRequest: Number.NaN, inKernel: Number.NaN };
+}
+
+async function timesOf({ server, url }: Inspected): Promise<Times> {
+  const before = server.processorTime();
+  const { total } = (await load(url, ROUND_S)).requests;
+  const after = server.processorTime();
+  const inKernel = ((after.systemS - before.systemS) * 1e6) / total;
+  return { perRequest: ((after.userS - before.userS) * 1e6) / total + inKernel, inKernel };
+}
+
+/** Divided as the profiler sees it. */
+async function accountOf({ url, port }: Inspected, times: Times): Promise<Account> {
+  const inspector = await Inspector.of(port);
+  const seen = await inspector.profileWhile(() => load(url, PROFILED_S));
+  inspector.close();
+  const all = [...seen.values()].reduce((sum, time) => sum + time, 0);
+  return { ...times, parts: new Map([...seen].map(([part, us]) => [part, (us / all) * times.perRequest])) };
+}
+
+const load = (url: string, duration: number): Promise<autocannon.Result> =>
+  autocannon({ url, connections: CONNECTIONS, duration, headers: BenchBroker.headers });
 
 function linesOf(name: string, { perRequest, inKernel, parts }: Account, bare: Account): readonly BenchLine[] {
   const line = (what: string, value: number): BenchLine => {
