@@ -27,7 +27,7 @@ export function formatLines(lines: readonly BenchLine[]): string {
 /** Where figures are read: without an exponent. */
 export function measuredOf({ value, unit }: Pick<BenchLine, 'value' | 'unit'>): string {
   const text = value >= 1_000 ? Math.round(value).toLocaleString('en').replaceAll(',', ' ') : value.toPrecision(3);
-  return `${text} ${unit}`;
+  return unit === '' ? text : `${text} ${unit}`;
 }
 
 /** A figure that is not a number misses its goal. */
@@ -60,7 +60,8 @@ export function goalOf(line: BenchLine): string {
   const verdict = isMissed(line) ? 'MISSED' : 'met';
   if (goal !== undefined) return `>= ${goal.toFixed(2)} ${verdict}`;
   if (atMost !== undefined) return `<= ${atMost.toFixed(2)} ${verdict}`;
-  if (mostValue !== undefined) return `<= ${mostValue} ${unit} ${verdict}`;
-  if (leastValue !== undefined) return `>= ${leastValue} ${unit} ${verdict}`;
+  const inUnit = unit === '' ? verdict : `${unit} ${verdict}`;
+  if (mostValue !== undefined) return `<= ${mostValue} ${inUnit}`;
+  if (leastValue !== undefined) return `>= ${leastValue} ${inUnit}`;
   return '';
 }
