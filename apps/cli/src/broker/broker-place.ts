@@ -11,8 +11,7 @@ export interface BrokerOptions {
 }
 
 export interface BrokerPlace {
-  /** At least one. */
-  readonly urls: readonly URL[];
+  readonly urls: readonly [URL, ...URL[]];
   /** Read anew each time: a token of the platform is renewed under the same name. Undefined without one. */
   readonly token: () => Promise<string | undefined>;
   /** PEM: the authorities that are trusted instead of the platform's. */
@@ -22,12 +21,13 @@ export interface BrokerPlace {
 /** @throws BrokerError `invalid_request` when no broker is named, or a file that is named cannot be read */
 export async function brokerPlace(options: BrokerOptions, { environment }: CommandContext): Promise<BrokerPlace> {
   const given = options.url ?? (environment['BROKER_URL'] ?? '').split(',');
-  const urls = given.map((text) => text.trim()).filter((text) => text !== '');
+  const [url, ...others] = given.map((text) => text.trim()).filter((text) => text !== '');
   const tokenFile = options.tokenFile ?? environment['BROKER_TOKEN_FILE'];
   const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
-  if (urls.length === 0) throw invalid('no broker is named: give --url, or set BROKER_URL');
+  if (url === undefined) throw invalid('no broker is named: give --url, or set BROKER_URL');
   const token = isNamed(tokenFile) ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
-  return { urls: urls.map(brokerUrl), token, ca: isNamed(caFile) ? await readText(caFile, 'CA') : undefined };
+  const ca = isNamed(caFile) ? await readText(caFile, 'CA') : undefined;
+  return { urls: [brokerUrl(url), ...others.map(brokerUrl)], token, ca };
 }
 
 /** What is piped in, by `--token-file /dev/stdin`, can be read once. */

@@ -1,14 +1,10 @@
-import { type Clock, type ScheduledTask, toRfc3339 } from '#libs/clock';
-import type { BrokerPlace } from './broker-place.js';
+import { type ScheduledTask, toRfc3339 } from '#libs/clock';
+import { causeText, type ListedMerchant, shownCondition } from './listed-merchant.js';
 import { listedMerchant } from './listing.js';
-import { type ListedMerchant, shownCondition } from './listed-merchant.js';
+import type { NoticeParts } from './notice-parts.js';
 
-interface NoticeParts {
-  readonly broker: BrokerPlace;
+interface ConditionParts extends NoticeParts {
   readonly merchant: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly tell: (line: string) => void;
 }
 
 /** Soon enough for a person, and nothing to a broker. */
@@ -19,12 +15,12 @@ const LOOK_EVERY_MS = 5_000;
  * stream has sessions alone, so the list is asked.
  */
 export class ConditionNotice {
-  readonly #parts: NoticeParts;
+  readonly #parts: ConditionParts;
   #task: ScheduledTask | undefined;
   /** What was told last; undefined while all was well. */
   #told: string | undefined;
 
-  constructor(parts: NoticeParts) {
+  constructor(parts: ConditionParts) {
     this.#parts = parts;
     this.#later();
   }
@@ -39,7 +35,7 @@ export class ConditionNotice {
 
   async #look(): Promise<void> {
     const { broker, merchant, clock, signal, tell } = this.#parts;
-    const listed = await listedMerchant(broker, merchant, { clock, signal });
+    const listed = await listedMerchant(broker, { url: broker.urls[0] }, { merchant, clock, signal });
     if (signal.aborted) return;
     this.#later();
     // A broker that does not answer is told by the stream.
@@ -52,11 +48,12 @@ export class ConditionNotice {
 
   /** Undefined where there is nothing to tell. */
   #wordsOf(listed: ListedMerchant): string | undefined {
-    const { condition, cause, runbook } = listed;
+    const { condition } = listed;
     const { word, tone } = shownCondition(listed);
     if (tone === 'green') return this.#told === undefined ? undefined : word;
     // The end of a session has a line of its own; an attempt that is made says nothing of how it will end.
     if (condition === 'unavailable' || tone === 'blue') return undefined;
-    return cause === undefined ? word : `${word}: ${cause} (runbook: ${runbook})`;
+    const cause = causeText(listed);
+    return cause === undefined ? word : `${word}: ${cause}`;
   }
 }

@@ -1,15 +1,8 @@
 import type { Session } from '#libs/client';
-import { type Clock, type ScheduledTask, toRfc3339 } from '#libs/clock';
-import type { BrokerPlace } from './broker-place.js';
-import type { ListedMerchant } from './listed-merchant.js';
+import { type ScheduledTask, toRfc3339 } from '#libs/clock';
+import { causeText, type ListedMerchant } from './listed-merchant.js';
 import { listedMerchant } from './listing.js';
-
-interface NoticeParts {
-  readonly broker: BrokerPlace;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly tell: (line: string) => void;
-}
+import type { NoticeParts } from './notice-parts.js';
 
 /** Says when the session that was seen last has expired and no newer one has come, and what is the matter. */
 export class ExpiryNotice {
@@ -35,9 +28,9 @@ export class ExpiryNotice {
   }
 
   async #say({ merchant, generation }: Pick<Session, 'merchant' | 'generation'>): Promise<void> {
-    const { clock, signal, tell } = this.#parts;
+    const { broker, clock, signal, tell } = this.#parts;
     const at = toRfc3339(clock.now());
-    const known = await listedMerchant(this.#parts.broker, merchant, { clock, signal });
+    const known = await listedMerchant(broker, { url: broker.urls[0] }, { merchant, clock, signal });
     if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
     tell(`${at}  ${merchant}  expired${becauseOf(known)}`);
   }
@@ -45,7 +38,6 @@ export class ExpiryNotice {
 
 function becauseOf(known: ListedMerchant | string | undefined): string {
   if (typeof known === 'string') return `: ${known}`;
-  const { cause, runbook } = known ?? {};
-  if (cause === undefined) return ', and no newer session has come';
-  return `: ${cause}${runbook === undefined ? '' : ` (runbook: ${runbook})`}`;
+  const cause = known && causeText(known);
+  return cause === undefined ? ', and no newer session has come' : `: ${cause}`;
 }

@@ -45,6 +45,11 @@ export function shownCondition({ state, reason, condition = state }: ListedMerch
   return { word: conditionWord(known, reason === 'expired' ? reason : undefined), tone: tones[known] };
 }
 
+/** What is the matter with a merchant, and where to read on; undefined where nothing is known to be. */
+export function causeText({ cause, runbook = '-' }: Pick<ListedMerchant, 'cause' | 'runbook'>): string | undefined {
+  return cause === undefined ? undefined : `${cause} (runbook: ${runbook})`;
+}
+
 const ofKind: Readonly<Record<string, ExitClass>> = {
   refused: 'refused',
   revoked: 'refused',

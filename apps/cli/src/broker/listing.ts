@@ -1,20 +1,28 @@
 import type { CommandContext } from '../terminal.js';
 import type { BrokerPlace } from './broker-place.js';
 import type { ListedMerchant } from './listed-merchant.js';
-import { callReplica } from './replica-call.js';
+import { callReplica, type ReplicaPlace } from './replica-call.js';
 
-/** A merchant as the broker lists it; a text: why the broker does not say; undefined: it is not in the list. */
-export async function listedMerchant(
+type CallBounds = Pick<CommandContext, 'clock' | 'signal'>;
+
+/** The merchants that the caller may see; a text: why there is no answer; undefined: the answer is no list, such as a refusal. */
+export async function listing(
   broker: BrokerPlace,
-  merchant: string,
-  { clock, signal }: Pick<CommandContext, 'clock' | 'signal'>,
-): Promise<ListedMerchant | string | undefined> {
-  const [url] = broker.urls;
-  if (url === undefined) return undefined;
-  const answer = await callReplica(broker, { url }, { method: 'GET', path: '/v1/merchants', clock, signal });
+  place: ReplicaPlace,
+  { clock, signal }: CallBounds,
+): Promise<readonly ListedMerchant[] | string | undefined> {
+  const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
   if (typeof answer === 'string') return answer;
   const { merchants } = answer.body;
-  return Array.isArray(merchants)
-    ? (merchants as readonly ListedMerchant[]).find(({ id }) => id === merchant)
-    : undefined;
+  return Array.isArray(merchants) ? (merchants as readonly ListedMerchant[]) : undefined;
+}
+
+/** A merchant as the broker lists it; a text: why there is no answer; undefined: it is not in the list. */
+export async function listedMerchant(
+  broker: BrokerPlace,
+  place: ReplicaPlace,
+  { merchant, ...bounds }: CallBounds & { readonly merchant: string },
+): Promise<ListedMerchant | string | undefined> {
+  const listed = await listing(broker, place, bounds);
+  return typeof listed === 'string' ? listed : listed?.find(({ id }) => id === merchant);
 }

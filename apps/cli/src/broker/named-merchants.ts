@@ -1,6 +1,7 @@
 import { meantOr } from '../chosen-merchant.js';
 import type { BrokerPlace } from './broker-place.js';
-import { callReplica, type ReplicaPlace } from './replica-call.js';
+import { listing } from './listing.js';
+import type { ReplicaPlace } from './replica-call.js';
 import type { CommandContext } from '../terminal.js';
 
 /** What a broker says of a merchant that it does not have, and of one that the caller may do nothing with. */
@@ -23,17 +24,12 @@ export async function nameFault(
   { merchant, code = '', clock, signal }: Refused & Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<string | undefined> {
   if (!NOT_KNOWN.has(code)) return undefined;
-  const listed = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
-  const names = typeof listed === 'string' ? [] : namesIn(listed.body['merchants']);
+  const listed = await listing(broker, place, { clock, signal });
+  const names = typeof listed === 'string' ? [] : (listed ?? []).map(({ id }) => id);
   if (names.includes(merchant)) return undefined;
   const what =
     code === 'merchant_not_found'
       ? `there is no merchant ${merchant}`
       : `there is no merchant ${merchant}, or this caller may not see it`;
   return `${what}; ${names.length === 0 ? 'it may see none at all' : meantOr('it may see', merchant, names)}`;
-}
-
-function namesIn(merchants: unknown): readonly string[] {
-  if (!Array.isArray(merchants)) return [];
-  return merchants.map((one: { readonly id?: unknown } | null) => one?.id).filter((id) => typeof id === 'string');
 }

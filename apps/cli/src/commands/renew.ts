@@ -1,5 +1,6 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import { type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
+import { causeText, type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
+import { listedMerchant } from '../broker/listing.js';
 import {
   callReplica,
   placeName,
@@ -35,28 +36,21 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   const { merchant } = options;
   const broker = await brokerPlace(options, context);
   const { place, answer } = await firstAnswer(broker, merchant, context);
+  const asListed = async (): Promise<ListedMerchant | undefined> => {
+    const listed = await listedMerchant(broker, place, { ...context, merchant });
+    return typeof listed === 'string' ? undefined : listed;
+  };
   if (typeof answer === 'string') return unreached(place, answer);
   const { status, body } = answer;
   if (status === 200 && body['result'] === 'just_renewed') {
-    return unlessUnwell(renewed(merchant, body), await listedOf(broker, { merchant, place }, context));
+    return unlessUnwell(renewed(merchant, body), await asListed());
   }
   if (status === 200) return renewed(merchant, body);
   const { nameFault } = await import('../broker/named-merchants.js');
   const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
-  const listed = status < 500 ? undefined : await listedOf(broker, { merchant, place }, context);
+  const listed = status < 500 ? undefined : await asListed();
   const outlook = status < 500 ? undefined : outlookOf(listed, context.clock.now());
   return refused(merchant, { place, answer, fault, outlook, runbook: listed?.runbook });
-}
-
-/** Undefined where the caller may not list merchants. */
-async function listedOf(
-  broker: BrokerPlace,
-  { merchant, place }: { readonly merchant: string; readonly place: ReplicaPlace },
-  { clock, signal }: CommandContext,
-): Promise<ListedMerchant | undefined> {
-  const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
-  const listed = typeof answer === 'string' ? undefined : answer.body['merchants'];
-  return Array.isArray(listed) ? (listed as readonly ListedMerchant[]).find((one) => one.id === merchant) : undefined;
 }
 
 /** What follows for payments, and when. Of a merchant that is not listed, what is true of every one. */
@@ -111,11 +105,12 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
 
 /** A session that is too new to be replaced may be one that payments fail with. */
 function unlessUnwell(report: Report, listed: ListedMerchant | undefined): Report {
-  if (listed?.cause === undefined || shownCondition(listed).tone === 'green') return report;
-  const { cause, runbook } = listed;
+  if (listed === undefined || shownCondition(listed).tone === 'green') return report;
+  const cause = causeText(listed);
+  if (cause === undefined) return report;
   return {
     ...report,
-    lines: [...report.lines, `but         ${cause} (runbook: ${String(runbook)})`],
+    lines: [...report.lines, `but         ${cause}`],
     exitCode: exitCodes.tryLater,
   };
 }

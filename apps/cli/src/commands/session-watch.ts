@@ -71,8 +71,7 @@ async function nameHint(
 ): Promise<string> {
   const { nameFault } = await import('../broker/named-merchants.js');
   const broker = await brokerPlace(options, context);
-  const [url] = broker.urls;
-  const fault = url && (await nameFault(broker, { url }, { ...context, merchant: options.merchant, code }));
+  const fault = await nameFault(broker, { url: broker.urls[0] }, { ...context, merchant: options.merchant, code });
   return fault === undefined ? '' : `; ${fault}`;
 }
 
@@ -83,7 +82,7 @@ async function clientOptions(
 ): Promise<SessionBrokerOptions> {
   const hasToken = (await token()) !== undefined;
   return {
-    url: urls[0]?.href ?? '',
+    url: urls[0].href,
     merchant: options.merchant,
     ...(hasToken ? { auth: async () => (await token()) ?? '' } : {}),
     fetch: fetchThrough(connections, { tls: { pins: [], ...(ca === undefined ? {} : { ca }) } }),

@@ -4,7 +4,14 @@ import {
   changedConfiguration,
   configurationTrouble,
 } from '../broker/changed-configuration.js';
-import { shownCondition, faultOf, leftText, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
+import {
+  causeText,
+  faultOf,
+  leftText,
+  type ListedMerchant,
+  nextText,
+  shownCondition,
+} from '../broker/listed-merchant.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { type Cell, tableLines } from '../broker/table.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
@@ -130,7 +137,7 @@ function linesOf(
 }
 
 function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
-  const { id, generation, cause, runbook } = merchant;
+  const { id, generation } = merchant;
   const { word, tone } = shownCondition(merchant);
   return [
     { text: id },
@@ -138,6 +145,6 @@ function cellsOf(merchant: ListedMerchant, nowMs: number): readonly Cell[] {
     { text: leftText(merchant, nowMs) },
     { text: nextText(merchant, nowMs) },
     { text: generation === undefined ? '-' : String(generation) },
-    { text: cause === undefined ? '' : `${cause} (runbook: ${runbook ?? '-'})` },
+    { text: causeText(merchant) ?? '' },
   ];
 }
