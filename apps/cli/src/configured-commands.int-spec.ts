@@ -109,9 +109,11 @@ merchants:
           expect.stringMatching(/^error: /),
           '  http.port (line 2): must be a whole number from 0 to 65535, without quotes',
           '  http.tls.certFile (line 2): needs the environment variables A, B, which are not set; set them',
-          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which starts at the folder of the configuration',
+          '  http.tls.keyFile (line 2): names a file that does not exist; check the path, which starts at the folder of the configuration: ' +
+            join(folder, 'tls.key'),
           '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
-          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration',
+          '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration: ' +
+            join(folder, 'client.json'),
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
         expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
@@ -163,6 +165,25 @@ merchants:
     it('says where it has looked for a file with a relative name', async () => {
       expect(await cli('config', 'check', 'no-such.yaml')).toBe(exitCodes.invalidInput);
       expect(err.join('\n')).toContain(`no-such.yaml (${join(process.cwd(), 'no-such.yaml')}) does not exist`);
+    });
+
+    it('repeats nothing that may be a secret in the place of a path, to whomever', async () => {
+      const secret = 'Zk7canaryQ0123456789';
+      await writeConfig((yaml) => yaml.replace('[client.json]', `[${secret}]`));
+      for (const command of [
+        ['config', 'check', config()],
+        ['doctor', '--config', config()],
+        ['doctor', '--json', '--config', config()],
+      ]) {
+        expect(await cli(...command)).toBe(exitCodes.invalidInput);
+        expect([...out, ...err].join('\n')).toContain('may be the secret itself');
+        expect([...out, ...err].join('\n')).not.toContain('canary');
+      }
+      for (const option of ['--token-file', '--ca-file']) {
+        expect(await cli('status', '--url', 'http://127.0.0.1:9', option, secret)).toBe(exitCodes.invalidInput);
+        expect(err.join('\n')).toMatch(/may be the secret itself: write a path as \.\/name/);
+        expect(err.join('\n')).not.toContain('canary');
+      }
     });
 
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
@@ -226,8 +247,12 @@ egress:
         expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
         expect(err[0]).toBe(
           'warning: egress.broker.tokenFile (line 4): names a file that does not exist; check the path, which starts at ' +
-            'the folder of the configuration; until it can be read, the egress gets no session from the broker',
+            'the folder of the configuration; the value is not shown, as it may be the secret itself: write a path as ./name; ' +
+            'until it can be read, the egress gets no session from the broker',
         );
+        await writeFile(egress(), yaml.replace('8080" }', '8080", tokenFile: ./token3 }'));
+        expect(await cli('config', 'check', egress())).toBe(exitCodes.ok);
+        expect(err[0]).toContain(`the folder of the configuration: ${join(folder, 'token3')}; until it can be read`);
         await writeFile(join(folder, 'token3'), 'token', { mode: 0o600 });
         await cli('config', 'check', egress());
         expect(err.join()).not.toContain('tokenFile');

@@ -2,7 +2,7 @@ import { BrokerError } from '#libs/errors';
 
 /**
  * One thing that is wrong. Neither member quotes a value: a value may be a secret. What is told is how a number with a
- * unit, or the address of a gateway, would be right.
+ * unit, or the address of a gateway, would be right, and where a file was looked for by what is a path (`shownPath`).
  */
 export interface Fault {
   /** Where in the file, e.g. `merchants[0].gateway.baseUrl`; `(file)` for the file as a whole. */

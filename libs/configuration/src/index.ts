@@ -1,11 +1,5 @@
-export type {
-  BrokerConfiguration,
-  HttpTls,
-  JwtConfiguration,
-  MerchantConfiguration,
-  ParsedConfiguration,
-  StoreConfiguration,
-} from './broker-configuration.js';
+export type { BrokerConfiguration, HttpTls, JwtConfiguration } from './broker-configuration.js';
+export type { MerchantConfiguration, ParsedConfiguration, StoreConfiguration } from './broker-configuration.js';
 export type { ParsedEgressConfiguration } from './egress-kind.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
 export { checkConfiguration } from './check-configuration.js';
@@ -26,5 +20,6 @@ export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { namesBetween, type NamesBetween } from './names-between.js';
 export { pemCertificates } from './pem-certificates.js';
 export { pemRemedy } from './pem-remedy.js';
+export { PATH_NOT_SHOWN, shownPath, whereLookedFor } from './shown-path.js';
 export { writtenAddress } from './written-address.js';
 export { EVERY_MERCHANT, type Permission } from './settings/auth-settings.js';

@@ -315,7 +315,10 @@ describe('loadConfiguration', () => {
   it('refuses a pipe at once instead of waiting for somebody to write to it', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     expect(await faultsOf(load(merchant({ clientKeyFiles: ['pipe'] })))).toEqual([
-      { path: 'merchants[0].clientKeyFiles[0]', problem: 'names a file that is not a regular file' },
+      {
+        path: 'merchants[0].clientKeyFiles[0]',
+        problem: `names a file that is not a regular file: ${join(folder, 'pipe')}`,
+      },
     ]);
   });
 

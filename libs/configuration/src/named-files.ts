@@ -4,6 +4,7 @@ import type { FileName } from './file-contents.js';
 import { inBatches } from './in-batches.js';
 import { otherReaders } from './other-readers.js';
 import { readTextFile } from './read-file.js';
+import { whereLookedFor } from './shown-path.js';
 import type { ContentRule, Single } from './value-rule.js';
 
 /** A file that a configuration names. */
@@ -82,7 +83,8 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
   if (found.kind === 'fault') {
     const start =
       found.isMissing === true && !isAbsolute(file) ? ', which starts at the folder of the configuration' : '';
-    const problem = `names a file that ${found.problem}${start}`;
+    const where = await whereLookedFor(file, folder);
+    const problem = `names a file that ${found.problem}${start}${where}`;
     if (rule.read !== undefined) return { path, problem };
     return { path, content: name, warning: `${problem}; until it can be read, ${rule.without ?? 'nothing uses it'}` };
   }

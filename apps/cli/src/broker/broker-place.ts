@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
+import { PATH_NOT_SHOWN, shownPath } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
@@ -57,6 +58,10 @@ async function readText(path: string, what: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw invalid(`the ${what} file ${path} cannot be read (${systemCodeOf(error)})`);
+    const shown = await shownPath(path, process.cwd());
+    const problem = `cannot be read (${systemCodeOf(error)})`;
+    throw invalid(
+      shown === undefined ? `the ${what} file ${problem}; ${PATH_NOT_SHOWN}` : `the ${what} file ${shown} ${problem}`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { NamedFile } from '#libs/configuration';
+import { type NamedFile, whereLookedFor } from '#libs/configuration';
 import { systemCodeOf } from '../../system-error.js';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
@@ -60,7 +60,9 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
       ...modeFindings({ path, mode: stats.mode, isSecret: content === 'secret', remedy: `${chmod} ${real}` }),
     ];
   } catch (error) {
-    return [fault('invalidInput', `${path}: the file cannot be looked at (${systemCodeOf(error)})`, `check ${file}`)];
+    const where = await whereLookedFor(file, place.folder);
+    const problem = `${path}: the file cannot be looked at (${systemCodeOf(error)})${where}`;
+    return [fault('invalidInput', problem, 'check the path')];
   }
 }
 
