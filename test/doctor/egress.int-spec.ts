@@ -254,10 +254,21 @@ describe('doctor: an egress', () => {
     expect((await examined.examine('--egress', file)).check('files').status).toBe('passed');
   });
 
+  it('is known by its root member, without an option that says so', async () => {
+    await configure();
+    const { checks } = await examined.examine(examined.path('egress.yaml'));
+    const names = (all: typeof checks): readonly string[] => all.map(({ name }) => name);
+    expect(names(checks)).toContain('broker.access');
+    expect(names(checks)).toEqual(names((await doctor()).checks));
+  });
+
   it('is not looked at together with a broker, or with what is for a broker', async () => {
+    await configure();
     const file = examined.path('egress.yaml');
     expect((await examined.cli('doctor')).code).toBe(64);
     expect((await examined.cli('doctor', '--egress', file, '--config', file)).code).toBe(64);
     expect((await examined.cli('doctor', '--egress', file, '--create-session')).code).toBe(64);
+    expect((await examined.cli('doctor', '--egress', file, file)).code).toBe(64);
+    expect((await examined.cli('doctor', file, '--create-session')).code).toBe(64);
   });
 });

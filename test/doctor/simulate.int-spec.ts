@@ -32,7 +32,7 @@ describe('simulate', () => {
 
   it('says how to name a file where none is named', async () => {
     const { code, text } = await examined.cli('simulate');
-    expect(text).toBe('error: name the file with --config, or set BROKER_CONFIG');
+    expect(text).toBe('error: name the file, or set BROKER_CONFIG');
     expect(code).toBe(64);
   });
 

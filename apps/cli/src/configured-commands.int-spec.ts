@@ -186,6 +186,26 @@ merchants:
       }
     });
 
+    it.each([
+      ['config check', ['config', 'check'], []],
+      ['doctor', ['doctor'], []],
+      ['simulate', ['simulate'], ['--for', '1h']],
+      ['session create', ['session', 'create'], ['--merchant', 'none']],
+    ])('takes the file behind the command or with an option, and not with both: %s', async (_name, verb, options) => {
+      answer = (_request, response) => void response.writeHead(405).end();
+      const plain = (): string => [...out, ...err].join('\n').replace(/\d+ (?:ms|MiB)/g, '');
+      const asOption = [await cli(...verb, '--config', config(), ...options), plain()];
+      expect(asOption[0]).not.toBe(exitCodes.usage);
+      expect([await cli(...verb, config(), ...options), plain()]).toEqual(asOption);
+      environment = { BROKER_CONFIG: join(folder, 'nowhere') };
+      expect([await cli(...verb, config(), ...options), plain()]).toEqual(asOption);
+      expect(await cli(...verb, config(), '--config', config(), ...options)).toBe(exitCodes.usage);
+      expect(err.at(-1)).toBe('error: name the file once: behind the command, or with --config');
+      environment = { BROKER_CONFIG: '' };
+      expect(await cli(...verb, ...options)).toBe(exitCodes.usage);
+      expect(err.at(-1)).toContain('BROKER_CONFIG');
+    });
+
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
       expect(await cli('config', 'check')).toBe(exitCodes.usage);
       expect(err.join('\n')).toContain('BROKER_CONFIG');

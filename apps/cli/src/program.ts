@@ -1,7 +1,9 @@
 import { VERSION } from '#libs/program';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { addBrokerVerbs } from './broker-verbs.js';
-import type { DoctorOptions } from './commands/doctor.js';
+import type { SessionCreateOptions } from './commands/session-create.js';
+import { addConfigOption, demandConfiguration, withFile } from './configuration-file.js';
+import type { DoctorGiven } from './doctor/examined-file.js';
 import type { SimulateOptions } from './commands/simulate.js';
 import { PROGRAM, type Shell, SHELLS } from './completion/shell-scripts.js';
 import type { DemoPortOptions } from './demo/demo-ports.js';
@@ -64,8 +66,14 @@ function withHelpLast(args: readonly string[]): readonly string[] {
   return first === 'help' && words.length > 1 ? [...words, '--help'] : args;
 }
 
+/** What every verb that takes a configuration may be given beside its own options. */
+type Given<Options> = Options & { readonly config?: string; readonly json?: true };
+
 const verb = (parent: Command, usage: string, description: string): Command =>
   parent.command(usage).description(description).option('--json', 'print one JSON object for programs');
+
+const takesFile = (parent: Command, usage: string, description: string): Command =>
+  addConfigOption(verb(parent, usage, description));
 
 function addKeys(program: Command, run: Run): void {
   const keys = program.command('keys').description('make, check and show client keys');
@@ -101,34 +109,16 @@ interface Wiring {
   readonly context: CommandContext;
 }
 
-/** Given, or named by the environment as for the broker itself. */
-const configOption = ({ environment }: CommandContext, description = 'configuration of the broker'): Option =>
-  new Option('--config <file>', `${description}; BROKER_CONFIG when absent`).default(
-    environment['BROKER_CONFIG'],
-    'BROKER_CONFIG',
-  );
-
-/** @throws CommanderError where neither names a file */
-function assertNamed<Options extends { readonly config?: string }>(
-  options: Options,
-  command: Command,
-): Options & { readonly config: string } {
-  const { config } = options;
-  if (config === undefined) return command.error('error: name the file with --config, or set BROKER_CONFIG');
-  return { ...options, config };
-}
-
 function addConfig(program: Command, { run, context }: Wiring): void {
   const config = program.command('config').description('look at a configuration file');
-  verb(
+  takesFile(
     config,
-    'check [file]',
-    'read the file of a broker or an egress as they do; list every fault with its path; BROKER_CONFIG when absent',
+    withFile('check'),
+    'read the file of a broker or an egress as they do; list every fault with its path',
   )
     .option('--structure', 'the structure alone: no variable has to be set, and no other file is read')
-    .action((given: string | undefined, options: { structure?: true; json?: true }, command: Command) => {
-      const file = given ?? context.environment['BROKER_CONFIG'];
-      if (file === undefined) return command.error('error: name the file, or set BROKER_CONFIG');
+    .action((given: string | undefined, options: Given<{ structure?: true }>, command: Command) => {
+      const file = demandConfiguration({ ...options, file: given }, context, command);
       return run(options, async () =>
         (await import('./commands/config-check.js')).configCheck({ ...options, file }, context),
       );
@@ -137,24 +127,28 @@ function addConfig(program: Command, { run, context }: Wiring): void {
 
 function addSession(program: Command, { run, context }: Wiring): Command {
   const session = program.command('session').description('try the gateway by hand, or follow what a broker has');
-  verb(session, 'create', 'make one real create-session call; it can end the session that payments use now')
-    .addOption(configOption(context))
+  takesFile(
+    session,
+    withFile('create'),
+    'make one real create-session call; it can end the session that payments use now',
+  )
     .requiredOption('--merchant <id>', 'merchant in it')
     .option('--show-secrets', 'print the tokens too')
     .option('--yes', 'go on for a merchant of the production environment')
-    .action(
-      (given: { config?: string; merchant: string; showSecrets?: true; yes?: true; json?: true }, command: Command) => {
-        const options = assertNamed(given, command);
-        return run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context));
-      },
-    );
+    .action((file: string | undefined, given: Given<Omit<SessionCreateOptions, 'config'>>, command: Command) => {
+      const options = { ...given, config: demandConfiguration({ ...given, file }, context, command) };
+      return run(options, async () => (await import('./commands/session-create.js')).sessionCreate(options, context));
+    });
   return session;
 }
 
 function addDoctor(program: Command, { run, context }: Wiring): void {
-  verb(program, 'doctor', 'check a configuration against the world: files, keys, store, gateway, this machine')
-    .option('--config <file>', 'configuration of the broker; BROKER_CONFIG when absent, and --egress too')
-    .option('--egress <file>', 'configuration of an egress instead: its files, broker, keys and gateway')
+  takesFile(
+    program,
+    withFile('doctor'),
+    'check the configuration of a broker or an egress against the world: files, keys, store, gateway, this machine',
+  )
+    .option('--egress <file>', 'configuration of an egress: its files, broker, keys and gateway')
     .option('--merchant <id>', 'only the gateway of this merchant; needed for what follows when there are several')
     .option(
       '--echo-url <url>',
@@ -166,29 +160,23 @@ function addDoctor(program: Command, { run, context }: Wiring): void {
     .option('--discover', 'test environment: find out by create calls how the session request data is wanted')
     .option('--name <name...>', 'with --discover: names of body fields or headers to try first')
     .option('--recipient-key <file...>', 'with --discover: public keys to try first')
-    .action((given: Partial<DoctorOptions> & { egress?: string; json?: true }, command: Command) => {
-      const byEnvironment = given.egress === undefined ? context.environment['BROKER_CONFIG'] : undefined;
-      const options = { ...given, ...(byEnvironment !== undefined && { config: given.config ?? byEnvironment }) };
-      const { config, egress } = options;
-      if ((config === undefined) === (egress === undefined))
-        command.error('error: give --config (or BROKER_CONFIG) or --egress, one of the two');
-      const beside = Object.keys(options).filter((name) => !['egress', 'echoUrl', 'json'].includes(name));
-      if (egress !== undefined && beside.length > 0) command.error('error: beside --egress goes --echo-url alone');
-      return run(options, async () =>
-        egress === undefined
-          ? (await import('./commands/doctor.js')).doctor({ ...options, config: config ?? '' }, context)
-          : (await import('./commands/doctor-egress.js')).doctorEgress({ ...options, egress }, context),
+    .action(async (file: string | undefined, given: DoctorGiven, command: Command) => {
+      const { examined } = await import('./doctor/examined-file.js');
+      const { kind, path } = await examined({ ...given, file }, context, command);
+      return run(given, async () =>
+        kind === 'broker'
+          ? (await import('./commands/doctor.js')).doctor({ ...given, config: path }, context)
+          : (await import('./commands/doctor-egress.js')).doctorEgress({ ...given, egress: path }, context),
       );
     });
 }
 
 function addSimulate(program: Command, { run, context }: Wiring): void {
-  verb(
+  takesFile(
     program,
-    'simulate',
-    'play the renewals of a configuration on virtual time, against a gateway that behaves as the options say',
+    withFile('simulate'),
+    'play the renewals of a configuration on virtual time, against a gateway that behaves as the options say; the files that it names are not read',
   )
-    .addOption(configOption(context, 'configuration of the broker; the files that it names are not read'))
     .option('--merchant <id>', 'only this one')
     .option('--lifetime <duration>', 'of the sessions; session.fallbackLifetime when absent')
     .option('--latency <duration>', 'of a create call, on average', '300ms')
@@ -198,8 +186,8 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     .option('--from <day>', 'the first day, such as 2026-10-24: quiet hours go by the calendar; today when absent')
     .option('--replicas <number>', 'of the broker; 3 when absent, and 1 with the store in memory')
     .option('--seed <number>', 'of everything that is random', '1')
-    .action((given: Omit<SimulateOptions, 'config'> & { config?: string; json?: true }, command: Command) => {
-      const options = assertNamed(given, command);
+    .action((file: string | undefined, given: Given<Omit<SimulateOptions, 'config'>>, command: Command) => {
+      const options = { ...given, config: demandConfiguration({ ...given, file }, context, command) };
       return run(options, async () => (await import('./commands/simulate.js')).simulateSchedule(options, context));
     });
 }

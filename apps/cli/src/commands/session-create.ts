@@ -10,7 +10,7 @@ import { gatewaySettingsOf } from '../merchant-gateway.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
-interface SessionCreateOptions {
+export interface SessionCreateOptions {
   readonly config: string;
   readonly merchant: string;
   readonly showSecrets?: true;
