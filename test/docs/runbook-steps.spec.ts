@@ -41,8 +41,9 @@ describe('a runbook', () => {
 
   it.each(written)('has commands that are taken as they stand: %s: %s', async (_name, command) => {
     const silent = { out: () => undefined, err: () => undefined };
-    const context = { environment: {}, signal: AbortSignal.abort(), clock: new FakeClock(), terminal: silent };
-    // No broker and no file is there: only how the line is written can be wrong with it.
+    const environment = { BROKER_URL: 'http://127.0.0.1:9' };
+    const context = { environment, signal: AbortSignal.abort(), clock: new FakeClock(), terminal: silent };
+    // A broker is named as the page says; none is there, and no file: only how the line is written can be wrong with it.
     const words = command
       .replace(/\s+[#<].*$/, '')
       .replace('/dev/stdin', 'oncall.token')

@@ -222,10 +222,10 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(unnamed.code).toBe(3);
     expect(unnamed.out).toContain('\nHTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file\n');
     environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
-    expect(await cli('status')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('give --url, or set BROKER_URL'),
-    });
+    for (const verb of [['status'], ['renew', '--merchant', 'shop'], ['session', 'watch', '--merchant', 'shop']]) {
+      const err = expect.stringContaining('give --url, or set BROKER_URL') as string;
+      expect([verb, await cli(...verb)]).toEqual([verb, { code: 64, out: '', err }]);
+    }
     const gone = await cli('status', '--url', broker.url, '--token-file', join(broker.folder, 'nowhere'));
     expect(gone).toMatchObject({ code: 2, err: expect.stringMatching(/nowhere cannot be read \(ENOENT\)/) });
   });

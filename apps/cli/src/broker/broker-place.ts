@@ -3,6 +3,7 @@ import { PATH_NOT_SHOWN, shownPath } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
+import { givenUrls } from './given-urls.js';
 
 /** How a running broker is asked, as the options of a command or the environment say. */
 export interface BrokerOptions {
@@ -19,13 +20,13 @@ export interface BrokerPlace {
   readonly ca: string | undefined;
 }
 
-/** @throws BrokerError `invalid_request` when no broker is named, or a file that is named cannot be read */
-export async function brokerPlace(options: BrokerOptions, { environment }: CommandContext): Promise<BrokerPlace> {
-  const given = options.url ?? (environment['BROKER_URL'] ?? '').split(',');
-  const [url, ...others] = given.map((text) => text.trim()).filter((text) => text !== '');
+/** @throws BrokerError `invalid_request` for what is no URL of a broker, or when a file that is named cannot be read */
+export async function brokerPlace(options: BrokerOptions, context: CommandContext): Promise<BrokerPlace> {
+  const { environment } = context;
+  const [url, ...others] = givenUrls(options, context);
   const tokenFile = options.tokenFile ?? environment['BROKER_TOKEN_FILE'];
   const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
-  if (url === undefined) throw invalid('no broker is named: give --url, or set BROKER_URL');
+  if (url === undefined) throw new Error('the command line was to name a broker');
   const token = isNamed(tokenFile) ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
   const ca = isNamed(caFile) ? await readText(caFile, 'CA') : undefined;
   return { urls: [brokerUrl(url), ...others.map(brokerUrl)], token, ca };
