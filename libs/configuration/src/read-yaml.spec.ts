@@ -32,14 +32,28 @@ describe('readYaml', () => {
     ['nothing', '', '(file) must be a YAML mapping'],
     ['a sequence', '- a', '(file) must be a YAML mapping'],
     ['broken brackets', 'a: [1', '(file) line 1, column'],
-    ['a tab as indentation', 'a:\n\tb: 1', 'indented by a tab'],
+    [
+      'a tab as indentation',
+      'a:\n\tb: 1',
+      '(file) line 2, column 1: a tab stands where the line is indented; put spaces there',
+    ],
     ['two documents', 'a: 1\n---\nb: 2', 'second document'],
     ['a tag', 'a: !!js/function x', 'tags are not accepted'],
     ['a binary tag', 'a: !!binary aGk=', 'tags are not accepted'],
     ['another version', '%YAML 1.1\n---\na: yes', 'another YAML version'],
     ['an unquoted placeholder in braces', '{ port: ${PORT} }', 'put "${NAME}" in quotes'],
-    ['a repeated key', 'a: 1\nb: 2\na: 3', 'a is given more than once'],
-    ['a repeated key below', 'x: [{a: 1, "a": 2}]', 'x[0].a is given more than once'],
+    ['a repeated key', 'a: 1\nb: 2\na: 3', 'a is given more than once, again in line 3, column 1; keep one of them'],
+    [
+      'a line that is not indented enough',
+      'a:\n  - b: 1\n c: 2',
+      '(file) line 3, column 1: the line begins further to the left or right than',
+    ],
+    ['a bracket that is not closed', 'a: [1,\nb: 2', 'or a bracket above it is not closed'],
+    [
+      'a repeated key below',
+      'x: [{a: 1, "a": 2}]',
+      'x[0].a is given more than once, again in line 1, column 12; keep one of them',
+    ],
     ['a merge key', 'a: &b {c: 1}\nd: {<<: *b}', 'd.(key) is not the name of a setting'],
     ['a key that is not text', '1: a', '(key) is not the name of a setting'],
     ['a key that is a sequence', '? [a]\n: 1', '(key) is not the name of a setting'],
@@ -61,7 +75,7 @@ describe('readYaml', () => {
   });
 
   describe('a placeholder without quotes between brackets', () => {
-    const hint = 'has a "${" that does not belong there; inside { } and [ ] put "${NAME}" in quotes';
+    const hint = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
 
     it('is told once, and nothing of what the parser makes of the rest of the file', () => {
       const rest = 'c: [1, { d: 2 }]\ne:\n  - { f: 3 }\n';
@@ -79,7 +93,7 @@ describe('readYaml', () => {
 
     it('is not blamed for a bracket too many', () => {
       expect(problems('a: {b: 1}}\nc: 2\nd: {e: "${NAME}"}')).toEqual([
-        '(file) line 1, column 10: has something that does not belong there; check brackets and quotes; ' +
+        '(file) line 1, column 10: something does not belong here; check brackets and quotes, here and above; ' +
           'reading stopped there: mend this, and check again',
       ]);
     });
@@ -87,8 +101,16 @@ describe('readYaml', () => {
 
   it.each([
     ['between brackets', 'store: { type:memory }', 'store.type needs a space after "type:"'],
-    ['on a line of its own', 'store:\n  type:memory\n  a: 1', '(file) line 2, column 3: needs a space after "type:"'],
-    ['on the last line', 'a: 1\ntype:memory\n', '(file) line 2, column 1: needs a space after "type:"'],
+    [
+      'on a line of its own',
+      'store:\n  type:memory\n  a: 1',
+      '(file) line 2, column 3: a space is missing after "type:"; put one there',
+    ],
+    [
+      'on the last line',
+      'a: 1\ntype:memory\n',
+      '(file) line 2, column 1: a space is missing after "type:"; put one there',
+    ],
     ['as a URL', 'a: { https://x.example }', 'a.(key) is not the name of a setting'],
     ['as a token', 'a: { 0b7ad9ab:Zk7canaryQ }', 'a.(key) is not the name of a setting'],
   ])('names a missing space: %s', (_name, source, expected) => expect(problems(source)).toEqual([expected]));
@@ -103,22 +125,22 @@ describe('readYaml', () => {
   });
 
   it.each([
-    ['double', 'a: 1\nlist:\n  - x: "never\n  - y: 2\nc: 3\n', 'line 3, column 8'],
-    ['single, in brackets', "a: 1\nlist: ['x, y]\nc: 3\n", 'line 2, column 8'],
+    ['double', 'a: 1\nlist:\n  - x: "never\n  - y: 2\nc: 3\n', 'line 3, column 8: a double quote'],
+    ['single, in brackets', "a: 1\nlist: ['x, y]\nc: 3\n", 'line 2, column 8: a single quote'],
   ])('says where a quote opens that is never closed: %s', (_name, source, place) => {
-    expect(problems(source)).toEqual([`(file) ${place}: opens a quote that is never closed`]);
+    expect(problems(source)).toEqual([`(file) ${place} opens here and is closed nowhere; close it behind the value`]);
   });
 
   it.each([
     [
       'below a name',
       'http:\n  host: a\n   port: 1\n  docs: 1\n',
-      'line 3, column 4: is indented by 3, the name above it by 2',
+      'line 3, column 4: this name is indented by 3 and the one above it by 2; indent both alike',
     ],
     [
       'in a list',
       'm:\n  - id: x\n     url: y\n    z: 1\n',
-      'line 3, column 6: is indented by 5, the name above it by 4',
+      'line 3, column 6: this name is indented by 5 and the one above it by 4; indent both alike',
     ],
   ])('names the line that is indented too far: %s', (_name, source, fault) => {
     expect(problems(source)).toEqual([`(file) ${fault}`]);

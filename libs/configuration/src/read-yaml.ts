@@ -136,7 +136,7 @@ class TreeReader {
       if (typeof name !== 'string' || !isNameLike(name)) {
         this.#nameless(name, key, path);
       } else if (seen.has(name)) {
-        this.#fault(childPath(path, name), 'is given more than once; keep one');
+        this.#fault(childPath(path, name), `is given more than once, again in ${this.#whereIs(key)}; keep one of them`);
       } else if (name in Object.prototype) {
         this.#fault(this.#placed(childPath(path, name), key), 'is not a setting');
       } else {
@@ -172,6 +172,11 @@ class TreeReader {
     if (this.#characters > MAX_TEXT_IN_ALL) return this.#fault(WHOLE_FILE, 'holds more text than a configuration can');
     if (result.wholePlaceholder) this.placeholders.add(path);
     return result.text;
+  }
+
+  #whereIs(node: unknown): string {
+    const { line, col } = this.#lines.linePos((isNode(node) ? node.range?.[0] : undefined) ?? 0);
+    return `line ${line}, column ${col}`;
   }
 
   /** Notes where a path stands: at its name, or at the start of the item. @returns the path */

@@ -3,18 +3,20 @@ import { type Fault, WHOLE_FILE } from './fault.js';
 import { nameBeforeColon } from './name-like.js';
 
 const HINTS: Readonly<Record<string, string>> = {
-  MULTIPLE_DOCS: 'starts a second document; only one is read',
-  TAG_RESOLVE_FAILED: 'uses a YAML tag; tags are not accepted',
-  TAB_AS_INDENT: 'is indented by a tab; use spaces',
-  BAD_INDENT: 'is indented in a way that fits nothing above it, or a bracket is not closed',
-  MISSING_CHAR: 'misses a closing quote or bracket, or a colon with a value',
-  BAD_SCALAR_START: 'starts a value with a reserved character; put it in quotes',
-  UNEXPECTED_TOKEN: 'has something that does not belong there; check brackets and quotes',
+  MULTIPLE_DOCS: 'a second document starts here; only one is read: put all of it into one',
+  TAG_RESOLVE_FAILED: 'a YAML tag stands here; tags are not accepted: remove it',
+  TAB_AS_INDENT: 'a tab stands where the line is indented; put spaces there',
+  BAD_INDENT:
+    'the line begins further to the left or right than the lines that it belongs to, or a bracket above it is not closed; indent it as ' +
+    'they are, or close the bracket',
+  MISSING_CHAR: 'a closing quote or bracket is missing, or a colon with a value; add it, here or on the line before',
+  BAD_SCALAR_START: 'the value begins with a character that YAML reserves; put the value in quotes',
+  UNEXPECTED_TOKEN: 'something does not belong here; check brackets and quotes, here and above',
 };
 
 /** What the parser says of a name and a value without a space between them. */
 const OF_A_BARE_NAME: ReadonlySet<string> = new Set(['MULTILINE_IMPLICIT_KEY', 'MISSING_CHAR']);
-const PLACEHOLDER_HINT = 'has a "${" that does not belong there; inside { } and [ ] put "${NAME}" in quotes';
+const PLACEHOLDER_HINT = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
 const STOPPED = 'reading stopped there: mend this, and check again';
 
 /**
@@ -31,7 +33,8 @@ export function syntaxFaults(document: Document, text: string, lines: LineCounte
   if (quote === undefined) return faultsOf(found, text, lines);
   const before = found.filter(({ pos }) => pos[0] < quote);
   const { line, col } = lines.linePos(quote);
-  const problem = `line ${line}, column ${col}: opens a quote that is never closed`;
+  const which = text[quote] === '"' ? 'double' : 'single';
+  const problem = `line ${line}, column ${col}: a ${which} quote opens here and is closed nowhere; close it behind the value`;
   return [...faultsOf(before, text, lines), { path: WHOLE_FILE, problem }];
 }
 
@@ -83,16 +86,19 @@ function indentedTooFar(error: YAMLError, errors: readonly YAMLError[], text: st
   if (ours === undefined || lineAt <= start) return undefined;
   const above = /^(?: |- )*/.exec(text.slice(text.lastIndexOf('\n', start - 1) + 1, start))?.[0] ?? '';
   if (ours.length <= above.length) return undefined;
-  return { at: lineAt + ours.length, hint: `is indented by ${ours.length}, the name above it by ${above.length}` };
+  return {
+    at: lineAt + ours.length,
+    hint: `this name is indented by ${ours.length} and the one above it by ${above.length}; indent both alike`,
+  };
 }
 
 function hintOf(error: YAMLError, text: string): string {
   const { code, pos } = error;
   const rest = text.slice(pos[0], pos[0] + 100).split('\n')[0] ?? '';
   const name = OF_A_BARE_NAME.has(code) ? nameBeforeColon(rest) : undefined;
-  if (name !== undefined) return `needs a space after "${name}:"`;
+  if (name !== undefined) return `a space is missing after "${name}:"; put one there`;
   if (isBarePlaceholder(error, text)) return PLACEHOLDER_HINT;
-  return HINTS[code] ?? 'is not valid YAML here; check indentation, quotes and brackets';
+  return HINTS[code] ?? 'this is not valid YAML; check indentation, quotes and brackets, here and above';
 }
 
 /** Between brackets YAML takes the `{` of a placeholder for the start of a mapping. */
