@@ -99,6 +99,7 @@ describe('doctor: the configuration', () => {
 
   it('is looked at as far as its own files go when one of those is damaged', async () => {
     await examined.write('client.json', '{}', 0o644);
+    await chmod(examined.folder, 0o755);
     const { check } = await examined.doctor();
     expect(check('configuration').status).toBe('failed');
     expect(messagesOf(check('files'), 'fault').join()).toContain('every user can read the secret');
@@ -117,10 +118,43 @@ describe('doctor: files', () => {
     ['a key that its group can read', 0o640, 'warning', 'its group can read the secret'],
     ['a key that its group can change', 0o620, 'warning', 'its group can change the file'],
   ])('finds %s', async (...[, mode, level, message]) => {
+    await chmod(examined.folder, 0o755);
     await chmod(examined.path('client.json'), mode);
     const { code, check } = await examined.doctor();
     expect(messagesOf(check('files'), level)).toEqual([`merchants[0].clientKeyFiles[0]: ${message}`]);
     if (level === 'fault') expect(code).toBe(2);
+  });
+
+  it.each([
+    ['in a folder that nobody else gets into', 'own', []],
+    ['below such a folder', 'own/below', []],
+    ['behind a link out of one', 'link', ['merchants[0].clientKeyFiles[0]: every user can read the secret']],
+  ])(
+    'judges who can read a key that everyone may read by the folders on the way: %s',
+    async (_where, folder, faults) => {
+      await chmod(examined.folder, 0o755);
+      await mkdir(examined.path('own'), { mode: 0o700 });
+      await mkdir(examined.path('own/below'));
+      await mkdir(examined.path('open'));
+      await chmod(examined.path('open'), 0o755);
+      const target = folder === 'link' ? 'open' : folder;
+      await rename(examined.path('client.json'), examined.path(`${target}/client.json`));
+      await chmod(examined.path(`${target}/client.json`), 0o644);
+      if (folder === 'link') await symlink(examined.path('open/client.json'), examined.path('own/client.json'));
+      const keyFile = folder === 'link' ? 'own/client.json' : `${target}/client.json`;
+      await examined.configure([{ ...DEAD_GATEWAY, keyFile }]);
+      expect(messagesOf((await examined.doctor()).check('files'), 'fault')).toEqual(faults);
+    },
+  );
+
+  it('warns of the group alone where only a group gets past a folder', async () => {
+    await chmod(examined.folder, 0o750);
+    await chmod(examined.path('client.json'), 0o604);
+    const { check } = await examined.doctor();
+    expect(messagesOf(check('files'), 'fault')).toEqual([]);
+    expect(messagesOf(check('files'), 'warning')).toEqual([
+      'merchants[0].clientKeyFiles[0]: its group can read the secret',
+    ]);
   });
 
   it('finds a folder in which everyone can swap files, also behind a link', async () => {
@@ -139,6 +173,7 @@ describe('doctor: files', () => {
   });
 
   it('finds a configuration that everyone can change', async () => {
+    await chmod(examined.folder, 0o755);
     await chmod(examined.config, 0o666);
     expect(messagesOf((await examined.doctor()).check('files'), 'fault').join()).toContain('the configuration');
   });
