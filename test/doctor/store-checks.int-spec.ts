@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   describeWith,
@@ -84,7 +84,36 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     expect(messagesOf(check('store.rights'), 'fault')).toEqual([
       `127.0.0.1:${redis.port}: the store's user may not run ZREMRANGEBYSCORE`,
     ]);
-    expect(text).toContain('grant +zremrangebyscore');
+    expect(text).toContain('+zremrangebyscore');
+  });
+
+  it('has a user without any right, which one line mends that takes nothing away and shows no password', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, '+hello +auth +ping +info +select');
+    redis.cli('ACL', 'SETUSER', 'broker', 'resetkeys', 'resetchannels');
+    const { check, text } = await examineStore(asUser(redis));
+    expect(messagesOf(check('store.rights'), 'fault').length).toBeLessThanOrEqual(3);
+    const { missing } = check('store.rights').facts as { readonly missing: readonly object[] };
+    expect(missing).toHaveLength(29);
+    expect(text).not.toContain(PASSWORD);
+    const remedies = new Set(check('store.rights').findings.flatMap(({ remedy }) => remedy ?? []));
+    expect([...remedies]).toEqual([
+      expect.stringMatching(/^run on the server: ACL SETUSER broker ~broker:\* &broker:\* \+/),
+    ]);
+    redis.cli(...([...remedies][0] ?? '').replace('run on the server: ', '').split(' '));
+    expect((await examineStore(asUser(redis))).check('store.rights').status).toBe('passed');
+    const { text: lines } = await examined.cli('doctor', examined.config);
+    expect(lines).not.toContain('ACL SETUSER');
+  });
+
+  it('has a user whose line has the rights that are documented', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED.replace('+zrem ', ''));
+    const { text } = await examineStore(asUser(redis));
+    const page = readFileSync(join(import.meta.dirname, '../../docs/redis.md'), 'utf8');
+    const documented = /^ACL SETUSER .* -@all (\+.*)$/m.exec(page)?.[1];
+    expect(documented).toMatch(/\+pexpire$/);
+    expect(text).toContain(`ACL SETUSER broker ~broker:* &broker:* ${documented}"`);
   });
 
   it('does not tell all that is asked: what is not known does not pass', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
+import { grantingLine } from './store-user.js';
 import { redisConnection, RedisInspection, type ServerFacts } from '#libs/store';
 
 /** One look at the store that several checks share: connected once, and asked for its facts once. */
@@ -12,6 +13,14 @@ export class StoreVisit {
   constructor(store: Extract<StoreConfiguration, { type: 'redis' }>, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
+  }
+
+  get keyPrefix(): string {
+    return this.#store.keyPrefix;
+  }
+
+  get grantingLine(): string {
+    return grantingLine(this.#store);
   }
 
   /** @throws StoreInspectionFailure */

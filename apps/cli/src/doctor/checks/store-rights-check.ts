@@ -16,7 +16,7 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
       return looked(
         [
           fact(`${asked} rights asked for, ${missing.length} missing`),
-          ...missing.map(missingFinding),
+          ...missingFindings(missing, visit),
           ...unwritable.map(({ server, code }) =>
             fault(
               'tryLater',
@@ -31,12 +31,17 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
   };
 }
 
-function missingFinding({ server, command, lacks, target }: MissingRight): Finding {
-  const message = `${server}: the store's user may not run ${command}${target === undefined ? '' : ` on ${target}`}`;
-  const grants = {
-    command: `grant +${command.toLowerCase()}`,
-    key: 'grant ~<store.keyPrefix>:*',
-    channel: 'grant &<store.keyPrefix>:*',
-  };
-  return fault('refused', message, `${grants[lacks]}; the whole list is in docs/redis.md`);
+/** One for each kind on each server, with what mends all of them at once; the rights one by one are among the facts. */
+function missingFindings(
+  missing: readonly MissingRight[],
+  { keyPrefix, grantingLine }: Pick<StoreVisit, 'keyPrefix' | 'grantingLine'>,
+): readonly Finding[] {
+  const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
+  const kinds = new Map<string, Set<string>>();
+  for (const { server, command, lacks } of missing) {
+    const kind = `${server}: the store's user may not run %${where[lacks]}`;
+    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(command));
+  }
+  const remedy = `run on the server: ${grantingLine}`;
+  return [...kinds].map(([kind, commands]) => fault('refused', kind.replace('%', [...commands].join(', ')), remedy));
 }
