@@ -171,7 +171,8 @@ describe('doctor: TLS to the gateway', () => {
   it('is not spoken there: it says so once, and where to look', async () => {
     const { url } = await sandbox();
     await examined.configure([{ gatewayUrl: url.replace('http:', 'https:') }]);
-    const { check } = await examined.doctor('--create-session');
+    const { code, check } = await examined.doctor('--create-session');
+    expect(code).toBe(2);
     expect(check('gateway.tls').findings).toMatchObject([
       {
         message: expect.stringContaining('no TLS is spoken there') as string,

@@ -169,7 +169,7 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
   it('speaks no TLS, although the URL begins with rediss', async () => {
     const { port } = await started(RedisProcess.start());
     const { code, check } = await examineStore(`{ type: redis, url: "rediss://127.0.0.1:${port}" }`);
-    expect(code).toBe(3);
+    expect(code).toBe(2);
     expect(check('store.connection').findings).toMatchObject([
       {
         message: `no TLS is spoken there, although the settings of the store ask for it (127.0.0.1:${port})`,
@@ -182,7 +182,7 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     const server = await LoopbackServer.http((_request, response) => void response.end());
     closers.push(() => server.close());
     const { code, check } = await examineStore(`{ type: redis, url: "redis://127.0.0.1:${server.port}" }`);
-    expect(code).toBe(3);
+    expect(code).toBe(2);
     expect(check('store.connection').findings).toMatchObject([
       {
         message: `what answers there is not Redis (127.0.0.1:${server.port})`,

@@ -359,7 +359,7 @@ egress:
       expect(await create()).toBe(exitCodes.invalidInput);
       expect(err.join('\n')).toContain('--yes');
       expect(gateway.connections).toBe(0);
-      expect(await create('--yes')).toBe(exitCodes.tryLater);
+      expect(await create('--yes')).toBe(exitCodes.invalidInput);
       expect(gateway.connections).toBe(1);
     });
 
@@ -402,20 +402,25 @@ egress:
     });
 
     it.each([
-      [404, '{"msgCode":"b_service_unavailable"}', 'or the service is away for now (HTTP 404, b_service_unavailable)'],
-      [405, '', 'gateway.baseUrl is probably wrong (HTTP 405)'],
-    ])('says of %i that the address is probably wrong, and which one was asked', async (status, body, reason) => {
-      await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
-      answer = (_request, response) => void response.writeHead(status).end(body);
-      expect(await create()).toBe(exitCodes.tryLater);
-      expect(err[0]).toMatch(
-        /^error: no create call is taken at the address asked: gateway\.baseUrl is probably wrong/,
-      );
-      expect(err[0]).toContain(reason);
-      const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
-      expect(err[0]).toMatch(
-        new RegExp(`; compare gateway.baseUrl with what the bank has told: this call went to ${asked}$`),
-      );
-    });
+      [404, '{"msgCode":"b_service_unavailable"}', '(HTTP 404, b_service_unavailable)', exitCodes.tryLater],
+      [404, '{"message":"no route"}', 'gateway.baseUrl is probably wrong (HTTP 404)', exitCodes.invalidInput],
+      [404, '<html></html>', 'gateway.baseUrl is probably wrong (HTTP 404, a page of HTML)', exitCodes.invalidInput],
+      [405, '', 'gateway.baseUrl is probably wrong (HTTP 405)', exitCodes.invalidInput],
+    ])(
+      'says of %i that the address is probably wrong, and which one was asked',
+      async (...[status, body, reason, code]) => {
+        await writeConfig((yaml) => yaml.replace(`${gateway.port}"`, `${gateway.port}/session"`));
+        answer = (_request, response) => void response.writeHead(status).end(body);
+        expect(await create()).toBe(code);
+        expect(err[0]).toMatch(
+          /^error: no create call is taken at the address asked: gateway\.baseUrl is probably wrong/,
+        );
+        expect(err[0]).toContain(reason);
+        const asked = `http://127.0.0.1:${gateway.port}/session/api-gateway/authorize_virtual_device`;
+        expect(err[0]).toMatch(
+          new RegExp(`; compare gateway.baseUrl with what the bank has told: this call went to ${asked}$`),
+        );
+      },
+    );
   });
 });

@@ -142,6 +142,19 @@ export function seemsMisaddressed(failed: Failed): boolean {
   return misaddressed(knownOf(failed)) !== undefined;
 }
 
+/** Of a service that is away, too, and of nobody but the gateway. */
+const AWAY = 'b_service_unavailable';
+const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
+
+/**
+ * Whether the address is what is wrong, and not the gateway: no TLS is spoken there, or what answers takes no create calls and does not say
+ * in the gateway's own words that it is away.
+ */
+export function leadsElsewhere(failed: Failed): boolean {
+  if (failed.trace?.mark === NO_TLS_SPOKEN) return true;
+  return failed.msgCode !== AWAY && seemsMisaddressed(failed);
+}
+
 function knownOf({ kind, msgCode, trace = {} }: Failed): Known {
   // An abort of our own is recorded as what it is to everyone else.
   return { ...trace, kind: kind === 'aborted' ? 'timeout' : kind, code: msgCode, where: whereOf(trace) };

@@ -4,7 +4,8 @@ import { GatewayConnections, type MerchantGateway, UndiciSessionGateway } from '
 import { thumbprintOf } from '#libs/jwe';
 import { GatewayFailure, type IssuedSession } from '#libs/session';
 import { chosenMerchant, demandConsent, MAY_END_ANOTHER } from '../chosen-merchant.js';
-import { exitCodeOf } from '../exit-codes.js';
+import { exitCodes } from '../exit-codes.js';
+import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { addressRemedy, describeFailure } from '../gateway-words.js';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
 import type { Report } from '../report.js';
@@ -42,7 +43,7 @@ function failed(failure: GatewayFailure, { id: merchant, gateway }: MerchantConf
     lines: [],
     error: message,
     json: { merchant, error: { code, message, msgCode, httpStatus, requestId } },
-    exitCode: exitCodeOf(failure),
+    exitCode: exitCodes[gatewayFaultClass(failure)],
   };
 }
 

@@ -1,5 +1,5 @@
 import { GatewayFailure } from '#libs/session';
-import { exitClassOf } from '../exit-codes.js';
+import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { describeFailure } from '../gateway-words.js';
 import { fault, looked, type Verdict } from './check.js';
 
@@ -14,6 +14,6 @@ export async function asFault(look: () => Promise<Verdict>, remedy: string | Rem
     if (!(error instanceof GatewayFailure)) throw error;
     if (error.kind === 'aborted') return { kind: 'not_run', reason: 'ended on request' };
     const advice = typeof remedy === 'string' ? remedy : remedy(error);
-    return looked([fault(exitClassOf(error), describeFailure(error), advice)]);
+    return looked([fault(gatewayFaultClass(error), describeFailure(error), advice)]);
   }
 }

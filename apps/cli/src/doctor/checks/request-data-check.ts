@@ -1,7 +1,7 @@
 import type { MerchantConfiguration } from '#libs/configuration';
 import { inspectSession, type RequestData } from '#libs/gateway';
 import { GatewayFailure } from '#libs/session';
-import { exitClassOf } from '../../exit-codes.js';
+import { gatewayFaultClass } from '../../gateway-fault-class.js';
 import { describeFailure } from '../../gateway-words.js';
 import { gatewaySettingsOf } from '../../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, some, type Verdict, warning } from '../check.js';
@@ -88,7 +88,7 @@ function findingsOn(result: SearchResult, { wanted, names }: Searched): readonly
     case 'stopped':
       return [
         fault(
-          exitClassOf(result.failure),
+          gatewayFaultClass(result.failure),
           `ended by a failure that is not about the request data: ${describeFailure(result.failure)}`,
           'mend that first',
         ),

@@ -31,8 +31,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   DENIED: 'give the server a user or a password, and name it in store; see docs/redis.md',
 };
 
+/** Nobody refuses anything: the configuration leads to the wrong port, or asks it for what it does not speak. */
+const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
+
 function failed({ kind, mark, detail = '' }: StoreInspectionFailure): Finding {
   const remedy = REMEDIES[mark];
+  if (OF_THE_ADDRESS.has(mark)) return fault('invalidInput', detail, remedy ?? 'see store.url');
   return kind === 'refused'
     ? fault('refused', detail, remedy ?? 'compare user, password and TLS settings of the store; see docs/redis.md')
     : fault('tryLater', detail, remedy ?? 'see whether Redis runs, and whether this machine may reach it');
