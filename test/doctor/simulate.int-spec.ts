@@ -81,9 +81,9 @@ describe('simulate', () => {
 
   it('prints what its page shows', async () => {
     const page = await readFile(fileOf('docs/simulate.md'), 'utf8');
-    const [, options = '', shown = ''] = /\$ npm run -s cli -- simulate --config (.+)\n([^]*?)```/.exec(page) ?? [];
+    const [, options = '', shown = ''] = /\$ npm run -s cli -- simulate (.+)\n([^]*?)```/.exec(page) ?? [];
     const [file = '', ...rest] = options.split(' ');
-    const { text } = await examined.cli('simulate', '--config', fileOf(file), ...rest);
+    const { text } = await examined.cli('simulate', fileOf(file), ...rest);
     expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
   });
 
