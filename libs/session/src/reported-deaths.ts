@@ -12,10 +12,6 @@ export interface ReportedDeath {
   readonly coolsDownUntil?: Instant;
 }
 
-interface NotedDeath extends ReportedDeath {
-  readonly forgottenAt?: Instant;
-}
-
 interface ReportedDeathsContext {
   readonly held: HeldSessions;
   readonly merchants: Merchants;
@@ -39,7 +35,7 @@ const TOLD_AFTER_COOL_DOWN_MS = 300_000;
  */
 export class ReportedDeaths {
   readonly #context: ReportedDeathsContext;
-  readonly #deaths = new Map<string, NotedDeath>();
+  readonly #deaths = new Map<string, ReportedDeath>();
 
   constructor(context: ReportedDeathsContext) {
     this.#context = context;
@@ -64,9 +60,9 @@ export class ReportedDeaths {
     }
     // After its end a session is replaced like any other.
     if (held.facts(merchant).leftMs <= 0) return undefined;
-    const { generation, shareSpentUntil, coolsDownUntil, forgottenAt } = death;
+    const { generation, shareSpentUntil, coolsDownUntil } = death;
     const now = clock.now();
-    if (forgottenAt !== undefined && forgottenAt <= now) return undefined;
+    if (coolsDownUntil !== undefined && plusMs(coolsDownUntil, TOLD_AFTER_COOL_DOWN_MS) <= now) return undefined;
     return {
       generation,
       ...(shareSpentUntil !== undefined && shareSpentUntil > now ? { shareSpentUntil } : {}),
@@ -79,7 +75,7 @@ export class ReportedDeaths {
   }
 }
 
-function untilOf(kind: RenewalResult['kind'], until: Instant): Omit<NotedDeath, 'generation'> {
+function untilOf(kind: RenewalResult['kind'], until: Instant): Omit<ReportedDeath, 'generation'> {
   if (kind === 'budget_exhausted') return { shareSpentUntil: until };
-  return kind === 'cooled_down' ? { coolsDownUntil: until, forgottenAt: plusMs(until, TOLD_AFTER_COOL_DOWN_MS) } : {};
+  return kind === 'cooled_down' ? { coolsDownUntil: until } : {};
 }
