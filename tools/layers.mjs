@@ -106,6 +106,7 @@ export const builtinHomes = {
     modules: ['net'],
     homes: [
       'libs/client/src/testing',
+      'libs/outbound',
       'libs/gateway',
       'libs/edge',
       'libs/configuration',

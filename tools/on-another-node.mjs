@@ -38,6 +38,7 @@ if (!/^\d+(?:\.\d+){0,2}$/.test(version) || program === undefined) {
   console.error('NODE_VERSION=<26, or 26.10.0> npm run on-node -- tests|benches [arguments]');
   process.exit(2);
 }
+if (what === 'benches') run('tsc', ['-p', 'test/bench/tsconfig.json']);
 const node = installed(version);
 // What a test starts by name is the same Node.js.
 const env = { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) };

@@ -18,7 +18,7 @@ type answer struct {
 
 // call gives the status of an answer and what it says. It comes back after Retry-After, a minute at most; any other refusal is fatal.
 func call(method, path, body string, headers http.Header) (status int, said answer) {
-	for try := 1; ; try++ {
+	for try := 1; ; try, said = try+1, (answer{}) {
 		request, err := http.NewRequest(method, os.Getenv("BROKER_URL")+"/v1/merchants/shop"+path, strings.NewReader(body))
 		if err != nil || request.URL.Host == "" || os.Getenv("BROKER_TOKEN") == "" {
 			log.Fatal("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://")

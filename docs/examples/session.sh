@@ -9,26 +9,26 @@ case $BROKER_URL in
 esac
 
 # A file of its own for the header keeps the token out of the list of processes.
-header=$(mktemp)
-trap 'rm -f "$header"' EXIT
+header=$(mktemp) told=$(mktemp)
+trap 'rm -f "$header" "$told"' EXIT
 echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
-# A broker that says when to come back (Retry-After) is asked again then; one that says so for longer than a minute has
-# no session to give, and its answer says why.
+# A broker that says when to come back (Retry-After) is asked again then, four times; one that says so for longer than a
+# minute has no session to give, and its answer says why.
 call() {
-  answer=$(curl --no-progress-meter --fail-with-body --retry 5 --retry-max-time 60 --max-time 40 -H @"$header" "$@") || {
-    failed=$?
-    echo "$answer" >&2
+  for try in 1 2 3 4 5; do
+    failed=0
+    answer=$(curl -sS --fail-with-body --max-time 40 -D "$told" -H @"$header" "$@") || failed=$?
     case $failed:$answer in
-      22:*'"code":'*) ;;
-      22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 ;;
-      *) echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 ;;
+      0:*'"generation":'* | 0:*'"jwk":'* | 0:*'"jwe":'* | 0:*'"plaintext":'* | 0:*': 304' | 28:*'id: '*) echo "$answer" && return ;;
+      22:*'"code":'*) echo "$answer" >&2 ;;
+      0:* | 22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
+      *) echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 && exit 1 ;;
     esac
-    exit 1
-  }
-  case $answer in
-    *'"generation":'* | *'"jwk":'* | *'"jwe":'* | *'"plaintext":'* | 'asked again: 200' | 'asked again: 304') echo "$answer" ;;
-    *) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
-  esac
+    pause=$(tr -d '\r' < "$told" | sed -n 's/^[Rr]etry-[Aa]fter: *//p')
+    [ "$try" -lt 5 ] && [ "${pause:-61}" -le 60 ] || exit 1
+    echo "waiting $pause s, as the broker asks" >&2
+    sleep "$pause"
+  done
 }
 member() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 
@@ -37,10 +37,12 @@ generation=$(echo "$session" | member generation)
 echo "generation $generation until $(echo "$session" | member expiresAt)"
 
 # 304 while it is the current one; with `Prefer: wait=30` as well, the answer is held until there is a newer one.
-call -o /dev/null -w 'asked again: %{http_code}\n' -H "If-None-Match: \"$generation\"" "$shop/session"
+again=$(call -w 'asked again: %{http_code}' -H "If-None-Match: \"$generation\"" "$shop/session")
+echo "${again##*\}}"
 
 # The session now and each new one; a second is enough to see the first.
-curl -sS --max-time 1 -H @"$header" "$shop/session/events" 2> /dev/null | sed -n 's/^id: /event: generation /p' || true
+events=$(call --no-show-error --max-time 1 "$shop/session/events")
+echo "$events" | sed -n 's/^id: /event: generation /p'
 
 # As if a call with the session before this one had been refused. Report the generation that you used.
 generation=$((generation - 1))

@@ -48,7 +48,10 @@ const notOfBroker = (path: string, { status }: Response): Error =>
 const MEMBERS = ['generation', 'jwk', 'jwe', 'plaintext'];
 
 async function get<Answer>(path: string, init?: RequestInit): Promise<Answer> {
-  const response = await call(path, init);
+  return answerOf(path, await call(path, init));
+}
+
+async function answerOf<Answer>(path: string, response: Response): Promise<Answer> {
   const document = await documentOf(response);
   if (MEMBERS.every((name) => document[name] === undefined)) throw notOfBroker(path, response);
   return document as Answer;
@@ -60,8 +63,10 @@ async function post<Answer>(path: string, body: object): Promise<Answer> {
 
 /** Sessions as they come, from the event stream. A real program connects again when it ends. */
 async function* follow(lastEventId: number): AsyncGenerator<Session, undefined> {
-  const { body } = await call('/session/events', { headers: { 'last-event-id': String(lastEventId) } });
-  if (body === null) return undefined;
+  const path = '/session/events';
+  const response = await call(path, { headers: { 'last-event-id': String(lastEventId) } });
+  const { body, headers } = response;
+  if (body === null || !headers.get('content-type')?.startsWith('text/event-stream')) throw notOfBroker(path, response);
   let text = '';
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     const blocks = (text + chunk).split('\n\n');
@@ -78,6 +83,7 @@ const session = await get<Session>('/session', { headers: { prefer: 'wait=30' } 
 console.log(`generation ${session.generation} until ${session.expiresAt}`);
 
 const again = await call('/session', { headers: { 'if-none-match': `"${session.generation}"` } });
+if (again.status !== 304) await answerOf('/session', again);
 console.log(`asked again: ${again.status}`);
 
 // As if a call with the session before this one had been refused. Report the generation that you used.

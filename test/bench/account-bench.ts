@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
-import { startBare } from './bare-contender.js';
+import { SERVER_CPU, startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
 import type { BenchProcess } from './bench-process.js';
 import { Inspector, inspectedAt } from './cpu-profile.js';
@@ -10,7 +10,6 @@ const CONNECTIONS = 32;
 const ROUNDS = 3;
 const ROUND_S = 4;
 const PROFILED_S = 8;
-const SERVER_CPU = 0;
 /** Less than that of a request is told together. */
 const MIN_TOLD_US = 0.3;
 

@@ -4,7 +4,8 @@ import { freePort } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
 import { BenchProcess, untilOk } from './bench-process.js';
 
-const SERVER_CPU = 0;
+/** The servers share one processor, in turns; the load comes from the other. */
+export const SERVER_CPU = 0;
 
 export interface BareContender {
   readonly server: BenchProcess;

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon';
 import { TestIssuer } from '#libs/testing';
 import { BenchBroker } from './bench-broker.js';
-import { startBare } from './bare-contender.js';
+import { SERVER_CPU, startBare } from './bare-contender.js';
 import type { BenchLine } from './bench-line.js';
 import type { BenchProcess } from './bench-process.js';
 import { LatencyProbe } from './latency-probe.js';
@@ -9,8 +9,6 @@ import { LatencyProbe } from './latency-probe.js';
 const CONNECTIONS = 32;
 export const ROUNDS = 5;
 const ROUND_S = 3;
-/** The servers share one processor, in turns; the load comes from the other. */
-export const SERVER_CPU = 0;
 export const SANDBOX_CPU = 1;
 
 export interface Round {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { SERVER_CPU } from './bare-contender.js';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 
@@ -11,7 +12,6 @@ const CONNECTIONS = 64;
 const AFTER_MS = 35_000;
 const GOAL_AT_REST_MIB = 90;
 const GOAL_UNDER_LOAD_MIB = 130;
-const SERVER_CPU = 0;
 
 /** What a replica takes of memory with nothing to do, while it answers all the reads that it can, and afterwards. */
 export async function benchMemory(): Promise<readonly BenchLine[]> {

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http';
+import { SERVER_CPU } from './bare-contender.js';
 import { BenchBroker } from './bench-broker.js';
 import type { BenchLine } from './bench-line.js';
 import { freePort } from '#libs/testing';
-import { type Contender, load, ROUNDS, SANDBOX_CPU, SERVER_CPU } from './http-bench.js';
+import { type Contender, load, ROUNDS, SANDBOX_CPU } from './http-bench.js';
 
 /** A dozen times as often as by default, so that every round of some seconds has its share of pushes. */
 const PUSH_INTERVAL_MS = '5000';

@@ -196,6 +196,9 @@ describeWith(['linux', 'redis-server'], 'the image', () => {
     expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(MAX_BYTES);
     expect(files.filter((file) => /\.d\.[cm]?ts$|\.spec\.|\/libs\/testing\//.test(file))).toEqual([]);
     expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false);
+    // Whoever has a token adds the compiled part to the package, as docs/hsm.md says.
+    expect(existsSync(join(app, 'node_modules', 'pkcs11js', 'index.js'))).toBe(true);
+    expect(existsSync(join(app, 'node_modules', 'pkcs11js', 'build'))).toBe(false);
     expect(files.length).toBeGreaterThan(500);
   });
 

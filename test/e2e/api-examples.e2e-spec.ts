@@ -61,19 +61,40 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
-/** A broker that is busy once: it refuses the first rejection for a second, and passes on everything else. */
-async function busyOnce(url: string): Promise<{ readonly server: LoopbackServer; readonly refused: () => number }> {
-  let refused = 0;
+interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const busy = (status: number): Answer => {
+  const problem = { code: 'session_unavailable', title: 'No session', requestId: 'r-1' };
+  return { status, headers: { 'retry-after': '1' }, text: JSON.stringify(problem) };
+};
+const forbidden: Answer = {
+  status: 403,
+  text: JSON.stringify({ code: 'forbidden', detail: 'the policy has no such right', requestId: 'r-1' }),
+};
+const page: Answer = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>Welcome' };
+
+interface Front {
+  readonly server: LoopbackServer;
+  /** Each request by its path and its number among those of that path, such as `/session 2`. */
+  readonly requests: readonly string[];
+}
+
+/** Passes on to a broker whatever it does not answer itself. */
+async function inFrontOf(url: string, own: Readonly<Record<string, Answer>>): Promise<Front> {
+  const requests: string[] = [];
   const server = await LoopbackServer.http((request, response) => {
+    const path = (request.url ?? '').replace('/v1/merchants/shop', '');
+    const name = `${path} ${requests.filter((it) => it.startsWith(`${path} `)).length + 1}`;
+    requests.push(name);
     const answer = async (): Promise<void> => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
-      if (request.method === 'POST' && refused === 0) {
-        refused += 1;
-        const problem = { code: 'session_unavailable', requestId: 'r-1' };
-        response.writeHead(503, { 'retry-after': '1' }).end(JSON.stringify(problem));
-        return;
-      }
+      const { status, headers: told, text } = own[name] ?? {};
+      if (status !== undefined) return void response.writeHead(status, told).end(text);
       const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers as Record<string, string>;
       const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
       const gone = new AbortController();
@@ -88,7 +109,7 @@ async function busyOnce(url: string): Promise<{ readonly server: LoopbackServer;
     // A client that has seen enough goes away in the middle of the stream.
     answer().catch(() => response.destroy());
   });
-  return { server, refused: () => refused };
+  return { server, requests };
 }
 
 const goSettings = (cache: string): Readonly<Record<string, string>> => ({
@@ -144,16 +165,33 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
 
     it('does what it says, and comes back to a broker that is busy', async () => {
       const broker = started.add(await RunningBroker.start(), (it) => it.close());
-      const front = await busyOnce(broker.url);
+      const front = await inFrontOf(broker.url, { '/session 2': busy(429), '/session/rejections 1': busy(503) });
       started.add(front.server, (it) => it.close());
       const { stdout, stderr } = await outputOf(language, `http://127.0.0.1:${front.server.port}`, goSettings(cache));
       expect(stdout).toMatch(/^generation \d+ until 20\S+Z\nasked again: 304\n/);
       expect(stdout).toContain(`\nrejected: newer is ${expected.rejected}\n`);
       expect(stdout).toMatch(expected.last);
-      expect(front.refused()).toBe(1);
-      expect(stderr).toMatch(/\b1 ?s/);
+      expect(front.requests).toEqual(expect.arrayContaining(['/session 3', '/session/rejections 2']));
+      expect(stderr.match(/\b1 ?s/g)).toHaveLength(2);
       const shop = await broker.control('GET', '/calls?operation=authorize&merchant=shop');
       expect(shop).toMatchObject({ matching: 1 });
+    });
+
+    it("tells at each request what the broker refuses, and that an answer is not the broker's", async () => {
+      const broker = started.add(await RunningBroker.start(), (it) => it.close());
+      const ask = async (own: Readonly<Record<string, Answer>>): Promise<Ended & Pick<Front, 'requests'>> => {
+        const { server, requests } = await inFrontOf(broker.url, own);
+        started.add(server, (it) => it.close());
+        return { ...(await ended(outputOf(language, `http://127.0.0.1:${server.port}`, goSettings(cache)))), requests };
+      };
+      const { requests } = await ask({});
+      expect(requests.length).toBeGreaterThanOrEqual(4);
+      const refused = requests.map(async (it) => ({ it, ...(await ask({ [it]: forbidden })) }));
+      const strange = requests.map(async (it) => ({ it, ...(await ask({ [it]: page })) }));
+      const told = (ends: readonly (Ended & { it: string })[], says: RegExp): readonly string[] =>
+        ends.filter(({ code = 0, stdout, stderr }) => code > 0 && says.test(`${stdout}${stderr}`)).map(({ it }) => it);
+      expect(told(await Promise.all(refused), /forbidden.*the policy has no such right/)).toEqual(requests);
+      expect(told(await Promise.all(strange), /not the broker's: is BROKER_URL right\?/)).toEqual(requests);
     });
 
     it('ends with the reason where there will be nothing for minutes', async () => {

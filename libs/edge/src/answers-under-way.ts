@@ -11,6 +11,21 @@ export function noteAnswer(request: IncomingMessage, response: ServerResponse): 
 
 /** Whether an answer has begun that has not ended: whatever else is written would be taken for a part of it. */
 export function isAnswerUnderWay(socket: Socket): boolean {
+  return answerUnderWay(socket) !== undefined;
+}
+
+/** Ends a connection behind what has been written of its answer, where one is under way. @returns whether one was */
+export function endBehindAnswer(socket: Socket): boolean {
+  const response = answerUnderWay(socket);
+  if (response === undefined) return false;
+  // What was written in this turn of the event loop is held back for its end: since Node.js 26 in the response, where
+  // the socket knows nothing of it.
+  while (response.writableCorked > 0) response.uncork();
+  socket.destroySoon();
+  return true;
+}
+
+function answerUnderWay(socket: Socket): ServerResponse | undefined {
   const response = answers.get(socket);
-  return response !== undefined && response.headersSent && !response.writableFinished;
+  return response?.headersSent === true && !response.writableFinished ? response : undefined;
 }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { BrokerError, type ErrorCode } from '#libs/errors';
 import { edgeHeaders } from './edge-headers.js';
-import { isAnswerUnderWay } from './answers-under-way.js';
+import { endBehindAnswer } from './answers-under-way.js';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem.js';
 import { isByTls, STRICT_TRANSPORT } from './strict-transport.js';
 
@@ -44,7 +44,7 @@ function codeOf({ code = '', rawPacket }: ParserError): ErrorCode {
  * that has begun nothing is written: what has been goes out, and that is the end.
  */
 export function answerRaw(socket: Socket, code: ErrorCode): void {
-  if (isAnswerUnderWay(socket)) return socket.destroySoon();
+  if (endBehindAnswer(socket)) return;
   const problem = problemOf(new BrokerError(code), randomUUID());
   const body = JSON.stringify(problem);
   const head = [

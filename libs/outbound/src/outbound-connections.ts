@@ -1,5 +1,6 @@
 import type { Clock } from '#libs/clock';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { proxyPool } from './proxy-pool.js';
 import { type TlsTrust, trustOptions } from './tls-trust.js';
 
 /** How a host is reached. What is equal in all of it shares connections. */
@@ -87,6 +88,7 @@ export class OutboundConnections {
     };
     if (proxy === undefined) return new Agent(options);
     const proxyTls = { ...socket, ...trustOptions({ pins: [] }) };
-    return new ProxyAgent({ ...options, uri: proxy.href, requestTls: connect, proxyTls });
+    const pools = { factory: proxyPool, clientFactory: proxyPool };
+    return new ProxyAgent({ ...options, ...pools, uri: proxy.href, requestTls: connect, proxyTls });
   }
 }

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import type { Requirement } from '#libs/testing';
 import { fileOfZip } from './zip-file.js';
 
@@ -37,6 +37,13 @@ export function run(name: Name, args: readonly string[], input?: string): string
     maxBuffer: MAX_OUTPUT,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+}
+
+/** @returns what a line prints in a shell that finds the programs by their names. @throws Error with what it says on stderr */
+export function runLine(line: string, folder: string): string {
+  const path = ['kubectl', 'helm'].map((name) => dirname(commandOf(name as Name))).filter((it) => it !== '.');
+  const env = { ...process.env, PATH: [...path, process.env['PATH']].join(delimiter) };
+  return execFileSync('sh', ['-euc', line], { cwd: folder, encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 function answers(name: Name): boolean {

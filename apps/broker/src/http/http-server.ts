@@ -16,7 +16,7 @@ import {
   watchConnections,
 } from '#libs/edge';
 import { answerRouterError } from './router-error.js';
-import type { RouteMethods } from './route-methods.js';
+import { pathOf, type RouteMethods } from './route-methods.js';
 
 /** The pages bring their own scripts and styles, from this origin; their styles are partly inline. */
 const DOCS_CONTENT_SECURITY = [
@@ -128,8 +128,4 @@ function identify(request: FastifyRequest, authenticator: Authenticator, done: (
       () => done(),
       (error: unknown) => done(error instanceof Error ? error : new TypeError('what was thrown is no error')),
     );
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '';
 }

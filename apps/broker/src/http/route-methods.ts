@@ -43,7 +43,8 @@ export class RouteMethods {
   }
 }
 
-function pathOf({ url }: FastifyRequest): string {
+/** Without the query. */
+export function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? '';
 }
 

@@ -8,7 +8,7 @@ import {
   namesBetween,
   TooManyRemoved,
 } from '#libs/configuration';
-import { type AuditLog, type Logger, someOf } from '#libs/telemetry';
+import { type AuditLog, type Logger, someOf, tellAwaitingRestart } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
 import { type ConfigurationChange, idsOf, isEmpty } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
@@ -68,7 +68,7 @@ export class Reloader {
       const { refused, awaitingRestart: before } = configuration.lastReading;
       configuration.lastReading.noteTaken(awaitingRestart);
       this.#taken(change, refused !== undefined);
-      this.#tellAwaitingRestart(before, awaitingRestart);
+      tellAwaitingRestart(logger, { settings: awaitingRestart, change: namesBetween(before, awaitingRestart) });
     } catch (error) {
       this.#refused(error);
     }
@@ -127,21 +127,6 @@ export class Reloader {
       ...removed,
     });
     onReload(false);
-  }
-
-  /** Once for each set of them, not with every file that changes afterwards. */
-  #tellAwaitingRestart(before: readonly string[], settings: readonly string[]): void {
-    const { logger } = this.#parts;
-    const { added, removed } = namesBetween(before, settings);
-    if (removed.length > 0) {
-      logger.info(
-        { settings: someOf(removed) },
-        'these settings are again what is in force; no restart is needed for them',
-      );
-    }
-    if (added.length > 0) {
-      logger.warn({ settings: someOf(settings) }, 'these settings have changed and take effect with the next start');
-    }
   }
 }
 

@@ -12,7 +12,7 @@ import {
   TooManyRemoved,
 } from '#libs/configuration';
 import { tlsOptions } from '#libs/edge';
-import { type Logger, type LogLevel, someOf } from '#libs/telemetry';
+import { type Logger, type LogLevel, someOf, tellAwaitingRestart } from '#libs/telemetry';
 import type { EgressAudit } from '../audit/egress-audit.js';
 import { Deployment, type DeploymentParts } from './deployment.js';
 import type { DeploymentInForce } from './deployment-in-force.js';
@@ -137,20 +137,10 @@ export class Reloads {
     inForce.replace(next);
   }
 
-  /** Once for each set of them, not with every file that changes afterwards. */
   #tellAwaitingRestart(settings: readonly string[]): void {
-    const { logger } = this.#parts;
-    const { added, removed } = namesBetween(this.#awaitingRestart, settings);
+    const change = namesBetween(this.#awaitingRestart, settings);
     this.#awaitingRestart = settings;
-    if (removed.length > 0) {
-      logger.info(
-        { settings: someOf(removed) },
-        'these settings are again what is in force; no restart is needed for them',
-      );
-    }
-    if (added.length > 0) {
-      logger.warn({ settings: someOf(settings) }, 'these settings have changed and take effect with the next start');
-    }
+    tellAwaitingRestart(this.#parts.logger, { settings, change });
   }
 }
 
