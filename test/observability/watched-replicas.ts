@@ -135,7 +135,13 @@ export class WatchedReplicas {
       store: { type: 'redis', url: redisUrl },
       auth: {
         tokens: [{ caller: 'all', sha256 }],
-        policies: [{ caller: 'all', merchants: ['*'], allow: ['session:read', 'session:reject', 'payload:decrypt'] }],
+        policies: [
+          {
+            caller: 'all',
+            merchants: ['*'],
+            allow: ['session:read', 'session:reject', 'session:renew', 'payload:decrypt'],
+          },
+        ],
       },
       merchants: this.#merchants.map(
         ({ id, budget, foreignAuthorizerPause, required = false, timeout = TIMEOUT }, index) => ({

@@ -1,5 +1,5 @@
-import type { ClaimRequest, ClaimResult, DueMerchants, Lease, LeaseRelease, Offer, OfferResult } from '#libs/session';
-import type { Publication, Session } from '#libs/session';
+import type { ClaimRequest, ClaimResult, DeathReport, DueMerchants, Lease, LeaseRelease, Offer } from '#libs/session';
+import type { OfferResult, Publication, Session } from '#libs/session';
 import * as rules from './store-rules.js';
 import { type Made, type Merchant, type ReadMerchant, remaining, storeRules, unknownMerchant } from './store-rules.js';
 
@@ -109,6 +109,12 @@ export class SpecifiedStore {
 
   condemn(name: string, generation: number): boolean {
     const [result, next] = rules.condemn(this.merchant(name), generation);
+    this.#becomes(name, next);
+    return result;
+  }
+
+  reportDead(name: string, report: DeathReport, nowMs: number): boolean {
+    const [result, next] = rules.reportDead(this.merchant(name), report, nowMs);
     this.#becomes(name, next);
     return result;
   }

@@ -1,4 +1,5 @@
 import type {
+  DeathReport,
   ClaimRequest,
   ClaimResult,
   Lease,
@@ -43,6 +44,7 @@ export interface Merchant {
   readonly failure?: RecordedFailure;
   /** The generation that was condemned. */
   readonly condemned?: number;
+  readonly reportedDead?: { readonly report: DeathReport; readonly at: number };
   readonly cooledDown?: { readonly mark: string; readonly from: number };
   /** When each create call was taken from the budget, in the order taken. */
   readonly calls: readonly number[];
@@ -284,8 +286,21 @@ export function condemn(merchant: Merchant, generation: number): Step<boolean> {
   return [true, merchant.condemned === generation ? merchant : { ...merchant, condemned: generation }];
 }
 
-export function read({ session, due, failure, condemned }: Merchant, known: number, clock: number): ReadMerchant {
+/** Of the stored session, whatever else is known of it; the last report counts. */
+export function reportDead(merchant: Merchant, report: DeathReport, clock: number): Step<boolean> {
+  if (merchant.session?.generation !== report.generation) return [false, merchant];
+  return [true, { ...merchant, reportedDead: { report, at: clock - report.ageMs } }];
+}
+
+function reportOf({ session, reportedDead }: Merchant, clock: number): Pick<ReadMerchant, 'reportedDead'> {
+  if (reportedDead === undefined || reportedDead.report.generation !== session?.generation) return {};
+  return { reportedDead: { ...reportedDead.report, ageMs: clock - reportedDead.at } };
+}
+
+export function read(merchant: Merchant, known: number, clock: number): ReadMerchant {
+  const { session, due, failure, condemned } = merchant;
   return {
+    ...reportOf(merchant, clock),
     stored: storedSession(session, known, clock),
     ...(condemned === undefined || condemned !== session?.generation ? {} : { condemned }),
     ...(failure === undefined ? {} : { failure }),

@@ -109,9 +109,12 @@ export class SequenceRun {
     }
   }
 
-  #stateInUnits({ stored, dueInMs, dueMark: _paired, ...state }: ReadMerchant & { merchant: string }): unknown {
+  #stateInUnits(read: ReadMerchant & { merchant: string }): unknown {
+    const { stored, dueInMs, dueMark: _paired, reportedDead, ...state } = read;
     return {
       ...state,
+      reportedDead:
+        reportedDead === undefined ? undefined : { ...reportedDead, ageMs: this.#inUnits(reportedDead.ageMs) },
       stored: 'ageMs' in stored ? { ...stored, ageMs: this.#inUnits(stored.ageMs) } : stored,
       dueInMs: dueInMs === undefined ? undefined : this.#inUnits(dueInMs),
     };
@@ -259,6 +262,22 @@ const condemnSteps: fc.Arbitrary<SequenceStep> = fc
     },
   }));
 
+function reportSteps({ nextDueInMs }: Durations): fc.Arbitrary<SequenceStep> {
+  const by = fc.constantFrom('budget' as const, 'cool_down' as const);
+  const heldUp = fc.option(fc.record({ by, forMs: fc.constantFrom(...nextDueInMs) }), { nil: undefined });
+  const ageMs = fc.constantFrom(0, ...nextDueInMs);
+  return fc.record({ merchant: merchants, ahead: fc.integer({ min: -2, max: 2 }), ageMs, heldUp }).map((drawn) => ({
+    name: `report ${JSON.stringify(drawn)}`,
+    act: async (run) => {
+      const { merchant, ahead, ageMs: ago, heldUp: held } = drawn;
+      const generation = Math.max(1, run.generationOf(merchant) + ahead);
+      const report = { generation, ageMs: ago, ...(held === undefined ? {} : { heldUp: held }) };
+      const expected = run.specified.reportDead(merchant, report, run.bench.nowMs());
+      expect(await run.bench.store.reportDead(merchant, report)).toBe(expected);
+    },
+  }));
+}
+
 const enrolSteps: fc.Arbitrary<SequenceStep> = merchants.map((merchant) => ({
   name: `enrol ${merchant}`,
   act: async (run) => {
@@ -294,6 +313,7 @@ export function sessionStoreSteps(durations: Durations): fc.Arbitrary<SequenceSt
       { weight: 2, arbitrary: offerSteps(durations) },
       { weight: 3, arbitrary: releaseSteps(durations) },
       { weight: 2, arbitrary: condemnSteps },
+      { weight: 2, arbitrary: reportSteps(durations) },
       { weight: 1, arbitrary: enrolSteps },
       { weight: 1, arbitrary: seatSteps },
       ...timeSteps(durations),

@@ -24,6 +24,7 @@ function altered(store: SessionStore, change: (store: SessionStore) => Partial<S
     offer: (...args) => store.offer(...args),
     release: (...args) => store.release(...args),
     condemn: (...args) => store.condemn(...args),
+    reportDead: (...args) => store.reportDead(...args),
     read: (...args) => store.read(...args),
     announce: (...args) => store.announce(...args),
     onAnnouncement: (...args) => store.onAnnouncement(...args),

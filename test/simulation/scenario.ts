@@ -13,6 +13,7 @@ export const portOperations = [
   'announce',
   'createSession',
   'condemn',
+  'reportDead',
 ] as const;
 export type PortOperation = (typeof portOperations)[number];
 

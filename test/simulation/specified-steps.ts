@@ -62,6 +62,8 @@ export class SpecifiedSteps {
         return this.#store.release(call.args[0], call.args[1], nowMs);
       case 'condemn':
         return this.#store.condemn(...call.args);
+      case 'reportDead':
+        return this.#store.reportDead(...call.args, nowMs);
       case 'read': {
         const [wanted] = call.args;
         const states = wanted.map(({ merchant, known }) => ({ merchant, ...this.#store.read(merchant, known, nowMs) }));

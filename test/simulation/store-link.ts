@@ -68,6 +68,10 @@ export class StoreLink implements SessionStore {
     return this.#ask({ operation: 'condemn', args });
   }
 
+  reportDead(...args: ArgumentsOf<'reportDead'>): Promise<ResultOf<'reportDead'>> {
+    return this.#ask({ operation: 'reportDead', args });
+  }
+
   read(...args: ArgumentsOf<'read'>): Promise<ResultOf<'read'>> {
     return this.#ask({ operation: 'read', args });
   }

@@ -9,7 +9,7 @@ interface BrokerErrorOptions {
   /** With `session_unavailable`: why. */
   readonly reason?: UnavailableReason;
   /** With `session_unavailable`: what is the matter, in words for people that whoever may read the session may know. */
-  readonly publicCause?: string;
+  readonly publicCause?: string | undefined;
   /** When to try again, in milliseconds from now. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;

@@ -1,5 +1,5 @@
 import { BrokerError } from '#libs/errors';
-import { aClaim, anOffer, aPublication, FakeClock, RecordedEvents } from '#libs/testing';
+import { aClaim, aDeathReport, anOffer, aPublication, FakeClock, RecordedEvents } from '#libs/testing';
 import { ObservedStore } from './observed-store.js';
 import type { Announcement, Lease, LeaseRelease, SessionStore } from './ports/session-store.js';
 
@@ -20,6 +20,7 @@ const questions = {
   offer: [(store) => store.offer(anOffer()), [anOffer()]],
   release: [(store) => store.release(lease, release), [lease, release]],
   condemn: [(store) => store.condemn('shop', 4), ['shop', 4]],
+  reportDead: [(store) => store.reportDead('shop', aDeathReport()), ['shop', aDeathReport()]],
   read: [(store) => store.read([{ merchant: 'shop', known: 3 }]), [[{ merchant: 'shop', known: 3 }]]],
 } satisfies Record<string, readonly [(store: SessionStore) => Promise<unknown>, readonly unknown[]]>;
 

@@ -4,6 +4,7 @@ import type {
   Announcement,
   ClaimRequest,
   ClaimResult,
+  DeathReport,
   DueMerchants,
   Lease,
   LeaseRelease,
@@ -26,8 +27,8 @@ const MIN_OUTAGE_MS = 1_000;
  * more.
  */
 const alsoShows: Readonly<Record<string, readonly string[]>> = {
-  claim: ['release', 'condemn'],
-  publish: ['offer', 'release', 'condemn', 'announce'],
+  claim: ['release', 'condemn', 'reportDead'],
+  publish: ['offer', 'release', 'condemn', 'reportDead', 'announce'],
   offer: ['publish', 'announce'],
 };
 
@@ -101,6 +102,10 @@ export class ObservedStore implements SessionStore {
 
   condemn(merchant: string, generation: number): Promise<boolean> {
     return this.#watch('condemn', () => this.#store.condemn(merchant, generation));
+  }
+
+  reportDead(merchant: string, report: DeathReport): Promise<boolean> {
+    return this.#watch('reportDead', () => this.#store.reportDead(merchant, report));
   }
 
   read(wanted: readonly WantedState[]): Promise<StoredStates> {

@@ -33,7 +33,10 @@ class Rejecting {
   constructor() {
     const { clock, held, failures, events } = this;
     const merchants = { settingsOf: () => someSettings() } as unknown as Merchants;
-    this.reportedDeaths = new ReportedDeaths({ held, clock, merchants });
+    this.reportedDeaths = new ReportedDeaths({
+      ...{ held, clock, merchants, events },
+      store: { reportDead: async () => true },
+    });
     const parts = {
       clock,
       reportedDeaths: this.reportedDeaths,

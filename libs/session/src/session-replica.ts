@@ -99,7 +99,7 @@ export class SessionReplica {
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
     this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
-    this.#reportedDeaths = new ReportedDeaths({ ...ports, held: this.held });
+    this.#reportedDeaths = new ReportedDeaths({ ...ports, store, held: this.held });
     this.#unpublished = new UnpublishedSessions({
       store,
       clock,
@@ -126,7 +126,7 @@ export class SessionReplica {
       grace,
     };
     this.#renewer = new Renewer(context);
-    this.#sync = new SessionSync({ ...context, renewer: this.#renewer });
+    this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
     const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
     const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor: this.#causeFor };
     const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
@@ -177,7 +177,7 @@ export class SessionReplica {
     return this.#earlyDeaths.areForeign(merchant);
   }
 
-  /** Whether a consumer has reported the session that is served, to this replica, and nothing newer could be had. */
+  /** Whether a consumer has reported the session that is served, to any replica, and nothing newer could be had. */
   isReportedDead(merchant: string): boolean {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }

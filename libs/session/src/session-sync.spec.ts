@@ -43,8 +43,7 @@ class Syncing {
   constructor() {
     const { clock, held, failures, watches, events } = this;
     this.sync = new SessionSync({
-      ...{ clock, held, failures, watches, events },
-      owner: 'replica-1',
+      ...{ clock, held, failures, watches, events, owner: 'replica-1' },
       merchants: {
         ids: () => this.configured,
         settingsOf: (merchant) => (this.configured.includes(merchant) ? someSettings() : undefined),
@@ -55,6 +54,7 @@ class Syncing {
       earlyDeaths: {
         note: (merchant: string, generation: number) => this.done.push(`condemned ${merchant} ${generation}`),
       } as unknown as SessionSyncContext['earlyDeaths'],
+      reportedDeaths: { see: (id, dead) => dead && this.done.push(`dead ${id} ${held.generationOf(id)}`) },
       unpublished: {
         keep: (made: UnpublishedSession) => this.kept.push(made),
       } as unknown as SessionSyncContext['unpublished'],
@@ -162,10 +162,10 @@ describe('a replica that comes to the store', () => {
     expect(syncing.sync.isComplete).toBe(false);
   });
 
-  it('passes on that a session was condemned, once that session is held', async () => {
-    const syncing = new Syncing().stored({ ...session(12), condemned: 12 });
+  it('passes on that a session was condemned, or is reported dead, once that session is held', async () => {
+    const syncing = new Syncing().stored({ ...session(12), condemned: 12, reportedDead: { generation: 12, ageMs: 0 } });
     await syncing.sync.refresh('shop');
-    expect([syncing.done, syncing.held.generationOf('shop')]).toEqual([['forget shop', 'condemned shop 12'], 12]);
+    expect(syncing.done).toEqual(['forget shop', 'condemned shop 12', 'dead shop 12']);
   });
 
   it('names what it has already, and what it cannot open', async () => {

@@ -6,6 +6,7 @@ import { RecheckPlan } from './recheck-plan.js';
 import { meansStoreIsAhead, type RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
+import type { ReportedDeaths } from './reported-deaths.js';
 import { MAX_BACK_OFF_MS } from './retry-policy.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
@@ -27,6 +28,7 @@ export interface SessionSyncContext extends Omit<
   'gateway' | 'tracing' | 'settlements' | 'silence' | 'grace' | 'ceiling' | 'load' | 'recovery'
 > {
   readonly renewer: Renewer;
+  readonly reportedDeaths: Pick<ReportedDeaths, 'see'>;
 }
 
 /**
@@ -186,6 +188,7 @@ export class SessionSync {
     this.#takeFailure(state);
     if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
     if (state.condemned !== undefined) this.#context.earlyDeaths.note(merchant, state.condemned);
+    this.#context.reportedDeaths.see(merchant, state.reportedDead);
     // After the session: with a new one, the moment that was watched before is another's.
     if (dueInMs !== undefined && dueMark !== undefined) {
       this.#context.watches.see(merchant, 'due', { mark: dueMark, inMs: dueInMs });

@@ -23,7 +23,7 @@ export function sessionUnavailable({ why, causeFor }: Explainer, refusal: Refusa
   return new BrokerError('session_unavailable', {
     detail,
     reason: why(merchant),
-    ...(cause === undefined ? {} : { publicCause: cause.text }),
+    publicCause: cause?.text,
     retryAfterMs,
   });
 }

@@ -1,23 +1,13 @@
 import type { Clock } from '#libs/clock';
-import type { Session, SessionReplica } from '#libs/session';
+import type { Session } from '#libs/session';
 import type { DeathReports } from './death-reports.js';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
 import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
+import type { StatusSource } from './status-source.js';
 
 export interface MerchantStatusParts {
-  readonly replica: Pick<
-    SessionReplica,
-    | 'held'
-    | 'failures'
-    | 'reader'
-    | 'isRenewing'
-    | 'retryInMs'
-    | 'hasForeignAuthorizer'
-    | 'isReportedDead'
-    | 'isHeldBack'
-    | 'causeFor'
-  >;
+  readonly replica: StatusSource['replica'];
   readonly history: RenewalHistory;
   readonly reports: DeathReports;
   readonly environmentOf: (merchant: string) => StatusMerchant['environment'];

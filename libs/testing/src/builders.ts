@@ -3,6 +3,7 @@ import type {
   ClaimRequest,
   CreateCallBudget,
   CreateCallWindow,
+  DeathReport,
   IssuedSession,
   Offer,
   Publication,
@@ -74,6 +75,11 @@ export function anOffer(session: Session = aSession(), overrides: Partial<Offer>
 
 export function aRecordedFailure(overrides: Partial<RecordedFailure> = {}): RecordedFailure {
   return { kind: 'transient', msgCode: 'b_server_is_overloaded', at: createdAt, ...overrides };
+}
+
+/** A session that was reported dead just now, within a cool-down. */
+export function aDeathReport(overrides: Partial<DeathReport> = {}): DeathReport {
+  return { generation: 1, ageMs: 0, heldUp: { by: 'cool_down', forMs: 10_000 }, ...overrides };
 }
 
 /** Settings as a merchant without any of its own has them. */

@@ -1,6 +1,7 @@
 export {
   aBudget,
   aClaim,
+  aDeathReport,
   anIssuedSession,
   anOffer,
   aPublication,

@@ -9,6 +9,7 @@ import {
   encodeFailed,
   encodeFailure,
   encodePublished,
+  encodeReportedDead,
   encodeSignal,
 } from '../../../libs/store/src/redis/announcement-codec.js';
 import { anyOf, damaged } from '../damaged.js';
@@ -56,12 +57,13 @@ const written: fc.Arbitrary<Message> = fc.oneof(
     means: { kind: 'changed', merchant: id },
   })),
   merchant.map((id) => ({ text: encodeCondemned(id), means: { kind: 'changed', merchant: id } })),
+  merchant.map((id) => ({ text: encodeReportedDead(id), means: { kind: 'changed', merchant: id } })),
 );
 
 const nearly = fc
   .record(
     {
-      kind: anyOf('published', 'failed', 'condemned', 'handover', 'unopenable', 'changed'),
+      kind: anyOf('published', 'failed', 'condemned', 'reported_dead', 'handover', 'unopenable', 'changed'),
       merchant: anyOf('shop', '', 'x'.repeat(200), 'x'.repeat(201), '__proto__'),
       generation: anyOf(1, 0, -1, 1.5, 2 ** 53, '1'),
       step: anyOf('begins', 'holding', 'ready', 'ended'),

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { BrokerError } from '#libs/errors';
-import { type Cause, type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
+import { type RejectionAnswer, type Session, SessionReplica } from '#libs/session';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
@@ -66,7 +66,7 @@ export class RejectionsController {
       const record = { action: 'session.reject', caller, merchant, generation, requestId: request.id };
       const newer = await this.audit.attempt(record, async () => {
         const answer = await this.replica.rejections.reject(rejection);
-        return newerSession(merchant, answer, this.replica.causeFor(merchant));
+        return this.#newerSession(merchant, answer);
       });
       this.audit.done({ ...record, reason });
       return newer;
@@ -75,27 +75,19 @@ export class RejectionsController {
     reply.headers({ etag: etagOf(session.generation), 'cache-control': 'no-store' });
     reply.header('content-type', SESSION_CONTENT_TYPE).send(sessionJson(session));
   }
-}
 
-/** @throws BrokerError `foreign_authorizer` or `session_unavailable` when none is created now */
-function newerSession(merchant: string, answer: RejectionAnswer, cause: Cause | undefined): Session {
-  if (answer.kind !== 'cooled_down') return answer.session;
-  if (answer.because === 'foreign_authorizer') throw keptOutOfDuel(merchant, answer.retryInMs, cause);
-  throw new BrokerError('session_unavailable', {
-    detail: `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`,
-    reason: 'cooled_down',
-    retryAfterMs: answer.retryInMs,
-    ...publicCauseOf(cause),
-  });
-}
-
-function keptOutOfDuel(merchant: string, retryAfterMs: number, cause: Cause | undefined): BrokerError {
-  const detail = `merchant ${merchant}: no session is created now for a rejection`;
-  return new BrokerError('foreign_authorizer', { detail, retryAfterMs, ...publicCauseOf(cause) });
-}
-
-function publicCauseOf(cause: Cause | undefined): { publicCause?: string } {
-  return cause === undefined ? {} : { publicCause: cause.text };
+  /** @throws BrokerError `foreign_authorizer` or `session_unavailable` when none is created now */
+  #newerSession(merchant: string, answer: RejectionAnswer): Session {
+    if (answer.kind !== 'cooled_down') return answer.session;
+    const { retryInMs: retryAfterMs, because } = answer;
+    const publicCause = this.replica.causeFor(merchant)?.text;
+    if (because === 'foreign_authorizer') {
+      const detail = `merchant ${merchant}: no session is created now for a rejection`;
+      throw new BrokerError('foreign_authorizer', { detail, retryAfterMs, publicCause });
+    }
+    const detail = `merchant ${merchant}: a session was created for a rejection just now, and is rejected again`;
+    throw new BrokerError('session_unavailable', { detail, reason: 'cooled_down', retryAfterMs, publicCause });
+  }
 }
 
 function consumerOf(request: FastifyRequest): { consumer?: string } {

@@ -222,11 +222,7 @@ export class MerchantSession {
     const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
     // Whoever may send payments of the merchant may know why they stand still (docs/adr/0037).
     const publicCause = trouble === 'silence' ? undefined : trouble.brokerCause;
-    return new BrokerError('session_unavailable', {
-      detail,
-      retryAfterMs,
-      ...(publicCause === undefined ? {} : { publicCause }),
-    });
+    return new BrokerError('session_unavailable', { detail, retryAfterMs, publicCause });
   }
 }
 

@@ -149,11 +149,22 @@ export type StoredSession =
   | { readonly kind: 'unopenable'; readonly generation: number }
   | { readonly kind: 'absent' };
 
+/** A session that consumers report dead, and that could not be replaced. */
+export interface DeathReport {
+  readonly generation: number;
+  /** Since it was reported. As a store tells it, by the store's clock: negative when that has been set back since. */
+  readonly ageMs: number;
+  /** What held up a newer one, and for how long from the report on; absent where every replica sees for itself what it was. */
+  readonly heldUp?: { readonly by: 'budget' | 'cool_down'; readonly forMs: number };
+}
+
 export interface StoredState {
   readonly merchant: string;
   readonly stored: StoredSession;
   /** The generation of the stored session, when that was condemned. */
   readonly condemned?: number;
+  /** Of the stored session. */
+  readonly reportedDead?: DeathReport;
   /** The last failure since the last publication. */
   readonly failure?: RecordedFailure;
   /** When the merchant falls due, never more than the length for which it was set; absent when it is not enrolled. */
@@ -206,7 +217,7 @@ export type ReplicaSignal =
  * delays calls for a bounded time, and decides nothing either.
  */
 export type Announcement =
-  /** `generation` when a session was published, absent when an attempt failed, or a session was condemned. */
+  /** `generation` when a session was published, absent when an attempt failed, or a session was condemned or reported dead. */
   | { readonly kind: 'changed'; readonly merchant: string; readonly generation?: number }
   | { readonly kind: 'gap' }
   | ReplicaSignal;
@@ -253,6 +264,12 @@ export interface SessionStore {
    * @returns false when another session is stored, when a lease was granted since, or when it is contested
    */
   condemn(merchant: string, generation: number): Promise<boolean>;
+  /**
+   * Remembers that consumers report the stored session dead, and announces that it is to be read again. The last report counts, and says
+   * nothing of any other generation.
+   * @returns false when another session is stored
+   */
+  reportDead(merchant: string, report: DeathReport): Promise<boolean>;
   /** The state of each merchant. */
   read(wanted: readonly WantedState[]): Promise<StoredStates>;
   /**

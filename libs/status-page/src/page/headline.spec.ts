@@ -5,18 +5,10 @@ import type {
   StatusMerchant,
   StatusReplica,
 } from '../status-document.js';
+import { countConditions } from './condition.js';
 import { headlineOf } from './headline.js';
 
-const well = {
-  unavailable: 0,
-  stale: 0,
-  foreign_authorizer: 0,
-  reported_dead: 0,
-  held_back: 0,
-  failing: 0,
-  renewing: 0,
-  fresh: 0,
-};
+const well = countConditions([], 0);
 const replica: StatusReplica = {
   name: 'broker-0',
   version: '0.1.0',

@@ -1,4 +1,5 @@
 import type { StatusDocument, StatusGateway } from '../status-document.js';
+import { countConditions } from './condition.js';
 import { type CardContent, contentsOf } from './health-cards.js';
 
 const gateway: StatusGateway = {
@@ -26,16 +27,7 @@ const document: StatusDocument = {
   store: { type: 'redis', condition: 'answers' },
   gateways: [],
   furtherGateways: 0,
-  counts: {
-    unavailable: 0,
-    stale: 0,
-    foreign_authorizer: 0,
-    reported_dead: 0,
-    held_back: 0,
-    failing: 0,
-    renewing: 0,
-    fresh: 1,
-  },
+  counts: { ...countConditions([], 0), fresh: 1 },
   matching: 1,
   merchants: [],
 };

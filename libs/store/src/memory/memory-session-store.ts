@@ -4,6 +4,7 @@ import type {
   Announcement,
   ClaimRequest,
   ClaimResult,
+  DeathReport,
   DueMerchants,
   Lease,
   LeaseRelease,
@@ -97,6 +98,14 @@ export class MemorySessionStore implements SessionStore, Sightings {
       const { result, hasChanged } = this.#ledger.condemn(merchant, generation);
       if (hasChanged) this.#announcer.announce({ kind: 'changed', merchant });
       return result;
+    });
+  }
+
+  reportDead(merchant: string, report: DeathReport): Promise<boolean> {
+    return this.#atomically((time) => {
+      const isKept = this.#ledger.reportDead(merchant, report, time);
+      if (isKept) this.#announcer.announce({ kind: 'changed', merchant });
+      return isKept;
     });
   }
 

@@ -1,6 +1,7 @@
 import type {
   ClaimRequest,
   ClaimResult,
+  DeathReport,
   DueMerchants,
   Lease,
   LeaseRelease,
@@ -105,6 +106,13 @@ export class MerchantLedger {
     return { result, hasChanged };
   }
 
+  reportDead(merchant: string, report: DeathReport, { monotonicMs }: StoreTime): boolean {
+    const record = this.#records.get(merchant);
+    if (record?.stored?.session.generation !== report.generation) return false;
+    record.reportedDead = { report, atMs: monotonicMs - report.ageMs };
+    return true;
+  }
+
   read({ merchant, known }: WantedState, { monotonicMs }: StoreTime): StoredState {
     const record = this.#records.get(merchant);
     const due = this.#due.momentOf(merchant);
@@ -112,6 +120,7 @@ export class MerchantLedger {
       merchant,
       stored: storedSession(record?.stored, known, monotonicMs),
       ...condemnedIn(record),
+      ...reportedIn(record, monotonicMs),
       ...(record?.failure === undefined ? {} : { failure: record.failure }),
       ...(due === undefined ? {} : { dueInMs: remainingMs(due, monotonicMs), dueMark: due.mark }),
     };
@@ -154,6 +163,12 @@ function kept({ session, ageMs }: Publication, nowMs: number, isContested: boole
 function condemnedIn(record: MerchantRecord | undefined): Pick<StoredState, 'condemned'> {
   const { condemned } = record ?? {};
   return condemned !== undefined && record?.stored?.session.generation === condemned ? { condemned } : {};
+}
+
+function reportedIn(record: MerchantRecord | undefined, nowMs: number): Pick<StoredState, 'reportedDead'> {
+  const { reportedDead, stored } = record ?? {};
+  if (reportedDead === undefined || stored?.session.generation !== reportedDead.report.generation) return {};
+  return { reportedDead: { ...reportedDead.report, ageMs: nowMs - reportedDead.atMs } };
 }
 
 function clearFailures(record: MerchantRecord): void {

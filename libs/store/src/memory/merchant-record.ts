@@ -1,4 +1,4 @@
-import type { MomentMark, RecordedFailure, Session } from '#libs/session';
+import type { DeathReport, MomentMark, RecordedFailure, Session } from '#libs/session';
 import { CallLog, type TakenCall } from './call-log.js';
 import { remainingMs, type StoreMoment } from './store-moment.js';
 
@@ -30,6 +30,8 @@ export interface MerchantRecord {
   failure: RecordedFailure | undefined;
   /** The generation that was condemned; 0 before the first. It says something of that session alone. */
   condemned: number;
+  /** The last report of a dead session. It says something of the generation that it names. */
+  reportedDead: { readonly report: DeathReport; readonly atMs: number } | undefined;
   /** When the last claim with a cool-down was granted. */
   cooledDown: { readonly fromMs: number; readonly mark: MomentMark } | undefined;
   readonly calls: CallLog;
@@ -43,6 +45,7 @@ export function newMerchantRecord(): MerchantRecord {
     failures: 0,
     failure: undefined,
     condemned: 0,
+    reportedDead: undefined,
     cooledDown: undefined,
     calls: new CallLog(),
   };

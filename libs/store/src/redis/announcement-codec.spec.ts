@@ -3,8 +3,10 @@ import fc from 'fast-check';
 import {
   decodeAnnouncement,
   decodeFailure,
+  encodeCondemned,
   encodeFailed,
   encodeFailure,
+  encodeReportedDead,
   encodeSignal,
   encodePublished,
 } from './announcement-codec.js';
@@ -20,7 +22,9 @@ describe('announcements on the wire', () => {
       generation: 1_795_000_000_000,
     });
     const failed = encodeFailed('shop', aRecordedFailure(), 1_234.5);
-    expect(decodeAnnouncement(failed)).toEqual({ kind: 'changed', merchant: 'shop' });
+    for (const hint of [failed, encodeCondemned('shop'), encodeReportedDead('shop')]) {
+      expect(decodeAnnouncement(hint)).toEqual({ kind: 'changed', merchant: 'shop' });
+    }
   });
 
   it('keep the shape that replicas before this version understand', () => {

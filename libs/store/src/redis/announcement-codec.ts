@@ -27,9 +27,21 @@ export function encodeCondemned(merchant: string): string {
   return JSON.stringify({ kind: 'condemned', merchant });
 }
 
+/** Those before this version pass it over. */
+export function encodeReportedDead(merchant: string): string {
+  return JSON.stringify({ kind: 'reported_dead', merchant });
+}
+
 const MAX_MESSAGE_LENGTH = 4_096;
 const MAX_MERCHANT_LENGTH = 200;
-const KINDS: ReadonlySet<unknown> = new Set(['published', 'failed', 'condemned', 'handover', 'unopenable']);
+const KINDS: ReadonlySet<unknown> = new Set([
+  'published',
+  'failed',
+  'condemned',
+  'reported_dead',
+  'handover',
+  'unopenable',
+]);
 
 /**
  * Anybody with access to the channel can send anything, a later version of ours included: a message names a merchant

@@ -180,8 +180,10 @@ describeWith('redis-server', 'calls', () => {
 });
 
 describeWith('redis-server', 'what a read is answered', () => {
-  /** Neither a due moment nor a session that died early. */
-  const nothing = ['', '', ''];
+  /** No report that a session is dead. */
+  const unreported = ['', '', ''];
+  /** Neither a due moment nor a session that died early, or is reported dead. */
+  const nothing = ['', '', '', ...unreported];
 
   it.each<[string, () => Promise<unknown>]>([
     ['a session without a generation', () => write({ sealed: 'x' })],
@@ -211,11 +213,33 @@ describeWith('redis-server', 'what a read is answered', () => {
     await write({ generation: 7, sealed: 'text', publishedAt: 5, failure: 'why', dueAt: 9, dueMs: 0, dueFence: '' });
     const age = expect.stringMatching(/^1[789]\d{11}$/) as string;
     const due = [expect.stringMatching(/^-1[789]\d{11}$/), 'due:9:'];
-    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due, '']);
-    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due, '']);
+    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due, '', ...unreported]);
+    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due, '', ...unreported]);
     await write({ condemned: 6 });
-    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due, '']);
+    expect(await reply(6)).toEqual(['session', '7', 'text', age, 'why', ...due, '', ...unreported]);
     await write({ condemned: 7 });
-    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due, '7']);
+    expect(await reply(7)).toEqual(['unchanged', '7', '', age, 'why', ...due, '7', ...unreported]);
   });
+
+  it('is that consumers report the session dead, where it can be told of which and since when', async () => {
+    const said = async (reportedDead: string): Promise<unknown> => {
+      await write({ generation: 7, sealed: 'text', publishedAt: 5, reportedDead });
+      return ((await reply(7)) as unknown[]).slice(8);
+    };
+    const age = expect.stringMatching(/^1[789]\d{11}$/) as string;
+    expect(await said('7 9 - 0')).toEqual([age, '-', '0']);
+    expect(await said('7 9 budget 60000')).toEqual([age, 'budget', '60000']);
+    const ahead = Date.now() + 2 * TEN_YEARS_MS;
+    const strange = ['', '7', '6 9 - 0', '7 x - 0', '7 9 - -1', '7 9 - 0 ', '7 9  0', 'x 9 - 0', `7 ${ahead} - 0`];
+    for (const text of [...strange, `7 9 ${'x'.repeat(1_024)} 0`])
+      expect([text, await said(text)]).toEqual([text, unreported]);
+  });
+
+  it.each(['moon', '-'])(
+    'names nothing that holds up a newer session which this version does not know: %s',
+    async (by) => {
+      await write({ generation: 7, reportedDead: `7 9 ${by} 5` });
+      expect((await stateOf()).reportedDead).toEqual({ generation: 7, ageMs: expect.any(Number) as number });
+    },
+  );
 });

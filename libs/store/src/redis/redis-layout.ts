@@ -34,7 +34,7 @@ export const layoutKeys = {
   ':announcements': {
     type: 'channel',
     holds:
-      '"generation published", "attempt failed", "session found dead early": hints that a merchant is to be read; "does not open here": whoever holds that generation reads it in full; and the signals of hand-overs, which delay calls for seconds at most',
+      '"generation published", "attempt failed", "session found dead early", "session reported dead": hints that a merchant is to be read; "does not open here": whoever holds that generation reads it in full; and the signals of hand-overs, which delay calls for seconds at most',
   },
 } as const satisfies Record<string, LayoutKey>;
 
@@ -57,6 +57,12 @@ export const merchantFields: Readonly<Record<string, LayoutField>> = {
   publishedAt: { holds: 'when the gateway had answered with the session', setBy: ['publish', 'offer'] },
   contested: { holds: '1 when another session was made meanwhile, of which its maker did not know', setBy: ['offer'] },
   condemned: { holds: 'the generation that was found dead early, while it was the newest', setBy: ['condemn'] },
+  reportedDead: {
+    holds:
+      'the last report of consumers that a session is dead: its generation, when it was reported, what held up a newer one (`budget`, `cool_down`, or `-` for what every replica sees for itself) and for how long',
+    setBy: ['report'],
+    isText: true,
+  },
   failures: { holds: 'failed attempts in a row', setBy: ['release'] },
   failure: { holds: 'the last failure since the last session', setBy: ['release'], isText: true },
   cooledDownAt: { holds: 'when the last cool-down began', setBy: ['claim'] },

@@ -3,6 +3,7 @@ import type {
   Announcement,
   ClaimRequest,
   ClaimResult,
+  DeathReport,
   DueMerchants,
   Lease,
   LeaseRelease,
@@ -24,6 +25,7 @@ import {
   encodeCondemned,
   encodeFailed,
   encodeFailure,
+  encodeReportedDead,
   encodeSignal,
   encodePublished,
 } from './announcement-codec.js';
@@ -44,6 +46,7 @@ import { offerScript } from './scripts/offer.lua.js';
 import { publishScript } from './scripts/publish.lua.js';
 import { readScript } from './scripts/read.lua.js';
 import { releaseScript } from './scripts/release.lua.js';
+import { reportScript } from './scripts/report.lua.js';
 import { seatScript } from './scripts/seat.lua.js';
 import { sightScript } from './scripts/sight.lua.js';
 import { type KeysOf, sealSession } from './session-record.js';
@@ -191,6 +194,12 @@ export class RedisSessionStore implements SessionStore, Sightings {
   async condemn(merchant: string, generation: number): Promise<boolean> {
     const args = [generation, this.#keys.channel, encodeCondemned(merchant)];
     return (await this.#scripts.run(condemnScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
+  }
+
+  async reportDead(merchant: string, { generation, ageMs, heldUp }: DeathReport): Promise<boolean> {
+    const held = [heldUp?.by ?? '-', whole(heldUp?.forMs ?? 0)];
+    const args = [generation, whole(ageMs), ...held, this.#keys.channel, encodeReportedDead(merchant)];
+    return (await this.#scripts.run(reportScript, { keys: [this.#keys.of(merchant).merchant], args })) === 1;
   }
 
   async read(wanted: readonly WantedState[]): Promise<StoredStates> {

@@ -2,6 +2,7 @@ import type { ClaimRequest, Lease, SessionStore } from '#libs/session';
 import {
   aBudget,
   aClaim,
+  aDeathReport,
   anOffer,
   aPublication,
   aRecordedFailure,
@@ -121,6 +122,20 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
       ...{ contested: '1', cooledDownAt: anyText, dueAt, dueMs: '40000', dueFence: String(fence) },
     });
     expect(dueAtMs).toBe(Number(dueAt));
+  });
+
+  it('a report that the session is dead: of which, since when, and what held up a newer one', async () => {
+    const { generation } = aSession({ generation: 4_711 });
+    await store.offer(anOffer(aSession({ generation })));
+    const { hash: before } = await keys.of('shop');
+    const report = aDeathReport({ generation, ageMs: 2_000 });
+    const [began, ended] = await keys.during(() => store.reportDead('shop', report));
+    const { hash } = await keys.of('shop');
+    const [, at = '', rest] = /^4711 (\d+) (.*)$/.exec(hash['reportedDead'] ?? '') ?? [];
+    expect(Number(at) >= began - 2_000 && Number(at) <= ended - 2_000).toBe(true);
+    expect([hash, rest]).toEqual([{ ...before, reportedDead: anyText }, 'cool_down 10000']);
+    await store.reportDead('shop', { generation, ageMs: 0 });
+    expect((await keys.of('shop')).hash['reportedDead']).toMatch(/^4711 \d+ - 0$/);
   });
 
   it('a release: the failure, how many there were, and when the next attempt is due', async () => {

@@ -1,4 +1,4 @@
-import type { StoredSession, StoredState } from '#libs/session';
+import type { DeathReport, StoredSession, StoredState } from '#libs/session';
 import { decodeFailure } from './announcement-codec.js';
 import { type KeysOf, openSession } from './session-record.js';
 
@@ -12,9 +12,12 @@ export type ReadReply = readonly [
   dueInMs: string,
   dueMark: string,
   condemned: string,
+  reportedAgeMs: string,
+  heldUpBy: string,
+  heldUpMs: string,
 ];
 
-export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', '', ''];
+export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', '', '', '', '', ''];
 
 interface StateReading {
   readonly merchant: string;
@@ -31,9 +34,22 @@ export async function storedState(reply: ReadReply, reading: StateReading): Prom
     merchant,
     stored: await storedSession(reply, reading),
     ...(condemned === '' ? {} : { condemned: Number(condemned) }),
+    ...reportedDead(reply),
     ...(failure === undefined ? {} : { failure }),
     ...(dueInMs === '' ? {} : { dueInMs: Math.max(0, Number(dueInMs)), dueMark }),
   };
+}
+
+const holdUps: ReadonlySet<string> = new Set<NonNullable<DeathReport['heldUp']>['by']>(['budget', 'cool_down']);
+
+/** What a later version may name as well is shown as a report that is held up by nothing in particular. */
+function reportedDead(reply: ReadReply): Pick<StoredState, 'reportedDead'> {
+  const [, generation, , , , , , , ageMs, by, forMs] = reply;
+  if (ageMs === '') return {};
+  const report = { generation: Number(generation), ageMs: Number(ageMs) };
+  if (!holdUps.has(by)) return { reportedDead: report };
+  const heldUp = { by, forMs: Number(forMs) } as NonNullable<DeathReport['heldUp']>;
+  return { reportedDead: { ...report, heldUp } };
 }
 
 async function storedSession(reply: ReadReply, { merchant, keysOf }: StateReading): Promise<StoredSession> {

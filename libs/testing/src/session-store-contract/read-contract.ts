@@ -1,4 +1,4 @@
-import { aClaim, anOffer } from '../builders.js';
+import { aClaim, aDeathReport, anOffer } from '../builders.js';
 import { type Bench, expectAbout, lease, LONG_MS, publicationOf, publishOnce, stateOf } from './store-under-test.js';
 
 const unknown = (merchant: string): { merchant: string; known: number } => ({ merchant, known: 0 });
@@ -106,6 +106,7 @@ export function describeRead(bench: Bench): void {
         store.offer(anOffer()),
         store.release(leased, { called: true, nextDueInMs: 0 }),
         store.condemn('shop', leased.fence),
+        store.reportDead('shop', aDeathReport({ generation: leased.fence })),
         store.read([unknown('shop')]),
       ]);
       const unavailable = { status: 'rejected', reason: expect.objectContaining({ code: 'store_unavailable' }) };

@@ -8,6 +8,7 @@ import { describeFences } from './fence-contract.js';
 import { describeOffer } from './offer-contract.js';
 import { describePublish } from './publish-contract.js';
 import { describeRead } from './read-contract.js';
+import { describeReportDead } from './report-dead-contract.js';
 import { describeSeats } from './seat-contract.js';
 import type { MakeStore, StoreUnderTest } from './store-under-test.js';
 import { describeWatchedMoments } from './watched-contract.js';
@@ -35,6 +36,7 @@ export function describeSessionStoreContract(name: string, makeStore: MakeStore)
     describePublish(bench);
     describeOffer(bench);
     describeCondemn(bench);
+    describeReportDead(bench);
     describeRead(bench);
     describeSeats(bench);
     describeAnnouncements(bench);

@@ -7,6 +7,7 @@ import { offerScript } from './offer.lua.js';
 import { publishScript } from './publish.lua.js';
 import { readScript } from './read.lua.js';
 import { releaseScript } from './release.lua.js';
+import { reportScript } from './report.lua.js';
 import { seatScript } from './seat.lua.js';
 import { settleScript } from './settle.lua.js';
 
@@ -16,6 +17,7 @@ export const operationScripts: readonly RedisScript[] = [
   publishScript,
   offerScript,
   condemnScript,
+  reportScript,
   releaseScript,
   readScript,
   enrolScript,
@@ -60,6 +62,7 @@ end
 local fence = claimed()
 table.insert(answers, publish({ record, index }, { merchant, 'probe', fence, 'sealed', '0', '0', channel, '' }))
 table.insert(answers, condemn({ record }, { fence, channel, '' }))
+table.insert(answers, report({ record }, { fence, '0', 'budget', '1', channel, '' }))
 local offered = offer({ record, index }, { merchant, whole(fence + 1), 'sealed', '0', '0', fence, channel, '' })
 table.insert(answers, offered[1])
 table.insert(answers, read({ index, record }, { merchant, '0' })[2][1])
@@ -73,4 +76,4 @@ return table.concat(answers, ' ')
 );
 
 /** What the probe returns where every operation did what it should. */
-export const PROBE_ANSWER = 'claimed 1 claimed 1 claimed published 1 taken session 1 0';
+export const PROBE_ANSWER = 'claimed 1 claimed 1 claimed published 1 1 taken session 1 0';

@@ -1,0 +1,17 @@
+import { defineScript } from '../redis-script.js';
+
+/** Remembers that consumers report the stored session dead. The last report counts. */
+export const reportScript = defineScript(
+  'report',
+  String.raw`
+-- KEYS[1]  merchant (hash)
+-- ARGV     1 generation, 2 age ms, 3 what holds up a newer one (-: what every replica sees for itself), 4 for how long
+--          in ms from the report on, 5 channel, 6 announcement
+-- returns  1: remembered; 0: another session is stored
+local generation = tonumber(ARGV[1])
+if record_of(KEYS[1], generation).generation ~= generation then return 0 end
+redis.call('HSET', KEYS[1], 'reportedDead', table.concat({ whole(generation), whole(now - ARGV[2]), ARGV[3], ARGV[4] }, ' '))
+announce(ARGV[5], ARGV[6])
+return 1
+`,
+);

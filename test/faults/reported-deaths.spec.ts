@@ -1,0 +1,150 @@
+import { conditionOf } from '#libs/session';
+import { MemorySessionStore } from '#libs/store';
+import { Cluster, type ClusterOptions, neverAborted } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const SPENT = { budget: [{ calls: 2, perMs: HOUR }] };
+
+/** Replicas that hold one session, and consumers of which all report to the first. */
+class Told {
+  readonly cluster: Cluster;
+
+  private constructor(options: ClusterOptions) {
+    this.cluster = new Cluster({ replicas: 2, latencyMs: 10, lifetimeMs: 12 * HOUR, ...options });
+  }
+
+  static async running(options: ClusterOptions = {}): Promise<Told> {
+    const told = new Told(options);
+    await told.cluster.clock.advance(MINUTE);
+    return told;
+  }
+
+  get conditions(): readonly string[] {
+    return this.cluster.replicas.map(({ replica }) => conditionOf(replica, 'shop'));
+  }
+
+  get causes(): readonly (string | undefined)[] {
+    return this.cluster.replicas.map(({ replica }) => replica.causeFor('shop')?.text);
+  }
+
+  /** The same sentence on every replica, in an array of one. */
+  get cause(): readonly (string | undefined)[] {
+    return [...new Set(this.causes)];
+  }
+
+  async report(): Promise<void> {
+    const { generation } = this.cluster.session();
+    const report = { merchant: 'shop', generation, waitMs: 500, signal: neverAborted };
+    const settled = Promise.allSettled([this.cluster.first.replica.rejections.reject(report)]);
+    await this.cluster.clock.advance(SECOND);
+    await settled;
+  }
+
+  /** How often each replica has told the store. */
+  get reports(): readonly number[] {
+    return this.cluster.stores.map((store) => store.asksFor('reportDead'));
+  }
+
+  /** The first session, no young one, is replaced; the second report comes within the cool-down. */
+  async reportTwice(): Promise<void> {
+    await this.cluster.clock.advance(2 * HOUR);
+    await this.report();
+    await this.report();
+  }
+}
+
+describe('a session that is reported dead to one replica, and cannot be replaced', () => {
+  it('is reported dead on every replica, for the same reason, until a newer one is held', async () => {
+    const told = await Told.running({ settings: SPENT });
+    await told.report();
+    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
+    expect(told.cause).toEqual([expect.stringMatching(/dead, and it is not replaced before 01:00 UTC: the share /)]);
+    expect(told.cluster.at(1).replica.whyUnavailable('shop')).toBe('budget_exhausted');
+    await told.cluster.clock.advance(HOUR);
+    await told.report();
+    expect(told.conditions).toEqual(['fresh', 'fresh']);
+    expect(told.cause).toEqual([undefined]);
+  });
+
+  it('is so for the cool-down and some minutes after it, and ends on every replica', async () => {
+    const told = await Told.running();
+    await told.reportTwice();
+    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
+    expect(told.cause).toEqual([expect.stringMatching(/: it is new, and reports count from 02:01:\d\d UTC on$/)]);
+    await told.cluster.clock.advance(4 * MINUTE);
+    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
+    await told.cluster.clock.advance(2 * MINUTE);
+    expect(told.conditions).toEqual(['fresh', 'fresh']);
+  });
+
+  it('is known to a replica that starts later, and to the one that was told after it has been started anew', async () => {
+    const told = await Told.running({ settings: SPENT });
+    await told.report();
+    await told.cluster.first.stop();
+    told.cluster.addReplica();
+    await told.cluster.clock.advance(5 * SECOND);
+    expect(told.conditions[2]).toBe('reported_dead');
+  });
+
+  it('ends at its time for a replica that starts shortly before it', async () => {
+    const told = await Told.running();
+    await told.reportTwice();
+    await told.cluster.clock.advance(5 * MINUTE);
+    told.cluster.addReplica();
+    await told.cluster.clock.advance(SECOND);
+    expect(told.conditions[2]).toBe('reported_dead');
+    await told.cluster.clock.advance(20 * SECOND);
+    expect(told.conditions).toEqual(['fresh', 'fresh', 'fresh']);
+  });
+
+  it('is known although the announcement was lost: whoever looks at the store the next time reads it', async () => {
+    const told = await Told.running({ settings: SPENT });
+    const [, other] = told.cluster.stores;
+    if (other !== undefined) other.losesAnnouncements = true;
+    await told.report();
+    await told.cluster.clock.advance(MINUTE);
+    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
+  });
+
+  it('is told to a store that was away when it was reported, once that is back', async () => {
+    const told = await Told.running();
+    for (const store of told.cluster.stores) store.down = true;
+    await told.report();
+    expect(told.conditions).toEqual(['reported_dead', 'fresh']);
+    for (const store of told.cluster.stores) store.down = false;
+    await told.cluster.clock.advance(MINUTE);
+    expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
+  });
+
+  it('is told to a store that has lost everything, by any replica that knows', async () => {
+    const told = await Told.running({ settings: SPENT });
+    await told.report();
+    await told.cluster.first.stop();
+    const empty = new MemorySessionStore({ clock: told.cluster.storeClock });
+    for (const store of told.cluster.stores) store.attach(empty);
+    told.cluster.store = empty;
+    await told.cluster.clock.advance(MINUTE);
+    told.cluster.addReplica();
+    await told.cluster.clock.advance(5 * SECOND);
+    expect(told.conditions.slice(1)).toEqual(['reported_dead', 'reported_dead']);
+  });
+
+  it('costs the store one write, however many report it and however long', async () => {
+    const told = await Told.running({ settings: SPENT });
+    for (let report = 0; report < 30; report += 1) await told.report();
+    await told.cluster.clock.advance(20 * MINUTE);
+    expect(told.reports).toEqual([1, 0]);
+  });
+
+  it('is of no merchant that is no longer configured', async () => {
+    const told = await Told.running({ settings: SPENT });
+    await told.report();
+    told.cluster.merchants = [];
+    const change = { added: [], removed: ['shop'], changed: [] };
+    await Promise.all(told.cluster.replicas.map(({ replica }) => replica.merchantsChanged(change)));
+    await told.cluster.clock.advance(MINUTE);
+    expect(told.cluster.replicas.map(({ replica }) => replica.isReportedDead('shop'))).toEqual([false, false]);
+  });
+});

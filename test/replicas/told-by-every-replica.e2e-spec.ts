@@ -1,0 +1,198 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWith, endedAfterAll, eventually } from '#libs/testing';
+import { CliProcess } from '../e2e/cli-process.js';
+import { type Replica, TOKEN, WatchedReplicas } from '../observability/watched-replicas.js';
+
+/** Longer than any cool-down of these merchants: then a report counts again. */
+const COOLED_MS = 12_000;
+/** A quarter of the lifetime of `cooled`: what dies after it says nothing of somebody else. */
+const NO_EARLY_DEATH_MS = 15_000;
+const FOREIGN = 'somebody else creates sessions of the merchant, and each ends ours';
+const NOT_REPLACED = 'consumers report the session dead, and it';
+const IN_TIME_MS = 40_000;
+
+interface Listed {
+  readonly id: string;
+  readonly condition: string;
+  readonly generation: number;
+  readonly cause?: string;
+  readonly runbook?: string;
+}
+
+interface Shown extends Omit<Listed, 'cause'> {
+  readonly cause?: { readonly text: string; readonly runbook: string };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly code?: string; readonly reason?: string; readonly cause?: string };
+}
+
+/** Two replicas as processes and a real Redis: every consumer reports to the first, and whoever looks looks at the other one. */
+describeWith('redis-server', 'what a consumer has told one replica', () => {
+  let watched: WatchedReplicas;
+  let folder: string;
+
+  const started = endedAfterAll();
+  beforeAll(async () => {
+    folder = started.add(await mkdtemp(join(tmpdir(), 'session-broker-told-')), (it) => rm(it, { recursive: true }));
+    await writeFile(join(folder, 'token'), `${TOKEN}\n`);
+    const merchants = [
+      { id: 'cooled', lifetimeMs: 60_000 },
+      { id: 'spent', lifetimeMs: 86_400_000, budget: 2 },
+      { id: 'duel', lifetimeMs: 120_000, budget: 4, foreignAuthorizerPause: '10s' },
+    ];
+    watched = started.add(await WatchedReplicas.start(merchants, [], 2), (it) => it.stop());
+    await eventually(async () => (await everywhere('duel')).every(({ condition }) => condition === 'fresh'));
+  });
+
+  const replica = (index: number): Replica => {
+    const found = watched.replicas[index];
+    if (found === undefined) throw new Error(`there is no replica ${index}`);
+    return found;
+  };
+  const ask = (index: number, path: string, init: RequestInit = {}): Promise<Response> => {
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    return fetch(`${replica(index).url}/v1/merchants${path}`, { ...init, headers });
+  };
+  async function listed(index: number, id: string): Promise<Listed> {
+    const { merchants } = (await (await ask(index, '')).json()) as { merchants: Listed[] };
+    const found = merchants.find((one) => one.id === id);
+    if (found === undefined) throw new Error(`${id} is configured`);
+    return found;
+  }
+  const everywhere = (id: string): Promise<Listed[]> =>
+    Promise.all(watched.replicas.map((_one, index) => listed(index, id)));
+  /** Both say it: the one that was told, and the other one within its next look at the store. */
+  const agreed = (id: string, condition: string): Promise<void> =>
+    eventually(async () => (await everywhere(id)).every((one) => one.condition === condition), IN_TIME_MS);
+  async function report(id: string): Promise<Answer> {
+    const { generation } = await listed(0, id);
+    const init = { method: 'POST', body: JSON.stringify({ generation }) };
+    const response = await ask(0, `/${id}/session/rejections`, init);
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  }
+  async function shown(index: number, id: string): Promise<Shown | undefined> {
+    const { merchants } = (await (await fetch(`http://${replica(index).management}/status.json`)).json()) as {
+      merchants: Shown[];
+    };
+    return merchants.find((one) => one.id === id);
+  }
+  async function cli(...args: readonly string[]): Promise<{ readonly code: number | null; readonly out: string }> {
+    const process = new CliProcess(args, { BROKER_TOKEN_FILE: join(folder, 'token') });
+    const code = await process.ended;
+    return { code, out: process.out };
+  }
+  const status = async (index: number, id: string): Promise<{ code: number | null; line: string | undefined }> => {
+    const { code, out } = await cli('status', '--url', replica(index).url);
+    return { code, line: out.split('\n').find((line) => line.startsWith(`${id} `)) };
+  };
+  /** By API, page and command line, of the replica to which nobody has reported anything. */
+  async function expectToldByOther(id: string, condition: string, said: RegExp): Promise<void> {
+    const [told, other] = await everywhere(id);
+    expect(other).toMatchObject({ condition, cause: expect.any(String), runbook: told?.runbook });
+    expect(other?.cause).toBe(told?.cause);
+    expect(await shown(1, id)).toMatchObject({ condition, cause: { text: other?.cause, runbook: other?.runbook } });
+    expect(await status(1, id)).toEqual({ code: 4, line: expect.stringMatching(said) });
+  }
+  async function ageOf(id: string): Promise<number> {
+    const { createdAt } = (await (await ask(0, `/${id}/session`)).json()) as { createdAt: string };
+    return Date.now() - Date.parse(createdAt);
+  }
+
+  /** Those that came within a cool-down: a report is counted where it was made, and nowhere else. */
+  async function rejectionsOf(index: number, id: string): Promise<number> {
+    const text = await (await fetch(`http://${replica(index).management}/metrics`)).text();
+    const found = new RegExp(
+      `^session_broker_rejections_total\\{(?=[^}]*merchant="${id}")(?=[^}]*result="cooled_down")[^}]*\\} (\\d+)$`,
+      'm',
+    ).exec(text);
+    return Number(found?.[1]);
+  }
+
+  /** Within ten seconds a person is told of the same session. */
+  const noLongerNew = (id: string): Promise<void> => eventually(async () => (await ageOf(id)) > COOLED_MS, IN_TIME_MS);
+
+  it('is told by the other: that somebody else creates, also once the budget is spent in the duel, and ends on both', async () => {
+    expect((await report('duel')).status).toBe(200);
+    expect(await report('duel')).toMatchObject({ status: 503, body: { code: 'foreign_authorizer', cause: FOREIGN } });
+    await agreed('duel', 'foreign_authorizer');
+    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}`));
+    let spent: Answer | undefined;
+    await eventually(async () => {
+      spent = await report('duel');
+      return spent.body.reason === 'budget_exhausted';
+    }, IN_TIME_MS);
+    expect(spent).toMatchObject({ status: 503, body: { code: 'session_unavailable', cause: FOREIGN } });
+    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}`));
+
+    await noLongerNew('duel');
+    expect((await cli('renew', '--merchant', 'duel', '--url', replica(1).url)).out).toMatch(
+      /^session +of duel was created/,
+    );
+    await noLongerNew('duel');
+    const refused = await cli('renew', '--merchant', 'duel', '--url', replica(1).url);
+    expect(refused).toMatchObject({
+      code: 4,
+      out: expect.stringMatching(
+        /^Not renewed duel: all 4 calls of 10 min are spent; the next one is free at .* UTC; somebody else ends the sessions of duel \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
+      ),
+    });
+    await agreed('duel', 'fresh');
+    for (const index of [0, 1]) expect((await status(index, 'duel')).line).toMatch(/^duel +fresh /);
+  });
+
+  it('is told by the other: that the session is dead and its share of the budget spent, until a person renews it', async () => {
+    expect(await report('spent')).toMatchObject({ status: 503, body: { reason: 'budget_exhausted' } });
+    await agreed('spent', 'reported_dead');
+    await expectToldByOther(
+      'spent',
+      'reported_dead',
+      new RegExp(`^spent +reported dead .* ${NOT_REPLACED} is not repl`),
+    );
+  });
+
+  it('is told by a replica that starts only now', async () => {
+    const { process } = await watched.add();
+    await eventually(async () => (await listed(2, 'spent')).condition === 'reported_dead', IN_TIME_MS);
+    process.signal('SIGKILL');
+    await process.ended;
+    watched.replicas.pop();
+  });
+
+  it('ends on both with the session that a person has the other one create', async () => {
+    await noLongerNew('spent');
+    const renewed = await cli('renew', '--merchant', 'spent', '--url', replica(1).url);
+    expect(renewed).toMatchObject({ code: 0, out: expect.stringMatching(/^session +of spent was created\n/) });
+    await agreed('spent', 'fresh');
+    expect((await status(0, 'spent')).line).toMatch(/^spent +fresh /);
+    expect((await status(1, 'spent')).line).toMatch(/^spent +fresh /);
+  });
+
+  it('is told by the other within the cool-down too, with the moment from which reports count, and ends on both', async () => {
+    // Neither young nor about to be renewed on schedule.
+    await eventually(async () => {
+      const ageMs = await ageOf('cooled');
+      return ageMs > NO_EARLY_DEATH_MS && ageMs < 2 * NO_EARLY_DEATH_MS;
+    }, 2 * IN_TIME_MS);
+    expect((await report('cooled')).status).toBe(200);
+    expect(await report('cooled')).toMatchObject({ status: 503, body: { reason: 'cooled_down' } });
+    await agreed('cooled', 'reported_dead');
+    const counts = 'has not been replaced yet: it is new, and reports count from ..:..:.. UTC on';
+    await expectToldByOther(
+      'cooled',
+      'reported_dead',
+      new RegExp(`^cooled +reported dead .* ${NOT_REPLACED} ${counts} \\(runbook: rejection-storm\\)$`),
+    );
+    expect([await rejectionsOf(0, 'cooled'), await rejectionsOf(1, 'cooled')]).toEqual([1, 0]);
+    const again = await cli('renew', '--merchant', 'cooled', '--url', replica(1).url);
+    expect(again).toMatchObject({
+      code: 4,
+      out: expect.stringMatching(new RegExp(` is new already: [^]*\nbut +${NOT_REPLACED} ${counts}`)),
+    });
+    await eventually(async () => (await report('cooled')).status === 200, IN_TIME_MS);
+    await agreed('cooled', 'fresh');
+  });
+});
