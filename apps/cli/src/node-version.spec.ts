@@ -17,6 +17,7 @@ describe('a Node.js that is too old', () => {
     const [code, said] = await versionWith('20.20.2');
     expect(code).toBe(exitCodes.failed);
     expect(said).toMatch(/^error: Node\.js 20\.20\.2 is too old: run at least /);
+    expect(said).toContain('export PATH="$PWD/node_modules/.bin:$PATH"');
     expect((await versionWith(OLDEST_NODE))[0]).toBe(exitCodes.ok);
   });
 });

@@ -12,6 +12,9 @@ import { isTooOld, OLDEST_NODE } from './node-version.js';
 import { type Report, report } from './report.js';
 import type { CommandContext } from './terminal.js';
 
+/** Docs/command-line.md has the same line. */
+const OF_THE_CLONE = 'a clone has one of its own: in its folder, export PATH="$PWD/node_modules/.bin:$PATH"';
+
 /** Runs a verb and keeps its exit code. Verbs are loaded when they are called: the demo starts faster without the rest. */
 type Run = (options: { readonly json?: true }, work: () => Promise<Report>) => Promise<void>;
 
@@ -24,7 +27,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   const { terminal } = context;
   const { nodeVersion = process.versions.node } = context;
   if (isTooOld(nodeVersion)) {
-    terminal.err(`error: Node.js ${nodeVersion} is too old: run at least ${OLDEST_NODE}, or npm run cli in the clone`);
+    terminal.err(`error: Node.js ${nodeVersion} is too old: run at least ${OLDEST_NODE}; ${OF_THE_CLONE}`);
     return exitCodes.failed;
   }
   let exitCode: number = exitCodes.ok;
@@ -208,7 +211,7 @@ function addHealth(program: Command, { run, context }: Wiring): void {
 
 function addCompletion(program: Command, run: Run): void {
   verb(program, 'completion', 'print the script by which a shell completes this command line')
-    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'the one that you use').choices(SHELLS))
     .action((shell: Shell, options: { json?: true }) =>
       run(options, async () => (await import('./commands/completion.js')).completion(shell, program)),
     );

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { BrokerError } from '#libs/errors';
 import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } from '#libs/jwe';
 import { namesToken, openTokenKey } from '#libs/pkcs11';
-import { pemCertificates } from './pem-certificates.js';
+import { isCertificate, pemCertificates } from './pem-certificates.js';
 import { pemRemedy } from './pem-remedy.js';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
@@ -155,13 +155,4 @@ function isKeySet(value: unknown): value is JsonWebKeySet {
   // A private or secret key in here would be one that signs tokens, in a file that is not kept as a secret.
   const isPublic = (key: unknown): boolean => typeof key === 'object' && key !== null && !('d' in key || 'k' in key);
   return value.keys.length > 0 && value.keys.every(isPublic);
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    // OpenSSL's own reasons are of no help here: what does not parse is damaged.
-    return false;
-  }
 }

@@ -18,7 +18,7 @@ export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';
 export { parseConfiguration, parseEgressConfiguration } from './parse-configuration.js';
 export { isCallerName, MERCHANT_ID } from './value-rule.js';
 export { namesBetween, type NamesBetween } from './names-between.js';
-export { pemCertificates } from './pem-certificates.js';
+export { isCertificate, pemCertificates } from './pem-certificates.js';
 export { pemRemedy } from './pem-remedy.js';
 export { PATH_NOT_SHOWN, shownPath, whereLookedFor } from './shown-path.js';
 export { writtenAddress } from './written-address.js';

@@ -70,12 +70,17 @@ export function exchangeEndOf(error: unknown): ExchangeEnd {
   return { kind, mark, wasReached: !UNREACHED_CODES.has(mark) };
 }
 
+/** OpenSSL's number for what it takes for no TLS; the HTTPS client of Node.js has it in the message, behind a code that says less. */
+const WRONG_VERSION = /:error:0A00010B:/;
+
 /**
  * The code of an error, else its name: some errors of undici's parser have no code. Several addresses that all failed
  * come as one AggregateError, which has the code of the first.
  */
 function markOf(error: unknown): string {
-  const { code, name }: { code?: unknown; name?: unknown } = typeof error === 'object' && error !== null ? error : {};
+  const { code, name, message }: { code?: unknown; name?: unknown; message?: unknown } =
+    typeof error === 'object' && error !== null ? error : {};
+  if (code === 'EPROTO' && WRONG_VERSION.test(String(message))) return 'ERR_SSL_WRONG_VERSION_NUMBER';
   return [code, name].find(isPlainWord) ?? 'no error code';
 }
 

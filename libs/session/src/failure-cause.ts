@@ -21,6 +21,9 @@ type Teller = (known: Known) => string | undefined;
 
 const withStatus = ({ httpStatus }: Known): string => (httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`);
 
+/** Ours: an exchange without TLS broke off, and a handshake with the same port did not. */
+export const TLS_SPOKEN = 'ERR_BROKER_TLS_SPOKEN';
+
 const unreached: Readonly<Record<string, (where: string) => string>> = {
   ECONNREFUSED: (where) => `nothing listens there (ECONNREFUSED to ${where})`,
   ENOTFOUND: (where) => `its name has no address (ENOTFOUND for ${where})`,
@@ -29,6 +32,7 @@ const unreached: Readonly<Record<string, (where: string) => string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: (where) =>
     `no TLS is spoken there, although the address begins with https (ERR_SSL_WRONG_VERSION_NUMBER from ${where})`,
   ETIMEDOUT: (where) => `nothing answers there (ETIMEDOUT to ${where})`,
+  [TLS_SPOKEN]: (where) => `TLS is spoken there, although the address begins with http (${where})`,
 };
 const NO_ROUTE = new Set(['EHOSTDOWN', 'EHOSTUNREACH', 'ENETDOWN', 'ENETUNREACH']);
 
@@ -146,12 +150,14 @@ export function seemsMisaddressed(failed: Failed): boolean {
 const AWAY = 'b_service_unavailable';
 const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
+const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN]);
+
 /**
- * Whether the address is what is wrong, and not the gateway: no TLS is spoken there, or what answers takes no create calls and does not say
+ * Whether the address is what is wrong, and not the gateway: its scheme is not what is spoken there, or what answers takes no create calls and does not say
  * in the gateway's own words that it is away.
  */
 export function leadsElsewhere(failed: Failed): boolean {
-  if (failed.trace?.mark === NO_TLS_SPOKEN) return true;
+  if (WRONG_SCHEME.has(failed.trace?.mark)) return true;
   return failed.msgCode !== AWAY && seemsMisaddressed(failed);
 }
 

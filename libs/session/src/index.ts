@@ -2,7 +2,8 @@ export { type ClockSkew, exceedsTolerance, measureSkew, SKEW_TOLERANCE_MS } from
 export { longestWindowMs, waitForBudget } from './create-call-budget.js';
 export { createSessionAddress } from './create-session-address.js';
 export { FailureBoard } from './failure-board.js';
-export { type Cause, causeOf, checkedTrace, isUntrusted, leadsElsewhere, seemsMisaddressed } from './failure-cause.js';
+export { type Cause, causeOf, checkedTrace, isUntrusted, leadsElsewhere } from './failure-cause.js';
+export { seemsMisaddressed, TLS_SPOKEN } from './failure-cause.js';
 export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gateway-failure.js';
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';

@@ -1,8 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
-import { PATH_NOT_SHOWN, shownPath } from '#libs/configuration';
+import { isCertificate, PATH_NOT_SHOWN, pemCertificates, shownPath } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
+import { tokenFault } from './token-fault.js';
 import { givenUrls } from './given-urls.js';
 
 /** How a running broker is asked, as the options of a command or the environment say. */
@@ -28,13 +29,26 @@ export async function brokerPlace(options: BrokerOptions, context: CommandContex
   const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
   if (url === undefined) throw new Error('the command line was to name a broker');
   const token = isNamed(tokenFile) ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
-  const ca = isNamed(caFile) ? await readText(caFile, 'CA') : undefined;
+  const ca = isNamed(caFile) ? await authoritiesFrom(caFile) : undefined;
   return { urls: [brokerUrl(url), ...others.map(brokerUrl)], token, ca };
+}
+
+async function authoritiesFrom(path: string): Promise<string> {
+  const pem = await readText(path, 'CA');
+  const blocks = pemCertificates(pem);
+  if (blocks.length === 0) throw invalid(`${await nameOf(path, 'CA')} holds no certificate in PEM`);
+  if (!blocks.every(isCertificate)) throw invalid(`${await nameOf(path, 'CA')} holds a damaged certificate`);
+  return pem;
 }
 
 /** What is piped in, by `--token-file /dev/stdin`, can be read once. */
 async function tokenFrom(path: string): Promise<() => Promise<string>> {
-  const read = async (): Promise<string> => (await readText(path, 'token')).trim();
+  const read = async (): Promise<string> => {
+    const token = (await readText(path, 'token')).trim();
+    const fault = tokenFault(token);
+    if (fault !== undefined) throw invalid(`${await nameOf(path, 'token')} ${fault}`);
+    return token;
+  };
   const first = await read();
   const isKept = await stat(path).then(
     (entry) => entry.isFile(),
@@ -55,14 +69,20 @@ function brokerUrl(text: string): URL {
   return url;
 }
 
-async function readText(path: string, what: string): Promise<string> {
+async function readText(path: string, what: FileUse): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const shown = await shownPath(path, process.cwd());
     const problem = `cannot be read (${systemCodeOf(error)})`;
-    throw invalid(
-      shown === undefined ? `the ${what} file ${problem}; ${PATH_NOT_SHOWN}` : `the ${what} file ${shown} ${problem}`,
-    );
+    const shown = await shownPath(path, process.cwd());
+    throw invalid(`${await nameOf(path, what)} ${problem}${shown === undefined ? `; ${PATH_NOT_SHOWN}` : ''}`);
   }
+}
+
+type FileUse = 'CA' | 'token';
+
+/** Where the path may be a secret that was pasted in its place, without it. */
+async function nameOf(path: string, what: FileUse): Promise<string> {
+  const shown = await shownPath(path, process.cwd());
+  return shown === undefined ? `the ${what} file` : `the ${what} file ${shown}`;
 }

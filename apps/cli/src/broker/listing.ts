@@ -12,7 +12,7 @@ export async function listing(
   { clock, signal }: CallBounds,
 ): Promise<readonly ListedMerchant[] | string | undefined> {
   const answer = await callReplica(broker, place, { method: 'GET', path: '/v1/merchants', clock, signal });
-  if (typeof answer === 'string') return answer;
+  if ('problem' in answer) return answer.problem;
   const { merchants } = answer.body;
   return Array.isArray(merchants) ? (merchants as readonly ListedMerchant[]) : undefined;
 }

@@ -3,10 +3,10 @@ import { type IncomingMessage, request as requestPlain, type RequestOptions } fr
 import { request as requestTls } from 'node:https';
 import { isIP } from 'node:net';
 import { type Clock, Deadline } from '#libs/clock';
-import { exchangeEndOf, portOf } from '#libs/outbound';
+import { exchangeEndOf } from '#libs/outbound';
 import { membersOf } from './answer-members.js';
 import type { BrokerPlace } from './broker-place.js';
-import { exchangeCause } from './exchange-cause.js';
+import { type NoAnswer, noAnswer, plainRefusal } from './exchange-cause.js';
 
 /** One address at which a broker may answer: with a name of several addresses, one replica each. */
 export interface ReplicaPlace {
@@ -55,24 +55,28 @@ export function placeName({ url, address }: ReplicaPlace): string {
   return address === undefined ? url.origin : `${url.origin} (${address})`;
 }
 
-/** The answer, or in the words of the status page why there is none. */
+/**
+ * The answer, or why there is none.
+ * @throws BrokerError when there is no token to be sent where there was one
+ */
 export async function callReplica(
   broker: BrokerPlace,
   place: ReplicaPlace,
   call: Call,
-): Promise<ReplicaAnswer | string> {
+): Promise<ReplicaAnswer | NoAnswer> {
+  const token = await broker.token();
+  const headers = {
+    accept: 'application/json',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
   const deadline = new Deadline(call.clock, LIMIT_MS, call.signal);
+  const { signal } = deadline;
   try {
-    const token = await broker.token();
-    const headers = {
-      accept: 'application/json',
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-    };
-    return await exchange(broker, place, { method: call.method, path: call.path, headers, signal: deadline.signal });
+    const answer = await exchange(broker, place, { method: call.method, path: call.path, headers, signal });
+    return (await plainRefusal(answer.status, place, { clock: call.clock, signal })) ?? answer;
   } catch (error) {
-    if (deadline.signal.aborted) return deadline.expired ? 'no answer in time' : 'ended on request';
-    const { url, address } = place;
-    return exchangeCause(exchangeEndOf(error), `${address ?? url.hostname}:${portOf(url)}`);
+    if (!signal.aborted) return await noAnswer(exchangeEndOf(error), place, { clock: call.clock, signal });
+    return { problem: deadline.expired ? 'no answer in time' : 'ended on request', fault: 'tryLater' };
   } finally {
     deadline.close();
   }

@@ -1,4 +1,5 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
+import type { NoAnswer } from '../broker/exchange-cause.js';
 import { causeText, type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
 import { listedMerchant } from '../broker/listing.js';
 import {
@@ -19,7 +20,7 @@ interface RenewOptions extends BrokerOptions {
 
 interface Asked {
   readonly place: ReplicaPlace;
-  readonly answer: ReplicaAnswer | string;
+  readonly answer: ReplicaAnswer | NoAnswer;
 }
 
 const ofReason: Readonly<Record<string, ExitClass>> = {
@@ -40,7 +41,7 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
     const listed = await listedMerchant(broker, place, { ...context, merchant });
     return typeof listed === 'string' ? undefined : listed;
   };
-  if (typeof answer === 'string') return unreached(place, answer);
+  if ('problem' in answer) return unreached(place, answer);
   const { status, body } = answer;
   if (status === 200 && body['result'] === 'just_renewed') {
     return unlessUnwell(renewed(merchant, body), await asListed());
@@ -75,17 +76,17 @@ async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signa
   });
   let asked = await ask(first);
   for (const place of others) {
-    if (typeof asked.answer !== 'string' || !asked.answer.startsWith('nothing listens there')) break;
+    if (!('problem' in asked.answer) || !asked.answer.problem.startsWith('nothing listens there')) break;
     asked = await ask(place);
   }
   return asked;
 }
 
-function unreached(place: ReplicaPlace, problem: string): Report {
+function unreached(place: ReplicaPlace, { problem, fault }: NoAnswer): Report {
   return {
     lines: [`not asked   ${placeName(place)}: ${problem}`],
     json: { place: placeName(place), problem },
-    exitCode: exitCodes.tryLater,
+    exitCode: exitCodes[fault],
   };
 }
 

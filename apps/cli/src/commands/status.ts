@@ -12,6 +12,7 @@ import {
   nextText,
   shownCondition,
 } from '../broker/listed-merchant.js';
+import type { NoAnswer } from '../broker/exchange-cause.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { type Cell, tableLines } from '../broker/table.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
@@ -68,8 +69,8 @@ export async function status(options: BrokerOptions, context: CommandContext): P
 const faultsOf = ({ fault, store, merchants }: ReplicaStatus): readonly ExitClass[] =>
   [fault, storeFault(store), ...merchants.map(faultOf)].filter((one) => one !== undefined);
 
-function statusOf(place: string, answer: ReplicaAnswer | string, hasToken: boolean): ReplicaStatus {
-  if (typeof answer === 'string') return { place, merchants: [], problem: `no answer: ${answer}`, fault: 'tryLater' };
+function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boolean): ReplicaStatus {
+  if ('problem' in answer) return { ...answer, place, merchants: [], problem: `no answer: ${answer.problem}` };
   const { status: got, body } = answer;
   if (got !== 200 || !Array.isArray(body['merchants'])) {
     const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');

@@ -35,6 +35,16 @@ const offers: readonly (readonly [typed: string, words: readonly string[]])[] = 
   ['completion ', ['bash', 'fish', 'zsh']],
 ];
 
+describe('the help of the completion', () => {
+  it('names the shells', async () => {
+    const out: string[] = [];
+    const terminal = { out: (text: string) => void out.push(text), err: () => undefined };
+    const context = { terminal, environment: {}, signal: new AbortController().signal, clock: new FakeClock() };
+    await runCli(['completion', '--help'], context);
+    for (const shell of SHELLS) expect(out.join('\n')).toContain(`"${shell}"`);
+  });
+});
+
 describeWith('bash', 'the completion of the command line in bash', () => {
   it.each(offers)('offers behind "%s" %j', (typed, words) => {
     const ask = `source "$1"

@@ -8,7 +8,7 @@ export function brokerAccessCheck(visit: BrokerVisit): Check {
     needs: ['configuration'],
     limitMs: BROKER_LIMIT_MS,
     run: (signal) =>
-      asBrokerFault(visit.host, async () => {
+      asBrokerFault({ visit, signal }, async () => {
         const answer = await visit.ask({ path: '/v1/merchants', signal });
         if (answer.status === 401) {
           const remedy = "compare broker.tokenFile, or broker.tls, with the broker's auth section";

@@ -15,7 +15,7 @@ export function brokerSessionCheck(visit: BrokerVisit, { merchant, opens }: Merc
     needs: ['broker.access'],
     limitMs: 3 * BROKER_LIMIT_MS,
     run: (signal) =>
-      asBrokerFault(visit.host, async () => {
+      asBrokerFault({ visit, signal }, async () => {
         const session = await visit.ask({ path: `/v1/merchants/${merchant}/session`, signal });
         if (session.status === 403) return looked([missing('session:read', merchant)]);
         const { generation, expiresAt } = session.body;

@@ -4,7 +4,8 @@ import type { EgressConfiguration } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
 import { membersOf } from '../../broker/answer-members.js';
-import { exchangeCause } from '../../broker/exchange-cause.js';
+import { noAnswer, type NoAnswer } from '../../broker/exchange-cause.js';
+import { tokenFault } from '../../broker/token-fault.js';
 import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
@@ -67,6 +68,13 @@ export class BrokerVisit {
     }
   }
 
+  /** Why a question had no answer. @param error what `ask` threw */
+  whyNot(error: unknown, signal: AbortSignal): Promise<NoAnswer> {
+    // What fetch throws says nothing by itself: the cause does.
+    const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
+    return noAnswer(end, { url: this.#broker.url }, { clock: this.#tools.clock, signal });
+  }
+
   async #credential(): Promise<Readonly<Record<string, string>>> {
     const { tokenFile } = this.#broker;
     if (tokenFile === undefined) return {};
@@ -76,32 +84,40 @@ export class BrokerVisit {
 
 /** @throws BrokerError `key_file_invalid` before anything is sent */
 async function textOf(tokenFile: string): Promise<string> {
+  let text: string;
   try {
-    return (await readFile(tokenFile, 'utf8')).trim();
+    text = (await readFile(tokenFile, 'utf8')).trim();
   } catch (error) {
     throw new BrokerError('key_file_invalid', { detail: `which cannot be read (${systemCodeOf(error)})` });
   }
+  const problem = tokenFault(text);
+  if (problem !== undefined) throw new BrokerError('key_file_invalid', { detail: `which ${problem}` });
+  return text;
 }
 
 const jsonType = (body: object | undefined): Readonly<Record<string, string>> =>
   body === undefined ? {} : { 'content-type': 'application/json' };
 
+interface Looking {
+  readonly visit: BrokerVisit;
+  readonly signal: AbortSignal;
+}
+
+const remedies: Readonly<Partial<Record<NoAnswer['fault'], string>>> = {
+  refused: 'compare broker.url and broker.tls.caFile',
+  invalidInput: 'see scheme and port in broker.url',
+};
+
 /** The verdict of `look`; a broker that cannot be reached is a fault by what is in the way. */
-export async function asBrokerFault(peer: string, look: () => Promise<Verdict>): Promise<Verdict> {
+export async function asBrokerFault({ visit, signal }: Looking, look: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await look();
   } catch (error) {
     if (error instanceof BrokerError && error.code === 'key_file_invalid') {
       return { kind: 'not_run', reason: `it needs broker.tokenFile, ${error.detail}` };
     }
-    // What fetch throws says nothing by itself: the cause does.
-    const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
-    const text = exchangeCause(end, peer);
-    return looked([
-      end.kind === 'untrusted'
-        ? fault('refused', text, 'compare broker.url and broker.tls.caFile')
-        : fault('tryLater', text, 'see whether broker.url leads to it from here'),
-    ]);
+    const { problem, fault: kind } = await visit.whyNot(error, signal);
+    return looked([fault(kind, problem, remedies[kind] ?? 'see whether broker.url leads to it from here')]);
   }
 }
 

@@ -9,7 +9,7 @@ export function egressKeysCheck({ aliasKeys, clients }: EgressConfiguration, vis
     needs: ['broker.access'],
     limitMs: 2 * BROKER_LIMIT_MS,
     run: (signal) =>
-      asBrokerFault(visit.host, async () => {
+      asBrokerFault({ visit, signal }, async () => {
         if (aliasKeys.length === 0) return notApplicable('no client authorizes for itself');
         const own = aliasKeys.map(({ thumbprint }) => thumbprint);
         const merchants = [...new Set(clients.map(({ merchant }) => merchant))];

@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
+import { endedAfterEach, LoopbackServer, TestAuthority } from '#libs/testing';
+import { exitCodes } from '../exit-codes.js';
+import { runCli } from '../program.js';
+
+interface Ended {
+  readonly code: number;
+  readonly text: string;
+}
+
+const VERBS: readonly (readonly string[])[] = [
+  ['status'],
+  ['renew', '--merchant', 'shop'],
+  ['session', 'watch', '--merchant', 'shop'],
+];
+
+describe('how status, renew and session watch get to a broker', () => {
+  const authority = new TestAuthority();
+  const started = endedAfterEach();
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = started.add(await mkdtemp(join(tmpdir(), 'broker-access-')), (it) => rm(it, { recursive: true }));
+  });
+
+  async function file(name: string, content: string): Promise<string> {
+    await writeFile(join(folder, name), content);
+    return join(folder, name);
+  }
+
+  async function cli(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+    const lines: string[] = [];
+    const print = (text: string): void => void lines.push(text);
+    const { signal } = new AbortController();
+    const code = await runCli(args, {
+      terminal: { out: print, err: print },
+      environment,
+      signal,
+      clock: new SystemClock(),
+    });
+    return { code, text: lines.join('\n') };
+  }
+
+  async function broker(start: Promise<LoopbackServer>): Promise<LoopbackServer> {
+    return started.add(await start, (it) => it.close());
+  }
+
+  const trusted = (): Promise<LoopbackServer> =>
+    broker(
+      LoopbackServer.https(authority.issue({ names: ['localhost', '127.0.0.1'] }), (_request, response) =>
+        response.end('{"merchants":[]}'),
+      ),
+    );
+
+  describe.each(VERBS.map((args) => [args.join(' '), args] as const))('%s', (_name, args) => {
+    it.each([
+      ['of a certificate', new TestAuthority().cert, 'it is PEM, as of a certificate or a key'],
+      ['of several lines', 'first-canary\nsecond-canary\n', 'it has several lines'],
+      ['of other characters', 'кanary token', 'it has characters that no token has'],
+      ['that is empty', '\n', 'it is empty'],
+    ])('sends nothing with a token file %s', async (_what, content, why) => {
+      const server = await broker(LoopbackServer.http((_request, response) => response.end('{}')));
+      const path = await file('oncall.token', content);
+      const { code, text } = await cli(args, {
+        BROKER_URL: `http://127.0.0.1:${server.port}`,
+        BROKER_TOKEN_FILE: path,
+      });
+      expect(text).toContain(`the token file ${path} holds no token: ${why}`);
+      expect(code).toBe(exitCodes.invalidInput);
+      expect(text).not.toMatch(/canary|anary token|-----BEGIN/);
+      expect(server.connections).toBe(0);
+    });
+
+    it.each([
+      ['no PEM', 'nothing of the kind', 'holds no certificate in PEM'],
+      ['damaged', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n', 'holds a damaged certificate'],
+    ])('names a file of authorities that is %s', async (_what, content, why) => {
+      const path = await file('ca.pem', content);
+      const { code, text } = await cli(args, { BROKER_URL: 'https://127.0.0.1:9', BROKER_CA_FILE: path });
+      expect({ code, text }).toEqual({
+        code: exitCodes.invalidInput,
+        text: expect.stringContaining(`the CA file ${path} ${why}`) as string,
+      });
+    });
+  });
+
+  describe.each([['status'], ['renew --merchant shop']])('%s', (line) => {
+    const args = line.split(' ');
+
+    it('ends with the code of a refusal where the certificate is not trusted', async () => {
+      const { port } = await trusted();
+      const { code, text } = await cli(args, { BROKER_URL: `https://localhost:${port}` });
+      expect(text).toMatch(/the certificate of localhost:\d+ is not trusted/);
+      expect(code).toBe(exitCodes.refused);
+    });
+
+    it('says that TLS is spoken where the address begins with http', async () => {
+      const { port } = await trusted();
+      const { code, text } = await cli(args, { BROKER_URL: `http://localhost:${port}` });
+      expect(text).toContain(`TLS is spoken there, although the address begins with http (localhost:${port})`);
+      expect(code).toBe(exitCodes.invalidInput);
+    });
+
+    it('says that none is spoken where it begins with https', async () => {
+      const { port } = await broker(LoopbackServer.http((_request, response) => response.end('{}')));
+      const { code, text } = await cli(args, { BROKER_URL: `https://127.0.0.1:${port}` });
+      expect(text).toContain('no TLS is spoken there, although the address begins with https');
+      expect(code).toBe(exitCodes.invalidInput);
+    });
+
+    it('takes a connection that breaks off for what it is where no TLS is spoken', async () => {
+      const { port } = await broker(LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy())));
+      const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
+      expect(text).toMatch(/127\.0\.0\.1:\d+ broke the call off/);
+      expect(code).toBe(exitCodes.tryLater);
+    });
+  });
+
+  it('know TLS by a server that answers in plain text, too', async () => {
+    const { port } = await trusted();
+    // As nginx does on such a port: what is not a handshake is answered in HTTP.
+    const front = await broker(
+      LoopbackServer.tcp((socket) => {
+        socket.once('data', (octets: Buffer) => {
+          if (octets[0] !== 22) return void socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n');
+          const behind = connect({ host: '127.0.0.1', port });
+          behind.write(octets);
+          socket.pipe(behind).pipe(socket);
+          behind.on('error', () => socket.destroy());
+          socket.on('close', () => behind.destroy());
+        });
+      }),
+    );
+    const { code, text } = await cli(['status'], { BROKER_URL: `http://127.0.0.1:${front.port}` });
+    expect(text).toContain('TLS is spoken there');
+    expect(code).toBe(exitCodes.invalidInput);
+  });
+});

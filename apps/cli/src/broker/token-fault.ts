@@ -1,0 +1,15 @@
+/** RFC 6750 section 2.1. A token of another form cannot stand in a request. */
+const TOKEN = /^[\w.~+/-]+=*$/;
+
+/** Why a text is no bearer token, to be read behind the name of its file; undefined for one. The text itself is not told. */
+export function tokenFault(text: string): string | undefined {
+  if (TOKEN.test(text)) return undefined;
+  return `holds no token: ${whatInstead(text)}`;
+}
+
+function whatInstead(text: string): string {
+  if (text === '') return 'it is empty';
+  if (text.includes('-----BEGIN ')) return 'it is PEM, as of a certificate or a key';
+  if (/[\r\n]/.test(text)) return 'it has several lines';
+  return 'it has characters that no token has';
+}
