@@ -89,14 +89,14 @@ export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): s
   return spanText(Math.max(0, Date.parse(expiresAt) - nowMs));
 }
 
-/** What comes next. */
+/** What comes next. After a failure that is an attempt: the schedule counts from the next session. */
 export function nextText(merchant: ListedMerchant, nowMs: number): string {
-  const { renewing, renewalBlocked, retryAt, renewAt, state } = merchant;
+  const { renewing, renewalBlocked, retryAt, renewAt, state, lastFailure } = merchant;
   if (renewing) return 'creating one';
   if (renewalBlocked === true) return 'nothing is renewed';
   const retryInMs = retryAt === undefined ? 0 : Date.parse(retryAt) - nowMs;
   if (retryInMs > 0) return `attempt in ${spanText(retryInMs)}`;
   const renewInMs = renewAt === undefined ? 0 : Date.parse(renewAt) - nowMs;
-  const isOnSchedule = state === 'fresh' || state === 'foreign_authorizer';
+  const isOnSchedule = (state === 'fresh' || state === 'foreign_authorizer') && lastFailure === undefined;
   return isOnSchedule && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
 }
