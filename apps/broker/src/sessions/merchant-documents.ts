@@ -121,6 +121,14 @@ export class MerchantListDocument {
 
   @ApiProperty({
     required: false,
+    description:
+      'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
+    example: 'NOPERM',
+  })
+  readonly storeReason?: string;
+
+  @ApiProperty({
+    required: false,
     type: ChangedConfigurationDocument,
     description: 'What became of changed files of the configuration, absent while they say what is in force.',
   })

@@ -48,9 +48,11 @@ export class MerchantsController {
     const caller = callerOf(request);
     if (caller === undefined) throw new BrokerError('unauthenticated');
     const readable = this.policies.merchantsFor(caller, 'session:read');
+    const { current, trouble } = this.store;
     return {
       replica: hostname(),
-      store: this.store.current?.condition ?? 'unknown',
+      store: current?.condition ?? 'unknown',
+      ...(trouble === undefined ? {} : { storeReason: trouble }),
       ...changedConfiguration(this.configuration.lastReading),
       merchants: readable.map((merchant) => this.#describe(merchant)),
     };
