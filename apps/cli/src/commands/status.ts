@@ -83,15 +83,21 @@ function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boo
       : `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
-  const { replica, store, storeReason } = body;
+  const { replica } = body;
   const changed = changedConfiguration(body['configuration']);
   return {
     place,
     ...(typeof replica === 'string' ? { replica } : {}),
-    ...(typeof store === 'string' ? { store } : {}),
-    ...(typeof storeReason === 'string' ? { storeReason } : {}),
+    ...saidOfStore(body),
     ...(changed === undefined ? {} : { configuration: changed }),
     merchants: body['merchants'] as readonly ListedMerchant[],
+  };
+}
+
+function saidOfStore({ store, storeReason }: ReplicaAnswer['body']): Pick<ReplicaStatus, 'store' | 'storeReason'> {
+  return {
+    ...(typeof store === 'string' ? { store } : {}),
+    ...(typeof storeReason === 'string' ? { storeReason } : {}),
   };
 }
 
