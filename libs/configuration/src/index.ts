@@ -9,6 +9,7 @@ export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';
 export { type AnyConfiguration, loadAnyConfiguration } from './load-configuration.js';
+export { reachedMode } from './reached-mode.js';
 export { readSchedule, type Schedule } from './read-schedule.js';
 export { configurationKindOf, loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
 export type { BrokerParts, EgressParts, MerchantParts, Part } from './known-parts.js';

@@ -1,9 +1,8 @@
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type NamedFile, whereLookedFor } from '#libs/configuration';
+import { type NamedFile, reachedMode, whereLookedFor } from '#libs/configuration';
 import { systemCodeOf } from '../../system-error.js';
-import { type Passers, passersTo } from '../folders-on-the-way.js';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
 interface FilesToCheck {
@@ -20,8 +19,6 @@ const OTHERS_WRITE = 0o002;
 const GROUP_READ = 0o040;
 const GROUP_WRITE = 0o020;
 const STICKY = 0o1000;
-const OWNERS = 0o700;
-const OTHERS = 0o007;
 
 /**
  * Owner and mode of every file that is named, and of the folder that it is in: anybody who can write to that can swap
@@ -58,7 +55,7 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
     if (!place.folders.has(dirname(real))) place.folders.set(dirname(real), path);
     const stats = await stat(real);
     const chmod = content === 'secret' ? 'chmod 600' : 'chmod go-w';
-    const mode = reachedMode(stats.mode, await passersTo(real, [stats.uid, place.uid]));
+    const mode = await reachedMode(real, stats, place.uid);
     return [
       ...ownerFindings(path, stats, place.uid),
       ...modeFindings({ path, mode, isSecret: content === 'secret', remedy: `${chmod} ${real}` }),
@@ -68,12 +65,6 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
     const problem = `${path}: the file cannot be looked at (${systemCodeOf(error)})${where}`;
     return [fault('invalidInput', problem, 'check the path')];
   }
-}
-
-/** What of a file's mode anybody can use. To the file, the members of the group that gets past a folder may be others. */
-function reachedMode(mode: number, passers: Passers): number {
-  if (passers === 'everyone') return mode;
-  return passers === 'owner' ? mode & OWNERS : (mode & ~OTHERS) | ((mode & OTHERS) << 3);
 }
 
 function ownerFindings(path: string, { uid }: Stats, ours: number | undefined): readonly Finding[] {
