@@ -2,7 +2,7 @@ export type { BrokerConfiguration, HttpTls, JwtConfiguration } from './broker-co
 export type { MerchantConfiguration, ParsedConfiguration, StoreConfiguration } from './broker-configuration.js';
 export type { ParsedEgressConfiguration } from './egress-kind.js';
 export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-configuration.js';
-export { checkConfiguration } from './check-configuration.js';
+export { checkConfiguration, knownInPart } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
 export { ConfigurationError, type Warning } from './fault.js';
@@ -12,7 +12,7 @@ export { type AnyConfiguration, loadAnyConfiguration } from './load-configuratio
 export { reachedMode } from './reached-mode.js';
 export { readSchedule, type Schedule } from './read-schedule.js';
 export { configurationKindOf, loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
-export type { BrokerParts, EgressParts, MerchantParts, Part } from './known-parts.js';
+export type { BrokerParts, EgressParts, Lack, MerchantParts, Part } from './known-parts.js';
 export { nearestName } from './nearest-name.js';
 export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';

@@ -1,5 +1,4 @@
 import type { Clock } from '#libs/clock';
-import type { MerchantConfiguration } from '#libs/configuration';
 import { askPlainly, entryPointOf } from '#libs/gateway';
 import type { EntryPoint, GatewayConnections, GatewayPlace, PlainAnswer } from '#libs/gateway';
 import { createSessionAddress } from '#libs/session';
@@ -42,11 +41,14 @@ export class GatewayVisit {
   }
 }
 
+/** As far as a look at its gateway goes. */
+export interface MerchantWithGateway {
+  readonly id: string;
+  readonly gateway: GatewayPlace;
+}
+
 /** One visit for each way of reaching a gateway that the merchants have. */
-export function visitsOf(
-  merchants: readonly Pick<MerchantConfiguration, 'id' | 'gateway'>[],
-  tools: VisitTools,
-): readonly GatewayVisit[] {
+export function visitsOf(merchants: readonly MerchantWithGateway[], tools: VisitTools): readonly GatewayVisit[] {
   const ways = new Map<string, GatewayPlace & { readonly merchant: string }>();
   for (const { id, gateway } of merchants) {
     const { baseUrl, tls, proxy, timeoutMs } = gateway;
