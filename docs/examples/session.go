@@ -12,48 +12,48 @@ import (
 )
 
 type answer struct {
-	Generation                                int64
-	ExpiresAt, Code, Title, Detail, RequestID string
+	Generation                                       int64
+	ExpiresAt, Code, Title, Detail, Cause, RequestID string
 }
 
 // call gives the status of an answer and what it says. It comes back after Retry-After, a minute at most; any other refusal is fatal.
 func call(method, path, body string, headers http.Header) (status int, said answer) {
+	url, token := strings.TrimSpace(os.Getenv("BROKER_URL")), strings.TrimSpace(os.Getenv("BROKER_TOKEN"))
 	for try := 1; ; try, said = try+1, (answer{}) {
-		request, err := http.NewRequest(method, os.Getenv("BROKER_URL")+"/v1/merchants/shop"+path, strings.NewReader(body))
-		if err != nil || request.URL.Host == "" || os.Getenv("BROKER_TOKEN") == "" {
-			log.Fatal("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://")
+		request, err := http.NewRequest(method, url+"/v1/merchants/shop"+path, strings.NewReader(body))
+		if err != nil || request.URL.Host == "" || len(strings.Fields(token)) != 1 {
+			log.Fatal("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 		}
-		request.Header = headers
-		request.Header.Set("Authorization", "Bearer "+os.Getenv("BROKER_TOKEN"))
+		request.Header, headers["Authorization"] = headers, []string{"Bearer " + token}
 		response, err := (&http.Client{Timeout: 40 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
 		if err != nil {
-			log.Fatalf("nothing answers at BROKER_URL=%q: %v", os.Getenv("BROKER_URL"), err)
+			log.Fatalf("nothing answers at BROKER_URL=%q: %v", url, err)
 		}
 		json.NewDecoder(response.Body).Decode(&said) // a 304 says nothing
 		response.Body.Close()
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
 		switch status = response.StatusCode; {
-		case status == http.StatusNotModified || status == http.StatusOK && said.Generation > 0:
+		case status == http.StatusNotModified && headers.Get("If-None-Match") != "" || status == http.StatusOK && said.Generation > 0:
 			return status, said
 		case status < http.StatusBadRequest || said.Code == "":
 			log.Fatalf("%s: a %d that is not the broker's: is BROKER_URL right?", path, status)
 		case err != nil || try == 5 || wait > time.Minute:
-			log.Fatalf("%s: %d %s: %s, request %s", path, status, said.Code, strings.TrimSuffix(said.Title+": "+said.Detail, ": "), said.RequestID)
+			log.Fatalf("%s: %d %s: %s: %s; %s request %s", path, status, said.Code, said.Title, said.Detail, said.Cause, said.RequestID)
 		}
-		log.Printf("%s: waiting %v, as the broker asks: %s", path, wait, said.Code)
+		log.Printf("%s: waiting %v, as the broker asks: %s: %s; %s", path, wait, said.Code, said.Detail, said.Cause)
 		time.Sleep(wait)
 	}
 }
 
 func main() {
+	log.Print("reading the session: where there is none yet, the broker answers after 30 s at the latest")
 	_, session := call("GET", "/session", "", http.Header{"Prefer": {"wait=30"}})
 	status, _ := call("GET", "/session", "", http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, session.Generation)}})
 	fmt.Printf("generation %d until %s\nasked again: %d\n", session.Generation, session.ExpiresAt, status)
-	session.Generation-- // As if a call with the session before this one had been refused. Report the generation that you used.
-	_, newer := call("POST", "/session/rejections", fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, session.Generation), http.Header{"Content-Type": {"application/json"}})
-	fmt.Println("rejected: newer is", newer.Generation > session.Generation)
-	held := http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, session.Generation)}, "Prefer": {"wait=30"}}
-	for status = http.StatusNotModified; status == http.StatusNotModified; status, session = call("GET", "/session", "", held) { // each waits for half a minute at most
-	}
-	fmt.Println("followed:", session.Generation == newer.Generation)
+	used := session.Generation - 1 // As if a call with the session before this one had been refused. Report the generation that you used.
+	_, newer := call("POST", "/session/rejections", fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, used), http.Header{"Content-Type": {"application/json"}})
+	held := http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, used)}, "Prefer": {"wait=30"}}
+	for status = http.StatusNotModified; status == http.StatusNotModified; status, session = call("GET", "/session", "", held) {
+	} // each waits for half a minute at most; a real program asks again when nothing answers
+	fmt.Printf("rejected: newer is %t\nfollowed: %t\n", newer.Generation > used, session.Generation == newer.Generation)
 }

@@ -3,54 +3,53 @@
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php
 declare(strict_types=1);
 
-preg_match('~^https?://~', (string) getenv('BROKER_URL')) && getenv('BROKER_TOKEN')
-    || throw new RuntimeException('set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://');
+[$url, $token] = array_map(fn ($name) => trim((string) getenv($name)), ['BROKER_URL', 'BROKER_TOKEN']);
+preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
+    || throw new RuntimeException('set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break');
 
 /** Status and document of an answer. Comes back after Retry-After, a minute at most; throws for any other refusal. */
 function call(string $path, ?array $body = null, array $headers = [], int $tries = 5): array
 {
-    $lines = ['Authorization: Bearer ' . getenv('BROKER_TOKEN'), ...$headers];
     $options = ['timeout' => 40, 'ignore_errors' => true, 'follow_location' => 0];
-    if ($body !== null) {
-        $lines[] = 'Content-Type: application/json';
-        $options += ['method' => 'POST', 'content' => json_encode($body, JSON_THROW_ON_ERROR)];
-    }
-    $context = stream_context_create(['http' => $options + ['header' => $lines]]);
-    $text = @file_get_contents(getenv('BROKER_URL') . '/v1/merchants/shop' . $path, false, $context);
+    $options['header'] = ["Authorization: Bearer {$GLOBALS['token']}", 'Content-Type: application/json', ...$headers];
+    $options += $body === null ? [] : ['method' => 'POST', 'content' => json_encode($body, JSON_THROW_ON_ERROR)];
+    $warnings = []; // TLS tells its reasons one by one
+    set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
+    $text = file_get_contents("{$GLOBALS['url']}/v1/merchants/shop$path", false, stream_context_create(['http' => $options]));
+    restore_error_handler();
     if ($text === false) {
-        throw new RuntimeException("nothing answers at BROKER_URL: " . error_get_last()['message']);
+        throw new RuntimeException("nothing answers at {$GLOBALS['url']} (BROKER_URL): " . implode('; ', $warnings));
     }
-    $status = (int) explode(' ', $http_response_header[0])[1];
+    $status = (int) (explode(' ', $http_response_header[0])[1] ?? 0);
     $document = json_decode($text, true);
-    if ($status === 304 || $status === 200 && array_intersect(['generation', 'jwk', 'jwe', 'plaintext'], array_keys((array) $document))) {
+    if ($status === 304 && preg_grep('/^If-None-Match/', $headers) || $status === 200 && array_intersect(['generation', 'jwk', 'jwe', 'plaintext'], array_keys((array) $document))) {
         return [$status, $document];
     }
     if (!isset($document['code'], $document['requestId'])) {
         throw new RuntimeException("$path: a $status that is not the broker's: is BROKER_URL right?");
     }
+    $why = "{$document['code']}: " . ($document['detail'] ?? $document['title'] ?? '') . '; ' . ($document['cause'] ?? '') . " request {$document['requestId']}";
     $wait = (int) (preg_replace('/\D/', '', implode(preg_grep('/^retry-after:/i', $http_response_header))) ?: '1');
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
-        throw new RuntimeException("$path: $status {$document['code']}: " . ($document['detail'] ?? $document['title'] ?? '') . ", request {$document['requestId']}");
+        throw new RuntimeException("$path: $status $why");
     }
-    fwrite(STDERR, "waiting $wait s, as the broker asks: {$document['code']}\n");
+    fwrite(STDERR, "waiting $wait s, as the broker asks: $why\n");
     sleep($wait);
     return call($path, $body, $headers, $tries - 1);
 }
 
-/** The next session as soon as there is one: each request waits at the broker for half a minute. */
+/** The next session, in requests that wait at the broker for half a minute. A real program asks again when nothing answers. */
 function follow(int $generation): array
 {
-    do {
-        [$status, $session] = call('/session', null, ["If-None-Match: \"$generation\"", 'Prefer: wait=30']);
-    } while ($status === 304);
+    while (([$status, $session] = call('/session', null, ["If-None-Match: \"$generation\"", 'Prefer: wait=30'])) && $status === 304);
     return $session;
 }
 
+fwrite(STDERR, "reading the session: where there is none yet, the broker answers after 30 s at the latest\n");
 [, $session] = call('/session', null, ['Prefer: wait=30']);
 $generation = $session['generation'];
 echo "generation $generation until {$session['expiresAt']}\n";
-[$status] = call('/session', null, ["If-None-Match: \"$generation\""]);
-echo "asked again: $status\n";
+echo 'asked again: ', call('/session', null, ["If-None-Match: \"$generation\""])[0], "\n";
 $generation -= 1; // As if a call with the session before this one had been refused. Report the generation that you used.
 [, $newer] = call('/session/rejections', ['generation' => $generation, 'reason' => 'b_expired_token']);
 echo 'rejected: newer is ', $newer['generation'] > $generation ? 'yes' : 'no', "\n";

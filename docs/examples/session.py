@@ -1,54 +1,54 @@
-"""Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs only Python 3.9.
-
+"""Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs only Python 3.9:
 BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py"""
 
+import http.client
 import json
 import os
 import sys
 import time
 import urllib.request
 
-URL, TOKEN = os.environ.get("BROKER_URL", ""), os.environ.get("BROKER_TOKEN")
-if not URL.startswith(("http://", "https://")) or not TOKEN:
-    sys.exit("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://")
+URL, TOKEN = (os.environ.get(name, "").strip() for name in ("BROKER_URL", "BROKER_TOKEN"))
+if not URL.startswith(("http://", "https://")) or len(TOKEN.split()) != 1:
+    sys.exit("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 OPENER = urllib.request.OpenerDirector()  # one that follows no redirect: the token is for the broker alone
 for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
     OPENER.add_handler(handler())
 
 
-def call(path, body=None, headers=None, tries=5):
+def call(path, body=None, headers={}, tries=5):
     """Status and document of an answer. Comes back after Retry-After, a minute at most; raises RuntimeError for any other refusal."""
-    own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **(headers or {})}
+    own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **headers}
     request = urllib.request.Request(URL + "/v1/merchants/shop" + path, body and json.dumps(body).encode(), own)
     try:
-        answer = OPENER.open(request, timeout=40)
-    except OSError as error:
-        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL): {error}") from None
+        with OPENER.open(request, timeout=40) as answer:
+            text = answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}") from None
     try:
-        said = answer.status != 304 and json.load(answer)
-        if answer.status == 304 or answer.status == 200 and {"generation", "jwk", "jwe", "plaintext"}.intersection(said):
+        said = json.loads(text or "null")
+        if answer.status == 304 and "If-None-Match" in headers or answer.status == 200 and {"generation", "jwk", "jwe", "plaintext"}.intersection(said):
             return answer.status, said
-        why = f"{said['code']}: {said.get('detail', said.get('title'))}, request {said['requestId']}"
+        why = f"{said['code']}: {said.get('detail', said.get('title'))}; {said.get('cause', '')} request {said['requestId']}"
     except (ValueError, KeyError, TypeError):
         raise RuntimeError(f"{path}: a {answer.status} that is not the broker's: is BROKER_URL right?") from None
-    wait = int(answer.headers.get("Retry-After", "1"))
-    if answer.status not in (429, 503) or tries == 1 or wait > 60:
+    wait = answer.headers.get("Retry-After", "1")
+    if answer.status not in (429, 503) or tries == 1 or not wait.isdigit() or int(wait) > 60:
         raise RuntimeError(f"{path}: {answer.status} {why}")
-    print(f"waiting {wait} s, as the broker asks: {said['code']}", file=sys.stderr)
-    time.sleep(wait)
+    print(f"waiting {wait} s, as the broker asks: {why}", file=sys.stderr)
+    time.sleep(int(wait))
     return call(path, body, headers, tries - 1)
 
 
 def follow(generation):
-    """The next session as soon as there is one: each request waits at the broker for half a minute."""
-    status = 304
-    while status == 304:
-        status, session = call("/session", headers={"If-None-Match": f'"{generation}"', "Prefer": "wait=30"})
-    return session
+    """The next session, in requests that wait at the broker for half a minute. A real program asks again when nothing answers."""
+    while (found := call("/session", headers={"If-None-Match": f'"{generation}"', "Prefer": "wait=30"}))[0] == 304:
+        pass
+    return found[1]
 
 
-_, session = call("/session", headers={"Prefer": "wait=30"})
-generation = session["generation"]
+print("reading the session: where there is none yet, the broker answers after 30 s at the latest", file=sys.stderr)
+generation = (session := call("/session", headers={"Prefer": "wait=30"})[1])["generation"]
 print(f"generation {generation} until {session['expiresAt']}")
 print("asked again:", call("/session", headers={"If-None-Match": f'"{generation}"'})[0])
 generation -= 1  # As if a call with the session before this one had been refused. Report the generation that you used.

@@ -2,16 +2,17 @@
 # Reads a session, holds on to it, reports it as dead, and seals and opens a payload. Needs curl and sed.
 #   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… sh docs/examples/session.sh
 set -eu
-: "${BROKER_URL:?set BROKER_URL and BROKER_TOKEN}" "${BROKER_TOKEN:?set BROKER_URL and BROKER_TOKEN}"
-case $BROKER_URL in
-  http://* | https://*) shop="$BROKER_URL/v1/merchants/shop" ;;
-  *) echo "set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://" >&2 && exit 1 ;;
+trimmed() { printf '%s' "$1" | tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'; }
+url=$(trimmed "${BROKER_URL-}") token=$(trimmed "${BROKER_TOKEN-}")
+case $url,$token in
+  *' '* | *,) ;;
+  http://* | https://*) shop="$url/v1/merchants/shop" ;;
 esac
-
+: "${shop:?set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break}"
 # A file of its own for the header keeps the token out of the list of processes.
 header=$(mktemp) told=$(mktemp)
 trap 'rm -f "$header" "$told"' EXIT
-echo "Authorization: Bearer $BROKER_TOKEN" > "$header"
+echo "Authorization: Bearer $token" > "$header"
 # A broker that says when to come back (Retry-After) is asked again then, four times; one that says so for longer than a
 # minute has no session to give, and its answer says why.
 call() {
@@ -22,9 +23,9 @@ call() {
       0:*'"generation":'* | 0:*'"jwk":'* | 0:*'"jwe":'* | 0:*'"plaintext":'* | 0:*': 304' | 28:*'id: '*) echo "$answer" && return ;;
       22:*'"code":'*) echo "$answer" >&2 ;;
       0:* | 22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
-      *) echo "nothing answers at $BROKER_URL (BROKER_URL)" >&2 && exit 1 ;;
+      *) echo "nothing answers at $url (BROKER_URL)" >&2 && exit 1 ;;
     esac
-    pause=$(tr -d '\r' < "$told" | sed -n 's/^[Rr]etry-[Aa]fter: *//p')
+    pause=$(tr -d '\r' < "$told" | sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\)$/\1/p')
     [ "$try" -lt 5 ] && [ "${pause:-61}" -le 60 ] || exit 1
     echo "waiting $pause s, as the broker asks" >&2
     sleep "$pause"
@@ -32,6 +33,7 @@ call() {
 }
 member() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 
+echo "reading the session: where there is none yet, the broker answers after 30 s at the latest" >&2
 session=$(call -H 'Prefer: wait=30' "$shop/session")
 generation=$(echo "$session" | member generation)
 echo "generation $generation until $(echo "$session" | member expiresAt)"

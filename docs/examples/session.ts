@@ -4,14 +4,19 @@
 //   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts
 import { setTimeout } from 'node:timers/promises';
 
-const { BROKER_URL: url, BROKER_TOKEN: token } = process.env;
-if (!url || !/^https?:/.test(url) || !token)
-  throw new Error('set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://');
+const { BROKER_URL = '', BROKER_TOKEN = '' } = process.env;
+const [url, token] = [BROKER_URL.trim(), BROKER_TOKEN.trim()];
+if (!/^https?:/.test(url) || !/^\S+$/.test(token))
+  throw new Error(
+    'set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break',
+  );
 
 interface Session {
   readonly generation: number;
   readonly expiresAt: string;
 }
+
+type Document = Readonly<Record<string, string>>;
 
 /** Comes back when a busy broker says so (Retry-After, a minute at most), and throws at any other refusal. */
 async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Response> {
@@ -25,20 +30,23 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     throw new Error(`nothing answers at ${url} (BROKER_URL): ${cause instanceof Error ? cause.message : message}`);
   });
   if (response.ok || response.status === 304) return response;
-  const { code, title, detail = title, requestId } = await documentOf(response);
+  const problem = await documentOf(response);
+  const { code, requestId } = problem;
   if (code === undefined) throw notOfBroker(path, response);
   const waitS = Number(response.headers.get('retry-after') ?? 1);
   if ((response.status === 429 || response.status === 503) && tries > 1 && waitS <= 60) {
-    console.error(`waiting ${waitS} s, as the broker asks: HTTP ${response.status}`);
+    console.error(`waiting ${waitS} s, as the broker asks: ${whyOf(problem)}`);
     await setTimeout(1_000 * waitS);
     return call(path, init, tries - 1);
   }
-  throw new Error(`${path}: ${response.status} ${code}: ${detail} (request ${requestId})`);
+  throw new Error(`${path}: ${response.status} ${whyOf(problem)} (request ${requestId})`);
 }
 
+const whyOf = ({ code, title, detail = title, cause = '' }: Document): string => `${code}: ${detail}; ${cause}`;
+
 /** Empty where the answer is no JSON, such as the page of a proxy. */
-async function documentOf(response: Response): Promise<Record<string, string>> {
-  return ((await response.json().catch(() => undefined)) ?? {}) as Record<string, string>;
+async function documentOf(response: Response): Promise<Document> {
+  return ((await response.json().catch(() => undefined)) ?? {}) as Document;
 }
 
 const notOfBroker = (path: string, { status }: Response): Error =>
@@ -79,6 +87,7 @@ async function* follow(lastEventId: number): AsyncGenerator<Session, undefined> 
   return undefined;
 }
 
+console.error('reading the session: where there is none yet, the broker answers after 30 s at the latest');
 const session = await get<Session>('/session', { headers: { prefer: 'wait=30' } });
 console.log(`generation ${session.generation} until ${session.expiresAt}`);
 
@@ -88,7 +97,11 @@ console.log(`asked again: ${again.status}`);
 
 // As if a call with the session before this one had been refused. Report the generation that you used.
 const used = session.generation - 1;
-const following: Promise<IteratorResult<Session, undefined>> = follow(used).next();
+const following: Promise<IteratorResult<Session, undefined>> = follow(used)
+  .next()
+  .catch(({ message }: Error) => {
+    throw new Error(`the event stream: ${message}; a real program connects again`);
+  });
 const newer = await post<Session>('/session/rejections', { generation: used, reason: 'b_expired_token' });
 console.log(`rejected: newer is ${newer.generation > used ? 'yes' : 'no'}`);
 const { value: pushed } = await following;

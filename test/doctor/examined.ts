@@ -39,6 +39,8 @@ export interface MerchantSection {
   readonly gateway?: string;
   readonly serviceCode?: string;
   readonly keyFile?: string;
+  /** The session section, in flow style. */
+  readonly session?: string;
 }
 
 /** A folder with a configuration and its key, and the command line on top of it, in this process. */
@@ -119,12 +121,12 @@ ${merchants.map(sectionOf).join('')}`,
 }
 
 function sectionOf({ id = 'shop', gatewayUrl, environment = 'test', gateway = '', ...rest }: MerchantSection): string {
-  const { serviceCode = SERVICE_CODE, keyFile = 'client.json' } = rest;
+  const { serviceCode = SERVICE_CODE, keyFile = 'client.json', session } = rest;
   return `  - id: ${id}
     serviceCode: ${serviceCode}
     clientKeyFiles: [${keyFile}]
     gateway: { baseUrl: "${gatewayUrl}", environment: ${environment}, timeout: 2s${gateway === '' ? '' : `, ${gateway}`} }
-`;
+${session === undefined ? '' : `    session: ${session}\n`}`;
 }
 
 /** The messages of a check's findings of one level. */

@@ -30,6 +30,8 @@ describe('simulate', () => {
     expect(without.code).toBe(2);
   });
 
+  const allowing = (calls: number): string => `{ budget: [{ calls: 20, per: 10m }, { calls: ${calls}, per: 24h }] }`;
+
   it('says how to name a file where none is named', async () => {
     const { code, text } = await examined.cli('simulate');
     expect(text).toBe('error: name the file, or set BROKER_CONFIG');
@@ -58,7 +60,11 @@ describe('simulate', () => {
           ],
         },
       ],
-      warnings: [],
+      warnings: [
+        expect.stringMatching(
+          /^shop: the budget of create calls will not last: renewing sessions of 30m takes 6\d calls in 1d/,
+        ),
+      ],
     });
   });
 
@@ -81,11 +87,14 @@ describe('simulate', () => {
 
   it('prints what its page shows', async () => {
     const page = await readFile(fileOf('docs/simulate.md'), 'utf8');
-    const [, options = '', shown = ''] = /\$ npm run -s cli -- simulate (.+)\n([^]*?)```/.exec(page) ?? [];
-    const [file = '', ...rest] = options.split(' ');
-    const { text } = await examined.cli('simulate', fileOf(file), ...rest);
-    expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
-  });
+    const runs = [...page.matchAll(/\$ npm run -s cli -- simulate (.+)\n([^]*?)```/g)];
+    expect(runs).toHaveLength(2);
+    for (const [, options = '', shown = ''] of runs) {
+      const [file = '', ...rest] = options.split(' ');
+      const { text } = await examined.cli('simulate', fileOf(file), ...rest);
+      expect(text.split('\n').sort()).toEqual(shown.trimEnd().split('\n').sort());
+    }
+  }, 60_000);
 
   it('warns of what an operator should change', async () => {
     const { text } = await simulate('--lifetime', '30s', '--outage', '2m', '--for', '1h');
@@ -113,9 +122,91 @@ describe('simulate', () => {
   it('blames the timeout alone where every create call takes longer than that', async () => {
     const { text } = await simulate('--lifetime', '30m', '--latency', '8s', '--for', '6h');
     expect(text.match(/^warning: .*$/gm)).toEqual([
-      'warning: shop: every create call took longer than gateway.timeout (2s), and no lead time helps: raise gateway.timeout, or ask the bank why its answers take so long',
+      'warning: shop: every create call took longer than gateway.timeout (2s), and no lead time helps: raise gateway.timeout to 12s, or ask the bank why its answers take so long',
     ]);
   });
+
+  it.each([
+    ['failures', ['--failures', '10%'], 135],
+    ['an outage', ['--outage', '2m'], 131],
+  ])(
+    'tells what %s had left of the budget, and the budget that would bridge the gap',
+    async (_name, args, enough) => {
+      const run = async (allowed: number): Promise<string> => {
+        await examined.configure([{ gatewayUrl: 'https://gateway.example', session: allowing(allowed) }]);
+        return (await simulate('--lifetime', '15m', '--replicas', '3', ...args)).text;
+      };
+      const text = await run(125);
+      expect(text).toMatch(/the schedule needs 12\d of 125 in 1d, which leaves \d for calls that fail/);
+      expect(text).not.toContain('only allow more of them');
+      expect(text).toMatch(
+        /there was no session for \S+( \d+m)?: .*a session\.budget of \d+ in 1d would bridge it \(ask the bank/,
+      );
+      const [, advised = ''] = /a session\.budget of (\d+) in 1d would bridge it/.exec(text) ?? [];
+      expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);
+      expect(await run(Number(advised))).toMatch(/without session +0s/);
+    },
+    60_000,
+  );
+
+  it('blames the budget, and not --for, where the budget kept an outage from being played', async () => {
+    const { text } = await simulate('--lifetime', '15m', '--outage', '10m');
+    expect(text).toMatch(
+      /the outage of 10m was not played.*: it begins .* session\.budget, which was spent, held that/,
+    );
+    expect(text).not.toContain('give --for');
+  }, 60_000);
+
+  it('names gateway.timeout where some calls take longer, and the one that is long enough', async () => {
+    const slow = await simulate('--lifetime', '24h', '--latency', '3s');
+    expect(slow.text).toMatch(
+      /\d+ of \d+ create calls took longer than gateway\.timeout \(2s\): the latency of 3s exceeds it; raise gateway\.timeout to 5s/,
+    );
+    const nearly = await simulate('--lifetime', '1h', '--latency', '1800ms');
+    expect(nearly.text).toMatch(/at a latency of 1800ms a call takes up to 2700ms; raise gateway\.timeout to 3s/);
+    const hopeless = await simulate('--latency', '50s', '--for', '6h');
+    expect(hopeless.text).toContain('it can be 1m at most, which is too short for some');
+  });
+
+  it('does not blame the timeout where every call would fail anyway', async () => {
+    const { text } = await simulate('--failures', '100%', '--latency', '8s', '--for', '6h');
+    expect(text.match(/^warning: .*$/gm)).toEqual(['warning: shop: every create call failed; no setting helps']);
+  });
+
+  it('tells what of a gap came after the outage', async () => {
+    const { text } = await simulate('--lifetime', '8h', '--outage', '2h', '--replicas', '3');
+    expect(text).toMatch(/without session +\S+ \d+m, \S+ of it after the outage/);
+    expect(text).toMatch(
+      /of it after the outage in the pause after the last failed attempt, which `session-broker renew`/,
+    );
+    expect(text).toMatch(/a session\.renewBefore of \d+% would bridge it/);
+  }, 60_000);
+
+  it('plays clocks that differ: nothing changes until they are further apart than is believed', async () => {
+    const apart = await simulate('--lifetime', '1h', '--skew', '4m');
+    expect(apart.text).toContain('its clock 4m ahead');
+    expect(apart.text).not.toContain('warning');
+    const tooFar = await simulate('--lifetime', '15m', '--skew', '-10m', '--for', '2h');
+    expect(tooFar.text).toContain('its clock 10m behind');
+    expect(tooFar.text).toMatch(
+      /sessions of 15m are taken to live for (5m|299s): the clocks are further apart than gateway\.largestClockSkew \(5m\)/,
+    );
+  }, 60_000);
+
+  it('sums up many merchants, and shows those with a warning', async () => {
+    const merchants = Array.from({ length: 25 }, (_, index) => ({
+      gatewayUrl: 'https://gateway.example',
+      id: `shop-${index}`,
+      serviceCode: `c0ffee00-0368-41ed-b939-0242ac1200${10 + index}`,
+    }));
+    await examined.configure(merchants);
+    const { code, text } = await simulate('--for', '6h', '--lifetime', '2h');
+    expect(code).toBe(0);
+    expect(text).toMatch(/^all 25 merchants\n {2}create calls +100: 16\.7 an hour, at most \d+ in one$/m);
+    expect(text).not.toMatch(/^shop-0, /m);
+    const { text: json } = await simulate('--for', '6h', '--lifetime', '2h', '--json');
+    expect(JSON.parse(json)).toMatchObject({ sum: { merchants: 25, createCalls: 100, withGap: 0 } });
+  }, 60_000);
 
   it('says that nothing helps where every create call fails', async () => {
     const { text } = await simulate('--failures', '100%');
@@ -144,6 +235,7 @@ describe('simulate', () => {
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--latency', 'fast'], '--latency is a duration'],
+    [['--skew', '--10m'], '--skew is a duration'],
     [['--failures', '101%'], '--failures is a percentage'],
     [['--failures', '0.5'], '--failures is a percentage'],
     [['--replicas', '0'], '--replicas is a whole number from 1 to 20'],

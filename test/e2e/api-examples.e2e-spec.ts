@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -195,28 +197,58 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
     });
 
     it('ends with the reason where there will be nothing for minutes', async () => {
-      const problem = { code: 'session_unavailable', detail: 'the bank refuses', requestId: 'r-1' };
-      const front = await LoopbackServer.http((_request, response) => {
-        response.writeHead(503, { 'retry-after': '291' }).end(JSON.stringify(problem));
-      });
-      started.add(front, (it) => it.close());
-      const running = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
-      const { stdout, stderr } = await ended(running);
-      expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses/);
-      expect(`${stdout}${stderr}`).not.toMatch(/\b0 ?s\b/);
+      const what = { code: 'session_unavailable', title: 'No session', requestId: 'r-1' };
+      const problem = { ...what, detail: 'the bank refuses', cause: 'b_merchant_not_found' };
+      for (const wait of ['291', 'Fri, 31 Dec 2027 23:59:59 GMT']) {
+        const front = await LoopbackServer.http((_request, response) => {
+          response.writeHead(503, { 'retry-after': wait }).end(JSON.stringify(problem));
+        });
+        started.add(front, (it) => it.close());
+        const running = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
+        const { stdout, stderr } = await ended(running);
+        expect(stderr).toContain('where there is none yet, the broker answers after 30 s at the latest');
+        expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses.*b_merchant_not_found/);
+        expect(`${stdout}${stderr}`).not.toMatch(/\b0 ?s\b|ValueError|integer/);
+        expect(front.connections).toBe(1);
+      }
+    });
+
+    it('takes a token and a URL with a line break at the end, as a variable may have', async () => {
+      const broker = started.add(await RunningBroker.start(), (it) => it.close());
+      const variables = { BROKER_TOKEN: `${TOKENS.payments}\r\n`, BROKER_URL: `${broker.url}\n` };
+      const { stdout } = await outputOf(language, broker.url, { ...goSettings(cache), ...variables });
+      expect(stdout).toMatch(expected.last);
+    });
+
+    it.each([
+      ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+      ['cut short', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"generation":'],
+      ['a 304 that nobody asked for', 'HTTP/1.1 304 Not Modified\r\n\r\n'],
+      ['nothing', ''],
+    ])('says where to look when an answer is %s', async (_what, octets) => {
+      const server = createServer((socket) => void socket.on('error', () => socket.destroy()).end(octets));
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      started.add(server, async (it) => void it.close());
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { code, stdout, stderr } = await ended(outputOf(language, url, goSettings(cache)));
+      expect(stderr + stdout).toMatch(/nothing answers at .*BROKER_URL|not the broker's: is BROKER_URL right\?/);
+      expect(stdout).not.toContain('generation');
+      expect(code).toBeGreaterThan(0);
     });
 
     it.each([
       ['there is no URL', { BROKER_URL: '' }, SET_BOTH],
       ['the URL has no scheme', { BROKER_URL: '127.0.0.1:9' }, SET_BOTH],
       ['there is no token', { BROKER_TOKEN: '' }, SET_BOTH],
+      ['the token has a line break', { BROKER_TOKEN: 'can\nary' }, SET_BOTH],
       ['nothing listens there', {}, /nothing answers at .*BROKER_URL/],
     ])('says which variable to look at when %s', async (_what, variables, says) => {
       const { code, stderr } = await ended(
         outputOf(language, 'http://127.0.0.1:9', { ...goSettings(cache), ...variables }),
       );
       expect(stderr).toMatch(says);
-      expect(stderr).not.toMatch(/not the broker's|panic/);
+      expect(stderr).not.toMatch(/not the broker's|panic|ary/);
       expect(code).toBeGreaterThan(0);
     });
 
@@ -233,7 +265,24 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       },
     );
 
-    if (file !== 'session.ts') {
+    if (file === 'session.ts') {
+      it('says in a line that the broker has gone in the middle of the event stream', async () => {
+        const session = JSON.stringify({ generation: 5, expiresAt: '2027-01-01T00:00:00Z' });
+        const front = await LoopbackServer.http(({ url: path = '', headers }, response) => {
+          if (path.endsWith('/events')) {
+            response
+              .writeHead(200, { 'content-type': 'text/event-stream' })
+              .write(': here\n\n', () => response.destroy());
+          } else if (headers['if-none-match'] === undefined) response.end(session);
+          else response.writeHead(304).end();
+        });
+        started.add(front, (it) => it.close());
+        const { code, stderr } = await ended(outputOf(language, `http://127.0.0.1:${front.port}`));
+        expect(stderr).toMatch(/Error: the event stream: .*; a real program connects again/);
+        expect(stderr).not.toContain('TypeError');
+        expect(code).toBeGreaterThan(0);
+      });
+    } else {
       it('takes less than a page', async () => {
         const lines = (await readFile(fileOf(file), 'utf8')).trimEnd().split('\n');
         expect(lines.length).toBeLessThan(MAX_LINES);

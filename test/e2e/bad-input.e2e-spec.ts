@@ -165,6 +165,38 @@ describe('bad input', () => {
     await expectProblem(sendRaw(octets), status, code);
   });
 
+  it.each([
+    { path: 'payloads/encrypt', body: "{'plaintext':'canary'}", detail: 'the body is not JSON' },
+    { path: 'session/rejections', body: '{', detail: 'the body is not JSON' },
+    { path: 'session/rejections', body: '', detail: 'the body is empty, and is to be JSON' },
+  ])('says what is wrong with the body $body of $path, and repeats nothing of it', async ({ path, body, detail }) => {
+    const answer = await broker.post(`/v1/merchants/shop/${path}`, body);
+    expect(answer.status).toBe(400);
+    const told = await answer.text();
+    expect(JSON.parse(told)).toMatchObject({ code: 'invalid_request', detail });
+    expect(told).not.toContain('canary');
+  });
+
+  it('says where to look when a header is broken by a line break, and that a path cannot be decoded', async () => {
+    const broken = await sendRaw(`GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer can\rary\r\n\r\n`);
+    expect(broken.body).toContain('"detail":"this cannot be read as HTTP: is there a line break in a header, or');
+    expect(broken.body).not.toContain('ary"');
+    const path = await sendRaw(`GET /v1/merchants/%zz/session HTTP/1.1\r\n${authorized}\r\n`);
+    expect(path.body).toContain('"detail":"the path cannot be decoded"');
+  });
+
+  it.each([
+    ['', 401, 'unauthenticated'],
+    [TOKENS.checkout, 404, 'route_not_found'],
+  ])('says to whoever pays here that this is a broker: %j', async (token, status, code) => {
+    const asked = request(broker.url).post('/ecom/execute_request/hpp/v1/create-order').send({});
+    const { body } = await (token === '' ? asked : asked.auth(token, { type: 'bearer' })).expect(status);
+    expect(body).toMatchObject({
+      code,
+      detail: expect.stringContaining('this is a broker: payments go to the egress'),
+    });
+  });
+
   it('asks a caller whom it knows for the body that it holds back', async () => {
     const type = 'Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue';
     const socket = connect(Number(new URL(broker.url).port), '127.0.0.1').setEncoding('latin1');

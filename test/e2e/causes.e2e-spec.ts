@@ -81,12 +81,13 @@ describe('the cause of a merchant without a session', () => {
       LoopbackServer.http((_request, response) => response.writeHead(status, headers).end(body));
     const away = JSON.stringify({ msg: 'away', msgCode: 'b_service_unavailable', msgId: '1' });
 
-    it.each<[string, () => Promise<LoopbackServer>, string, number]>([
-      ['404', () => answers(404, { 'content-type': 'text/html' }, '<html></html>'), 'http', 2],
-      ['a redirect', () => answers(302, { location: 'https://elsewhere.example/' }, ''), 'http', 2],
-      ['no TLS', () => answers(200, {}, ''), 'https', 2],
-      ['the gateway that is away', () => answers(404, { 'content-type': 'application/json' }, away), 'http', 4],
-    ])('ends status and renew as it ends doctor: %s', async (_what, listen, scheme, expected) => {
+    it.each<[string, () => Promise<LoopbackServer>, number]>([
+      ['404', () => answers(404, { 'content-type': 'text/html' }, '<html></html>'), 2],
+      ['a redirect', () => answers(302, { location: 'https://elsewhere.example/' }, ''), 2],
+      ['no TLS', () => answers(200, {}, ''), 2],
+      ['the gateway that is away', () => answers(404, { 'content-type': 'application/json' }, away), 4],
+    ])('ends status and renew as it ends doctor: %s', async (what, listen, expected) => {
+      const scheme = what === 'no TLS' ? 'https' : 'http';
       const server = started.add(await listen(), (it) => it.close());
       const broker = await start({ auth: [`  - ${ONCALL}`], faults: [REFUSAL] });
       await broker.edit([broker.sandboxUrl, `${scheme}://127.0.0.1:${server.port}`]);

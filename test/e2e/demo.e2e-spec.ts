@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeWith } from '#libs/testing';
+import { describeWith, eventually } from '#libs/testing';
 import { CliProcess } from './cli-process.js';
 
 const START_LIMIT_MS = 30_000;
@@ -82,6 +82,21 @@ describe('npm start', () => {
         expect(await demo.ended).toBe(0);
         expect(demo.err).toBe('');
         expect(services.filter(isAlive)).toEqual([]);
+        expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
+      },
+      START_LIMIT_MS,
+    );
+
+    it(
+      'leaves nothing behind when it is killed and cannot end its services',
+      async () => {
+        const demo = startDemo();
+        await demo.said(curlLine);
+        const [ports, services] = [portsOf(demo), demo.children()];
+        expect(services.filter(isAlive)).toHaveLength(3);
+        demo.signal('SIGKILL');
+        await demo.ended;
+        await eventually(() => !services.some(isAlive), 15_000);
         expect(await Promise.all(ports.map(isFree))).toEqual([true, true, true, true, true]);
       },
       START_LIMIT_MS,

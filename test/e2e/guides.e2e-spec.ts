@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeWith, endedAfterAll, endedAfterEach, eventually } from '#libs/testing';
+import { describeWith, endedAfterAll, endedAfterEach, eventually, freePort } from '#libs/testing';
 import { GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
+/** A caller whose payments are sent, and whose answers the broker does not open. */
+const MAY_SEAL = '  - { caller: checkout, merchants: [shop], allow: [session:reject, payload:encrypt] }';
 const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
 
 interface Operation {
@@ -25,7 +27,9 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   /** Each has a broker of its own: sessions are replaced for a rejection once in ten seconds. */
   const ofEach = endedAfterEach();
   beforeEach(async () => {
-    broker = ofEach.add(await RunningBroker.start({ merchant: { supersedes: true } }), (it) => it.close());
+    broker = ofEach.add(await RunningBroker.start({ merchant: { supersedes: true }, auth: [MAY_SEAL] }), (it) =>
+      it.close(),
+    );
     await broker.get('/v1/merchants/shop/session', { prefer: 'wait=5' });
     env = {
       BROKER_URL: broker.url,
@@ -87,6 +91,32 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
       const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
       expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
       expect(await broker.createCalls()).toBe(3);
+    },
+    60_000,
+  );
+
+  it.each<[Language, RegExp]>([
+    ['ts', /AnswerUnopened: The gateway has answered, so that the bank has the request/],
+    ['python', /RuntimeError: the bank HAS the refund, but its answer was not opened/],
+    ['sh', /^the bank HAS the refund, but its answer was not opened/m],
+  ])(
+    'say that the bank has a refund whose answer was not opened: %s',
+    async (language, says) => {
+      const wanted = { ...env, BROKER_TOKEN: TOKENS.checkout, OPERATION_ID: await paidOnce() };
+      await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
+    },
+    60_000,
+  );
+
+  it.each<[Language, RegExp]>([
+    ['ts', /AnswerLost: No answer of the gateway that can be used: ECONNREFUSED\. Nobody knows/],
+    ['python', /RuntimeError: the answer is lost, and nobody knows whether the bank has the refund/],
+    ['sh', /^the answer is lost, and nobody knows whether the bank has the refund/m],
+  ])(
+    'say that nobody knows of a refund whose answer is lost: %s',
+    async (language, says) => {
+      const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
+      await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
     },
     60_000,
   );

@@ -99,7 +99,8 @@ describe('rejecting a session', () => {
     broker = started.add(await RunningBroker.start({ http }), (it) => it.close());
     const { generation } = await session().set('prefer', 'wait=5').then(sessionOf);
     for (let count = 0; count < 2; count += 1) await report({ generation });
-    await report({ generation }).expect(429).expect('retry-after', '1').expect(problem('rate_limited'));
+    const limited = await report({ generation }).expect(429).expect('retry-after', '1').expect(problem('rate_limited'));
+    expect(limited.body).toMatchObject({ detail: expect.stringContaining('of a caller are counted; reads are not') });
     const encrypt = '/v1/merchants/shop/payloads/encrypt';
     await broker.as(TOKENS.reporting).post(encrypt).send({ plaintext: 'x' }).expect(200);
     for (let count = 0; count < 5; count += 1) await session();

@@ -43,6 +43,16 @@ describe('the path of a request', () => {
     },
   );
 
+  it('is told to come from a base URL with a slash at its end, when a slash is doubled', async () => {
+    const authorization = `Bearer ${egress.client().token}`;
+    const answer = await fetch(`${egress.url}//ecom/execute_request/hpp/v1/operations`, { headers: { authorization } });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      code: 'invalid_request',
+      detail: 'there is // in the path, which is not passed on: the base URL ends without a slash',
+    });
+  });
+
   it.each([
     '/',
     '*',

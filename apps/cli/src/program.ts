@@ -185,6 +185,7 @@ function addSimulate(program: Command, { run, context }: Wiring): void {
     .option('--latency <duration>', 'of a create call, on average', '300ms')
     .option('--failures <percentage>', 'of the create calls, at random', '0%')
     .option('--outage <duration>', 'once, from a renewal in the middle on: every call fails', '0s')
+    .option('--skew <duration>', "how far the gateway's clock is ahead of ours; -10m: behind", '0s')
     .option('--for <duration>', 'how long', '24h')
     .option('--from <day>', 'the first day, such as 2026-10-24: quiet hours go by the calendar; today when absent')
     .option('--replicas <number>', 'of the broker; 3 when absent, and 1 with the store in memory')

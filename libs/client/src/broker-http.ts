@@ -1,5 +1,5 @@
 import { orAborted, reasonOf } from './abort.js';
-import { BrokerUnavailable, SessionBrokerError, systemCodeOf } from './errors.js';
+import { BrokerUnavailable, isError, SessionBrokerError, systemCodeOf } from './errors.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -32,6 +32,7 @@ export interface BrokerCall {
 
 const USER_AGENT = `session-broker-client/${VERSION} node/${process.versions.node}`;
 
+const BAD_PORT = 'fetch never asks that port ("bad port"); is the URL right?';
 const CLASS_NAME = /^[A-Z][A-Za-z0-9_]{0,59}$/;
 
 const SUCCESSES: ReadonlySet<number> = new Set([200, 204, 304]);
@@ -159,7 +160,12 @@ function classOf(error: unknown): string {
   return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
 }
 
+/** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
+function isBadPort(error: unknown): boolean {
+  return isError(error) && isError(error.cause) && error.cause.message === 'bad port';
+}
+
 function because(error: unknown): string {
-  const code = systemCodeOf(error);
+  const code = systemCodeOf(error) ?? (isBadPort(error) ? BAD_PORT : undefined);
   return code === undefined ? '' : `: ${code}`;
 }

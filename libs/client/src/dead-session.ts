@@ -52,10 +52,11 @@ export type RejectionPredicate = (error: unknown) => Verdict | Promise<Verdict>;
 
 /**
  * The reason to report, or undefined when the error is no rejection. Access that was revoked is none, whatever the
- * caller says: it would be reported and repeated for nothing.
+ * caller says: it would be reported and repeated for nothing. Nor is a payment that the bank has or may have.
  */
 export async function rejectionReason({ error, isRejection }: ThrownFailure, time: Time): Promise<string | undefined> {
   const evidence = await wholeEvidence(error, time);
+  if (evidence.mayBeCarriedOut) return undefined;
   if (isRejection === undefined || error instanceof SessionRejected) return verdictOn(evidence);
   const verdict = await isRejection(error);
   const isDead = verdict !== undefined && verdict !== false && verdict !== REVOKED && !evidence.codes.includes(REVOKED);

@@ -45,6 +45,12 @@ export abstract class SessionBrokerError extends Error {
     this.requestId = facts.requestId;
     this.brokerCause = facts.brokerCause;
   }
+
+  /** For logs: an error of the platform has no message in JSON. Of causes only those of this package hold no secret. */
+  toJSON(): object {
+    const { name, message, cause } = this;
+    return { ...this, name, message, ...(cause instanceof SessionBrokerError ? { cause } : {}) };
+  }
 }
 
 /** Which broker was asked, and for whom: a service may have several of both. */
@@ -91,7 +97,7 @@ export class Forbidden extends SessionBrokerError {
 }
 
 /**
- * The broker refuses this very request (other 4xx), for example a JWE that does not open: sending it again is no use.
+ * The broker refuses this very request (other 4xx), for example a notification of no form: sending it again is no use.
  */
 export class RequestRefused extends SessionBrokerError {
   static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];

@@ -1,5 +1,6 @@
 import { SessionBrokerError, SessionRejected } from './errors.js';
 import { MAX_BODY_OCTETS } from './body-copy.js';
+import { mayBeCarriedOut } from './payment-outcome.js';
 
 /** What was found in a failure, wherever its maker put it. */
 export interface FailureEvidence {
@@ -8,6 +9,8 @@ export interface FailureEvidence {
   readonly isUnauthorized: boolean;
   /** Why somebody has said already that the session is dead. */
   readonly rejection: string | undefined;
+  /** The bank has the request, or may have it: nothing may lead to a repetition. */
+  readonly mayBeCarriedOut: boolean;
   /** Answers of a fetch whose body nobody has read yet. */
   readonly unread: readonly object[];
 }
@@ -46,6 +49,7 @@ class Search implements FailureEvidence {
   readonly codes: string[] = [];
   readonly unread: object[] = [];
   isUnauthorized = false;
+  mayBeCarriedOut = false;
   rejection: string | undefined;
   readonly #seen = new Set<unknown>();
   #textLeft = MAX_TEXTS_LENGTH;
@@ -70,6 +74,7 @@ class Search implements FailureEvidence {
 
   #visitObject(value: object, { depth, isCarrier }: Place): readonly Place[] {
     if (isInstance(value, SessionRejected)) this.#heed(value.reason);
+    if (attempt(() => mayBeCarriedOut(value)) === true) this.mayBeCarriedOut = true;
     // The broker's own refusals say nothing of the gateway, whatever their status.
     if (isInstance(value, SessionBrokerError)) return [];
     for (const name of CODES) {

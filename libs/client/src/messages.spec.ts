@@ -183,6 +183,14 @@ describe('what goes wrong', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('is a function that is not there, before anybody is asked', async () => {
+    open();
+    const says = `withSession takes a function that is given the session ${PLACE}`;
+    await expect(broker.withSession(undefined as never)).rejects.toThrow(new InvalidInput('function_missing', says));
+    await expect(broker.withSession({} as never)).rejects.toThrow(InvalidInput);
+    expect(server.requests).toEqual([]);
+  });
+
   it('is a JWE that is not there, which is no matter of the broker: the gateway answered with an error', async () => {
     open();
     const says = "There is no JWE: the gateway's answer was probably an error; look at its msgCode";

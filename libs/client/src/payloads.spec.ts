@@ -107,12 +107,12 @@ describe('payloads', () => {
     server.on('decrypt', () => json({ plaintext: '\uFEFFé' }));
     expect(await broker.decryptText('a.b.c.d.e')).toBe('\uFEFFé');
     server.on('decrypt', () => json({ plaintext: '/w==', encoding: 'base64' }));
-    await expect(broker.decryptText('a.b.c.d.e')).rejects.toMatchObject({ code: 'not_text' });
+    await expect(broker.decryptText('a.b.c.d.e')).rejects.toMatchObject({ cause: { code: 'not_text' } });
   });
 
   it('that do not open are refused once', async () => {
     server.on('decrypt', () => problem(422, 'jwe_not_opened'));
-    const failure: unknown = await broker.decrypt('a.b.c.d.e').catch((error: unknown) => error);
+    const { cause: failure } = (await broker.decrypt('a.b.c.d.e').catch((error: unknown) => error)) as Error;
     expect(failure).toBeInstanceOf(RequestRefused);
     expect(failure).toMatchObject({ code: 'jwe_not_opened', status: 422 });
     expect(server.requests).toHaveLength(1);
@@ -122,7 +122,7 @@ describe('payloads', () => {
     'are not made of %j',
     async (answer) => {
       server.on('decrypt', () => json(answer));
-      await expect(broker.decrypt('a.b.c.d.e')).rejects.toThrow(ProtocolError);
+      await expect(broker.decrypt('a.b.c.d.e')).rejects.toMatchObject({ cause: expect.any(ProtocolError) });
     },
   );
 });

@@ -202,6 +202,13 @@ describe('over a real network', () => {
     });
   });
 
+  it('names what fetch itself refuses', async () => {
+    open({ url: 'http://127.0.0.1:1', timeoutMs: 100 });
+    await expect(broker.session()).rejects.toThrow(
+      'The broker cannot be reached: fetch never asks that port ("bad port"); is the URL right? (http://127.0.0.1:1, ',
+    );
+  });
+
   it('ends its stream when it is closed', async () => {
     let streamEnded: Promise<unknown> = Promise.resolve();
     await start((request, response) => {

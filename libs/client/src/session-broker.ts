@@ -17,6 +17,7 @@ import { Notifications, type OpenedNotification, type ReceivedNotification } fro
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
 import { demandKnownOptions } from './option-names.js';
+import { unopened } from './payment-outcome.js';
 import { reportReady } from './ready-report.js';
 import { Rejections } from './rejections.js';
 import { octetsOf, Sealing } from './sealing.js';
@@ -132,6 +133,7 @@ export class SessionBroker {
    * @throws whatever `fn` throws; SessionBrokerError, with the rejection as its cause, when there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
+    this.#named(() => demandFunction(fn));
     this.#named(() => demandKnownOptions(options, WITH_SESSION_OPTIONS));
     const { signal, isRejection } = options;
     const session = await this.#enter(signal);
@@ -171,20 +173,26 @@ export class SessionBroker {
   }
 
   /**
-   * Opens a JWE that the gateway sealed to the merchant's key, in the broker.
-   * @throws SessionBrokerError (`jwe_not_opened` and the like as RequestRefused), or the signal's reason
+   * Opens a JWE that the gateway sealed to the merchant's key, in the broker; tried again until the call's time is up.
+   * @throws AnswerUnopened: who has a JWE of the gateway has its answer, so that the bank has the request; its cause is
+   * what the broker said (`jwe_not_opened` and the like as RequestRefused). InvalidInput where there is no JWE, or the
+   * signal's reason
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
-    this.#demandOpen();
     this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
     if (jwe === undefined || jwe === null) throw new InvalidInput('jwe_invalid', NO_JWE);
     if (typeof jwe !== 'string') throw placed(new InvalidInput('jwe_invalid', 'A JWE is a string'), this.#settings);
-    return this.#opening.open(jwe, options.signal);
+    try {
+      this.#demandOpen();
+      return await this.#opening.open(jwe, options.signal);
+    } catch (error) {
+      throw unopened(error);
+    }
   }
 
   /**
    * `decrypt`, for what is UTF-8.
-   * @throws as decrypt; ProtocolError `not_text` when it is not
+   * @throws as decrypt; AnswerUnopened by ProtocolError `not_text` when it is not
    */
   async decryptText(jwe: string, options: CallOptions = {}): Promise<string> {
     const octets = await this.decrypt(jwe, options);
@@ -192,7 +200,7 @@ export class SessionBroker {
       return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(octets);
     } catch {
       // The decoder has one way to fail.
-      throw placed(new ProtocolError('not_text', 'What the JWE holds is not UTF-8'), this.#settings);
+      throw unopened(placed(new ProtocolError('not_text', 'What the JWE holds is not UTF-8'), this.#settings));
     }
   }
 
@@ -313,6 +321,11 @@ function isOrdinary(options: SessionOptions | undefined): boolean {
   if (options === undefined) return true;
   if (typeof options !== 'object' || options === null) return false;
   return options.signal?.aborted !== true && Object.keys(options).every((name) => SESSION_OPTIONS.includes(name));
+}
+
+function demandFunction(fn: unknown): void {
+  if (typeof fn === 'function') return;
+  throw new InvalidInput('function_missing', 'withSession takes a function that is given the session');
 }
 
 function raise(error: unknown): never {

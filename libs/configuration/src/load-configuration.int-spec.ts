@@ -120,7 +120,11 @@ describe('loadConfiguration', () => {
 
   it('warns once of a key that several merchants have, under whatever name', async () => {
     await put('copy.json', JSON.stringify(key.privateJwk));
-    const other = (n: number): Raw => ({ ...merchant(), id: `other-${n}`, serviceCode: `${CODE.slice(0, -1)}${n + 4}` });
+    const other = (n: number): Raw => ({
+      ...merchant(),
+      id: `other-${n}`,
+      serviceCode: `${CODE.slice(0, -1)}${n + 4}`,
+    });
     const twice = { ...merchant(), clientKeyFiles: ['shop.jwk.json', 'copy.json'] };
     expect((await load(twice)).warnings).toEqual([]);
     const remedy = 'make a key for each: one that leaks then concerns one merchant, not several';

@@ -18,6 +18,7 @@ type ParserError = Error & { readonly code?: string; readonly rawPacket?: unknow
 
 /** RFC 9112 section 3: any method, a target, and a version of ours. */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/;
+const UNREADABLE = 'this cannot be read as HTTP: is there a line break in a header, or does the client speak TLS here?';
 const MAX_LOOKED_AT = 2_048;
 
 /** Answers what is not an HTTP request at all, or has headers that are too large: no route ever sees it. */
@@ -29,23 +30,27 @@ export function answerClientError(error: ParserError, socket: Socket): void {
     socket.destroy();
     return;
   }
-  answerRaw(socket, codeOf(error));
+  answerRaw(socket, refusalOf(error));
 }
 
-function codeOf({ code = '', rawPacket }: ParserError): ErrorCode {
+function refusalOf({ code = '', rawPacket }: ParserError): BrokerError {
   // To the parser any octets that are no HTTP are a method that it does not know.
   const start = Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1', 0, MAX_LOOKED_AT) : '';
   const isRequest = code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(start);
-  return isRequest ? 'method_not_implemented' : (codeOfParserError[code] ?? 'invalid_request');
+  if (isRequest) return new BrokerError('method_not_implemented');
+  const known = codeOfParserError[code];
+  return known === undefined
+    ? new BrokerError('invalid_request', { publicDetail: UNREADABLE })
+    : new BrokerError(known);
 }
 
 /**
  * Answers with a problem document where there is no response to answer with, and ends the connection. Behind an answer
  * that has begun nothing is written: what has been goes out, and that is the end.
  */
-export function answerRaw(socket: Socket, code: ErrorCode): void {
+export function answerRaw(socket: Socket, error: BrokerError): void {
   if (endBehindAnswer(socket)) return;
-  const problem = problemOf(new BrokerError(code), randomUUID());
+  const problem = problemOf(error, randomUUID());
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Error'}`,

@@ -36,7 +36,7 @@ export function refuseImproperRequests(server: Server): void {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     // The runtime has taken its own listener away: a client that has gone would otherwise end the process.
     socket.on('error', () => socket.destroy());
-    answerRaw(socket, 'method_not_implemented');
+    answerRaw(socket, new BrokerError('method_not_implemented'));
   });
 }
 

@@ -24,6 +24,19 @@ function closedObjects({ properties = {} }: Schema, path: readonly string[] = []
   return [path, ...inner];
 }
 
+/** The paths of all values; those of an object that is a value of its own, such as labels, are no values. */
+function valuesOf(value: unknown, path: readonly string[] = []): readonly string[] {
+  const described = path.reduce((outer, name) => outer.properties?.[name] ?? {}, schema);
+  if (described.properties === undefined) return [path.join('.')];
+  return Object.entries(value as object).flatMap(([name, member]) => valuesOf(member, [...path, name]));
+}
+
+/** The path itself and those of the objects that it is in, but for the outermost, which are too many values at once. */
+function prefixesOf(path: string): readonly string[] {
+  const names = path.split('.');
+  return names.map((_, index) => names.slice(0, index + 1).join('.')).slice(names.length > 1 ? 1 : 0);
+}
+
 function membersOf(value: unknown, path: readonly string[]): Record<string, unknown> {
   return path.reduce<unknown>((outer, name) => (outer as Record<string, unknown>)[name], value) as never;
 }
@@ -66,6 +79,19 @@ describe('the files of the chart', () => {
       );
     });
     expect(silent).toEqual([]);
+  });
+
+  it('have each value, or the object that it is in, in the table of the README', () => {
+    const table = textOf('deploy/helm/session-broker/README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| '));
+    const listed = new Set(
+      table.flatMap((row) => [...row.matchAll(/`([\w.]+)(?:: [^`]+)?`/g)].map(([, name = '']) => name)),
+    );
+    expect(valuesOf(values()).filter((path) => !prefixesOf(path).some((prefix) => listed.has(prefix)))).toEqual([]);
+    const known = new Set(valuesOf(values()).flatMap((path) => prefixesOf(path)));
+    const written = [...listed].filter((name) => Object.keys(values()).some((object) => name.startsWith(`${object}.`)));
+    expect(written.filter((name) => !known.has(name))).toEqual([]);
   });
 
   it('take their own values', () => {

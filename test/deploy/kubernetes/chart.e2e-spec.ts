@@ -1,8 +1,10 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { chart, renderChart, template } from './helm-chart.js';
-import { kubernetesPrograms, root, run } from './kubernetes-programs.js';
+import { kubernetesPrograms, root, run, runLine } from './kubernetes-programs.js';
 import { named } from './manifests.js';
 import { OVERLAYS, PARTS, renderOverlays } from './rendered-overlays.js';
 
@@ -69,6 +71,22 @@ describeWith(kubernetesPrograms, 'the chart', () => {
       expect(account).toMatchObject({ imagePullSecrets: [{ name: 'registry' }] });
       expect(named(rendered, 'PodMonitor', name).metadata.labels).toMatchObject({ release: 'prometheus' });
     });
+  });
+
+  it('is looked through by the line of its README for what was not replaced', () => {
+    const readme = readFileSync(join(chart, 'README.md'), 'utf8');
+    const [, line = ''] = /```sh\n(helm template [^]*?)\n```/.exec(readme) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'readme-'));
+    try {
+      cpSync(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true });
+      cpSync(join(root, 'deploy/kubernetes/overlays/production/broker.yaml'), join(folder, 'broker.yaml'));
+      const places = ['gateway.example', '203.0.113.', '192.0.2.', 'image: session-broker'];
+      const found = runLine(line, folder);
+      expect(places.filter((place) => !found.includes(place))).toEqual([]);
+      expect(found.trim().split('\n')).toHaveLength(places.length);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('tells at its installation what is still to be done', () => {

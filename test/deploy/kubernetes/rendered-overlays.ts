@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { root } from './kubernetes-programs.js';
 import { type Manifest, render } from './manifests.js';
 import { normalised } from './normalised-manifests.js';
+import { withEgressPolicies } from './page-blocks.js';
 import { prepareDemo } from './prepare-demo.js';
 
 /** What Kustomize renders, as a whole: each of these passes every check. */
@@ -45,11 +46,15 @@ export function renderOverlays(): RenderedOverlays {
       'overlays/demo': rendered('overlays/demo'),
       'overlays/production': rendered('overlays/production'),
       'overlays/production-mtls': rendered('overlays/production-mtls'),
-      'overlays/production-egress': rendered('overlays/production-egress'),
     };
     withComponents(at('monitored'), ['../base'], ['monitoring']);
     withComponents(at('scaled'), ['../overlays/production'], ['autoscaling']);
-    throughProxy(at('overlays/production-egress'));
+    const scaled = rendered('scaled');
+    change(at('overlays/production/broker.yaml'), withEgressPolicies);
+    const withEgress = rendered('overlays/production-egress');
+    for (const file of ['production/broker.yaml', 'production-egress/egress.yaml']) {
+      change(at(`overlays/${file}`), throughProxy);
+    }
     withComponents(
       at('optional'),
       ['../overlays/production-egress'],
@@ -59,7 +64,8 @@ export function renderOverlays(): RenderedOverlays {
       overlays: {
         ...overlays,
         'base, with monitoring': rendered('monitored'),
-        'overlays/production, with autoscaling': rendered('scaled'),
+        'overlays/production, with autoscaling': scaled,
+        'overlays/production-egress': withEgress,
         'overlays/production-egress, with every option': rendered('optional'),
       },
       consumer: rendered('examples/consumer'),
@@ -83,13 +89,13 @@ function withComponents(kustomization: string, resources: readonly string[], com
   writeFileSync(join(kustomization, 'kustomization.yaml'), JSON.stringify(text));
 }
 
-/** Has the configurations of broker and egress say what the component for a fixed address asks for. */
-function throughProxy(overlay: string): void {
-  for (const name of ['broker.yaml', 'egress.yaml']) {
-    const file = join(overlay, name);
-    const text = readFileSync(file, 'utf8');
-    const changed = text.replace("{ baseUrl: 'https://gateway.example'", PROXY);
-    if (changed === text) throw new Error(`${name} does not say where the gateway is`);
-    writeFileSync(file, changed);
-  }
+/** As the component for a fixed address asks for it. */
+function throughProxy(configuration: string): string {
+  return configuration.replace("{ baseUrl: 'https://gateway.example'", PROXY);
+}
+
+function change(file: string, changed: (text: string) => string): void {
+  const text = readFileSync(file, 'utf8');
+  if (changed(text) === text) throw new Error(`${file} stays as it is`);
+  writeFileSync(file, changed(text));
 }

@@ -19,6 +19,22 @@ describe('a path that is not found', () => {
     },
   );
 
+  it.each(['/ecom/execute_request/hpp/v1/create-order', '//ecom/x', '/api-gateway/authorize_virtual_device?a=1'])(
+    'is told whose it is when payments go there, with a credential and without: %s',
+    (url) => {
+      const publicDetail = expect.stringMatching(/^this is a broker: payments go to the egress/);
+      expect(refined(url)).toMatchObject({ code: 'route_not_found', publicDetail });
+      const refused = new BrokerError('unauthenticated', { detail: 'credential refused: absent' });
+      const told = { code: 'unauthenticated', detail: refused.detail, publicDetail };
+      expect(routes.refine(refused, { url } as FastifyRequest)).toMatchObject(told);
+    },
+  );
+
+  it('is told nothing of a path of ours without a credential', () => {
+    const refused = new BrokerError('unauthenticated');
+    expect(routes.refine(refused, { url: '/broker/v1/merchants/shop/session' } as FastifyRequest)).toBe(refused);
+  });
+
   it.each(['/v1/merchants/shop', '/v1/v1/merchants', '/', '/v1'])('is told nothing else: %s', (url) => {
     expect(refined(url)).toMatchObject({ code: 'route_not_found', publicDetail: undefined });
   });

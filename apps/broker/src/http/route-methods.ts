@@ -11,6 +11,10 @@ interface KnownRoute {
 const BEFORE_THE_LAST =
   'there is something before the last /v1 of the path: the base URL ends before it, without a slash';
 
+/** Where payments and create calls go: whoever asks for them here has the broker's URL in the place of the egress's. */
+const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;
+const A_BROKER = 'this is a broker: payments go to the egress, or to the gateway with a session of the broker';
+
 /** Knows which methods a path has, to answer 405 with `Allow` where the router only says "not found". */
 @Injectable()
 export class RouteMethods {
@@ -29,8 +33,10 @@ export class RouteMethods {
 
   /** A path that exists under another method is not "not found", and one that only begins wrongly is told how. */
   refine(error: BrokerError, request: FastifyRequest): BrokerError {
-    if (error.code !== 'route_not_found') return error;
+    if (error.code !== 'route_not_found' && error.code !== 'unauthenticated') return error;
     const path = pathOf(request);
+    if (OF_THE_GATEWAY.test(path)) return withHint(error);
+    if (error.code === 'unauthenticated') return error;
     if (this.#methodsOf(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
     const end = path.slice(Math.max(0, path.lastIndexOf('/v1/')));
     if (end === path || this.#methodsOf(end).length === 0) return error;
@@ -41,6 +47,11 @@ export class RouteMethods {
     const matching = [...this.#routes.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
   }
+}
+
+/** The same failure, with the address that was meant. */
+function withHint({ code, detail, cause }: BrokerError): BrokerError {
+  return new BrokerError(code, { publicDetail: A_BROKER, cause, ...(detail === undefined ? {} : { detail }) });
 }
 
 /** Without the query. */

@@ -18,11 +18,27 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   503: 'shutting_down',
 };
 
+/** What the caller is to correct; never with a character of what was sent. */
+const detailOfCode: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'the body is empty, and is to be JSON',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not JSON',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
+  FST_ERR_BAD_URL: 'the path cannot be decoded',
+};
+
 /** Gives a code of ours to whatever was thrown while a request was served. Framework texts never reach the caller. */
 export function toBrokerError(thrown: unknown): BrokerError {
   if (thrown instanceof BrokerError) return thrown;
   const code = codeOfStatus[statusOf(thrown) ?? 500] ?? 'internal_error';
-  return new BrokerError(code, { cause: thrown });
+  const publicDetail = detailOf(thrown);
+  return new BrokerError(code, { cause: thrown, ...(publicDetail === undefined ? {} : { publicDetail }) });
+}
+
+function detailOf(thrown: unknown): string | undefined {
+  // Nest gives an error of Fastify as the cause of one of its own.
+  const error = thrown instanceof HttpException ? thrown.cause : thrown;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && Object.hasOwn(detailOfCode, code) ? detailOfCode[code] : undefined;
 }
 
 function statusOf(thrown: unknown): number | undefined {

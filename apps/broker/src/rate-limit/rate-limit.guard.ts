@@ -10,6 +10,8 @@ import { callerOf } from '../auth/caller.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { CLOCK } from '../platform/tokens.js';
 
+const LIMITED = 'rejections, renewals, payloads and notifications of a caller are counted; reads are not';
+
 /**
  * Bounds what one caller may ask of a replica beyond reads. It comes after the policies: only callers that may do the
  * thing are counted, so that there are no more of them than policies.
@@ -37,6 +39,6 @@ export class RateLimitGuard implements CanActivate {
     const caller = callerOf(context.switchToHttp().getRequest<FastifyRequest>());
     const retryAfterMs = caller === undefined ? 0 : this.#limiter().take(caller.name);
     if (retryAfterMs === 0) return true;
-    throw new BrokerError('rate_limited', { detail: `caller ${caller?.name}`, retryAfterMs });
+    throw new BrokerError('rate_limited', { detail: `caller ${caller?.name}`, publicDetail: LIMITED, retryAfterMs });
   }
 }

@@ -1,5 +1,6 @@
 import { GatewayConnections } from '#libs/gateway';
 import { OutboundConnections } from '#libs/outbound';
+import { ownUser } from '../doctor/own-user.js';
 import { doctorReport } from '../doctor/doctor-report.js';
 import { echoUrlOf } from '../doctor/echo-url.js';
 import { BrokerVisit } from '../doctor/egress/broker-visit.js';
@@ -36,7 +37,7 @@ export async function doctorEgress(
       : undefined;
   const machine = await machineFacts(environment);
   const checks = planEgressChecks({
-    ...{ file, loaded, machine, uid: process.getuid?.(), tools: { clock, connections } },
+    ...{ file, loaded, machine, user: ownUser(), tools: { clock, connections } },
     ...(broker === undefined ? {} : { broker }),
     ...(echo === undefined ? {} : { echo }),
   });

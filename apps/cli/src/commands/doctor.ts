@@ -2,6 +2,7 @@ import type { BrokerConfiguration, MerchantConfiguration, StoreConfiguration } f
 import { GatewayConnections } from '#libs/gateway';
 import { importPaymentKey } from '#libs/jwe';
 import { chosenMerchant } from '../chosen-merchant.js';
+import { ownUser } from '../doctor/own-user.js';
 import { doctorReport } from '../doctor/doctor-report.js';
 import { echoUrlOf } from '../doctor/echo-url.js';
 import { loadAsFarAsPossible, type LoadedConfiguration } from '../doctor/loaded-configuration.js';
@@ -44,7 +45,7 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
   const store = settings?.type === 'redis' ? new StoreVisit(settings, clock) : undefined;
   const connections = new GatewayConnections(clock);
   const plan: Plan = {
-    ...{ file: options.config, loaded, machine: await machineFacts(environment), uid: process.getuid?.() },
+    ...{ file: options.config, loaded, machine: await machineFacts(environment), user: ownUser() },
     ...{ tools: { clock, connections }, merchants, wishes: options, names: options.name ?? [], recipients },
     ...(store === undefined ? {} : { store }),
     ...(echo === undefined ? {} : { echo }),

@@ -24,7 +24,7 @@ export async function keysGenerate({ out, publicOut }: KeysGenerateOptions): Pro
   return {
     lines: [
       `private key  ${out} (mode 0600; never leaves this machine but to the broker)`,
-      `public key   ${publicOut ?? 'below'} (hand it to the bank)`,
+      `public key   ${publicOut ?? 'below'} (hand it to the bank if the key is a merchant's, and only then)`,
       `thumbprint   ${thumbprint}`,
       ...(publicOut === undefined ? [publicText] : []),
     ],

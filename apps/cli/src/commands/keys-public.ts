@@ -17,7 +17,10 @@ export async function keysPublic({ file, out }: KeysPublicOptions): Promise<Repo
   if (out === undefined) return { lines: [text], json: { publicJwk: jwk, thumbprint }, warnings };
   await createFiles([{ path: out, mode: 0o644, content: `${text}\n` }]);
   return {
-    lines: [`public key   ${out} (hand it to the bank)`, `thumbprint   ${thumbprint}`],
+    lines: [
+      `public key   ${out} (hand it to the bank if the key is a merchant's, and only then)`,
+      `thumbprint   ${thumbprint}`,
+    ],
     json: { publicFile: out, publicJwk: jwk, thumbprint },
     warnings,
   };

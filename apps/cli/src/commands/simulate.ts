@@ -1,52 +1,35 @@
-import {
-  type DailyTimes,
-  formatDuration,
-  type Instant,
-  instantFromEpochMs,
-  parseDurationMs,
-  SystemClock,
-} from '#libs/clock';
+import { formatDuration } from '#libs/clock';
 import { readSchedule, type Schedule } from '#libs/configuration';
-import { BrokerError } from '#libs/errors';
-import type { CreateCallWindow } from '#libs/session';
 import { chosenMerchant } from '../chosen-merchant.js';
 import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
-import { callsWarning, outageWarning } from '../simulate/limits-of-a-run.js';
-import { figuresOf, type ScheduleFigures } from '../simulate/figures.js';
-import type { GatewayBehaviour } from '../simulate/played-gateway.js';
-import { type RenewalDay, renewalDays } from '../simulate/renewal-days.js';
-import { simulate, type SimulationSetup } from '../simulate/simulation.js';
+import { type Judged, warningsOf } from '../simulate/advice.js';
+import { sufficientLead, tryChanges } from '../simulate/changes.js';
+import { figuresOf } from '../simulate/figures.js';
+import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
+import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
+import { linesOf, type PlayedMerchant } from '../simulate/printed-figures.js';
+import { renewalDays } from '../simulate/renewal-days.js';
+import { simulate, type SimulationLog, type SimulationSetup } from '../simulate/simulation.js';
+import { linesOfSum, sumOf } from '../simulate/sum-of-merchants.js';
 import type { CommandContext } from '../terminal.js';
 
-export interface SimulateOptions {
-  readonly config: string;
-  readonly merchant?: string;
-  readonly lifetime?: string;
-  readonly latency: string;
-  readonly failures: string;
-  readonly outage: string;
-  readonly for: string;
-  readonly from?: string;
-  readonly replicas?: string;
-  readonly seed: string;
+export type { SimulateOptions } from '../simulate/plan.js';
+
+/** More blocks than this nobody reads: those of merchants without a warning are left out then. */
+const MAX_SHOWN_MERCHANTS = 20;
+/** Of lifetimes in a run that is played again, up to twenty times, for advice. */
+const MAX_RENEWALS_TO_REPEAT = 2_000;
+/** So many merchants get advice of their own; more tell the same. */
+const MAX_ADVISED_MERCHANTS = 5;
+
+type Merchant = Schedule['merchants'][number];
+
+interface Played {
+  readonly log: SimulationLog;
+  readonly judged: Judged;
+  readonly shown: PlayedMerchant & Pick<Judged, 'notPlayed'> & { readonly gatewayTimeoutMs: number };
 }
-
-const MAX_MERCHANTS = 20;
-/** More than this takes longer than anybody waits, and shows nothing new. */
-const MAX_RENEWALS = 20_000;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
-/** A month of nights; `--json` has all of them. */
-const MAX_SHOWN_DAYS = 31;
-const MIN_LIFETIME_MS = 10_000;
-/** What production runs, where the store lets replicas work together. */
-const REPLICAS_THAT_SHARE = '3';
-
-type StoreType = Schedule['store']['type'];
-type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> &
-  Omit<GatewayBehaviour, 'lifetimeMs'> & { readonly store: StoreType };
 
 /**
  * Plays the renewals of a configuration on virtual time, with the broker's own renewer and a gateway that behaves as
@@ -60,144 +43,95 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   });
   const { merchants, store } = await readSchedule(options.config, environment);
   const chosen = options.merchant === undefined ? merchants : [chosenMerchant(merchants, options.merchant)];
-  if (chosen.length > MAX_MERCHANTS) throw refusal(`name one of the ${chosen.length} merchants with --merchant`);
   const plan = planOf(options, store.type);
-  const played = [];
-  for (const { id, session: settings } of chosen) {
+  const setups = setupsOf(chosen, options, plan);
+  const played: Played[] = [];
+  for (const setup of setups) {
+    const advised = played.filter(({ judged }) => judged.tried !== undefined).length;
+    played.push(
+      await play(setup, { isFallback: options.lifetime === undefined, isAdvised: advised < MAX_ADVISED_MERCHANTS }),
+    );
+  }
+  const sum = sumOf(
+    played.map(({ log, judged }) => ({ ...log, ...judged })),
+    plan.durationMs,
+  );
+  return {
+    lines: [
+      headlineOf(plan),
+      ...(played.length > 1 ? linesOfSum(sum) : []),
+      ...shownOf(played).flatMap(({ shown }) => linesOf(shown)),
+    ],
+    json: { ...plan, ...(played.length > 1 ? { sum } : {}), merchants: played.map(({ shown }) => shown) },
+    warnings: [...storeWarningsOf(plan), ...played.flatMap(({ judged }) => warningsOf(judged))],
+  };
+}
+
+function setupsOf(merchants: readonly Merchant[], options: SimulateOptions, plan: Plan): readonly SimulationSetup[] {
+  const setups = merchants.map(({ id, session: settings }) => {
     const lifetimeMs = lifetimeOf(options, settings.fallbackLifetimeMs, plan.durationMs);
-    const log = await simulate({ ...plan, merchant: id, settings, behaviour: { ...plan, lifetimeMs } });
-    const nights = settings.quietHours && {
-      quietHours: settings.quietHours,
-      days: renewalDays(log, settings.quietHours),
-    };
-    played.push({
-      merchant: id,
-      lifetimeMs,
+    return { ...plan, merchant: id, settings, behaviour: { ...plan, lifetimeMs } };
+  });
+  const lifetimes = setups.reduce((total, { behaviour }) => total + plan.durationMs / behaviour.lifetimeMs, 0);
+  if (lifetimes > MAX_RENEWALS) {
+    throw refusal(
+      `the ${setups.length} merchants have more than ${MAX_RENEWALS} lifetimes in all: name one with --merchant, or give a shorter --for`,
+    );
+  }
+  return setups;
+}
+
+async function play(
+  setup: SimulationSetup,
+  { isFallback, isAdvised }: { readonly isFallback: boolean; readonly isAdvised: boolean },
+): Promise<Played> {
+  const { settings, behaviour, durationMs, merchant } = setup;
+  const log = await simulate(setup);
+  const figures = figuresOf(log, durationMs, settings.budget);
+  const notPlayed = outageWarning(log, setup);
+  const { quietHours } = settings;
+  const isShort = durationMs / behaviour.lifetimeMs <= MAX_RENEWALS_TO_REPEAT;
+  return {
+    log,
+    judged: { setup, figures, ...notPlayed, ...(isAdvised && isShort ? await advice(setup, figures) : {}) },
+    shown: {
+      merchant,
+      isFallback,
+      lifetimeMs: behaviour.lifetimeMs,
       gatewayTimeoutMs: settings.gatewayTimeoutMs,
-      isFallback: options.lifetime === undefined,
-      ...figuresOf(log, plan.durationMs, settings.budget),
-      ...outageWarning(log, { ...plan, lifetimeMs }),
-      ...nights,
-    });
-  }
-  return {
-    lines: [headlineOf(plan), ...played.flatMap(linesOf)],
-    json: { ...plan, merchants: played },
-    warnings: [...storeWarningsOf(plan), ...played.flatMap(warningsOf)],
+      ...figures,
+      ...notPlayed,
+      ...(quietHours && { quietHours, days: renewalDays(log, quietHours) }),
+    },
   };
 }
 
-function planOf(options: SimulateOptions, store: StoreType): Plan {
-  const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
-  if (share === undefined || Number(share) > 100) throw refusal('--failures is a percentage, such as 5%');
-  const replicas = options.replicas ?? (store === 'memory' ? '1' : REPLICAS_THAT_SHARE);
+async function advice(
+  setup: SimulationSetup,
+  figures: Judged['figures'],
+): Promise<Pick<Judged, 'tried' | 'leadShare'>> {
+  if (figures.sessions === 0) return {};
+  const hasGap = figures.withoutSessionMs > 0 || figures.pastMarginMs > 0;
+  const leadShare = figures.leadTimeShort === undefined ? undefined : await sufficientLead(setup);
   return {
-    store,
-    startsAt: startOf(options.from),
-    latencyMs: durationOf(options.latency, '--latency'),
-    outageMs: durationOf(options.outage, '--outage'),
-    durationMs: Math.max(1, durationOf(options.for, '--for')),
-    failureShare: Number(share) / 100,
-    replicas: wholeNumber(replicas, { flag: '--replicas', min: 1, max: 20 }),
-    seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
+    ...(hasGap ? { tried: await tryChanges(setup, figures) } : {}),
+    ...(leadShare === undefined ? {} : { leadShare }),
   };
 }
 
-/** @param day such as `2026-10-24`; midnight in UTC, of today when it is left out */
-function startOf(day: string | undefined): Instant {
-  const startsAt = day === undefined ? new SystemClock().now() : Date.parse(day);
-  const isDay = day === undefined || /^20\d\d-\d\d-\d\d$/.test(day);
-  if (!isDay || Number.isNaN(startsAt)) throw refusal('--from is a day of this century, such as 2026-10-24');
-  return instantFromEpochMs(startsAt - (startsAt % DAY_MS));
+function shownOf(played: readonly Played[]): readonly Played[] {
+  if (played.length <= MAX_SHOWN_MERCHANTS) return played;
+  return played.filter(({ judged }) => warningsOf(judged).length > 0).slice(0, MAX_SHOWN_MERCHANTS);
 }
 
-function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
-  const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
-  if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
-  if (durationMs / lifetimeMs > MAX_RENEWALS) {
-    const longest = hours(Math.floor((MAX_RENEWALS * lifetimeMs) / HOUR_MS) * HOUR_MS);
-    throw refusal(`--for is at most ${MAX_RENEWALS} lifetimes, here ${longest}`);
-  }
-  return lifetimeMs;
-}
-
-function durationOf(text: string, flag: string): number {
-  const durationMs = parseDurationMs(text);
-  if (durationMs === undefined) throw refusal(`${flag} is a duration, such as 300ms, 15m or 24h`);
-  return durationMs;
-}
-
-interface Bounds {
-  readonly flag: string;
-  readonly min: number;
-  readonly max: number;
-}
-
-function wholeNumber(text: string, { flag, min, max }: Bounds): number {
-  const value = Number(text);
-  if (!/^\d{1,10}$/.test(text) || value < min || value > max) {
-    throw refusal(`${flag} is a whole number from ${min} to ${max}`);
-  }
-  return value;
-}
-
-const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
-
-type Played = ScheduleFigures & {
-  readonly merchant: string;
-  readonly lifetimeMs: number;
-  readonly gatewayTimeoutMs: number;
-  /** The options named no lifetime. */
-  readonly isFallback: boolean;
-  readonly quietHours?: DailyTimes;
-  readonly days?: readonly RenewalDay[];
-  /** What of the outage was not played. */
-  readonly notPlayed?: string;
-};
-
-function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, ...plan }: Plan): string {
+function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, skewMs, ...plan }: Plan): string {
   const alone = plan.store === 'memory' ? '1 replica (the store is memory, for one alone)' : '1 replica';
   const replicas = plan.replicas === 1 ? alone : `${plan.replicas} replicas`;
   const outage = outageMs === 0 ? 'no outage' : `one outage of ${formatDuration(outageMs)}`;
-  const gateway = `latency ${formatDuration(latencyMs)}, ${failureShare * 100} % failures, ${outage}`;
+  const ahead = `, its clock ${formatDuration(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead' : 'behind'}`;
+  const gateway = `latency ${formatDuration(latencyMs)}, ${failureShare * 100} % failures, ${outage}${skewMs === 0 ? '' : ahead}`;
   return `simulated    ${formatDuration(durationMs)} of ${replicas} with seed ${seed}; ${gateway}`;
 }
-
-function linesOf(played: Played): readonly string[] {
-  const { merchant, lifetimeMs, isFallback, createCalls, createCallsPerHour, mostInAnHour, budget } = played;
-  const used = budget.map((window) => `${window.used} of ${inWindow(window)}`).join(', ');
-  const failures = Object.entries(played.failures).map(([kind, count]) => `${count} ${kind}`);
-  const remaining = played.worstRemainingMs;
-  return [
-    `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ' (session.fallbackLifetime)' : ''}`,
-    `  create calls     ${createCalls}: ${createCallsPerHour.toFixed(1)} an hour, at most ${mostInAnHour} in one`,
-    `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}`,
-    `  failed           ${failures.join(', ') || 'none'}`,
-    `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
-    `  past the margin  ${seconds(played.pastMarginMs)}`,
-    `  without session  ${seconds(played.withoutSessionMs)}`,
-    ...nightLinesOf(played),
-  ];
-}
-
-function nightLinesOf({ quietHours, days = [] }: Played): readonly string[] {
-  if (quietHours === undefined) return [];
-  const count = (of: 'quiet' | 'other'): number => days.reduce((sum, day) => sum + day[of].length, 0);
-  const more = days.length - MAX_SHOWN_DAYS;
-  return [
-    `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}`,
-    ...days
-      .slice(0, MAX_SHOWN_DAYS)
-      .map(
-        ({ day, quiet, other }) =>
-          `    ${day}     ${[...quiet, ...other.map((time) => `(${time})`)].sort(byTime).join(' ')}`,
-      ),
-    ...(more > 0 ? [`    and ${more} days more`] : []),
-  ];
-}
-
-/** Those outside of the quiet hours stand in brackets. */
-const byTime = (left: string, right: string): number => left.replace('(', '').localeCompare(right.replace('(', ''));
 
 function storeWarningsOf({ store, replicas }: Plan): readonly string[] {
   if (store !== 'memory' || replicas === 1) return [];
@@ -205,72 +139,3 @@ function storeWarningsOf({ store, replicas }: Plan): readonly string[] {
     `store.type is memory, which is for one replica alone: the ${replicas} were played as if they shared a Redis`,
   ];
 }
-
-function warningsOf(played: Played): readonly string[] {
-  const { merchant, notPlayed } = played;
-  const warnings = [...(notPlayed === undefined ? [] : [notPlayed]), ...scheduleWarningsOf(played)];
-  return warnings.map((warning) => `${merchant}: ${warning}`);
-}
-
-function scheduleWarningsOf(played: Played): readonly string[] {
-  if (isAlwaysTooSlow(played)) return [tooSlowWarning(played)];
-  const everyCall = callsWarning(played);
-  if (everyCall !== undefined) return [everyCall];
-  const { leadTimeShort: short, budgetRefusals, withoutSessionMs, pastMarginMs } = played;
-  return [
-    ...(short === undefined
-      ? []
-      : [
-          `the lead time is ${seconds(short.leadMs)}, and two attempts take ${seconds(short.neededMs)}: raise session.renewBefore`,
-        ]),
-    ...(budgetRefusals === 0 ? [] : [budgetWarning(played)]),
-    ...(withoutSessionMs > 0
-      ? [`there was no session for ${seconds(withoutSessionMs)}: ${bridgeOf(played)}`]
-      : pastMarginMs > 0
-        ? [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: raise session.renewBefore`]
-        : []),
-  ];
-}
-
-/** Then nothing else is to blame: each other warning would only follow from it. */
-const isAlwaysTooSlow = ({ sessions, failures: { timeout = 0, ...others } }: Played): boolean =>
-  sessions === 0 && timeout > 0 && Object.keys(others).length === 0;
-
-const tooSlowWarning = ({ gatewayTimeoutMs }: Played): string =>
-  `every create call took longer than gateway.timeout (${formatDuration(gatewayTimeoutMs)}), and no lead time ` +
-  'helps: raise gateway.timeout, or ask the bank why its answers take so long';
-
-const isBudgetTooSmall = ({ budget }: Played): boolean => budget.some(({ needed, calls }) => needed > calls);
-
-const bridgeOf = (played: Played): string =>
-  played.budgetRefusals > 0 && isBudgetTooSmall(played)
-    ? 'no lead time bridges a budget that the schedule exceeds'
-    : 'only a longer lead time or lifetime bridges this';
-
-const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;
-
-/** More calls help only where the schedule by itself needs them: after failures they would be more of the same. */
-function budgetWarning({ budget, lifetimeMs }: Played): string {
-  const tooSmall = budget.find(({ needed, calls }) => needed > calls);
-  if (tooSmall === undefined) {
-    return 'the budget of create calls was spent, by failed calls and not by the schedule: a larger session.budget would only allow more of them';
-  }
-  return (
-    `the budget of create calls was spent: renewing sessions of ${formatDuration(lifetimeMs)} takes ${tooSmall.needed} calls ` +
-    `in ${formatDuration(tooSmall.perMs)}, and session.budget allows ${inWindow(tooSmall)}. Ask the bank whether it ` +
-    'expects so many before you allow them'
-  );
-}
-
-/** Such as `13h 38m`: nobody reads 49091s. */
-function hours(durationMs: number): string {
-  const minutes = Math.round(Math.abs(durationMs) / MINUTE_MS);
-  const rest = minutes % 60 === 0 ? '' : ` ${minutes % 60}m`;
-  return `${durationMs < 0 ? '-' : ''}${Math.floor(minutes / 60)}h${rest}`;
-}
-
-const seconds = (durationMs: number): string => {
-  const rounded = Math.round(durationMs / 1_000) * 1_000;
-  if (Math.abs(rounded) >= HOUR_MS) return hours(rounded);
-  return rounded < 0 ? `-${formatDuration(-rounded)}` : formatDuration(rounded).replace(/^0ms$/, '0s');
-};

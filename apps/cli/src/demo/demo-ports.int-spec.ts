@@ -60,6 +60,14 @@ describe('the ports of the demo', () => {
     }
   });
 
+  it('are refused by a name that is nearly one of theirs, and would have no effect', async () => {
+    await expect(chooseDemoPorts({}, { ...anyPorts, DEMO_BROKR_PORT: '0' })).rejects.toMatchObject({
+      code: 'configuration_invalid',
+      detail: 'there is no DEMO_BROKR_PORT: did you mean DEMO_BROKER_PORT?',
+    });
+    await expect(chooseDemoPorts({}, { ...anyPorts, DEMO_OF_ANOTHER: 'x' })).resolves.toBeDefined();
+  });
+
   it('must differ', async () => {
     const { broker } = await chooseDemoPorts({}, anyPorts);
     const same = { brokerPort: String(broker), managementPort: String(broker), sandboxPort: '0' };

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:net';
+import { nearestName } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 
@@ -49,6 +50,7 @@ export async function chooseDemoPorts(
   options: DemoPortOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<DemoPorts> {
+  demandKnownVariables(environment);
   const wish = (role: keyof DemoPorts): PortWish => {
     const { title, variable, standard } = ROLES[role];
     return { title, variable, text: options[`${role}Port`] ?? environment[variable] ?? standard };
@@ -73,6 +75,16 @@ export async function chooseDemoPorts(
     };
   } finally {
     await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
+  }
+}
+
+/** A name that is misspelt would have no effect, which nobody notices until a port is taken. */
+function demandKnownVariables(environment: Readonly<Record<string, string | undefined>>): void {
+  const known = Object.values(ROLES).map(({ variable }) => variable);
+  for (const name of Object.keys(environment).filter((one) => one.startsWith('DEMO_') && !known.includes(one))) {
+    const meant = nearestName(name, known);
+    if (meant === undefined) continue;
+    throw new BrokerError('configuration_invalid', { detail: `there is no ${name}: did you mean ${meant}?` });
   }
 }
 

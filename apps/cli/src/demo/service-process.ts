@@ -21,6 +21,15 @@ export interface ServiceEnd {
   readonly reason: string;
 }
 
+/**
+ * Ends a service with the launcher, however that ended: the pipe closes with it, also at `kill -9`. Only in the main thread,
+ * since a worker runs this too and has no such pipe.
+ */
+const END_WITH_LAUNCHER = `--import=data:text/javascript,${encodeURIComponent(
+  'import { isMainThread } from "node:worker_threads";' +
+    'if (isMainThread) process.stdin.on("close", () => process.kill(process.pid, "SIGTERM")).resume().unref();',
+)}`;
+
 /** One of our programs, running as a process of its own. */
 export class ServiceProcess {
   readonly name: string;
@@ -34,9 +43,9 @@ export class ServiceProcess {
     this.name = name;
     this.#clock = clock;
     // A group of its own: Ctrl-C reaches the launcher alone, which then ends the services in order.
-    this.#child = spawn(process.execPath, [...programRuntime.nodeArguments, script], {
+    this.#child = spawn(process.execPath, [...programRuntime.nodeArguments, END_WITH_LAUNCHER, script], {
       env: { ...programRuntime.environment, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     });
     const { stdout, stderr } = this.#child;

@@ -1,5 +1,6 @@
 import type { MerchantConfiguration } from '#libs/configuration';
 import type { MachineFacts } from './checks/environment-check.js';
+import type { OwnUser } from './own-user.js';
 import type { VisitTools } from './gateway-visit.js';
 import type { LoadedConfiguration } from './loaded-configuration.js';
 import type { ProbeWishes } from './probes.js';
@@ -11,7 +12,7 @@ export interface Plan {
   readonly file: string;
   readonly loaded: LoadedConfiguration;
   readonly machine: MachineFacts;
-  readonly uid: number | undefined;
+  readonly user: OwnUser;
   readonly tools: VisitTools;
   /** Absent: the store is in memory, or not known. */
   readonly store?: StoreVisit;

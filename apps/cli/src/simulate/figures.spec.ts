@@ -20,6 +20,7 @@ const log = (change: Partial<SimulationLog>): SimulationLog => ({
   callsAtMs: [],
   sessions: [],
   events: [],
+  heldUpAtMs: [],
   ...change,
 });
 
@@ -67,6 +68,19 @@ describe('the figures of a schedule', () => {
       pastMarginMs: 15_000,
       withoutSessionMs: 20_000,
     });
+  });
+
+  it('tell what of the time without a session came after the outage, and what it came of', () => {
+    const sessions = [taken(0), taken(500_000)];
+    const inOutage = { sessions, outageEndsAtMs: 300_000 };
+    const after = (change: Partial<SimulationLog>): unknown =>
+      figuresOf(log({ ...inOutage, ...change }), 550_000, budget).afterOutage;
+    expect(after({})).toEqual({ gapMs: 200_000, by: 'back_off' });
+    expect(after({ heldUpAtMs: [299_000] })).toEqual({ gapMs: 200_000, by: 'back_off' });
+    expect(after({ heldUpAtMs: [301_000] })).toEqual({ gapMs: 200_000, by: 'budget' });
+    expect(after({ sessions: [taken(0)] })).toEqual({ gapMs: 250_000, by: 'back_off' });
+    expect(after({ outageEndsAtMs: 90_000 })).toBeUndefined();
+    expect(after({ outageEndsAtMs: 600_000 })).toBeUndefined();
   });
 
   it('compare the last session with the end', () => {

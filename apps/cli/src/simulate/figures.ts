@@ -1,6 +1,6 @@
 import { msBetween } from '#libs/clock';
 import type { CreateCallBudget, CreateCallWindow, SessionEvent } from '#libs/session';
-import type { SimulationLog } from './simulation.js';
+import { isHeldUp, type SimulationLog } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -27,6 +27,10 @@ export interface ScheduleFigures {
   readonly pastMarginMs: number;
   /** Nothing to serve, from the first session on. */
   readonly withoutSessionMs: number;
+  /** What of it came after the end of the outage that it began in, and what delayed the next session then. */
+  readonly afterOutage?: { readonly gapMs: number; readonly by: 'back_off' | 'budget' };
+  /** The shortest life that a session was believed to have. Absent: there was none. */
+  readonly shortestLifeMs?: number;
   /** Renewals that the spent budget held up: each once, until there was a call again. */
   readonly budgetRefusals: number;
   /** The numbers behind the broker's own warning that the lead time is short. */
@@ -48,6 +52,8 @@ export function figuresOf(log: SimulationLog, durationMs: number, budget: Create
     })),
     failures: failuresIn(events),
     ...gapsIn(log, durationMs),
+    ...afterOutageIn(log, durationMs),
+    ...shortestLifeIn(log),
     budgetRefusals: heldUpIn(events),
     ...(short === undefined ? {} : { leadTimeShort: { leadMs: short.leadMs, neededMs: short.neededMs } }),
   };
@@ -61,7 +67,7 @@ function neededIn({ perMs }: CreateCallWindow, { sessions }: SimulationLog): num
 }
 
 /** The most moments that lie in any stretch of this length. */
-function mostWithin(atMs: readonly number[], stretchMs: number): number {
+export function mostWithin(atMs: readonly number[], stretchMs: number): number {
   let first = 0;
   return atMs.reduce((most, last, index) => {
     while ((atMs[first] ?? last) <= last - stretchMs) first += 1;
@@ -81,14 +87,31 @@ function failuresIn(events: readonly SessionEvent[]): Readonly<Record<string, nu
 /** Each replica tries once a second: what it is refused meanwhile is one renewal. */
 function heldUpIn(events: readonly SessionEvent[]): number {
   let count = 0;
-  let isHeldUp = false;
+  let isCounted = false;
   for (const event of events) {
-    if (event.event === 'renewal_finished') isHeldUp = false;
-    if (event.event !== 'claim_refused' || event.reason !== 'budget_exhausted' || isHeldUp) continue;
-    isHeldUp = true;
+    if (event.event === 'renewal_finished') isCounted = false;
+    if (!isHeldUp(event) || isCounted) continue;
+    isCounted = true;
     count += 1;
   }
   return count;
+}
+
+function afterOutageIn(log: SimulationLog, durationMs: number): Pick<ScheduleFigures, 'afterOutage'> {
+  const { sessions, startsAt, heldUpAtMs, outageEndsAtMs: endMs } = log;
+  const last = sessions.findLast(({ atMs }) => endMs !== undefined && atMs < endMs);
+  if (last === undefined || endMs === undefined || last.session.expiresAt - startsAt > endMs) return {};
+  const untilMs = sessions.find(({ atMs }) => atMs >= endMs)?.atMs ?? durationMs;
+  if (untilMs <= endMs) return {};
+  const isForBudget = heldUpAtMs.some((atMs) => atMs >= endMs && atMs <= untilMs);
+  return { afterOutage: { gapMs: untilMs - endMs, by: isForBudget ? 'budget' : 'back_off' } };
+}
+
+function shortestLifeIn({ sessions }: SimulationLog): Pick<ScheduleFigures, 'shortestLifeMs'> {
+  if (sessions.length === 0) return {};
+  return {
+    shortestLifeMs: Math.min(...sessions.map(({ session }) => msBetween(session.createdAt, session.expiresAt))),
+  };
 }
 
 type Gaps = Pick<ScheduleFigures, 'worstRemainingMs' | 'pastMarginMs' | 'withoutSessionMs'>;

@@ -1,42 +1,44 @@
 import { formatDuration } from '#libs/clock';
-import type { ScheduleFigures } from './figures.js';
-import type { SimulationLog } from './simulation.js';
+import { longestWindowMs } from '#libs/session';
+import type { SimulationLog, SimulationSetup } from './simulation.js';
 
-interface PlayedRun {
-  readonly durationMs: number;
-  readonly outageMs: number;
-  readonly lifetimeMs: number;
-}
-
+/** More than this takes longer than anybody waits, and shows nothing new. */
+export const MAX_RENEWALS = 20_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+/** Between two attempts, after many that failed; with its jitter. */
+const MAX_PAUSE_MS = 1.25 * HOUR_MS;
 
 /** An outage that the run does not hold is played in part: what the figures say of it would be too good. */
 export function outageWarning(
-  { outageEndsAtMs }: Pick<SimulationLog, 'outageEndsAtMs'>,
-  { durationMs, outageMs, lifetimeMs }: PlayedRun,
+  log: Pick<SimulationLog, 'outageEndsAtMs' | 'heldUpAtMs'>,
+  { behaviour, durationMs, settings }: Pick<SimulationSetup, 'behaviour' | 'durationMs' | 'settings'>,
 ): { readonly notPlayed?: string } {
+  const { outageMs, lifetimeMs, failureShare, latencyMs } = behaviour;
+  const { outageEndsAtMs, heldUpAtMs } = log;
   if (outageMs === 0 || (outageEndsAtMs !== undefined && outageEndsAtMs <= durationMs)) return {};
+  const beganAtMs = (outageEndsAtMs ?? Infinity) - outageMs;
+  const isHeldUp = heldUpAtMs.some((atMs) => atMs < beganAtMs);
   const outage = `the outage of ${formatDuration(outageMs)}`;
-  // It begins with the first renewal after half of the run, which is at most a lifetime later.
-  const advice = `give --for ${roundedUp(2 * (outageMs + lifetimeMs))}`;
+  // It begins with the first renewal after half of the run: a lifetime later, or what keeps a renewal from being made.
+  const mayFail = failureShare > 0 || 1.5 * latencyMs > settings.gatewayTimeoutMs;
+  const withoutBudgetMs = 2 * (outageMs + lifetimeMs + (mayFail ? MAX_PAUSE_MS : 0));
+  if (isHeldUp && withoutBudgetMs <= durationMs) {
+    const part = outageEndsAtMs === undefined ? 'not played' : 'not played to its end';
+    return {
+      notPlayed: `${outage} was ${part}: it begins with the first renewal after half of the run, and session.budget, which was spent, held that up`,
+    };
+  }
+  const neededMs = withoutBudgetMs + (isHeldUp ? 2 * longestWindowMs(settings.budget) : 0);
   const problem =
     outageEndsAtMs === undefined ? 'was not played, because nothing was renewed after half of it' : 'outlasts the run';
-  return { notPlayed: `${outage} ${problem}: ${advice}` };
+  return { notPlayed: `${outage} ${problem}: ${longerRun(Math.max(neededMs, durationMs + 1), lifetimeMs)}` };
 }
 
-function roundedUp(durationMs: number): string {
-  const stepMs = durationMs > DAY_MS ? DAY_MS : HOUR_MS;
-  return formatDuration(Math.ceil(durationMs / stepMs) * stepMs);
-}
-
-/** Then nothing else is to blame: each other warning would only follow from it. */
-export function callsWarning({
-  sessions,
-  createCalls,
-  failures,
-}: Pick<ScheduleFigures, 'sessions' | 'createCalls' | 'failures'>): string | undefined {
-  if (sessions > 0 || createCalls === 0) return undefined;
-  const helpless = (failures['timeout'] ?? 0) === 0 ? 'no setting helps' : 'no lead time or lifetime helps';
-  return `every create call failed; ${helpless}`;
+function longerRun(neededMs: number, lifetimeMs: number): string {
+  const stepMs = neededMs > DAY_MS ? DAY_MS : HOUR_MS;
+  const durationMs = Math.ceil(neededMs / stepMs) * stepMs;
+  return durationMs > MAX_RENEWALS * lifetimeMs
+    ? `no run of ${MAX_RENEWALS} lifetimes, which is the most, holds it`
+    : `give --for ${formatDuration(durationMs)}`;
 }

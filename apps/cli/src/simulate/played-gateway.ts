@@ -1,4 +1,4 @@
-import { type Clock, Deadline, plusMs } from '#libs/clock';
+import { type Clock, Deadline, type Instant, plusMs } from '#libs/clock';
 import { type CreateSessionRequest, GatewayFailure, type IssuedSession, type SessionGateway } from '#libs/session';
 
 /** How a gateway is supposed to behave. Durations in milliseconds. */
@@ -10,6 +10,8 @@ export interface GatewayBehaviour {
   readonly failureShare: number;
   /** Once, from the first call after half of the run: every call fails for this long. 0 for none. */
   readonly outageMs: number;
+  /** How far its clock is ahead of ours; negative: behind. 0: its answers have no date, and ours counts. */
+  readonly skewMs?: number;
 }
 
 interface PlayedGatewayOptions {
@@ -22,6 +24,8 @@ interface PlayedGatewayOptions {
   readonly outageAfterMs: number;
 }
 
+/** A `Date` header has whole seconds. */
+const DATE_RESOLUTION_MS = 1_000;
 /** What a simulated session needs of a key: nothing opens or seals anything with it. */
 const NO_KEY = { kty: 'EC', crv: 'P-384', x: 'A'.repeat(64), y: 'A'.repeat(64) } as const;
 const NO_TOKEN = '00000000-0000-4000-8000-000000000000';
@@ -54,8 +58,16 @@ export class PlayedGateway implements SessionGateway {
     const receivedAt = clock.now();
     return {
       ...{ authToken: NO_TOKEN, deviceId: NO_TOKEN, serverPublic: NO_KEY, clientKeyThumbprint: 'simulated' },
-      ...{ sentAt, receivedAt, expiresAt: plusMs(receivedAt, behaviour.lifetimeMs) },
+      ...{ sentAt, receivedAt, ...this.#timesOf(receivedAt) },
     };
+  }
+
+  /** By the gateway's own clock, as in its answers. */
+  #timesOf(receivedAt: Instant): Pick<IssuedSession, 'expiresAt' | 'gatewayDate'> {
+    const { lifetimeMs, skewMs = 0 } = this.#options.behaviour;
+    const now = plusMs(receivedAt, skewMs);
+    const expiresAt = plusMs(now, lifetimeMs);
+    return skewMs === 0 ? { expiresAt } : { expiresAt, gatewayDate: plusMs(now, -(now % DATE_RESOLUTION_MS)) };
   }
 
   /** The outage begins with a renewal, which is when it hurts most: the whole lead time lies in it. */

@@ -13,6 +13,8 @@ export interface SimulationSetup {
   readonly replicas: number;
   readonly durationMs: number;
   readonly seed: number;
+  /** The run ends early once there was no session for longer: for a comparison that is lost by then. */
+  readonly mostGapMs?: number;
 }
 
 /** A session as a replica took it into use. */
@@ -28,6 +30,8 @@ export interface SimulationLog {
   /** As the replica took them that created each. */
   readonly sessions: readonly TakenSession[];
   readonly events: readonly SessionEvent[];
+  /** When the spent budget refused a renewal. */
+  readonly heldUpAtMs: readonly number[];
   /** May lie behind the end of the run; absent where no outage has begun. */
   readonly outageEndsAtMs?: number;
 }
@@ -43,7 +47,7 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   const timeoutMs = settings.gatewayTimeoutMs;
   const gateway = new PlayedGateway({ behaviour, clock, random, timeoutMs, outageAfterMs: durationMs / 2 });
   const store = new MemorySessionStore({ clock });
-  const log = { events: [] as SessionEvent[], sessions: [] as TakenSession[] };
+  const log = { events: [] as SessionEvent[], sessions: [] as TakenSession[], heldUpAtMs: [] as number[] };
   const merchants: Merchants = {
     ids: () => [merchant],
     settingsOf: (id) => (id === merchant ? settings : undefined),
@@ -58,6 +62,7 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   });
   function note(event: SessionEvent, { held }: SessionReplica): void {
     log.events.push(event);
+    if (isHeldUp(event)) log.heldUpAtMs.push(clock.monotonicMs());
     const session = event.event === 'session_adopted' && event.source === 'own' ? held.get(merchant) : undefined;
     if (session !== undefined) log.sessions.push({ atMs: clock.monotonicMs(), session });
   }
@@ -68,16 +73,23 @@ export async function simulate(setup: SimulationSetup): Promise<SimulationLog> {
   return { ...log, startsAt, callsAtMs, ...(outageEndsAtMs === undefined ? {} : { outageEndsAtMs }) };
 }
 
+export const isHeldUp = (event: SessionEvent): boolean =>
+  event.event === 'claim_refused' && event.reason === 'budget_exhausted';
+
 async function play(
   replicas: readonly SessionReplica[],
   clock: VirtualClock,
-  { durationMs, merchant }: SimulationSetup,
+  { durationMs, merchant, mostGapMs = Infinity }: SimulationSetup,
 ): Promise<void> {
-  for (let leftMs = durationMs; leftMs > 0; leftMs = durationMs - clock.monotonicMs()) {
+  let gapMs = 0;
+  for (let leftMs = durationMs; leftMs > 0 && gapMs <= mostGapMs; leftMs = durationMs - clock.monotonicMs()) {
     for (const replica of replicas) void replica.tick();
     await clock.settle();
     const quietMs = Math.min(...replicas.map(({ held }) => held.untilRenewalMs(merchant)));
-    await clock.advance(Math.min(leftMs, Math.max(TICK_MS, Math.floor(quietMs / TICK_MS) * TICK_MS)));
+    const stepMs = Math.min(leftMs, Math.max(TICK_MS, Math.floor(quietMs / TICK_MS) * TICK_MS));
+    await clock.advance(stepMs);
+    const sessions = replicas.flatMap(({ held }) => held.get(merchant) ?? []);
+    if (sessions.length > 0 && sessions.every(({ expiresAt }) => expiresAt <= clock.now())) gapMs += stepMs;
   }
 }
 

@@ -149,9 +149,16 @@ function identify({ callers }: Deployment, request: IncomingMessage, record: Req
   }
 }
 
+const DOUBLED_SLASH = 'there is // in the path, which is not passed on: the base URL ends without a slash';
+
+function hasDoubledSlash(url = ''): boolean {
+  return url.split('?', 1)[0]?.includes('//') === true;
+}
+
 function targetOf({ method, url }: IncomingMessage): RequestTarget {
   if (REFUSED_METHODS.has(method ?? '')) throw new BrokerError('method_not_allowed');
   const target = requestTargetOf(url);
   if (target !== undefined) return target;
-  throw new BrokerError('invalid_request', { publicDetail: 'the path has characters or parts that are not passed on' });
+  const publicDetail = hasDoubledSlash(url) ? DOUBLED_SLASH : 'the path has characters or parts that are not passed on';
+  throw new BrokerError('invalid_request', { publicDetail });
 }

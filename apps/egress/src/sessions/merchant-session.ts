@@ -122,7 +122,8 @@ export class MerchantSession {
       return await this.#broker.decrypt(jwe);
     } catch (error) {
       if (!(error instanceof SessionBrokerError)) throw error;
-      throw new BrokerError('answer_unopened', { detail: `the broker did not open it (${error.code})` });
+      const { code } = error.cause instanceof SessionBrokerError ? error.cause : error;
+      throw new BrokerError('answer_unopened', { detail: `the broker did not open it (${code})` });
     }
   }
 

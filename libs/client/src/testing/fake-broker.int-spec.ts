@@ -51,8 +51,20 @@ describe('the fake broker', () => {
     expect(await fake.opened(jwe)).toBe('{"coinAmount":100}');
     expect(await fake.opened('a.b.c.d.e')).toBeUndefined();
     expect(await broker.decryptText(await fake.sealedAnswer({ status: 'PENDING' }))).toBe('{"status":"PENDING"}');
-    await expect(broker.decrypt(jwe)).rejects.toMatchObject({ code: 'jwe_not_opened' });
-    await expect(broker.decrypt('a.b')).rejects.toMatchObject({ code: 'jwe_malformed' });
+    await expect(broker.decrypt(jwe)).rejects.toMatchObject({ cause: { code: 'jwe_not_opened' } });
+    await expect(broker.decrypt('a.b')).rejects.toMatchObject({ cause: { code: 'jwe_malformed' } });
+  });
+
+  it('plays a broker that goes away between a payment and the opening of its answer', async () => {
+    const broker = client({ timeoutMs: 1_500 });
+    const jwe = await broker.withSession(() => fake.sealedAnswer({ status: 'PENDING' }));
+    fake.fail({ route: 'decrypt', with: 'disconnect', times: Infinity });
+    await expect(broker.decryptText(jwe)).rejects.toMatchObject({
+      code: 'answer_unopened',
+      cause: expect.any(BrokerUnavailable),
+    });
+    fake.recover();
+    expect(await broker.decryptText(jwe)).toBe('{"status":"PENDING"}');
   });
 
   it('opens notifications, sealed and not', async () => {
@@ -137,7 +149,7 @@ describe('the fake broker', () => {
 
   it('has none to serve when that was asked for, and gives one with more time left', async () => {
     fake.endSession();
-    await expect(client({ timeoutMs: 100, follow: 'none' }).session()).rejects.toMatchObject({
+    await expect(client({ timeoutMs: 900, follow: 'none' }).session()).rejects.toMatchObject({
       code: 'session_unavailable',
       retryAfterMs: 1_000,
     });

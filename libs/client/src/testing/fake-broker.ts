@@ -184,7 +184,7 @@ export class FakeBroker {
     if (route === 'other') return problem(404, 'route_not_found');
     const isJson = typeof body === 'object' && body !== null;
     return method === 'POST' && !isJson
-      ? problem(400, 'invalid_request', { detail: 'the body is no JSON' })
+      ? problem(400, 'invalid_request', { detail: 'the body is not JSON' })
       : undefined;
   }
 }

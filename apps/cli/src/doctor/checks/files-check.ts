@@ -3,14 +3,14 @@ import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type NamedFile, reachedMode, whereLookedFor } from '#libs/configuration';
 import { systemCodeOf } from '../../system-error.js';
+import type { OwnUser } from '../own-user.js';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
 interface FilesToCheck {
   /** The configuration file. */
   readonly file: string;
   readonly named: readonly NamedFile[];
-  /** The user who looks; undefined where the platform knows no users. */
-  readonly uid: number | undefined;
+  readonly user: OwnUser;
 }
 
 const ROOT = 0;
@@ -19,6 +19,7 @@ const OTHERS_WRITE = 0o002;
 const GROUP_READ = 0o040;
 const GROUP_WRITE = 0o020;
 const STICKY = 0o1000;
+const GROUP_AND_OTHERS = 0o077;
 
 /**
  * Owner and mode of every file that is named, and of the folder that it is in: anybody who can write to that can swap
@@ -34,7 +35,7 @@ export function filesCheck(files: FilesToCheck): Check {
       const all = [own, ...files.named];
       const findings: Finding[] = [];
       const folders = new Map<string, string>();
-      for (const named of all) findings.push(...(await lookAt(named, { folder, folders, uid: files.uid })));
+      for (const named of all) findings.push(...(await lookAt(named, { folder, folders, user: files.user })));
       for (const [place, path] of folders) findings.push(...(await lookAtFolder(place, path)));
       return looked([fact(`files: ${all.length}, folders: ${folders.size}`), ...findings]);
     },
@@ -45,7 +46,7 @@ interface Place {
   readonly folder: string;
   /** Real folders, each with the first setting that leads there. */
   readonly folders: Map<string, string>;
-  readonly uid: number | undefined;
+  readonly user: OwnUser;
 }
 
 async function lookAt({ path, file, content }: NamedFile, place: Place): Promise<readonly Finding[]> {
@@ -55,16 +56,28 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
     if (!place.folders.has(dirname(real))) place.folders.set(dirname(real), path);
     const stats = await stat(real);
     const chmod = content === 'secret' ? 'chmod 600' : 'chmod go-w';
-    const mode = await reachedMode(real, stats, place.uid);
+    const mode = await reachedMode(real, stats, place.user.uid);
     return [
-      ...ownerFindings(path, stats, place.uid),
-      ...modeFindings({ path, mode, isSecret: content === 'secret', remedy: `${chmod} ${real}` }),
+      ...ownerFindings(path, stats, place.user.uid),
+      ...modeFindings({
+        ...{ path, mode, isSecret: content === 'secret', remedy: `${chmod} ${real}` },
+        isOwnWayIn: isOwnWayIn(stats, place.user),
+      }),
     ];
   } catch (error) {
     const where = await whereLookedFor(file, place.folder);
     const problem = `${path}: the file cannot be looked at (${systemCodeOf(error)})${where}`;
     return [fault('invalidInput', problem, 'check the path')];
   }
+}
+
+/**
+ * Whether the group is how this user itself gets to the file of another one, and may do no more than read it: a Secret of
+ * Kubernetes belongs to root and to the group of the pod.
+ */
+function isOwnWayIn({ uid, gid, mode }: Stats, user: OwnUser): boolean {
+  const isOfAnother = user.uid !== undefined && uid !== user.uid && user.uid !== ROOT;
+  return isOfAnother && user.groups.includes(gid) && (mode & GROUP_AND_OTHERS) === GROUP_READ;
 }
 
 function ownerFindings(path: string, { uid }: Stats, ours: number | undefined): readonly Finding[] {
@@ -76,17 +89,18 @@ interface Mode {
   readonly path: string;
   readonly mode: number;
   readonly isSecret: boolean;
+  readonly isOwnWayIn: boolean;
   readonly remedy: string;
 }
 
-function modeFindings({ path, mode, isSecret, remedy }: Mode): readonly Finding[] {
+function modeFindings({ path, mode, isSecret, isOwnWayIn, remedy }: Mode): readonly Finding[] {
   if ((mode & OTHERS_WRITE) !== 0) return [fault('invalidInput', `${path}: every user can change the file`, remedy)];
   if (isSecret && (mode & OTHERS_READ) !== 0) {
     return [fault('invalidInput', `${path}: every user can read the secret`, remedy)];
   }
   return [
     ...((mode & GROUP_WRITE) !== 0 ? [warning(`${path}: its group can change the file`, remedy)] : []),
-    ...(isSecret && (mode & GROUP_READ) !== 0
+    ...(isSecret && !isOwnWayIn && (mode & GROUP_READ) !== 0
       ? [warning(`${path}: its group can read the secret`, `${remedy}, unless the group is the broker's alone`)]
       : []),
   ];

@@ -12,6 +12,7 @@ import { byItself, leftOut, readable } from '../plan-in-part.js';
 import { brokerAccessCheck } from './broker-access-check.js';
 import { brokerSessionCheck } from './broker-session-check.js';
 import type { BrokerVisit } from './broker-visit.js';
+import type { OwnUser } from '../own-user.js';
 import { egressHealthCheck } from './egress-health-check.js';
 import { egressKeysCheck } from './egress-keys-check.js';
 
@@ -19,7 +20,7 @@ export interface EgressPlan {
   readonly file: string;
   readonly loaded: LoadedEgress;
   readonly machine: MachineFacts;
-  readonly uid: number | undefined;
+  readonly user: OwnUser;
   readonly tools: VisitTools;
   /** Absent: where it is, is not known. */
   readonly broker?: BrokerVisit;
@@ -36,7 +37,7 @@ const USUAL_CONNECTIONS = 1_000;
 
 /** The checks of an egress in their order, from near to far. None of them creates a session or sends a payment. */
 export function planEgressChecks(plan: EgressPlan): readonly Check[] {
-  const { loaded, machine, file, uid, broker, tools } = plan;
+  const { loaded, machine, file, user, broker, tools } = plan;
   const first = [environmentCheck(machine, USUAL_CONNECTIONS), egressConfigurationCheck(loaded)];
   if ('known' in loaded && loaded.known !== undefined) return [...first, ...inPart(plan, loaded)];
   if (loaded.kind !== 'usable' || broker === undefined) return [...first, ...unknown(namesOf(plan))];
@@ -44,7 +45,7 @@ export function planEgressChecks(plan: EgressPlan): readonly Check[] {
   const named = { file, named: loaded.files };
   return [
     ...first,
-    filesCheck({ ...named, uid }),
+    filesCheck({ ...named, user }),
     certificatesCheck({ ...named, now: () => tools.clock.now() }),
     brokerAccessCheck(broker),
     ...sessionChecks(configuration, broker),
@@ -62,9 +63,9 @@ function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerV
 
 /** Where variables are not set or files at fault: what needs none of them. */
 function inPart(plan: EgressPlan, { known: { gateway }, ...loaded }: InPart): readonly Check[] {
-  const { file, uid, tools } = plan;
+  const { file, user, tools } = plan;
   return [
-    filesCheck({ file, named: loaded.files, uid }),
+    filesCheck({ file, named: loaded.files, user }),
     byItself(certificatesCheck({ file, named: readable(loaded), now: () => tools.clock.now() })),
     ...unknown(BROKER_NAMES),
     ...('lacks' in gateway

@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { instantFromEpochMs } from '#libs/clock';
+import { someSettings } from '#libs/testing';
+import { type Judged, warningsOf } from './advice.js';
+import { changed, effectOf, tryChanges } from './changes.js';
+import { figuresOf, type ScheduleFigures } from './figures.js';
+import { simulate, type SimulationSetup } from './simulation.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const figures = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
+  figuresOf(await simulate(setup), setup.durationMs, setup.settings.budget);
+
+/** Few hours of short sessions: as much happens in them as in a day of long ones. */
+const setups: fc.Arbitrary<SimulationSetup> = fc
+  .record({
+    calls: fc.integer({ min: 5, max: 60 }),
+    lifetimeMs: fc.integer({ min: 5, max: 40 }).map((minutes) => minutes * MINUTE_MS),
+    share: fc.integer({ min: 10, max: 50 }).map((percent) => percent / 100),
+    outageMs: fc.integer({ min: 0, max: 15 }).map((minutes) => minutes * MINUTE_MS),
+    failureShare: fc.integer({ min: 0, max: 6 }).map((tenths) => tenths / 10),
+    latencyMs: fc.constantFrom(300, 300, 300, 4_000, 6_000),
+    seed: fc.integer({ min: 0, max: 1_000 }),
+  })
+  .map(({ calls, share, seed, ...behaviour }) => ({
+    merchant: 'shop',
+    startsAt: instantFromEpochMs(Date.parse('2026-10-20T00:00:00Z')),
+    settings: someSettings({
+      budget: [{ calls, perMs: 4 * HOUR_MS }],
+      renewBefore: { kind: 'share', share },
+      gatewayTimeoutMs: 5_000,
+    }),
+    behaviour,
+    replicas: 1,
+    durationMs: 6 * HOUR_MS,
+    seed,
+  }));
+
+describe('the advice of a simulation', () => {
+  it('names a change as one that helps, or that does not, exactly as the same run with it shows', async () => {
+    const effects = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(setups, async (setup) => {
+        const before = await figures(setup);
+        const tried = before.sessions === 0 ? [] : await tryChanges(setup, before);
+        for (const { changes, effect } of tried) {
+          const after = await figures(changed(setup, changes));
+          expect(effect).toBe(effectOf(before, after));
+          if (effect === 'bridges') {
+            expect(before.withoutSessionMs > 0 ? after.withoutSessionMs : after.pastMarginMs).toBe(0);
+          }
+          effects.add(effect);
+        }
+      }),
+      { numRuns: 12, seed: 7 },
+    );
+    expect([...effects].sort()).toEqual(['bridges', 'none', 'shortens']);
+  }, 120_000);
+
+  it('says that a longer lead needs more calls than are allowed only where the run with it shows so', async () => {
+    await fc.assert(
+      fc.asyncProperty(setups, async (setup) => {
+        const calm = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0, outageMs: 0, latencyMs: 300 } };
+        const before = await figures(setup);
+        const judged: Judged = { setup, figures: before, tried: [] };
+        if (!warningsOf(judged).some((warning) => warning.includes('needs more calls than session.budget'))) return;
+        const longest = await figures(changed(calm, [{ of: 'lead', share: 0.5 }]));
+        expect(longest.budget.some(({ needed, calls }) => needed > calls)).toBe(true);
+      }),
+      { numRuns: 12, seed: 11 },
+    );
+  }, 120_000);
+});

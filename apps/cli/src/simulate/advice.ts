@@ -1,0 +1,197 @@
+import { formatDuration } from '#libs/clock';
+import type { CreateCallWindow } from '#libs/session';
+import {
+  bridges,
+  type Change,
+  hasLongerLead,
+  leadShareOf,
+  longEnoughTimeout,
+  MAX_CALLS,
+  MAX_LEAD_SHARE,
+  MAX_TIMEOUT_MS,
+  raisedWindows,
+  tooSmallOf,
+  type Tried,
+} from './changes.js';
+import type { ScheduleFigures } from './figures.js';
+import type { SimulationSetup } from './simulation.js';
+import { inWindow, seconds } from './spans.js';
+
+/** A run, and what was found out about it. */
+export interface Judged {
+  readonly setup: SimulationSetup;
+  readonly figures: ScheduleFigures;
+  readonly notPlayed?: string;
+  /** Absent: nothing was tried, for nothing was wrong or the run is too long. */
+  readonly tried?: readonly Tried[];
+  /** The least `renewBefore` that fits two attempts; absent: none does, or it was not sought. */
+  readonly leadShare?: number;
+}
+
+const WORTH_TELLING_MS = 5_000;
+
+/** Each begins with its merchant. */
+export function warningsOf(judged: Judged): readonly string[] {
+  const { setup, notPlayed } = judged;
+  const warnings = [...(notPlayed === undefined ? [] : [notPlayed]), ...scheduleWarningsOf(judged)];
+  return warnings.map((warning) => `${setup.merchant}: ${warning}`);
+}
+
+function scheduleWarningsOf(judged: Judged): readonly string[] {
+  const { figures } = judged;
+  // Then nothing else is to blame: each other warning would only follow from it.
+  if (figures.sessions === 0) return [neverAnsweredWarning(judged)];
+  return [
+    ...timeoutWarnings(judged),
+    ...lifeWarnings(judged),
+    ...leadWarnings(judged),
+    ...budgetWarnings(judged),
+    ...gapWarnings(judged),
+  ];
+}
+
+function neverAnsweredWarning({ setup, figures }: Judged): string {
+  const { failureShare } = setup.behaviour;
+  if (failureShare === 1) return 'every create call failed; no setting helps';
+  const { timeout = 0, ...others } = figures.failures;
+  if (timeout > 0 && Object.keys(others).length === 0) {
+    const limit = formatDuration(setup.settings.gatewayTimeoutMs);
+    return `every create call took longer than gateway.timeout (${limit}), and no lead time helps: ${longerTimeout(setup)}`;
+  }
+  return `every create call of these ${figures.createCalls} failed by chance: give another --seed or a longer --for`;
+}
+
+function timeoutWarnings({ setup, figures }: Judged): readonly string[] {
+  const { timeout = 0 } = figures.failures;
+  if (timeout === 0) return [];
+  const { latencyMs } = setup.behaviour;
+  const limitMs = setup.settings.gatewayTimeoutMs;
+  const cause =
+    latencyMs > limitMs
+      ? `the latency of ${formatDuration(latencyMs)} exceeds it`
+      : `at a latency of ${formatDuration(latencyMs)} a call takes up to ${formatDuration(1.5 * latencyMs)}`;
+  const calls = `${timeout} of ${figures.createCalls} create calls took longer than gateway.timeout`;
+  return [`${calls} (${formatDuration(limitMs)}): ${cause}; ${longerTimeout(setup)}`];
+}
+
+function longerTimeout({ behaviour }: SimulationSetup): string {
+  const longer = longEnoughTimeout({ behaviour }, { failures: { timeout: 1 } });
+  const ask = 'ask the bank why its answers take so long';
+  return longer === undefined
+    ? `it can be ${formatDuration(MAX_TIMEOUT_MS)} at most, which is too short for some: ${ask}`
+    : `raise gateway.timeout to ${formatDuration(longer.timeoutMs)}, or ${ask}`;
+}
+
+/** Where the broker believes less than the gateway says. */
+function lifeWarnings({ setup, figures }: Judged): readonly string[] {
+  const { behaviour, settings } = setup;
+  const { lifetimeMs, skewMs = 0 } = behaviour;
+  const { shortestLifeMs = lifetimeMs } = figures;
+  if (lifetimeMs - shortestLifeMs < WORTH_TELLING_MS) return [];
+  const believed = `sessions of ${formatDuration(lifetimeMs)} are taken to live for ${seconds(shortestLifeMs)}`;
+  const most = formatDuration(settings.largestClockSkewMs);
+  return Math.abs(skewMs) > settings.largestClockSkewMs
+    ? [`${believed}: the clocks are further apart than gateway.largestClockSkew (${most}); set the clocks right`]
+    : [`${believed}: session.longestLifetime is ${formatDuration(settings.longestLifetimeMs)}`];
+}
+
+function leadWarnings({ figures, leadShare }: Judged): readonly string[] {
+  const { leadTimeShort: short } = figures;
+  if (short === undefined) return [];
+  const remedy =
+    leadShare === undefined
+      ? 'no session.renewBefore that session.budget allows makes room for them; only longer sessions or a shorter gateway.timeout do'
+      : `raise session.renewBefore to ${percent(leadShare)}`;
+  return [`the lead time is ${seconds(short.leadMs)}, and two attempts take ${seconds(short.neededMs)}: ${remedy}`];
+}
+
+function budgetWarnings(judged: Judged): readonly string[] {
+  const { setup, figures } = judged;
+  const tooSmall = tooSmallOf(figures);
+  if (tooSmall !== undefined) {
+    const when = figures.budgetRefusals > 0 ? 'was spent' : 'will not last';
+    const life = formatDuration(setup.behaviour.lifetimeMs);
+    return [
+      `the budget of create calls ${when}: renewing sessions of ${life} takes ${tooSmall.needed} calls ` +
+        `in ${formatDuration(tooSmall.perMs)}, and session.budget allows ${inWindow(tooSmall)}. Ask the bank whether it ` +
+        'expects so many before you allow them',
+    ];
+  }
+  if (figures.budgetRefusals === 0) return [];
+  const spent = figures.budget.filter(({ used, calls }) => used >= calls);
+  const shares = spent.map(
+    (window) =>
+      `${window.needed} of ${inWindow(window)}, which leaves ${window.calls - window.needed} for calls that fail`,
+  );
+  const needs = shares.length === 0 ? '' : `: the schedule needs ${shares.join(', and ')}`;
+  return [`the budget of create calls was spent, by failed calls and not by the schedule${needs}${afterwards(judged)}`];
+}
+
+/** Where the gap is told, the larger budget is told with it. */
+const afterwards = ({ figures }: Judged): string =>
+  figures.withoutSessionMs === 0 && figures.pastMarginMs === 0 ? '. No session ended before the next one came' : '';
+
+function gapWarnings(judged: Judged): readonly string[] {
+  const { withoutSessionMs, pastMarginMs } = judged.figures;
+  if (withoutSessionMs > 0) {
+    return [`there was no session for ${seconds(withoutSessionMs)}${afterOutage(judged)}: ${remedies(judged)}`];
+  }
+  if (pastMarginMs === 0) return [];
+  return [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: ${remedies(judged)}`];
+}
+
+function afterOutage({ figures: { afterOutage: after } }: Judged): string {
+  if (after === undefined || after.gapMs < WORTH_TELLING_MS) return '';
+  const cause =
+    after.by === 'budget'
+      ? 'because session.budget was spent'
+      : 'in the pause after the last failed attempt, which `session-broker renew` ends';
+  return `, ${seconds(after.gapMs)} of it after the outage ${cause}`;
+}
+
+function remedies({ setup, figures, tried }: Judged): string {
+  if (tried === undefined) return 'play a shorter run, of this --merchant alone, to see what bridges it';
+  const results = tried.map((one) => resultOf(one, { setup, figures }));
+  const told = [...hopelessLeads({ setup, figures }), ...results];
+  return told.length === 0 ? 'no setting was found to bridge it' : told.join('; ');
+}
+
+function hopelessLeads(judged: Judged): readonly string[] {
+  const { setup, figures } = judged;
+  if (isBeyondEveryLead(judged)) return ['no lead time bridges a budget that the schedule exceeds'];
+  const isLongest = tooSmallOf(figures) !== undefined || leadShareOf(setup) >= MAX_LEAD_SHARE;
+  if (isLongest || hasLongerLead(setup)) return [];
+  return ['a longer session.renewBefore needs more calls than session.budget allows'];
+}
+
+/** Even sessions that are renewed only when they end take more calls. */
+const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
+  figures.budgetRefusals > 0 && figures.budget.some(({ calls, perMs }) => perMs / setup.behaviour.lifetimeMs > calls);
+
+function resultOf(one: Tried, { setup, figures }: Judged): string {
+  const names = one.changes.map((change) => nameOf(change, setup)).join(' with ');
+  const isOfBudget = one.changes.some((change) => change.of === 'budget');
+  const ask = isOfBudget ? ' (ask the bank whether it allows so many)' : '';
+  const isGap = figures.withoutSessionMs > 0;
+  const left = isGap ? one.figures.withoutSessionMs : one.figures.pastMarginMs;
+  if (bridges(one)) return `${names} would bridge it${ask}`;
+  return one.effect === 'shortens' ? `${names} would shorten it to ${seconds(left)}${ask}` : `${names} would not help`;
+}
+
+function nameOf(change: Change, { settings }: SimulationSetup): string {
+  switch (change.of) {
+    case 'timeout':
+      return `a gateway.timeout of ${formatDuration(change.timeoutMs)}`;
+    case 'lead':
+      return `a session.renewBefore of ${percent(change.share)}`;
+    case 'budget':
+      return `a session.budget of ${raisedWindows(change.windows, settings.budget).map(callsIn).join(' and ')}`;
+    case 'lifetime':
+      return `sessions of ${formatDuration(change.lifetimeMs)} from the bank`;
+  }
+}
+
+const callsIn = (window: CreateCallWindow): string =>
+  `${inWindow(window)}${window.calls === MAX_CALLS ? ', the most that can be set,' : ''}`;
+
+const percent = (share: number): string => `${Math.round(share * 100)}%`;

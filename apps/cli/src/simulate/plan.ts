@@ -1,0 +1,98 @@
+import { type Instant, instantFromEpochMs, parseDurationMs, SystemClock } from '#libs/clock';
+import type { Schedule } from '#libs/configuration';
+import { BrokerError } from '#libs/errors';
+import { MAX_RENEWALS } from './limits-of-a-run.js';
+import type { GatewayBehaviour } from './played-gateway.js';
+import type { SimulationSetup } from './simulation.js';
+import { hours } from './spans.js';
+
+export interface SimulateOptions {
+  readonly config: string;
+  readonly merchant?: string;
+  readonly lifetime?: string;
+  readonly latency: string;
+  readonly failures: string;
+  readonly outage: string;
+  readonly skew: string;
+  readonly for: string;
+  readonly from?: string;
+  readonly replicas?: string;
+  readonly seed: string;
+}
+
+type StoreType = Schedule['store']['type'];
+
+/** A run of every merchant, as the options have it. */
+export type Plan = Omit<SimulationSetup, 'merchant' | 'settings' | 'behaviour'> &
+  Omit<Required<GatewayBehaviour>, 'lifetimeMs'> & { readonly store: StoreType };
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const MIN_LIFETIME_MS = 10_000;
+/** What production runs, where the store lets replicas work together. */
+const REPLICAS_THAT_SHARE = '3';
+
+export const refusal = (detail: string): BrokerError => new BrokerError('invalid_request', { detail });
+
+/** @throws BrokerError `invalid_request` */
+export function planOf(options: SimulateOptions, store: StoreType): Plan {
+  const share = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(options.failures)?.[1];
+  if (share === undefined || Number(share) > 100) throw refusal('--failures is a percentage, such as 5%');
+  const replicas = options.replicas ?? (store === 'memory' ? '1' : REPLICAS_THAT_SHARE);
+  return {
+    store,
+    startsAt: startOf(options.from),
+    latencyMs: durationOf(options.latency, '--latency'),
+    outageMs: durationOf(options.outage, '--outage'),
+    skewMs: skewOf(options.skew),
+    durationMs: Math.max(1, durationOf(options.for, '--for')),
+    failureShare: Number(share) / 100,
+    replicas: wholeNumber(replicas, { flag: '--replicas', min: 1, max: 20 }),
+    seed: wholeNumber(options.seed, { flag: '--seed', min: 0, max: 2 ** 32 - 1 }),
+  };
+}
+
+/** @throws BrokerError `invalid_request` where it is too short for the run */
+export function lifetimeOf({ lifetime }: SimulateOptions, fallbackMs: number, durationMs: number): number {
+  const lifetimeMs = lifetime === undefined ? fallbackMs : durationOf(lifetime, '--lifetime');
+  if (lifetimeMs < MIN_LIFETIME_MS) throw refusal('--lifetime is at least 10s');
+  if (durationMs / lifetimeMs > MAX_RENEWALS) {
+    const longest = hours(Math.floor((MAX_RENEWALS * lifetimeMs) / HOUR_MS) * HOUR_MS);
+    throw refusal(`--for is at most ${MAX_RENEWALS} lifetimes, here ${longest}`);
+  }
+  return lifetimeMs;
+}
+
+/** @param day such as `2026-10-24`; midnight in UTC, of today when it is left out */
+function startOf(day: string | undefined): Instant {
+  const startsAt = day === undefined ? new SystemClock().now() : Date.parse(day);
+  const isDay = day === undefined || /^20\d\d-\d\d-\d\d$/.test(day);
+  if (!isDay || Number.isNaN(startsAt)) throw refusal('--from is a day of this century, such as 2026-10-24');
+  return instantFromEpochMs(startsAt - (startsAt % DAY_MS));
+}
+
+function skewOf(text: string): number {
+  const skewMs = parseDurationMs(text.replace(/^-/, ''));
+  if (skewMs === undefined) throw refusal('--skew is a duration, such as 10m, or -10m for a gateway that is behind');
+  return text.startsWith('-') ? -skewMs : skewMs;
+}
+
+function durationOf(text: string, flag: string): number {
+  const durationMs = parseDurationMs(text);
+  if (durationMs === undefined) throw refusal(`${flag} is a duration, such as 300ms, 15m or 24h`);
+  return durationMs;
+}
+
+interface Bounds {
+  readonly flag: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+function wholeNumber(text: string, { flag, min, max }: Bounds): number {
+  const value = Number(text);
+  if (!/^\d{1,10}$/.test(text) || value < min || value > max) {
+    throw refusal(`${flag} is a whole number from ${min} to ${max}`);
+  }
+  return value;
+}

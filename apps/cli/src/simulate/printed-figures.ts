@@ -1,0 +1,65 @@
+import { type DailyTimes, formatDuration } from '#libs/clock';
+import type { ScheduleFigures } from './figures.js';
+import type { RenewalDay } from './renewal-days.js';
+import { inWindow, seconds } from './spans.js';
+
+/** A month of nights; `--json` has all of them. */
+const MAX_SHOWN_DAYS = 31;
+
+/** A merchant as it is printed. */
+export interface PlayedMerchant extends ScheduleFigures {
+  readonly merchant: string;
+  readonly lifetimeMs: number;
+  /** The options named no lifetime. */
+  readonly isFallback: boolean;
+  readonly quietHours?: DailyTimes;
+  readonly days?: readonly RenewalDay[];
+}
+
+export function linesOf(played: PlayedMerchant): readonly string[] {
+  const { merchant, lifetimeMs, isFallback, budget } = played;
+  const used = budget.map((window) => `${window.used} of ${inWindow(window)}`).join(', ');
+  const remaining = played.worstRemainingMs;
+  return [
+    `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ' (session.fallbackLifetime)' : ''}`,
+    callsLine(played),
+    `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}`,
+    failedLine(played.failures),
+    `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
+    `  past the margin  ${seconds(played.pastMarginMs)}`,
+    `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}`,
+    ...nightLinesOf(played),
+  ];
+}
+
+export const callsLine = (
+  played: Pick<ScheduleFigures, 'createCalls' | 'createCallsPerHour' | 'mostInAnHour'>,
+): string =>
+  `  create calls     ${played.createCalls}: ${played.createCallsPerHour.toFixed(1)} an hour, at most ${played.mostInAnHour} in one`;
+
+export function failedLine(failures: ScheduleFigures['failures']): string {
+  const kinds = Object.entries(failures).map(([kind, count]) => `${count} ${kind}`);
+  return `  failed           ${kinds.join(', ') || 'none'}`;
+}
+
+const afterOutage = ({ afterOutage: after }: ScheduleFigures): string =>
+  after === undefined ? '' : `, ${seconds(after.gapMs)} of it after the outage`;
+
+function nightLinesOf({ quietHours, days = [] }: PlayedMerchant): readonly string[] {
+  if (quietHours === undefined) return [];
+  const count = (of: 'quiet' | 'other'): number => days.reduce((sum, day) => sum + day[of].length, 0);
+  const more = days.length - MAX_SHOWN_DAYS;
+  return [
+    `  quiet hours      ${count('quiet')} of the calls in them, ${count('other')} outside; times in ${quietHours.timeZone}`,
+    ...days
+      .slice(0, MAX_SHOWN_DAYS)
+      .map(
+        ({ day, quiet, other }) =>
+          `    ${day}     ${[...quiet, ...other.map((time) => `(${time})`)].sort(byTime).join(' ')}`,
+      ),
+    ...(more > 0 ? [`    and ${more} days more`] : []),
+  ];
+}
+
+/** Those outside of the quiet hours stand in brackets. */
+const byTime = (left: string, right: string): number => left.replace('(', '').localeCompare(right.replace('(', ''));

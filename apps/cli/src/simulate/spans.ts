@@ -1,0 +1,21 @@
+import { formatDuration } from '#libs/clock';
+import type { CreateCallWindow } from '#libs/session';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** Such as `13h 38m`: nobody reads 49091s. */
+export function hours(durationMs: number): string {
+  const minutes = Math.round(Math.abs(durationMs) / MINUTE_MS);
+  const rest = minutes % 60 === 0 ? '' : ` ${minutes % 60}m`;
+  return `${durationMs < 0 ? '-' : ''}${Math.floor(minutes / 60)}h${rest}`;
+}
+
+/** To the second; from an hour on to the minute. */
+export function seconds(durationMs: number): string {
+  const rounded = Math.round(durationMs / 1_000) * 1_000;
+  if (Math.abs(rounded) >= HOUR_MS) return hours(rounded);
+  return rounded < 0 ? `-${formatDuration(-rounded)}` : formatDuration(rounded).replace(/^0ms$/, '0s');
+}
+
+export const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;

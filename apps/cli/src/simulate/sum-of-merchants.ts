@@ -1,0 +1,53 @@
+import { mostWithin, type ScheduleFigures } from './figures.js';
+import { callsLine, failedLine } from './printed-figures.js';
+import { seconds } from './spans.js';
+
+const HOUR_MS = 3_600_000;
+
+interface PartOfSum {
+  readonly callsAtMs: readonly number[];
+  readonly figures: Pick<ScheduleFigures, 'failures' | 'withoutSessionMs' | 'budgetRefusals'>;
+}
+
+/** What a gateway sees of all merchants, and how many of them have a gap. Each was played by itself. */
+export interface SumOfMerchants {
+  readonly merchants: number;
+  readonly createCalls: number;
+  readonly createCallsPerHour: number;
+  readonly mostInAnHour: number;
+  readonly failures: Readonly<Record<string, number>>;
+  readonly heldUp: number;
+  readonly withGap: number;
+  /** Of the merchant that had the longest time without a session. */
+  readonly longestGapMs: number;
+}
+
+export function sumOf(parts: readonly PartOfSum[], durationMs: number): SumOfMerchants {
+  const callsAtMs = parts.flatMap((part) => part.callsAtMs).sort((left, right) => left - right);
+  const failures: Record<string, number> = {};
+  for (const [kind, count] of parts.flatMap(({ figures }) => Object.entries(figures.failures))) {
+    failures[kind] = (failures[kind] ?? 0) + count;
+  }
+  const gaps = parts.map(({ figures }) => figures.withoutSessionMs);
+  return {
+    merchants: parts.length,
+    createCalls: callsAtMs.length,
+    createCallsPerHour: (callsAtMs.length * HOUR_MS) / durationMs,
+    mostInAnHour: mostWithin(callsAtMs, HOUR_MS),
+    failures,
+    heldUp: parts.filter(({ figures }) => figures.budgetRefusals > 0).length,
+    withGap: gaps.filter((gapMs) => gapMs > 0).length,
+    longestGapMs: gaps.reduce((longest, gapMs) => Math.max(longest, gapMs), 0),
+  };
+}
+
+export function linesOfSum(sum: SumOfMerchants): readonly string[] {
+  const longest = sum.withGap === 0 ? '' : `, at most ${seconds(sum.longestGapMs)} each`;
+  return [
+    `all ${sum.merchants} merchants`,
+    callsLine(sum),
+    `  budget           renewals held up: of ${sum.heldUp} merchants`,
+    failedLine(sum.failures),
+    `  without session  ${sum.withGap} merchants${longest}`,
+  ];
+}

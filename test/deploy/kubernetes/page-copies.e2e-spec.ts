@@ -1,0 +1,211 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { describeWith } from '../../interop/availability.js';
+import { allChecks } from './all-checks.js';
+import { configurationOf } from './broker-checks.js';
+import { template } from './helm-chart.js';
+import { kubernetesPrograms, root, runLine } from './kubernetes-programs.js';
+import { type Manifest, named, type NetworkRule, ofKind, type PodSpec, render } from './manifests.js';
+import { blockOf, blocksOf, page, sectionOf, withEgressPolicies } from './page-blocks.js';
+import { filesNamedBy } from './program-checks.js';
+
+type Kustomization = Readonly<Record<string, unknown>>;
+interface Patched {
+  readonly patches: readonly object[];
+}
+
+const OVERLAYS = 'deploy/kubernetes/overlays';
+const STORE = `  - id: store
+    serviceCodeFile: /run/secrets/store/service-code
+    clientKeyFiles: [/run/secrets/store/client.jwk.json]
+    gateway: { baseUrl: 'https://gateway.bank' }
+`;
+const REDIS = 'Redis';
+
+describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubernetes.md says it', () => {
+  let folder: string;
+  const at = (path: string): string => join(folder, OVERLAYS, path);
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'copies-'));
+    cpSync(join(root, 'deploy'), join(folder, 'deploy'), { recursive: true });
+    const copies = page.match(/cp -r \S+\/(?:overlays|examples)\/\S+ \S+/g) ?? [];
+    for (const line of copies) runLine(line, folder);
+    edit('shop-egress/kustomization.yaml', /\.\.\/production\b/, '../shop');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function edit(file: string, what: RegExp, by: string): void {
+    const text = readFileSync(at(file), 'utf8');
+    expect(text).toMatch(what);
+    writeFileSync(at(file), text.replace(what, by));
+  }
+
+  /** The members of a block take the place of those that the file has, and patches come besides. */
+  function paste(copy: string, block: string): void {
+    const file = at(`${copy}/kustomization.yaml`);
+    const { patches = [], ...own } = parse(readFileSync(file, 'utf8')) as Kustomization & Partial<Patched>;
+    const pasted = parse(block) as Kustomization & Partial<Patched>;
+    writeFileSync(file, JSON.stringify({ ...own, ...pasted, patches: [...patches, ...(pasted.patches ?? [])] }));
+  }
+
+  function pastePolicies(): void {
+    const file = at('shop/broker.yaml');
+    writeFileSync(file, withEgressPolicies(readFileSync(file, 'utf8')));
+  }
+
+  describe('with an egress', () => {
+    it('have the configuration of the broker that is in the copy beneath', () => {
+      edit('shop/broker.yaml', /$/, STORE);
+      edit('shop/broker.yaml', /redis:6379/, 'redis.internal:6379');
+      const { data } = named(render(at('shop-egress')), 'ConfigMap', 'session-broker');
+      expect(data).toEqual({ 'broker.yaml': readFileSync(at('shop/broker.yaml'), 'utf8') });
+      expect(data).toEqual(named(render(at('shop')), 'ConfigMap', 'session-broker').data);
+    });
+
+    it('have an egress that may do nothing until its policies are pasted, and has no fault then', () => {
+      const missing = ['session:read', 'session:reject', 'payload:decrypt'].map(
+        (permission) => `the broker does not let it ${permission} for shop`,
+      );
+      expect(new Set(allChecks['egress']?.(render(at('shop-egress'))))).toEqual(new Set(missing));
+      pastePolicies();
+      const faults = Object.entries(allChecks).flatMap(([, faultsOf]) => faultsOf(render(at('shop-egress'))));
+      expect(faults).toEqual([]);
+    });
+
+    it('are looked through by step 3 for what was not replaced, the egress’s part too', () => {
+      const steps = blocksOf('From nothing to a broker that serves', 'sh').join('\n');
+      const check = steps.split('\n').find((line) => line.includes('| grep')) ?? '';
+      const found = runLine(check, folder);
+      expect(found).toContain('sha256: 7d201470e403');
+      expect(found.match(/gateway\.example/g)).toHaveLength(3);
+      expect(found.match(/image: session-broker/g)).toHaveLength(4);
+      edit('shop-egress/egress.yaml', /7d201470e403/, '000000000000');
+      expect(runLine(check, folder)).not.toContain('sha256:');
+    });
+
+    it('pull from a private registry when each copy has the component', () => {
+      const section = sectionOf('A private registry');
+      const [, component = ''] = /add `([^`]+)` to `components`/.exec(section) ?? [];
+      const pullers = (): readonly string[] =>
+        ofKind(render(at('shop-egress')), 'ServiceAccount')
+          .filter((account) => 'imagePullSecrets' in account)
+          .map(({ metadata }) => metadata.name);
+      edit('shop/kustomization.yaml', /^components: \[/m, `components: [${component}, `);
+      expect(pullers()).toEqual(['session-broker']);
+      expect(section).toContain('add the component at the end of `components` in [its copy](#an-egress) as well');
+      edit('shop-egress/kustomization.yaml', /^(components: \[.*)\]$/m, `$1, ${component}]`);
+      expect(pullers()).toEqual(['session-broker', 'session-egress']);
+    });
+  });
+
+  describe('with another merchant', () => {
+    const HEADING = 'Another merchant';
+
+    function mountsOf({ containers, volumes = [] }: PodSpec): ReadonlyMap<string, unknown> {
+      const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+      return new Map(
+        mounts.map(({ name, mountPath, readOnly }) => [
+          mountPath,
+          { readOnly, secret: volumes.find((volume) => volume.name === name)?.secret },
+        ]),
+      );
+    }
+
+    it('mount its Secret in the pods of the broker and in that of the doctor', () => {
+      edit('shop/broker.yaml', /$/, STORE);
+      const pods = (): readonly PodSpec[] => [
+        named(render(at('shop')), 'Deployment', 'session-broker').spec.template.spec,
+        named(render(at('shop-doctor')), 'Pod', 'session-broker-doctor').spec as unknown as PodSpec,
+      ];
+      const manifests = render(at('shop'));
+      const wanted = filesNamedBy(configurationOf(manifests, pods()[0]!.containers)).map((file) => dirname(file));
+      expect(wanted).toContain('/run/secrets/store');
+      expect(pods().map((pod) => mountsOf(pod).has('/run/secrets/store'))).toEqual([false, false]);
+      paste('shop', blockOf(HEADING, 'yaml', 'kind: Deployment'));
+      paste('shop-doctor', blockOf(HEADING, 'yaml', 'kind: Pod'));
+      const secret = { secretName: 'session-broker-merchant-store', defaultMode: 0o440 };
+      for (const pod of pods()) {
+        expect(mountsOf(pod).get('/run/secrets/store')).toEqual({ readOnly: true, secret });
+        expect(mountsOf(pod).get('/run/secrets/shop')).toBeDefined();
+      }
+    });
+
+    it('are what the chart makes of the value on the page', () => {
+      const [, list = ''] = /`broker\.merchants: ([^`]+)`/.exec(sectionOf(HEADING)) ?? [];
+      const rendered = template('session-broker', [], [{ broker: { merchants: parse(list) as unknown } }]);
+      const pod = named(rendered, 'Deployment', 'session-broker').spec.template.spec;
+      expect(mountsOf(pod).get('/run/secrets/store')).toMatchObject({
+        secret: { secretName: 'session-broker-merchant-store' },
+      });
+    });
+  });
+
+  it('let Prometheus and the collector in and out elsewhere, for the egress too', () => {
+    paste('shop-egress', blockOf('Monitoring', 'yaml', 'observability'));
+    pastePolicies();
+    const manifests = render(at('shop-egress'));
+    const policies = ['session-broker', 'session-egress'].map((name) => named(manifests, 'NetworkPolicy', name).spec);
+    const spacesOf = (rules: readonly NetworkRule[] = []): readonly (string | undefined)[] =>
+      rules
+        .flatMap(({ from = [], to = [] }) => [...from, ...to])
+        .filter(({ podSelector }) =>
+          /prometheus|opentelemetry-collector/.test(podSelector?.matchLabels?.['app.kubernetes.io/name'] ?? ''),
+        )
+        .map(({ namespaceSelector }) => namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name']);
+    for (const { ingress, egress } of policies) {
+      expect([...spacesOf(ingress), ...spacesOf(egress)]).toEqual(['observability', 'observability']);
+    }
+    expect(JSON.stringify(policies)).not.toContain('"monitoring"');
+    expect(JSON.stringify(policies).match(/observability/g)).toHaveLength(4);
+  });
+
+  it('have pods with the version that is said, and select them as before', () => {
+    const before = named(render(at('shop')), 'Deployment', 'session-broker').spec.selector;
+    paste('shop', blockOf('What to set for production', 'yaml', 'app.kubernetes.io/version'));
+    const { selector, template: pods } = named(render(at('shop')), 'Deployment', 'session-broker').spec;
+    expect(pods.metadata.labels).toMatchObject({
+      'app.kubernetes.io/version': '1.2.3',
+      'app.kubernetes.io/part-of': 'session-broker',
+    });
+    expect(selector).toEqual(before);
+  });
+
+  it('let the broker out to a Redis in another namespace', () => {
+    const line = /cp -r \S+\/redis-outside \S+/.exec(page)?.[0] ?? '';
+    runLine(line, folder);
+    edit('shop/kustomization.yaml', /^components: \[/m, 'components: [redis-outside, ');
+    const block = blockOf(REDIS, 'yaml', 'podSelector').replaceAll(/^/gm, '    ');
+    edit('shop/redis-outside/network.yaml', /^ {4}- to:[^]*$/m, `${block}\n`);
+    const manifests = render(at('shop'));
+    const { egress } = named(manifests, 'NetworkPolicy', 'session-broker-redis').spec;
+    expect(egress?.flatMap(({ to = [] }) => to)).toEqual([
+      expect.objectContaining({
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'data' } },
+        podSelector: { matchLabels: { 'app.kubernetes.io/name': 'redis' } },
+      }),
+    ]);
+    expect(JSON.stringify(egress)).not.toContain('ipBlock');
+    expect(allChecks['models']?.(manifests)).toEqual([]);
+  });
+
+  it('have the authority of Redis from a store of Secrets, with Kustomize as with the chart', () => {
+    cpSync(at('production-mtls'), at('shop'), { recursive: true });
+    const entries = (manifests: readonly Manifest[]): readonly unknown[] =>
+      named(manifests, 'ExternalSecret', 'session-broker-redis').spec.data;
+    expect(entries(render(at('shop')))).toHaveLength(1);
+    paste('shop', blockOf(REDIS, 'yaml', 'ca.crt'));
+    const made = entries(render(at('shop')));
+    expect(made).toContainEqual({
+      secretKey: 'ca.crt',
+      remoteRef: { key: 'session-broker/redis', property: 'ca-crt' },
+    });
+    const values = { externalSecrets: { enabled: true, store: { name: 'vault' } } };
+    const [, name = '', value = ''] = /`externalSecrets\.(\w+): (\w+)` of the chart/.exec(sectionOf(REDIS)) ?? [];
+    const withAuthority = { externalSecrets: { ...values.externalSecrets, [name]: parse(value) as unknown } };
+    const ofChart = entries(template('session-broker', [], [withAuthority]));
+    expect(new Set(ofChart)).toEqual(new Set(made));
+    expect(entries(template('session-broker', [], [values]))).toHaveLength(1);
+  });
+});
