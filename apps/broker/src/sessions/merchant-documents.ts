@@ -14,6 +14,14 @@ export class FailureDocument {
   })
   readonly msgCode?: string;
 
+  @ApiProperty({
+    required: false,
+    enum: [true],
+    description:
+      'Set where `gateway.baseUrl` is what is wrong, so that no later call mends it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+  })
+  readonly wrongAddress?: true;
+
   @ApiProperty({ format: 'date-time' })
   readonly at: string;
 }

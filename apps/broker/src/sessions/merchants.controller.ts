@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-d
 import type { FastifyRequest } from 'fastify';
 import { type Clock, plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { conditionOf, type RecordedFailure, SessionReplica } from '#libs/session';
+import { conditionOf, leadsElsewhere, type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
@@ -121,6 +121,7 @@ function failureDocument(failure: RecordedFailure): FailureDocument {
   return {
     kind: failure.kind,
     ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }),
+    ...(leadsElsewhere(failure) ? { wrongAddress: true } : {}),
     at: toRfc3339(failure.at),
   };
 }

@@ -17,7 +17,13 @@ export interface ListedMerchant {
   readonly retryAt?: string;
   readonly cause?: string;
   readonly runbook?: string;
-  readonly lastFailure?: { readonly kind: string; readonly msgCode?: string; readonly at: string };
+  readonly lastFailure?: {
+    readonly kind: string;
+    readonly msgCode?: string;
+    /** Brokers of 0.1 never say so. */
+    readonly wrongAddress?: boolean;
+    readonly at: string;
+  };
 }
 
 export type Tone = 'green' | 'blue' | 'yellow' | 'red';
@@ -60,8 +66,12 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
   const { tone } = shownCondition(merchant);
   if (tone === 'green' || tone === 'blue') return undefined;
-  return ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater';
+  return isMisaddressed(merchant) ? 'invalidInput' : (ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater');
 }
+
+/** Whether the address of its gateway is what is wrong, which no later call mends. */
+export const isMisaddressed = ({ lastFailure }: Pick<ListedMerchant, 'lastFailure'>): boolean =>
+  lastFailure?.wrongAddress === true;
 
 const SPAN_UNITS = [
   ['d', 86_400_000],
