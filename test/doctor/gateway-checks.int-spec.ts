@@ -208,6 +208,23 @@ describe('doctor: TLS to the gateway', () => {
     expect(code).toBe(4);
   });
 
+  it('is not trusted: it shows what was presented, for whoever has to find what was changed', async () => {
+    const { url, pin } = await serve();
+    await examined.configure([{ gatewayUrl: url }]);
+    const { code, check } = await examined.doctor();
+    const { status, findings, facts } = check('gateway.tls');
+    expect({ code, status }).toEqual({ code: 3, status: 'failed' });
+    expect(findings[0]?.message).toMatch(/is not trusted/);
+    expect(messagesOf(check('gateway.tls'), 'fact')[0]).toMatch(
+      /^presented, and not trusted: .*; issued by .*=.*; \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d; pin sha256\//,
+    );
+    expect(facts).toMatchObject({
+      presented: expect.arrayContaining([
+        expect.objectContaining({ pin, subject: expect.any(String) as string, endsAt: expect.any(String) as string }),
+      ]) as object,
+    });
+  });
+
   it('passes with the right authority, tells the ends of the chain, and the pin', async () => {
     await examined.write('ca.pem', authority.cert);
     const { url, pin } = await serve();

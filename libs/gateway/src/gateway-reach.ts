@@ -24,7 +24,7 @@ export interface Handshake {
   readonly chain: readonly ShownCertificate[];
 }
 
-interface Bounds {
+export interface Bounds {
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -100,7 +100,7 @@ interface Opening<Seen> {
 }
 
 /** What `look` sees once the event has come. The socket is gone afterwards, whatever came. */
-async function opened<Seen>({ entry, socket, event, look }: Opening<Seen>, bounds: TimedBounds): Promise<Seen> {
+export async function opened<Seen>({ entry, socket, event, look }: Opening<Seen>, bounds: TimedBounds): Promise<Seen> {
   const deadline = new Deadline(bounds.clock, bounds.timeoutMs, bounds.signal);
   try {
     return await new Promise<Seen>((resolve, reject) => {

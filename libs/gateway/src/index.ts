@@ -6,3 +6,4 @@ export type { GatewayPlace, MerchantGateway, RequestData } from './merchant-gate
 export { askPlainly, type Handshake, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';
 export { inspectSession, type SessionInspection } from './session-inspection.js';
 export { UndiciSessionGateway } from './undici-session-gateway.js';
+export { presentedChain, type PresentedCertificate } from './presented-chain.js';

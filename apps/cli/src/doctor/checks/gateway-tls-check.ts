@@ -1,5 +1,6 @@
 import { toRfc3339 } from '#libs/clock';
-import { type Handshake, shakeHands } from '#libs/gateway';
+import { type Handshake, presentedChain, type PresentedCertificate, shakeHands } from '#libs/gateway';
+import { GatewayFailure, isUntrusted } from '#libs/session';
 import { lifeOf } from '../certificate-life.js';
 import { type Check, fact, type Finding, looked, notApplicable, type Verdict, warning } from '../check.js';
 import { asFault } from '../gateway-fault.js';
@@ -15,19 +16,34 @@ export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit
     name: 'gateway.tls',
     subject,
     needs: ['gateway.tcp'],
-    limitMs: gateway.timeoutMs + GRACE_MS,
+    // A certificate that is not trusted is looked at once more.
+    limitMs: 2 * gateway.timeoutMs + GRACE_MS,
     run: async (signal): Promise<Verdict> => {
       if (gateway.baseUrl.protocol !== 'https:') return notApplicable('baseUrl is http');
       if (entry.via === 'proxy') return notApplicable('behind a proxy the handshake is part of gateway.http');
-      return asFault(
+      let isShown = false;
+      const verdict = await asFault(
         async () => describe(await shakeHands(gateway, { clock: tools.clock, signal })),
-        ({ trace }) =>
-          trace?.mark === NO_TLS_SPOKEN
+        (failure) => {
+          isShown = isUntrusted(failure) && failure.trace?.mark !== NO_TLS_SPOKEN;
+          return failure.trace?.mark === NO_TLS_SPOKEN
             ? 'see scheme and port in baseUrl'
-            : 'compare tls.caFile, tls.pins and baseUrl with what the bank has given',
+            : 'compare tls.caFile, tls.pins and baseUrl with what the bank has given';
+        },
       );
+      return isShown && verdict.kind === 'looked' ? withPresented(verdict, await presented(signal)) : verdict;
     },
   };
+
+  /** Nothing of it where it cannot be had a second time: the fault has been told. */
+  async function presented(signal: AbortSignal): Promise<readonly PresentedCertificate[]> {
+    try {
+      return await presentedChain(gateway, { clock: tools.clock, signal });
+    } catch (error) {
+      if (error instanceof GatewayFailure) return [];
+      throw error;
+    }
+  }
 
   function describe({ protocol, chain }: Handshake): Verdict {
     const now = tools.clock.now();
@@ -53,4 +69,24 @@ export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit
         ]
       : [fact(`its key is one of ${pins.length} pinned ones`)];
   }
+}
+
+type Looked = Extract<Verdict, { readonly kind: 'looked' }>;
+
+/** For whoever has to find out what was changed: nothing of it is trusted. */
+function withPresented({ findings }: Looked, chain: readonly PresentedCertificate[]): Verdict {
+  const shown = chain.map(({ subject, issuer, pin, ...life }) => ({
+    subject,
+    issuer,
+    beginsAt: toRfc3339(life.beginsAt),
+    endsAt: toRfc3339(life.endsAt),
+    pin,
+  }));
+  const facts = shown.map(({ subject, issuer, beginsAt, endsAt, pin }, index) => {
+    const which = index === 0 ? 'presented, and not trusted' : `certificate ${index + 1} of its chain`;
+    return fact(
+      `${which}: ${subject}; issued by ${issuer}; ${beginsAt.slice(0, 10)} to ${endsAt.slice(0, 10)}; pin ${pin}`,
+    );
+  });
+  return looked([...findings, ...facts], { presented: shown });
 }
