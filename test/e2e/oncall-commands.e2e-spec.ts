@@ -129,7 +129,9 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(await cli('renew', '--merchant', 'shop')).toMatchObject({
       code: 4,
       out: expect.stringMatching(
-        new RegExp(` is new already: [^]*\nbut +${cause} \\(runbook: foreign-authorizer\\)\n$`),
+        new RegExp(
+          ` is new already: [^]*\nbut +${cause}; a report gets a newer one from .* UTC on \\(runbook: foreign-authorizer\\)\n$`,
+        ),
       ),
     });
   });

@@ -16,7 +16,10 @@ type MerchantOptions = Options & { readonly merchant: string };
 
 const withBroker = (command: Command): Command =>
   command
-    .option('--url <url...>', 'of the broker, or of each replica; BROKER_URL (with commas) when absent')
+    .option(
+      '--url <url...>',
+      'of the broker, or of each replica, with blanks or commas between; BROKER_URL when absent',
+    )
     .option('--token-file <file>', 'with the bearer token; BROKER_TOKEN_FILE when absent')
     .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
 

@@ -22,6 +22,8 @@ describe('what is told of a merchant that is followed', () => {
   let listed = WELL;
   let told: string[] = [];
   let server: LoopbackServer;
+  let other: LoopbackServer;
+  let place: URL;
   let notice: ConditionNotice;
 
   beforeAll(async () => {
@@ -30,7 +32,13 @@ describe('what is told of a merchant that is followed', () => {
     });
   });
 
+  beforeAll(async () => {
+    const failing = { ...WELL, condition: 'failing', cause: 'the bank refuses', runbook: 'access-refused' };
+    other = await LoopbackServer.http((_request, response) => response.end(JSON.stringify({ merchants: [failing] })));
+  });
+
   beforeEach(() => {
+    place = new URL(`http://127.0.0.1:${server.port}`);
     listed = WELL;
     told = [];
     notice = new ConditionNotice({
@@ -40,6 +48,7 @@ describe('what is told of a merchant that is followed', () => {
         ca: undefined,
       },
       merchant: 'shop',
+      place: () => place,
       clock,
       signal: stop.signal,
       tell: (line) => told.push(line.replace(/^\S+Z {2}shop {2}/, '')),
@@ -50,7 +59,7 @@ describe('what is told of a merchant that is followed', () => {
 
   afterAll(async () => {
     stop.abort();
-    await server.close();
+    await Promise.all([server.close(), other.close()]);
   });
 
   async function look(next: Partial<ListedMerchant>): Promise<void> {
@@ -75,6 +84,29 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     await look({});
     expect(told).toEqual(['failing: the bank refuses (runbook: access-refused)', 'fresh']);
+  });
+
+  it('is once what counts down, and again when anything else of it has changed', async () => {
+    const spent = (until: string, left: string): Partial<ListedMerchant> => ({
+      condition: 'held_back',
+      cause: `the create-call budget is spent until ${until} UTC; its session is good for another ${left}`,
+      runbook: 'budget-exhausted',
+    });
+    for (const left of ['2 min', '119 s', '28 s', '23 s']) await look(spent('18:14', left));
+    await look(spent('18:28', '18 s'));
+    expect(told).toEqual([
+      'not renewed: the create-call budget is spent until 18:14 UTC; its session is good for another 2 min (runbook: budget-exhausted)',
+      'not renewed: the create-call budget is spent until 18:28 UTC; its session is good for another 18 s (runbook: budget-exhausted)',
+    ]);
+  });
+
+  it('is asked of the replica that is followed now', async () => {
+    place = new URL(`http://127.0.0.1:${other.port}`);
+    listed = WELL;
+    const before = clock.looksAskedFor;
+    await clock.advance(LOOK_MS);
+    await eventually(() => clock.looksAskedFor > before);
+    expect(told).toEqual(['failing: the bank refuses (runbook: access-refused)']);
   });
 
   it('is whatever else is wrong while there is a session, in a newer word of the broker, too', async () => {

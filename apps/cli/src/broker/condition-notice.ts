@@ -34,16 +34,16 @@ export class ConditionNotice {
   }
 
   async #look(): Promise<void> {
-    const { broker, merchant, clock, signal, tell } = this.#parts;
-    const listed = await listedMerchant(broker, { url: broker.urls[0] }, { merchant, clock, signal });
+    const { broker, place, merchant, clock, signal, tell } = this.#parts;
+    const listed = await listedMerchant(broker, { url: place() }, { merchant, clock, signal });
     if (signal.aborted) return;
     this.#later();
     // A broker that does not answer is told by the stream.
     if (listed === undefined || typeof listed === 'string') return;
     const words = this.#wordsOf(listed);
-    if (words === undefined || words === this.#told) return;
+    if (words === undefined || steady(words) === this.#told) return;
     tell(`${toRfc3339(clock.now())}  ${merchant}  ${words}`);
-    this.#told = shownCondition(listed).tone === 'green' ? undefined : words;
+    this.#told = shownCondition(listed).tone === 'green' ? undefined : steady(words);
   }
 
   /** Undefined where there is nothing to tell. */
@@ -56,4 +56,9 @@ export class ConditionNotice {
     const cause = causeText(listed);
     return cause === undefined ? word : `${word}: ${cause}`;
   }
+}
+
+/** Without what is left of a session: it counts down, which is no change. */
+function steady(words: string): string {
+  return words.replace(/; its session is good for another \d+ [a-z]+/, '');
 }

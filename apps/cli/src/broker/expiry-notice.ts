@@ -28,9 +28,9 @@ export class ExpiryNotice {
   }
 
   async #say({ merchant, generation }: Pick<Session, 'merchant' | 'generation'>): Promise<void> {
-    const { broker, clock, signal, tell } = this.#parts;
+    const { broker, place, clock, signal, tell } = this.#parts;
     const at = toRfc3339(clock.now());
-    const known = await listedMerchant(broker, { url: broker.urls[0] }, { merchant, clock, signal });
+    const known = await listedMerchant(broker, { url: place() }, { merchant, clock, signal });
     if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
     tell(`${at}  ${merchant}  expired${becauseOf(known)}`);
   }

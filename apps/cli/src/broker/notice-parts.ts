@@ -4,6 +4,8 @@ import type { BrokerPlace } from './broker-place.js';
 /** What it takes to tell of merchants that are followed. */
 export interface NoticeParts {
   readonly broker: BrokerPlace;
+  /** The replica that is followed now. */
+  readonly place: () => URL;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;

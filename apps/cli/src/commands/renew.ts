@@ -58,7 +58,8 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
 function outlookOf(found: ListedMerchant | undefined, nowMs: number): string {
   if (found === undefined) return 'The next attempt comes by itself: session-broker status shows it';
   if (found.state === 'unavailable') return `There is no session; ${nextOf(found, nowMs)}`;
-  return `The session that there is is served on until ${String(found.expiresAt)}; ${nextOf(found, nowMs)}`;
+  const what = found.condition === 'reported_dead' ? 'reported dead by consumers, and served on' : 'served on';
+  return `The session that there is is ${what} until ${String(found.expiresAt)}; ${nextOf(found, nowMs)}`;
 }
 
 const nextOf = (merchant: ListedMerchant, nowMs: number): string =>
@@ -156,10 +157,18 @@ const ofStatus: Readonly<Record<number, string>> = {
 function remedyOf({ answer: { status, body }, fault, listed }: Refusal): string {
   if (fault !== undefined) return 'name a merchant that session-broker status lists';
   if (status < 500) return ofStatus[status] ?? 'look at the address: session-broker status says what answers there';
-  const isBudget = body['reason'] === 'budget_exhausted';
-  const page = listed?.runbook ?? (isBudget ? unavailableReasons.budget_exhausted.runbook : undefined);
+  const reason = said(body['reason']);
+  const isBudget = reason === 'budget_exhausted';
+  const page = listed?.runbook ?? pageOf(reason);
   if (page === undefined) return 'ask again; session-broker status shows what is the matter';
   return isBudget ? `find out what spends the calls (runbook: ${page}), then ask again` : `go on with runbook: ${page}`;
+}
+
+/** Of what lasts: with the store away a merchant that is served has no cause of its own. */
+function pageOf(reason: string | undefined): string | undefined {
+  const lasting = ['budget_exhausted', 'store_silent', 'store_refuses'] as const;
+  const found = lasting.find((one) => one === reason);
+  return found === undefined ? undefined : unavailableReasons[found].runbook;
 }
 
 function classOf(status: number, reason: string | undefined, listed: ListedMerchant | undefined): ExitClass {

@@ -12,6 +12,7 @@ import { thumbprintOf } from '#libs/jwe';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { ConditionNotice } from '../broker/condition-notice.js';
+import { FollowedReplica } from '../broker/followed-replica.js';
 import { ExpiryNotice } from '../broker/expiry-notice.js';
 import { spanText } from '../broker/listed-merchant.js';
 import { exitCodes } from '../exit-codes.js';
@@ -24,6 +25,7 @@ interface WatchOptions extends BrokerOptions {
 
 interface Watched extends Pick<WatchOptions, 'json'> {
   readonly end: ExpiryNotice;
+  readonly replica: FollowedReplica;
 }
 
 /** The client's own timers keep no process alive. */
@@ -41,11 +43,15 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
   try {
     const broker = await brokerPlace(options, context);
     const tell = (line: string): void => (options.json === true ? terminal.err(line) : terminal.out(line));
-    const end = new ExpiryNotice({ ...context, broker, tell });
+    const replica = new FollowedReplica(broker.urls);
+    const parts = { ...context, broker, tell, place: () => replica.url };
+    const end = new ExpiryNotice(parts);
     const client = await clientOptions(options, broker, connections);
-    const condition = new ConditionNotice({ ...context, broker, merchant: options.merchant, tell });
+    const { fetch } = client;
+    if (fetch === undefined) throw new Error('a fetch was to be given');
+    const condition = new ConditionNotice({ ...parts, merchant: options.merchant });
     try {
-      await watch(client, { ...options, end }, context);
+      await watch({ ...client, fetch: replica.through(fetch) }, { ...options, end, replica }, context);
     } finally {
       condition.close();
     }
@@ -93,14 +99,14 @@ async function clientOptions(
 /** @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant */
 async function watch(
   options: SessionBrokerOptions,
-  { json, end }: Watched,
+  { json, end, replica }: Watched,
   { clock, terminal, signal }: CommandContext,
 ): Promise<void> {
   const broker = new SessionBroker({
     ...options,
     onEvent: (event) => {
       if (event.type === 'session') void broker.session().then(print, goesOn);
-      else tell(event, { clock, terminal });
+      else tell(event, replica, { clock, terminal });
     },
   });
   const print = (session: Session): void => {
@@ -127,13 +133,17 @@ function goesOn(error: unknown): void {
 
 const isClosed = ({ code }: SessionBrokerError): boolean => code === 'client_closed';
 
-function tell(event: ClientEvent, { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>): void {
+function tell(
+  event: ClientEvent,
+  replica: FollowedReplica,
+  { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,
+): void {
   const at = toRfc3339(clock.now());
   if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}`);
   if (event.type !== 'interrupted') return;
-  terminal.err(
-    `${at}  interrupted: ${event.error?.message ?? 'the stream ended'}; next try in ${spanText(event.retryInMs)}`,
-  );
+  const why = replica.readdressed(event.error?.message ?? 'the stream ended');
+  terminal.err(`${at}  interrupted: ${why}; next try in ${spanText(event.retryInMs)}`);
+  replica.changeOver();
 }
 
 /** Resolves when the process is asked to end, and keeps it alive until then. */

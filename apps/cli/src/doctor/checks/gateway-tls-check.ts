@@ -11,7 +11,8 @@ import { GRACE_MS } from './gateway-tcp-check.js';
 export const NO_TLS_SPOKEN = 'ERR_SSL_WRONG_VERSION_NUMBER';
 
 /** Whether the gateway's certificate is trusted as configured, how long its chain is good for, and what its pin is. */
-export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit): Check {
+export function gatewayTlsCheck(visit: GatewayVisit): Check {
+  const { entry, subject, gateway, tools } = visit;
   return {
     name: 'gateway.tls',
     subject,
@@ -31,19 +32,9 @@ export function gatewayTlsCheck({ entry, subject, gateway, tools }: GatewayVisit
             : 'compare tls.caFile, tls.pins and baseUrl with what the bank has given';
         },
       );
-      return isShown && verdict.kind === 'looked' ? withPresented(verdict, await presented(signal)) : verdict;
+      return isShown && verdict.kind === 'looked' ? withPresented(verdict, await presented(visit, signal)) : verdict;
     },
   };
-
-  /** Nothing of it where it cannot be had a second time: the fault has been told. */
-  async function presented(signal: AbortSignal): Promise<readonly PresentedCertificate[]> {
-    try {
-      return await presentedChain(gateway, { clock: tools.clock, signal });
-    } catch (error) {
-      if (error instanceof GatewayFailure) return [];
-      throw error;
-    }
-  }
 
   function describe({ protocol, chain }: Handshake): Verdict {
     const now = tools.clock.now();
@@ -89,4 +80,17 @@ function withPresented({ findings }: Looked, chain: readonly PresentedCertificat
     );
   });
   return looked([...findings, ...facts], { presented: shown });
+}
+
+/** Nothing of it where it cannot be had a second time: the fault has been told. */
+async function presented(
+  { gateway, tools }: GatewayVisit,
+  signal: AbortSignal,
+): Promise<readonly PresentedCertificate[]> {
+  try {
+    return await presentedChain(gateway, { clock: tools.clock, signal });
+  } catch (error) {
+    if (error instanceof GatewayFailure) return [];
+    throw error;
+  }
 }
