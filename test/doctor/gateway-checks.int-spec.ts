@@ -184,6 +184,30 @@ describe('doctor: TLS to the gateway', () => {
     ]);
   });
 
+  it('is missing in the address: it says so, and where to look', async () => {
+    const { url } = await serve();
+    await examined.configure([{ gatewayUrl: url.replace('https:', 'http:') }]);
+    const { code, check } = await examined.doctor();
+    expect(check('gateway.http').findings).toMatchObject([
+      {
+        message: `TLS is spoken there, although the address begins with http (${new URL(url).host})`,
+        remedy: 'see scheme and port in baseUrl',
+      },
+    ]);
+    expect(code).toBe(2);
+    const created = await examined.cli('session', 'create', examined.config, '--merchant', 'shop');
+    expect(created).toEqual({ code: 2, text: expect.stringContaining('TLS is spoken there') as string });
+  });
+
+  it('is not what is missing where a connection without it breaks off for another reason', async () => {
+    const server = await LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy()));
+    closers.push(() => server.close());
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${server.port}` }]);
+    const { code, check } = await examined.doctor();
+    expect(messagesOf(check('gateway.http'), 'fault').join()).toContain('broke the call off');
+    expect(code).toBe(4);
+  });
+
   it('passes with the right authority, tells the ends of the chain, and the pin', async () => {
     await examined.write('ca.pem', authority.cert);
     const { url, pin } = await serve();

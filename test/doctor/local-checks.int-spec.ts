@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, mkdir, rename, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { generateClientKey } from '#libs/jwe';
 import { endedAfterEach, freePort, TestAuthority } from '#libs/testing';
 import { Examined, messagesOf } from './examined.js';
 
+const OTHER_CODE = 'c0ffee01-0368-41ed-b939-0242ac120002';
 const DEAD_GATEWAY = { gatewayUrl: 'http://127.0.0.1:9' };
 let examined: Examined;
 
@@ -103,6 +104,72 @@ describe('doctor: the configuration', () => {
     const { check } = await examined.doctor();
     expect(check('configuration').status).toBe('failed');
     expect(messagesOf(check('files'), 'fault').join()).toContain('every user can read the secret');
+  });
+});
+
+describe('doctor: a file that is at fault', () => {
+  const REASON = 'it needs the file of merchants[1].clientKeyFiles[0], with which something is wrong';
+
+  it.each([
+    ['is not there', undefined],
+    ['holds no key', '{}'],
+  ])('leaves out what needs it and nothing else: one that %s', async (_what, content) => {
+    if (content !== undefined) await examined.write('other.json', content);
+    const other = { gatewayUrl: 'http://127.0.0.1:10', id: 'other', serviceCode: OTHER_CODE, keyFile: 'other.json' };
+    await examined.configure([DEAD_GATEWAY, other], '{ type: redis, url: "redis://127.0.0.1:9/0" }');
+    const { code, checks, check } = await examined.doctor('--create-session', '--merchant', 'shop');
+    expect(code).toBe(2);
+    expect(check('configuration').status).toBe('failed');
+    expect(checks.filter(({ name }) => name === 'keys')).toMatchObject([{ status: 'passed' }]);
+    expect(check('store.connection').status).toBe('failed');
+    expect(check('gateway.tcp').status).toBe('failed');
+    expect(check('session.create').reason).toBe('it needs the whole configuration');
+    const all = await examined.doctor();
+    expect(all.checks.filter(({ name }) => name === 'keys')).toMatchObject([
+      { status: 'passed' },
+      { status: 'not_run', subject: 'other', reason: REASON },
+    ]);
+    expect(all.checks.filter(({ name }) => name === 'gateway.tcp').map(({ status }) => status)).toEqual([
+      ...['failed', 'failed'],
+    ]);
+  });
+
+  it('is named with variables that are not set, and the gateway is looked at without what create calls would hold', async () => {
+    const gateway = 'requestData: { attach: body, name: jwe, recipientKeyFile: none.json }, tls: { caFile: "${CA}" }';
+    const first = { ...DEAD_GATEWAY, gateway: 'requestData: { attach: body, name: jwe, recipientKeyFile: none.json }' };
+    await examined.configure(
+      [first, { gatewayUrl: 'https://127.0.0.1:10', id: 'other', serviceCode: OTHER_CODE, gateway }],
+      '{ type: redis, url: "rediss://127.0.0.1:9/0", passwordFile: "${NAME}", tls: { caFile: none.pem } }',
+    );
+    const { checks, check } = await examined.doctor();
+    expect(check('store.connection').reason).toBe(
+      'it needs NAME, which is not set, and the file of store.tls.caFile, with which something is wrong',
+    );
+    expect(checks.find(({ name }) => name === 'gateway.tcp')?.status).toBe('failed');
+    expect(checks.find(({ subject }) => subject === 'other')?.reason).toBe('it needs CA, which is not set');
+  });
+
+  it('may be a key that is not that of its certificate, or a certificate that is missing', async () => {
+    const authority = new TestAuthority();
+    await examined.write('cert.pem', authority.issue({ names: ['broker.test'] }).cert);
+    await examined.write('key.pem', authority.issue({ names: ['broker.test'] }).key);
+    const http = 'http: { host: 127.0.0.1, port: 8080, tls: { certFile: cert.pem, keyFile: key.pem } }';
+    const configure = async (): Promise<void> => {
+      await examined.configure([DEAD_GATEWAY]);
+      const text = await readFile(examined.config, 'utf8');
+      await examined.write('broker.yaml', text.replace(/^http: .*$/m, http), 0o644);
+    };
+    await configure();
+    const mismatched = await examined.doctor();
+    expect(messagesOf(mismatched.check('configuration'), 'fault')).toHaveLength(1);
+    expect(['keys', 'certificates', 'gateway.tcp'].map((name) => mismatched.check(name).status)).toEqual([
+      ...['passed', 'passed', 'failed'],
+    ]);
+    await rm(examined.path('cert.pem'));
+    const missing = await examined.doctor();
+    expect(missing.code).toBe(2);
+    expect(['keys', 'gateway.tcp'].map((name) => missing.check(name).status)).toEqual(['passed', 'failed']);
+    expect(missing.check('certificates').status).toBe('not_applicable');
   });
 });
 

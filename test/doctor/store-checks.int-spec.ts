@@ -250,6 +250,18 @@ describeWith('redis-server', 'doctor: TLS to the store', () => {
     expect(messagesOf(check('store.server'), 'fact').join()).toContain('the certificate ends on 2049-01-01');
   });
 
+  it('is missing in the settings: it says so, and where to look', async () => {
+    const { port } = await encrypted();
+    const { code, check } = await examineStore(`{ type: redis, url: "redis://127.0.0.1:${port}/0" }`);
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: expect.stringMatching(/^TLS is spoken there, although the settings of the store ask for none/),
+        remedy: 'see scheme and port in store.url: a port with TLS wants rediss://',
+      },
+    ]);
+    expect(code).toBe(2);
+  });
+
   it('fails for another authority, and for a certificate that has ended', async () => {
     await examined.write('ca.pem', new TestAuthority('Another').cert);
     const stranger = await examineStore(over(await encrypted()));

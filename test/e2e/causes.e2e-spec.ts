@@ -1,6 +1,17 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SystemClock } from '#libs/clock';
 import { generateClientKey } from '#libs/jwe';
-import { endedAfterEach, eventually, freePort } from '#libs/testing';
+import { endedAfterEach, eventually, freePort, LoopbackServer } from '#libs/testing';
+import { runCli } from '../../apps/cli/src/program.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
+
+const REFUSAL = { kind: 'error', status: 400, msgCode: 'b_merchant_not_found', operation: 'authorize' };
+const ONCALL = '{ caller: oncall, merchants: [shop], allow: [session:read, session:renew] }';
+
+interface Failed {
+  readonly lastFailure?: Readonly<Record<string, unknown>>;
+}
 
 interface Told {
   readonly cause?: string;
@@ -58,6 +69,47 @@ describe('the cause of a merchant without a session', () => {
     await expectTold(broker, {
       cause: `nothing listens there (ECONNREFUSED to 127.0.0.1:${port})`,
       runbook: 'renewals-failing',
+    });
+  });
+
+  describe('an address that is wrong', () => {
+    const answers = (
+      status: number,
+      headers: Readonly<Record<string, string>>,
+      body: string,
+    ): Promise<LoopbackServer> =>
+      LoopbackServer.http((_request, response) => response.writeHead(status, headers).end(body));
+    const away = JSON.stringify({ msg: 'away', msgCode: 'b_service_unavailable', msgId: '1' });
+
+    it.each<[string, () => Promise<LoopbackServer>, number]>([
+      ['404', () => answers(404, { 'content-type': 'text/html' }, '<html></html>'), 2],
+      ['a redirect', () => answers(302, { location: 'https://elsewhere.example/' }, ''), 2],
+      ['no TLS', () => answers(200, {}, ''), 2],
+      ['the gateway that is away', () => answers(404, { 'content-type': 'application/json' }, away), 4],
+    ])('ends status and renew as it ends doctor: %s', async (what, listen, expected) => {
+      const scheme = what === 'no TLS' ? 'https' : 'http';
+      const server = started.add(await listen(), (it) => it.close());
+      const broker = await start({ auth: [`  - ${ONCALL}`], faults: [REFUSAL] });
+      await broker.edit([broker.sandboxUrl, `${scheme}://127.0.0.1:${server.port}`]);
+      await broker.reload();
+      const failure = async (): Promise<Readonly<Record<string, unknown>>> =>
+        shop((await (await broker.get('/v1/merchants', {}, TOKENS.payments)).json()) as Listed<Failed>)?.lastFailure ??
+        {};
+      await eventually(async () => {
+        await broker.as(TOKENS.oncall).post('/v1/merchants/shop/session/renewal');
+        return (await failure())['msgCode'] !== REFUSAL.msgCode;
+      });
+      expect((await failure())['wrongAddress']).toBe(expected === 2 ? true : undefined);
+      const tokenFile = join(broker.folder, 'oncall.token');
+      await writeFile(tokenFile, TOKENS.oncall);
+      const cli = (...args: readonly string[]): Promise<number> =>
+        runCli(args, {
+          terminal: { out: () => undefined, err: () => undefined },
+          environment: { BROKER_URL: broker.url, BROKER_TOKEN_FILE: tokenFile },
+          signal: new AbortController().signal,
+          clock: new SystemClock(),
+        });
+      expect([await cli('status'), await cli('renew', '--merchant', 'shop')]).toEqual([expected, expected]);
     });
   });
 

@@ -88,14 +88,15 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect((await cli('status')).code).toBe(0);
     await redis.stop();
     await eventually(async () => (await cli('status')).code === 4);
+    await eventually(async () => (await cli('status')).out.includes('ECONNREFUSED'));
     const { out } = await cli('status');
     expect(out).toMatch(
-      /\nThe store does not answer: sessions are served from memory, and nothing is renewed \(runbook: store-down\)\.\nMERCHANT /,
+      /\nThe store does not answer \(ECONNREFUSED\): sessions are served from memory, and nothing is renewed \(runbook: store-down\)\.\nMERCHANT /,
     );
     expect(out).toMatch(/\nshop +fresh +\w+ +nothing is renewed +/);
     expect(JSON.parse((await cli('status', '--json')).out)).toMatchObject({
       ok: false,
-      replicas: [{ store: 'silent' }],
+      replicas: [{ store: 'silent', storeReason: 'ECONNREFUSED' }],
     });
   });
 

@@ -14,6 +14,8 @@ describeWith('redis-server', 'a store that refuses', () => {
   const storeIs = (condition: string): Promise<void> =>
     eventually(async () => ((await readiness()).body as { store: string }).store === condition, 10_000);
   const read = (): Test => broker.as(TOKENS.checkout).get(SESSION);
+  const listed = async (): Promise<object> =>
+    (await broker.as(TOKENS.checkout).get('/v1/merchants').expect(200)).body as object;
   const told = (message: string): unknown[] =>
     broker.lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -51,8 +53,11 @@ describeWith('redis-server', 'a store that refuses', () => {
     await start();
     await read().set('prefer', 'wait=10').expect(200);
     const calls = await broker.createCalls();
+    expect(await listed()).toMatchObject({ store: 'answers' });
+    expect(await listed()).not.toHaveProperty('storeReason');
     rights('+@all', '-evalsha', '-eval');
     await storeIs('refuses');
+    expect(await listed()).toMatchObject({ store: 'refuses', storeReason: 'NOPERM' });
     const ready = await readiness().expect(200);
     expect(ready.body).toMatchObject({ ready: true, storeReason: 'NOPERM', storeReached: true });
     await read().expect(200);

@@ -169,6 +169,7 @@ merchants:
 
     it('repeats nothing that may be a secret in the place of a path, to whomever', async () => {
       const secret = 'Zk7canaryQ0123456789';
+      answer = (_request, response) => void response.end();
       await writeConfig((yaml) => yaml.replace('[client.json]', `[${secret}]`));
       for (const command of [
         ['config', 'check', config()],
@@ -305,6 +306,7 @@ egress:
 
     it('passes on what should be mended although it does not stop the start', async () => {
       await chmod(join(folder, 'client.json'), 0o644);
+      await chmod(folder, 0o755);
       expect(await cli('config', 'check', config())).toBe(exitCodes.ok);
       expect(err.join('\n')).toMatch(/warning: merchants\[0\]\.clientKeyFiles\[0\]/);
     });

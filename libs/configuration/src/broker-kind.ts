@@ -19,6 +19,7 @@ export const brokerKind: ConfigurationKind<
   settings: BrokerSettings,
   rule: crossFaults,
   betweenFiles,
+  warningsBetweenFiles: ({ merchants }) => sharedKeyWarnings(merchants),
   toParsed: (settings) => {
     const parsed = toParsed(settings);
     return { ...parsed, warnings: warningsOf(parsed) };
@@ -57,6 +58,29 @@ function betweenFiles(
       })),
     ),
   ];
+}
+
+/** One for each key, where its second merchant names it: of a thousand merchants with one key, all would say the same. */
+function sharedKeyWarnings(merchants: Loaded<BrokerSettings>['merchants']): Warning[] {
+  const uses = new Map<string, { readonly merchant: number; readonly path: string }[]>();
+  for (const [merchant, { clientKeys }] of merchants.entries()) {
+    for (const [item, { thumbprint }] of clientKeys.entries()) {
+      const known = uses.get(thumbprint) ?? [];
+      const isNew = known.every((use) => use.merchant !== merchant);
+      if (isNew) uses.set(thumbprint, [...known, { merchant, path: `merchants[${merchant}].clientKeyFiles[${item}]` }]);
+    }
+  }
+  return [...uses.values()].flatMap(([first, second, ...others]) =>
+    first === undefined || second === undefined
+      ? []
+      : [{ path: second.path, problem: sharedKey(first.merchant, others.length) }],
+  );
+}
+
+function sharedKey(first: number, others: number): string {
+  const more =
+    others === 0 ? '' : others === 1 ? ', and so does one more merchant' : `, and so do ${others} more merchants`;
+  return `names the key of merchants[${first}]${more}; make a key for each: one that leaks then concerns one merchant, not several`;
 }
 
 function warningsOf({ auth, merchants }: Omit<ParsedConfiguration, keyof Findings>): Warning[] {

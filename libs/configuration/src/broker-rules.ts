@@ -110,7 +110,8 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     ),
   policiesNameMerchants: ({ auth, merchants }) => {
     const ids = merchants?.map((merchant) => merchant?.id) ?? [undefined];
-    if (ids.includes(undefined)) return [];
+    // Of two merchants with one id, one may be the very one that a policy names.
+    if (ids.includes(undefined) || new Set(ids).size < ids.length) return [];
     const known = new Set<string | undefined>([...ids, EVERY_MERCHANT, undefined]);
     return (auth?.policies ?? []).flatMap((policy, index) =>
       (policy?.merchants ?? []).flatMap((merchant, item) =>

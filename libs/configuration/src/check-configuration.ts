@@ -3,10 +3,10 @@ import { brokerKind } from './broker-kind.js';
 import type { Loose } from './check-settings.js';
 import type { ConfigurationKind } from './configuration-kind.js';
 import { egressKind } from './egress-kind.js';
-import { ConfigurationError, located, notCausedBy } from './fault.js';
+import { ConfigurationError, type Fault, located, notCausedBy, type Place } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { isEgressFile, readYamlFile } from './load-configuration.js';
-import { type BrokerParts, brokerParts, type EgressParts, egressParts } from './known-parts.js';
+import { type BrokerParts, brokerParts, type EgressParts, egressParts, type Lacking } from './known-parts.js';
 import { type Loaded, type NamedFile, readFiles, withContents } from './named-files.js';
 import { examine } from './parse-configuration.js';
 import type { UnsetVariable, YamlContent } from './read-yaml.js';
@@ -51,11 +51,63 @@ export async function checkConfiguration(file: string, options: CheckOptions): P
   return { ...looked, kind: 'broker', ...(settings && { known: brokerParts(settings, looked.unset) }) };
 }
 
-async function check<Settings extends object>(
+/** A configuration that is right in itself, with what can be known of it where files are at fault or variables not set. */
+export type KnownInPart = Pick<Looked, 'files'> & {
+  /** Settings whose files are at fault. */
+  readonly faulty: readonly string[];
+} & (
+    { readonly kind: 'broker'; readonly known: BrokerParts } | { readonly kind: 'egress'; readonly known: EgressParts }
+  );
+
+/** @throws ConfigurationError where the configuration is at fault before any file that it names is looked at */
+export async function knownInPart(file: string, environment: Environment): Promise<KnownInPart> {
+  const content = await readYamlFile(file, environment);
+  const folder = dirname(resolve(file));
+  if (isEgressFile(content)) {
+    const { settings, lacking, ...rest } = await inPart(egressKind, content, folder);
+    return { ...rest, kind: 'egress', known: egressParts(settings, lacking) };
+  }
+  const { settings, lacking, ...rest } = await inPart(brokerKind, content, folder);
+  return { ...rest, kind: 'broker', known: brokerParts(settings, lacking) };
+}
+
+interface InPart<Settings> extends Pick<KnownInPart, 'files' | 'faulty'> {
+  readonly settings: Loaded<Loose<Settings>>;
+  readonly lacking: readonly Lacking[];
+}
+
+async function inPart<Settings extends object>(
   kind: ConfigurationKind<Settings, unknown, unknown>,
   content: YamlContent,
-  { readsFiles, folder }: CheckOptions & { readonly folder: string },
-): Promise<Looked & { readonly settings?: Loaded<Loose<Settings>> }> {
+  folder: string,
+): Promise<InPart<Settings>> {
+  const found = await look(kind, content, { readsFiles: true, folder });
+  if (found.faults.length > 0) throw new ConfigurationError(located(found.places, found.faults));
+  const faulty = found.ofFiles.map(({ path }) => path);
+  const lacking = [...content.unset, ...faulty.map((path) => ({ path }))];
+  return { settings: found.settings, lacking, faulty, files: found.named };
+}
+
+interface Found<Settings> {
+  readonly settings: Loaded<Loose<Settings>>;
+  /** Of the configuration itself. */
+  readonly faults: readonly Fault[];
+  readonly ofFiles: readonly Fault[];
+  /** Those that only say that a variable is not set. */
+  readonly ofUnset: readonly Fault[];
+  readonly named: readonly NamedFile[];
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+interface Reading extends Pick<CheckOptions, 'readsFiles'> {
+  readonly folder: string;
+}
+
+async function look<Settings extends object>(
+  kind: ConfigurationKind<Settings, unknown, unknown>,
+  content: YamlContent,
+  { readsFiles, folder }: Reading,
+): Promise<Found<Settings>> {
   const { unset } = content;
   const missing = new Set(unset.map(({ path }) => path));
   const { settings, files, faults, places } = examine(kind, {
@@ -65,12 +117,24 @@ async function check<Settings extends object>(
   const read = await readFiles(readsFiles ? files : [], folder);
   const loaded = withContents(settings, read.contents);
   const between = readsFiles ? kind.betweenFiles(loaded, settings) : [];
-  const found = [...faults, ...notCausedBy([...faults, ...unset], [...read.faults, ...between])];
+  return {
+    ...{ settings: loaded, faults, places },
+    ofFiles: notCausedBy([...faults, ...unset], [...read.faults, ...between]),
+    ofUnset: content.faults.filter(({ path }) => missing.has(path)),
+    named: files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds })),
+  };
+}
+
+async function check<Settings extends object>(
+  kind: ConfigurationKind<Settings, unknown, unknown>,
+  content: YamlContent,
+  reading: Reading,
+): Promise<Looked & { readonly settings?: Loaded<Loose<Settings>> }> {
+  const { faults, ofFiles, ofUnset, places, named, settings } = await look(kind, content, reading);
+  const found = [...faults, ...ofFiles];
   if (found.length > 0) {
-    const unsetFaults = readsFiles ? content.faults.filter(({ path }) => missing.has(path)) : [];
-    throw new ConfigurationError(located(places, [...found, ...unsetFaults]));
+    throw new ConfigurationError(located(places, [...found, ...(reading.readsFiles ? ofUnset : [])]));
   }
-  const named = files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds }));
-  const looked = { unset: located(places, unset), files: named };
-  return readsFiles ? { ...looked, unread: [], settings: loaded } : { ...looked, unread: named };
+  const looked = { unset: located(places, content.unset), files: named };
+  return reading.readsFiles ? { ...looked, unread: [], settings } : { ...looked, unread: named };
 }

@@ -19,6 +19,8 @@ export interface ConfigurationKind<Settings extends object, Parsed, Configuratio
   readonly rule: Rule<Settings>;
   /** Where the contents of files contradict each other, as far as they could be read. */
   readonly betweenFiles: (settings: Loaded<Loose<Settings>>, named: Loose<Settings>) => readonly Fault[];
+  /** What the contents of files say against each other without stopping the start. */
+  readonly warningsBetweenFiles?: (settings: Loaded<Settings>) => readonly Warning[];
   /** From settings without faults to options that name files, with what is to be said of the settings. */
   readonly toParsed: (settings: Settings) => Parsed & Pick<Findings, 'warnings'>;
   /** From settings without faults, with what their files hold, to the options that the program works by. */

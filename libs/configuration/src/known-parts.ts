@@ -1,18 +1,20 @@
-import { gatewayConfiguration, storeOptions } from './arrange-options.js';
+import { storeOptions } from './arrange-options.js';
 import type { MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
 import type { Loose } from './check-settings.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import type { Loaded } from './named-files.js';
-import type { UnsetVariable } from './read-yaml.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
-/** A part of a configuration, or the variables that it needs and that are not set. */
-export type Part<Content> = { readonly known: Content } | { readonly lacks: readonly string[] };
+/** What a part of a configuration lacks: a variable that is not set, or what is in the file that a setting names. */
+export type Lack = { readonly variable: string } | { readonly setting: string };
 
-/** What can be known of a broker's configuration where variables are not set. */
+/** A part of a configuration, or what it needs and is not there. */
+export type Part<Content> = { readonly known: Content } | { readonly lacks: readonly Lack[] };
+
+/** What can be known of a broker's configuration where variables are not set, or files at fault. */
 export interface BrokerParts {
   readonly store: Part<StoreConfiguration>;
   /** Those whose id is known. */
@@ -22,46 +24,60 @@ export interface BrokerParts {
 export interface MerchantParts {
   readonly id: string;
   readonly clientKeys: Part<MerchantConfiguration['clientKeys']>;
-  readonly gateway: Part<MerchantConfiguration['gateway']>;
+  /** How it is reached: what create calls hold beside that is no part of it. */
+  readonly gateway: Part<Omit<MerchantConfiguration['gateway'], 'requestData'>>;
 }
 
-/** What can be known of an egress' configuration where variables are not set. */
+/** What can be known of an egress' configuration where variables are not set, or files at fault. */
 export interface EgressParts {
   readonly gateway: Part<EgressConfiguration['gateway']>;
 }
 
-type Unset = readonly UnsetVariable[];
+/** A setting that is not known; without a variable, its file is at fault. */
+export type Lacking = { readonly path: string; readonly variable?: string };
 
-/** @param settings without faults but what `unset` leaves out, with what their files hold */
-export function brokerParts({ store, merchants = [] }: Loaded<Loose<BrokerSettings>>, unset: Unset): BrokerParts {
+/** @param settings without faults but what is lacking, with what their files hold */
+export function brokerParts(
+  { store, merchants = [] }: Loaded<Loose<BrokerSettings>>,
+  lacking: readonly Lacking[],
+): BrokerParts {
   return {
-    store: part(unset, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
-    merchants: merchants.flatMap((merchant, index) => partsOf(merchant, `merchants[${index}]`, unset) ?? []),
+    store: part(lacking, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
+    merchants: merchants.flatMap((merchant, index) => partsOf(merchant, `merchants[${index}]`, lacking) ?? []),
   };
 }
 
-/** @param settings without faults but what `unset` leaves out, with what their files hold */
-export function egressParts({ egress }: Loaded<Loose<EgressDocument>>, unset: Unset): EgressParts {
-  return { gateway: part(unset, 'egress.gateway', () => egress?.gateway as EgressConfiguration['gateway']) };
+/** @param settings without faults but what is lacking, with what their files hold */
+export function egressParts({ egress }: Loaded<Loose<EgressDocument>>, lacking: readonly Lacking[]): EgressParts {
+  return { gateway: part(lacking, 'egress.gateway', () => egress?.gateway as EgressConfiguration['gateway']) };
 }
 
 function partsOf(
   merchant: Loaded<Loose<MerchantSettings>> | undefined,
   path: string,
-  unset: Unset,
+  lacking: readonly Lacking[],
 ): MerchantParts | undefined {
   if (merchant?.id === undefined) return undefined;
   const { id, clientKeys, gateway } = merchant as Loaded<MerchantSettings>;
   return {
     id,
-    clientKeys: part(unset, `${path}.clientKeyFiles`, () => clientKeys),
-    gateway: part(unset, `${path}.gateway`, () => gatewayConfiguration(gateway)),
+    clientKeys: part(lacking, `${path}.clientKeyFiles`, () => clientKeys),
+    gateway: part(
+      lacking.filter((each) => !each.path.startsWith(`${path}.gateway.requestData`)),
+      `${path}.gateway`,
+      () => wayTo(gateway),
+    ),
   };
 }
 
-function part<Content>(unset: Unset, place: string, read: () => Content): Part<Content> {
+function part<Content>(lacking: readonly Lacking[], place: string, read: () => Content): Part<Content> {
   const isIn = (path: string): boolean =>
     path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`);
-  const lacking = unset.filter(({ path }) => isIn(path));
-  return lacking.length === 0 ? { known: read() } : { lacks: lacking.map(({ variable }) => variable) };
+  const found = lacking.filter(({ path }) => isIn(path));
+  if (found.length === 0) return { known: read() };
+  return { lacks: found.map(({ path, variable }) => (variable === undefined ? { setting: path } : { variable })) };
+}
+
+function wayTo({ requestData: _, largestClockSkewMs: __, ...way }: Loaded<MerchantSettings>['gateway']): typeof way {
+  return way;
 }

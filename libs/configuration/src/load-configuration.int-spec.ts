@@ -99,12 +99,41 @@ describe('loadConfiguration', () => {
     ['0604', 'names a secret file that is open to every user of the machine; set its mode to 0600 or 0400'],
   ])('warns of a secret file of mode %s, and loads it', async (digits, problem) => {
     const mode = Number.parseInt(digits, 8);
+    await chmod(folder, 0o755);
     await chmod(join(folder, 'shop.jwk.json'), mode);
     await chmod(join(folder, 'code'), mode);
     const loaded = await load(merchant({ serviceCode: undefined, serviceCodeFile: 'code' }));
     expect(loaded.warnings).toEqual([
       { path: 'merchants[0].serviceCodeFile', problem, line: 1 },
       { path: 'merchants[0].clientKeyFiles[0]', problem, line: 1 },
+    ]);
+  });
+
+  it('warns of no secret file in a folder that nobody else gets into, and of one behind a link out of it', async () => {
+    await chmod(join(folder, 'shop.jwk.json'), 0o644);
+    expect((await load(merchant())).warnings).toEqual([]);
+    await mkdir(join(folder, 'own'), { mode: 0o700 });
+    await chmod(folder, 0o755);
+    await symlink(join(folder, 'shop.jwk.json'), join(folder, 'own/link.json'));
+    expect((await load(merchant({ clientKeyFiles: ['own/link.json'] }))).warnings).toHaveLength(1);
+  });
+
+  it('warns once of a key that several merchants have, under whatever name', async () => {
+    await put('copy.json', JSON.stringify(key.privateJwk));
+    const other = (n: number): Raw => ({
+      ...merchant(),
+      id: `other-${n}`,
+      serviceCode: `${CODE.slice(0, -1)}${n + 4}`,
+    });
+    const twice = { ...merchant(), clientKeyFiles: ['shop.jwk.json', 'copy.json'] };
+    expect((await load(twice)).warnings).toEqual([]);
+    const remedy = 'make a key for each: one that leaks then concerns one merchant, not several';
+    const second = { ...other(1), clientKeyFiles: ['copy.json'] };
+    expect((await load(merchant(), second)).warnings).toEqual([
+      { path: 'merchants[1].clientKeyFiles[0]', line: 1, problem: `names the key of merchants[0]; ${remedy}` },
+    ]);
+    expect((await load(merchant(), second, other(2), other(3))).warnings.map(({ problem }) => problem)).toEqual([
+      `names the key of merchants[0], and so do 2 more merchants; ${remedy}`,
     ]);
   });
 

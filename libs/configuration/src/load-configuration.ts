@@ -80,7 +80,8 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults));
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
-  const warned = located(examined.places, [...parsed.warnings, ...warnings]);
+  const between = kind.warningsBetweenFiles?.(settings as unknown as Loaded<Settings>) ?? [];
+  const warned = located(examined.places, [...parsed.warnings, ...warnings, ...between]);
   return deepFreeze({ ...configuration, files: parsed.files, warnings: warned });
 }
 

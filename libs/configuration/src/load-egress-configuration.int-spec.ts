@@ -184,6 +184,7 @@ describe('the configuration of an egress in files', () => {
 
   it('warns of a secret that others can read', async () => {
     await chmod(join(folder, 'alias.jwk.json'), 0o644);
+    await chmod(folder, 0o755);
     expect((await load()).warnings).toEqual([
       {
         path: 'egress.aliasKeyFiles[0]',

@@ -1,8 +1,10 @@
+import type { Stats } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
 import { childPath, type Fault, type Warning } from './fault.js';
 import type { FileName } from './file-contents.js';
 import { inBatches } from './in-batches.js';
 import { otherReaders } from './other-readers.js';
+import { reachedMode } from './reached-mode.js';
 import { readTextFile } from './read-file.js';
 import { whereLookedFor } from './shown-path.js';
 import type { ContentRule, Single } from './value-rule.js';
@@ -89,7 +91,15 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
     return { path, content: name, warning: `${problem}; until it can be read, ${rule.without ?? 'nothing uses it'}` };
   }
   if (rule.read === undefined) return { path, content: name };
-  const readers = rule.kind === 'secret' ? otherReaders(found.ownership) : undefined;
+  const readers = rule.kind === 'secret' ? await readersOf(name, found.stats) : undefined;
   const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
   return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };
+}
+
+/** Of most files the mode alone tells that nobody else reads them. */
+async function readersOf(name: string, { mode, uid }: Pick<Stats, 'mode' | 'uid'>): Promise<string | undefined> {
+  const us = process.getuid?.();
+  const isOwn = uid === us;
+  if (otherReaders({ mode, isOwn }) === undefined) return undefined;
+  return otherReaders({ mode: await reachedMode(name, { mode, uid }, us), isOwn });
 }

@@ -298,6 +298,14 @@ describe('parseConfiguration refuses', () => {
       'merchants[1].id is the id of merchants[0] already; ids must be unique',
     ],
     [
+      'the same id twice, and not the policy that means the other merchant',
+      {
+        merchants: [merchant(), merchant({ serviceCode: OTHER_CODE })],
+        auth: { tokens: [token], policies: [{ ...policy, merchants: ['shop', 'other'] }] },
+      },
+      'merchants[1].id is the id of merchants[0] already; ids must be unique',
+    ],
+    [
       'the same serviceCode twice',
       { merchants: [merchant(), merchant({ id: 'b', serviceCode: CODE.toUpperCase() })] },
       'merchants[1].serviceCode is the serviceCode of merchants[0] already; their sessions would end each other',

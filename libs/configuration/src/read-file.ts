@@ -1,16 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Ownership } from './other-readers.js';
 
 type FileContent =
-  | { readonly kind: 'text'; readonly text: string; readonly ownership: Ownership }
+  | { readonly kind: 'text'; readonly text: string; readonly stats: Pick<Stats, 'mode' | 'uid'> }
   | { readonly kind: 'fault'; readonly problem: string; readonly isMissing?: true };
 
 /**
  * Reads a regular file of UTF-8 text. Devices and pipes are refused and the size is bounded, so that a wrong path can
  * neither hang the start nor fill the memory. A link is followed: Kubernetes mounts secrets as links.
- * @returns the text and the owner of the file, or what is wrong with it, to be read after its name; no content is
+ * @returns the text, mode and owner of the file, or what is wrong with it, to be read after its name; no content is
  * quoted
  */
 export async function readTextFile(path: string, maxBytes: number): Promise<FileContent> {
@@ -45,13 +44,13 @@ async function readUpTo(handle: FileHandle, maxBytes: number): Promise<Buffer> {
   }
 }
 
-function decode(bytes: Buffer, { mode, uid }: Stats, maxBytes: number): FileContent {
+function decode(bytes: Buffer, stats: Stats, maxBytes: number): FileContent {
   if (bytes.length > maxBytes) return { kind: 'fault', problem: `is larger than ${maxBytes} bytes` };
   if (!isUtf8(bytes)) return { kind: 'fault', problem: 'is not UTF-8 text' };
   // A decoder and not toString: it removes the byte order mark that some editors write.
   const text = new TextDecoder().decode(bytes);
   bytes.fill(0);
-  return { kind: 'text', text, ownership: { mode, isOwn: uid === process.getuid?.() } };
+  return { kind: 'text', text, stats };
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

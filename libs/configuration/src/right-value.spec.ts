@@ -65,6 +65,22 @@ describe('a value of which it is plain what was meant', () => {
     expect(problemOf({ baseUrl: BASE_URL + path })).toBe(`${sentence} ${BASE_URL}${rest}`);
   });
 
+  it.each(['gw.bank.test', 'gw-1.bank.example:8443'])('is told with a scheme: %s', (baseUrl) => {
+    const expects = 'must be an http or https URL without user, query and fragment';
+    expect(problemOf({ baseUrl })).toBe(`${expects}; write https://${baseUrl}`);
+  });
+
+  it.each([
+    'gateway',
+    'gw.bank.test/x?y',
+    'eyJhbGciOiJ.eyJzdWIi.c2VjcmV0',
+    '0b7ad9ab.5ecc',
+    'ftp://gw.bank.test',
+    'u:p@gw.test',
+  ])('is not repeated where it may be anything else: %s', (baseUrl) =>
+    expect(problemOf({ baseUrl })).toMatch(/ and fragment$/),
+  );
+
   it.each([
     ['prod', 'production'],
     ['Test', 'test'],

@@ -148,8 +148,13 @@ export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query and fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so their marks are looked for in the text.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
+  rewritten: (text) => (text.length <= MAX_HOST_LENGTH && BARE_HOST.test(text) ? `https://${text}` : undefined),
   convert: toUrl,
 };
+
+/** A name of several labels that ends in letters, as no secret does, with a port or without. */
+const BARE_HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?$/;
+const MAX_HOST_LENGTH = 253;
 
 /** Compared with the `iss` of a token character by character; a URL by custom. */
 export const issuer = matching(

@@ -1,6 +1,6 @@
 export { CipherHelpers } from './cipher-helpers.js';
 export { echoedAddress, type EchoedAddress } from './echoed-address.js';
-export { type EntryPoint, entryPointOf } from './entry-point.js';
+export { type EntryPoint, entryPointOf, peerOf } from './entry-point.js';
 export { GatewayConnections } from './gateway-connections.js';
 export type { GatewayPlace, MerchantGateway, RequestData } from './merchant-gateway.js';
 export { askPlainly, type Handshake, lookUp, type PlainAnswer, reach, shakeHands } from './gateway-reach.js';

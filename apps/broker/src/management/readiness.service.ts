@@ -41,10 +41,10 @@ export class ReadinessProbe {
   check(): Readiness {
     const missing = this.#required().filter((merchant) => this.replica.reader.peek(merchant) === undefined);
     const shuttingDown = this.life.isShuttingDown;
-    const { current, wasReached: storeReached } = this.store;
+    const { current, trouble, wasReached: storeReached } = this.store;
     const ready = missing.length === 0 && storeReached && !shuttingDown;
     const { condition: store = 'unknown' } = current ?? {};
-    const reason = current === undefined || store === 'answers' ? {} : { storeReason: current.reason };
+    const reason = trouble === undefined ? {} : { storeReason: trouble };
     return { ready, shuttingDown, missing: missing.slice(0, MAX_NAMED), store, ...reason, storeReached };
   }
 }

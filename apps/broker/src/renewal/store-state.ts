@@ -38,6 +38,11 @@ export class StoreState {
     return this.#current;
   }
 
+  /** Why the store cannot be used; undefined while it can, and until it was asked once. */
+  get trouble(): string | undefined {
+    return this.#current?.condition === 'answers' ? undefined : this.#current?.reason;
+  }
+
   /** Whether it has ever answered: a replica that never reached its store knows nothing of what others made. */
   get wasReached(): boolean {
     return this.#wasReached;

@@ -14,6 +14,14 @@ export class FailureDocument {
   })
   readonly msgCode?: string;
 
+  @ApiProperty({
+    required: false,
+    enum: [true],
+    description:
+      'Set where `gateway.baseUrl` is what is wrong, so that no later call mends it: no TLS is spoken there, it leads elsewhere, or it takes no create calls.',
+  })
+  readonly wrongAddress?: true;
+
   @ApiProperty({ format: 'date-time' })
   readonly at: string;
 }
@@ -118,6 +126,14 @@ export class MerchantListDocument {
       'Whether the store can be used, as this replica finds it: with one that is `silent` or `refuses` sessions are served from memory. `unknown` until it was asked once.',
   })
   readonly store: string;
+
+  @ApiProperty({
+    required: false,
+    description:
+      'With a store that is `silent` or `refuses`: what became of the connection, or the code of the refusal, as `/readyz` says it.',
+    example: 'NOPERM',
+  })
+  readonly storeReason?: string;
 
   @ApiProperty({
     required: false,

@@ -4,7 +4,7 @@ import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-d
 import type { FastifyRequest } from 'fastify';
 import { type Clock, plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { conditionOf, type RecordedFailure, SessionReplica } from '#libs/session';
+import { conditionOf, leadsElsewhere, type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
@@ -48,9 +48,11 @@ export class MerchantsController {
     const caller = callerOf(request);
     if (caller === undefined) throw new BrokerError('unauthenticated');
     const readable = this.policies.merchantsFor(caller, 'session:read');
+    const { current, trouble } = this.store;
     return {
       replica: hostname(),
-      store: this.store.current?.condition ?? 'unknown',
+      store: current?.condition ?? 'unknown',
+      ...(trouble === undefined ? {} : { storeReason: trouble }),
       ...changedConfiguration(this.configuration.lastReading),
       merchants: readable.map((merchant) => this.#describe(merchant)),
     };
@@ -119,6 +121,7 @@ function failureDocument(failure: RecordedFailure): FailureDocument {
   return {
     kind: failure.kind,
     ...(failure.msgCode === undefined ? {} : { msgCode: failure.msgCode }),
+    ...(leadsElsewhere(failure) ? { wrongAddress: true } : {}),
     at: toRfc3339(failure.at),
   };
 }

@@ -17,7 +17,13 @@ export interface ListedMerchant {
   readonly retryAt?: string;
   readonly cause?: string;
   readonly runbook?: string;
-  readonly lastFailure?: { readonly kind: string; readonly msgCode?: string; readonly at: string };
+  readonly lastFailure?: {
+    readonly kind: string;
+    readonly msgCode?: string;
+    /** Brokers of 0.1 never say so. */
+    readonly wrongAddress?: boolean;
+    readonly at: string;
+  };
 }
 
 export type Tone = 'green' | 'blue' | 'yellow' | 'red';
@@ -60,8 +66,12 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
   const { tone } = shownCondition(merchant);
   if (tone === 'green' || tone === 'blue') return undefined;
-  return ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater';
+  return isMisaddressed(merchant) ? 'invalidInput' : (ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater');
 }
+
+/** Whether the address of its gateway is what is wrong, which no later call mends. */
+export const isMisaddressed = ({ lastFailure }: Pick<ListedMerchant, 'lastFailure'>): boolean =>
+  lastFailure?.wrongAddress === true;
 
 const SPAN_UNITS = [
   ['d', 86_400_000],
@@ -89,14 +99,14 @@ export function leftText({ expiresAt, state }: ListedMerchant, nowMs: number): s
   return spanText(Math.max(0, Date.parse(expiresAt) - nowMs));
 }
 
-/** What comes next. */
+/** What comes next. After a failure that is an attempt: the schedule counts from the next session. */
 export function nextText(merchant: ListedMerchant, nowMs: number): string {
-  const { renewing, renewalBlocked, retryAt, renewAt, state } = merchant;
+  const { renewing, renewalBlocked, retryAt, renewAt, state, lastFailure } = merchant;
   if (renewing) return 'creating one';
   if (renewalBlocked === true) return 'nothing is renewed';
   const retryInMs = retryAt === undefined ? 0 : Date.parse(retryAt) - nowMs;
   if (retryInMs > 0) return `attempt in ${spanText(retryInMs)}`;
   const renewInMs = renewAt === undefined ? 0 : Date.parse(renewAt) - nowMs;
-  const isOnSchedule = state === 'fresh' || state === 'foreign_authorizer';
+  const isOnSchedule = (state === 'fresh' || state === 'foreign_authorizer') && lastFailure === undefined;
   return isOnSchedule && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
 }

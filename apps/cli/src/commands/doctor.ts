@@ -59,7 +59,7 @@ export async function doctor(options: DoctorOptions, context: CommandContext): P
 
 function storeOf(loaded: LoadedConfiguration): StoreConfiguration | undefined {
   if (loaded.kind === 'usable') return loaded.configuration.store;
-  return loaded.kind === 'incomplete' && 'known' in loaded.known.store ? loaded.known.store.known : undefined;
+  return loaded.known !== undefined && 'known' in loaded.known.store ? loaded.known.store.known : undefined;
 }
 
 function merchantsFor(options: DoctorOptions, configuration: BrokerConfiguration): readonly MerchantConfiguration[] {

@@ -1,6 +1,6 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
-import { causeText, type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
+import { causeText, isMisaddressed, type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
 import { listedMerchant } from '../broker/listing.js';
 import {
   callReplica,
@@ -51,7 +51,7 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
   const listed = status < 500 ? undefined : await asListed();
   const outlook = status < 500 ? undefined : outlookOf(listed, context.clock.now());
-  return refused(merchant, { place, answer, fault, outlook, runbook: listed?.runbook });
+  return refused(merchant, { place, answer, fault, outlook, listed });
 }
 
 /** What follows for payments, and when. Of a merchant that is not listed, what is true of every one. */
@@ -124,12 +124,12 @@ interface Refusal {
   /** What is wrong with the merchant's name. */
   readonly fault: string | undefined;
   readonly outlook: string | undefined;
-  /** Of what is the matter with the merchant. */
-  readonly runbook: string | undefined;
+  /** As the broker lists the merchant, after an attempt that has failed. */
+  readonly listed: ListedMerchant | undefined;
 }
 
 function refused(merchant: string, refusal: Refusal): Report {
-  const { place, answer, fault, outlook } = refusal;
+  const { place, answer, fault, outlook, listed } = refusal;
   const { status, body } = answer;
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
@@ -142,7 +142,7 @@ function refused(merchant: string, refusal: Refusal): Report {
       `What to do: ${remedyOf(refusal)}`,
     ],
     json: { merchant, place: placeName(place), status, code, reason, cause: why },
-    exitCode: exitCodes[classOf(status, reason)],
+    exitCode: exitCodes[classOf(status, reason, listed)],
   };
 }
 
@@ -153,16 +153,17 @@ const ofStatus: Readonly<Record<number, string>> = {
   429: 'ask again in a moment',
 };
 
-function remedyOf({ answer: { status, body }, fault, runbook }: Refusal): string {
+function remedyOf({ answer: { status, body }, fault, listed }: Refusal): string {
   if (fault !== undefined) return 'name a merchant that session-broker status lists';
   if (status < 500) return ofStatus[status] ?? 'look at the address: session-broker status says what answers there';
   const isBudget = body['reason'] === 'budget_exhausted';
-  const page = runbook ?? (isBudget ? unavailableReasons.budget_exhausted.runbook : undefined);
+  const page = listed?.runbook ?? (isBudget ? unavailableReasons.budget_exhausted.runbook : undefined);
   if (page === undefined) return 'ask again; session-broker status shows what is the matter';
   return isBudget ? `find out what spends the calls (runbook: ${page}), then ask again` : `go on with runbook: ${page}`;
 }
 
-function classOf(status: number, reason: string | undefined): ExitClass {
+function classOf(status: number, reason: string | undefined, listed: ListedMerchant | undefined): ExitClass {
   if (status < 500 && status !== 429) return status === 400 ? 'invalidInput' : 'refused';
+  if (listed !== undefined && isMisaddressed(listed)) return 'invalidInput';
   return ofReason[reason ?? ''] ?? 'tryLater';
 }

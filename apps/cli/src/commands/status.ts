@@ -26,6 +26,8 @@ interface ReplicaStatus {
   readonly merchants: readonly ListedMerchant[];
   /** As the replica calls its condition; absent in the answer of one before it said so. */
   readonly store?: string;
+  /** Why it cannot be used, where the replica says it. */
+  readonly storeReason?: string;
   /** Absent while the files of its configuration say what is in force. */
   readonly configuration?: ChangedConfiguration;
   readonly problem?: string;
@@ -54,10 +56,11 @@ export async function status(options: BrokerOptions, context: CommandContext): P
       ...linesOf(replica, { nowMs: clock.now(), hasColours: terminal.hasColours === true }),
     ]),
     json: {
-      replicas: replicas.map(({ place, replica, store, configuration, merchants, problem }) => ({
+      replicas: replicas.map(({ place, replica, store, storeReason, configuration, merchants, problem }) => ({
         place,
         ...(replica === undefined ? {} : { replica }),
         ...(store === undefined ? {} : { store }),
+        ...(storeReason === undefined ? {} : { storeReason }),
         ...(configuration === undefined ? {} : { configuration }),
         ...(problem === undefined ? { merchants } : { problem }),
       })),
@@ -80,14 +83,21 @@ function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boo
       : `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
-  const { replica, store } = body;
+  const { replica } = body;
   const changed = changedConfiguration(body['configuration']);
   return {
     place,
     ...(typeof replica === 'string' ? { replica } : {}),
-    ...(typeof store === 'string' ? { store } : {}),
+    ...saidOfStore(body),
     ...(changed === undefined ? {} : { configuration: changed }),
     merchants: body['merchants'] as readonly ListedMerchant[],
+  };
+}
+
+function saidOfStore({ store, storeReason }: ReplicaAnswer['body']): Pick<ReplicaStatus, 'store' | 'storeReason'> {
+  return {
+    ...(typeof store === 'string' ? { store } : {}),
+    ...(typeof storeReason === 'string' ? { storeReason } : {}),
   };
 }
 
@@ -99,9 +109,10 @@ const storeTroubles: Readonly<Record<string, string>> = {
 };
 
 /** In the words of the status page. */
-function storeTrouble(store: string, merchants: readonly ListedMerchant[]): string | undefined {
-  const trouble = storeTroubles[store];
-  if (trouble === undefined) return undefined;
+function storeTrouble({ store = '', storeReason, merchants }: ReplicaStatus): string | undefined {
+  const said = storeTroubles[store];
+  if (said === undefined) return undefined;
+  const trouble = storeReason === undefined ? said : `${said} (${storeReason})`;
   const isServed = merchants.some(({ state }) => state !== 'unavailable');
   const blocked = merchants.filter(({ renewalBlocked }) => renewalBlocked === true).length;
   const nothing = blocked === merchants.length ? 'nothing is renewed' : 'some are not renewed';
@@ -119,15 +130,13 @@ interface Look {
 
 const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
 
-function linesOf(
-  { place, replica, store = '', configuration, merchants, problem }: ReplicaStatus,
-  { nowMs, hasColours }: Look,
-): readonly string[] {
+function linesOf(replicaStatus: ReplicaStatus, { nowMs, hasColours }: Look): readonly string[] {
+  const { place, replica, configuration, merchants, problem } = replicaStatus;
   const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
   if (problem !== undefined) {
     return [name ?? '', ...tableLines([[{ text: problem, tone: 'red' }]], hasColours)];
   }
-  const trouble = storeTrouble(store, merchants);
+  const trouble = storeTrouble(replicaStatus);
   const heads = [
     name ?? '',
     ...(trouble === undefined ? [] : tableLines([[{ text: trouble, tone: 'red' }]], hasColours)),

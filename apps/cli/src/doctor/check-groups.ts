@@ -1,4 +1,4 @@
-import type { MerchantConfiguration, NamedFile } from '#libs/configuration';
+import type { NamedFile } from '#libs/configuration';
 import type { Check } from './check.js';
 import { certificatesCheck } from './checks/certificates-check.js';
 import { gatewayAddressCheck } from './checks/gateway-address-check.js';
@@ -12,7 +12,7 @@ import { storeClockCheck } from './checks/store-clock-check.js';
 import { storeConnectionCheck } from './checks/store-connection-check.js';
 import { storeRightsCheck } from './checks/store-rights-check.js';
 import { storeServerCheck } from './checks/store-server-check.js';
-import { type GatewayVisit, visitsOf } from './gateway-visit.js';
+import { type GatewayVisit, type MerchantWithGateway, visitsOf } from './gateway-visit.js';
 import type { Plan } from './plan.js';
 
 const VISIT_NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'];
@@ -34,10 +34,7 @@ export function storeChecks({ store, tools }: Plan, ids: readonly string[]): rea
 }
 
 /** Of each way to a gateway that the merchants have. */
-export function gatewayChecks(
-  { tools, echo }: Plan,
-  merchants: readonly Pick<MerchantConfiguration, 'id' | 'gateway'>[],
-): readonly Check[] {
+export function gatewayChecks({ tools, echo }: Plan, merchants: readonly MerchantWithGateway[]): readonly Check[] {
   return visitsOf(merchants, tools).flatMap((visit) => [
     ...visitChecks(visit),
     ...(echo === undefined ? [] : [gatewayAddressCheck(visit, echo)]),

@@ -1,8 +1,8 @@
 import type { Clock } from '#libs/clock';
-import type { MerchantConfiguration } from '#libs/configuration';
 import { askPlainly, entryPointOf } from '#libs/gateway';
 import type { EntryPoint, GatewayConnections, GatewayPlace, PlainAnswer } from '#libs/gateway';
-import { createSessionAddress } from '#libs/session';
+import { createSessionAddress, GatewayFailure } from '#libs/session';
+import { BAD_REQUEST, tlsInstead, unlessTls } from '../tls-instead.js';
 
 export interface VisitTools {
   readonly clock: Clock;
@@ -36,17 +36,33 @@ export class GatewayVisit {
 
   /** Asked once; the signal of the first who asks counts. @throws GatewayFailure */
   answer(signal: AbortSignal): Promise<PlainAnswer> {
-    const address = this.createAddress;
-    this.#answer ??= askPlainly(this.tools, { gateway: this.gateway, signal, ...(address && { address }) });
+    this.#answer ??= this.#ask(signal);
     return this.#answer;
+  }
+
+  async #ask(signal: AbortSignal): Promise<PlainAnswer> {
+    const { gateway, tools, createAddress: address } = this;
+    const bounds = { clock: tools.clock, signal };
+    let answer: PlainAnswer;
+    try {
+      answer = await askPlainly(tools, { gateway, signal, ...(address && { address }) });
+    } catch (error) {
+      throw error instanceof GatewayFailure ? await unlessTls(error, gateway, bounds) : error;
+    }
+    const failure = answer.httpStatus === BAD_REQUEST ? await tlsInstead(gateway, bounds) : undefined;
+    if (failure !== undefined) throw failure;
+    return answer;
   }
 }
 
+/** As far as a look at its gateway goes. */
+export interface MerchantWithGateway {
+  readonly id: string;
+  readonly gateway: GatewayPlace;
+}
+
 /** One visit for each way of reaching a gateway that the merchants have. */
-export function visitsOf(
-  merchants: readonly Pick<MerchantConfiguration, 'id' | 'gateway'>[],
-  tools: VisitTools,
-): readonly GatewayVisit[] {
+export function visitsOf(merchants: readonly MerchantWithGateway[], tools: VisitTools): readonly GatewayVisit[] {
   const ways = new Map<string, GatewayPlace & { readonly merchant: string }>();
   for (const { id, gateway } of merchants) {
     const { baseUrl, tls, proxy, timeoutMs } = gateway;

@@ -8,10 +8,12 @@ import {
   type Environment,
   loadConfiguration,
   loadEgressConfiguration,
+  knownInPart,
   type NamedFile,
 } from '#libs/configuration';
 
 type Checked = Awaited<ReturnType<typeof checkConfiguration>>;
+type InPart = Awaited<ReturnType<typeof knownInPart>>;
 
 /** As far as a configuration can be read. */
 export type Loaded<Configuration, Parts = unknown> =
@@ -23,15 +25,18 @@ export type Loaded<Configuration, Parts = unknown> =
       readonly files: readonly NamedFile[];
       readonly known: Parts;
     }
-  /** Its files are known where it is right in itself and only what they hold is not. */
-  | { readonly kind: 'faulty'; readonly error: ConfigurationError; readonly files: readonly NamedFile[] | undefined };
+  | ({ readonly kind: 'faulty'; readonly error: ConfigurationError } & (
+      | { readonly files: undefined; readonly known?: never }
+      /** It is right in itself, and only what its files hold is not. */
+      | { readonly files: readonly NamedFile[]; readonly known: Parts; readonly faulty: readonly string[] }
+    ));
 
 export type LoadedEgress = Loaded<EgressConfiguration, EgressParts>;
 export type LoadedConfiguration = Loaded<BrokerConfiguration, BrokerParts>;
 
 export function loadAsFarAsPossible(file: string, environment: Environment): Promise<LoadedConfiguration> {
   return asFarAsPossible(
-    { load: loadConfiguration, partsOf: (checked) => (checked.kind === 'broker' ? checked.known : undefined) },
+    { load: loadConfiguration, partsOf: (found) => (found.kind === 'broker' ? found.known : undefined) },
     file,
     environment,
   );
@@ -39,7 +44,7 @@ export function loadAsFarAsPossible(file: string, environment: Environment): Pro
 
 export function loadEgressAsFarAsPossible(file: string, environment: Environment): Promise<LoadedEgress> {
   return asFarAsPossible(
-    { load: loadEgressConfiguration, partsOf: (checked) => (checked.kind === 'egress' ? checked.known : undefined) },
+    { load: loadEgressConfiguration, partsOf: (found) => (found.kind === 'egress' ? found.known : undefined) },
     file,
     environment,
   );
@@ -47,7 +52,7 @@ export function loadEgressAsFarAsPossible(file: string, environment: Environment
 
 interface Reading<Configuration, Parts> {
   readonly load: (file: string, environment: Environment) => Promise<Configuration>;
-  readonly partsOf: (checked: Checked) => Parts | undefined;
+  readonly partsOf: (found: Checked | InPart) => Parts | undefined;
 }
 
 async function asFarAsPossible<Configuration extends { readonly files: readonly NamedFile[] }, Parts>(
@@ -62,12 +67,12 @@ async function asFarAsPossible<Configuration extends { readonly files: readonly 
   if (!(whole instanceof ConfigurationError) && whole.unset.length > 0 && known !== undefined) {
     return { kind: 'incomplete', unset: whole.unset, files: whole.files, known };
   }
-  const structure = await unlessFaulty(checkConfiguration(file, { environment, readsFiles: false }));
-  return {
-    kind: 'faulty',
-    error: loaded,
-    files: structure instanceof ConfigurationError ? undefined : structure.files,
-  };
+  const inPart = await unlessFaulty(knownInPart(file, environment));
+  const parts = inPart instanceof ConfigurationError ? undefined : partsOf(inPart);
+  if (inPart instanceof ConfigurationError || parts === undefined) {
+    return { kind: 'faulty', error: loaded, files: undefined };
+  }
+  return { kind: 'faulty', error: loaded, files: inPart.files, faulty: inPart.faulty, known: parts };
 }
 
 async function unlessFaulty<Result>(reading: Promise<Result>): Promise<Result | ConfigurationError> {

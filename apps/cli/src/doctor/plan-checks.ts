@@ -39,8 +39,10 @@ export function planChecks(plan: Plan): readonly Check[] {
     ...(loaded.files === undefined
       ? unknown(['files', 'tokens'])
       : [filesCheck({ ...plan, named: loaded.files }), tokensCheck({ ...plan, named: loaded.files })]),
-    ...(loaded.kind === 'incomplete' ? checksInPart(plan, loaded) : []),
-    ...(loaded.kind === 'faulty' ? unknown([...OUTSIDE, ...gatewayNames(plan), ...probeNames(plan)]) : []),
+    ...('known' in loaded && loaded.known !== undefined ? checksInPart(plan, loaded) : []),
+    ...(loaded.kind === 'faulty' && loaded.known === undefined
+      ? unknown([...OUTSIDE, ...gatewayNames(plan), ...probeNames(plan)])
+      : []),
     ...(configuration === undefined ? [] : known(plan, configuration)),
   ];
 }

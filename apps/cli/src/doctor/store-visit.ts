@@ -1,7 +1,13 @@
 import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import { grantingLine } from './store-user.js';
-import { redisConnection, RedisInspection, type ServerFacts } from '#libs/store';
+import { speaksTls } from '#libs/outbound';
+import { redisConnection, RedisInspection, type ServerFacts, type StoreInspectionFailure } from '#libs/store';
+
+const HANDSHAKE_LIMIT_MS = 5_000;
+const PLACE = /^(?:\[(.+)\]|([^,\s]+)):(\d+)(?:,|$)/;
+/** Redis itself has answered. */
+const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING)$/;
 
 /** One look at the store that several checks share: connected once, and asked for its facts once. */
 export class StoreVisit {
@@ -29,6 +35,15 @@ export class StoreVisit {
     const connection = redisConnection(this.#store);
     this.#inspection ??= RedisInspection.open({ connection, keyPrefix, clock: this.#clock });
     return this.#inspection;
+  }
+
+  /** Whether TLS is spoken where a connection without it has failed. */
+  async wantsTls({ place, mark }: StoreInspectionFailure, signal: AbortSignal): Promise<boolean> {
+    const { tls } = redisConnection(this.#store);
+    const [, bracketed, name = bracketed, port] = PLACE.exec(place) ?? [];
+    if (tls !== undefined || name === undefined || OF_AN_ANSWER.test(mark)) return false;
+    const bounds = { clock: this.#clock, signal, limitMs: HANDSHAKE_LIMIT_MS };
+    return speaksTls({ host: name, port: Number(port) }, bounds);
   }
 
   servers(): Promise<readonly ServerFacts[]> {

@@ -1,9 +1,8 @@
 import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type NamedFile, whereLookedFor } from '#libs/configuration';
+import { type NamedFile, reachedMode, whereLookedFor } from '#libs/configuration';
 import { systemCodeOf } from '../../system-error.js';
-import { type Passers, passersTo } from '../folders-on-the-way.js';
 import type { OwnUser } from '../own-user.js';
 import { type Check, fact, fault, type Finding, looked, warning } from '../check.js';
 
@@ -20,8 +19,6 @@ const OTHERS_WRITE = 0o002;
 const GROUP_READ = 0o040;
 const GROUP_WRITE = 0o020;
 const STICKY = 0o1000;
-const OWNERS = 0o700;
-const OTHERS = 0o007;
 const GROUP_AND_OTHERS = 0o077;
 
 /**
@@ -59,7 +56,7 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
     if (!place.folders.has(dirname(real))) place.folders.set(dirname(real), path);
     const stats = await stat(real);
     const chmod = content === 'secret' ? 'chmod 600' : 'chmod go-w';
-    const mode = reachedMode(stats.mode, await passersTo(real, [stats.uid, place.user.uid]));
+    const mode = await reachedMode(real, stats, place.user.uid);
     return [
       ...ownerFindings(path, stats, place.user.uid),
       ...modeFindings({
@@ -81,12 +78,6 @@ async function lookAt({ path, file, content }: NamedFile, place: Place): Promise
 function isOwnWayIn({ uid, gid, mode }: Stats, user: OwnUser): boolean {
   const isOfAnother = user.uid !== undefined && uid !== user.uid && user.uid !== ROOT;
   return isOfAnother && user.groups.includes(gid) && (mode & GROUP_AND_OTHERS) === GROUP_READ;
-}
-
-/** What of a file's mode anybody can use. To the file, the members of the group that gets past a folder may be others. */
-function reachedMode(mode: number, passers: Passers): number {
-  if (passers === 'everyone') return mode;
-  return passers === 'owner' ? mode & OWNERS : (mode & ~OTHERS) | ((mode & OTHERS) << 3);
 }
 
 function ownerFindings(path: string, { uid }: Stats, ours: number | undefined): readonly Finding[] {

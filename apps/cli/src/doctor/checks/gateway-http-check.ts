@@ -1,4 +1,5 @@
 import type { PlainAnswer } from '#libs/gateway';
+import { type GatewayFailure, TLS_SPOKEN } from '#libs/session';
 import { type Check, fact, type Finding, looked, warning } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
@@ -28,8 +29,13 @@ export function gatewayHttpCheck(visit: GatewayVisit): Check {
         const where = fact(`creates sessions at ${createAddress.href}`);
         const facts = { createsAt: createAddress.href, httpStatus, tookMs };
         return looked([where, told, ...doubts(answer, createAddress)], facts);
-      }, 'see whether baseUrl, and the proxy if there is one, lead to the gateway'),
+      }, remedyOf),
   };
+}
+
+function remedyOf({ trace }: GatewayFailure): string {
+  if (trace?.mark !== TLS_SPOKEN) return 'see whether baseUrl, and the proxy if there is one, lead to the gateway';
+  return `see scheme and port in ${trace.viaProxy === true ? 'proxy' : 'baseUrl'}`;
 }
 
 function doubts({ httpStatus, isHtml }: PlainAnswer, { href }: URL): readonly Finding[] {

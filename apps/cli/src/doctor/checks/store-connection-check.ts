@@ -8,14 +8,14 @@ export function storeConnectionCheck(visit: StoreVisit): Check {
     name: 'store.connection',
     needs: ['configuration'],
     limitMs: 15_000,
-    run: async () => {
+    run: async (signal) => {
       try {
         const { shape } = await visit.inspection();
         const names = (await visit.servers()).map(({ address }) => address);
         return looked([fact(`${shape.kind}: ${some(names)}`), ...shapeFindings(shape)]);
       } catch (error) {
         if (!(error instanceof StoreInspectionFailure)) throw error;
-        return looked([failed(error)]);
+        return looked([(await visit.wantsTls(error, signal)) ? tlsSpoken(error) : failed(error)]);
       }
     },
   };
@@ -30,6 +30,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   NOAUTH: 'give store.passwordFile, or the password in store.url',
   DENIED: 'give the server a user or a password, and name it in store; see docs/redis.md',
 };
+
+function tlsSpoken({ place }: StoreInspectionFailure): Finding {
+  const message = `TLS is spoken there, although the settings of the store ask for none (${place})`;
+  return fault('invalidInput', message, 'see scheme and port in store.url: a port with TLS wants rediss://');
+}
 
 /** Nobody refuses anything: the configuration leads to the wrong port, or asks it for what it does not speak. */
 const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);

@@ -8,7 +8,7 @@ import { gatewayAddressCheck } from '../checks/gateway-address-check.js';
 import { GatewayVisit, type VisitTools } from '../gateway-visit.js';
 import type { LoadedEgress } from '../loaded-configuration.js';
 import { gatewayNames, unknown, visitChecks } from '../check-groups.js';
-import { byItself, leftOut } from '../plan-in-part.js';
+import { byItself, leftOut, readable } from '../plan-in-part.js';
 import { brokerAccessCheck } from './broker-access-check.js';
 import { brokerSessionCheck } from './broker-session-check.js';
 import type { BrokerVisit } from './broker-visit.js';
@@ -30,7 +30,7 @@ export interface EgressPlan {
 
 const BROKER_NAMES = ['broker.access', 'broker.session', 'keys'];
 
-type Incomplete = Extract<LoadedEgress, { readonly kind: 'incomplete' }>;
+type InPart = Extract<LoadedEgress, { readonly known: object }>;
 
 /** Connections of clients and to the gateway, under load. */
 const USUAL_CONNECTIONS = 1_000;
@@ -39,7 +39,7 @@ const USUAL_CONNECTIONS = 1_000;
 export function planEgressChecks(plan: EgressPlan): readonly Check[] {
   const { loaded, machine, file, user, broker, tools } = plan;
   const first = [environmentCheck(machine, USUAL_CONNECTIONS), egressConfigurationCheck(loaded)];
-  if (loaded.kind === 'incomplete') return [...first, ...inPart(plan, loaded)];
+  if ('known' in loaded && loaded.known !== undefined) return [...first, ...inPart(plan, loaded)];
   if (loaded.kind !== 'usable' || broker === undefined) return [...first, ...unknown(namesOf(plan))];
   const { configuration } = loaded;
   const named = { file, named: loaded.files };
@@ -61,13 +61,12 @@ function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerV
   return merchants.map((merchant) => brokerSessionCheck(broker, { merchant, opens }));
 }
 
-/** Where variables are not set: what needs none of them. */
-function inPart(plan: EgressPlan, { known: { gateway }, files }: Incomplete): readonly Check[] {
+/** Where variables are not set or files at fault: what needs none of them. */
+function inPart(plan: EgressPlan, { known: { gateway }, ...loaded }: InPart): readonly Check[] {
   const { file, user, tools } = plan;
-  const named = { file, named: files };
   return [
-    filesCheck({ ...named, user }),
-    byItself(certificatesCheck({ ...named, now: () => tools.clock.now() })),
+    filesCheck({ file, named: loaded.files, user }),
+    byItself(certificatesCheck({ file, named: readable(loaded), now: () => tools.clock.now() })),
     ...unknown(BROKER_NAMES),
     ...('lacks' in gateway
       ? leftOut(gatewayNames(plan), gateway.lacks)

@@ -13,6 +13,8 @@ export class StoreInspectionFailure extends BrokerError {
   readonly kind: InspectionFailureKind;
   /** The code of a reply or of the system, or a few words of ours: what a remedy can be chosen by. */
   readonly mark: string;
+  /** Host and port, where there are any; behind them may stand what was asked. */
+  readonly place: string;
 
   constructor(place: string, error: unknown) {
     const { kind, reason } = judgeRedisError(error);
@@ -20,6 +22,7 @@ export class StoreInspectionFailure extends BrokerError {
     super(isPersons ? 'store_refused' : 'store_unavailable', { detail: detailOf(place, reason) });
     this.kind = isPersons ? 'refused' : 'unreachable';
     this.mark = reason;
+    this.place = place;
   }
 }
 

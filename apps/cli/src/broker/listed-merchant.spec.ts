@@ -1,0 +1,34 @@
+import { type ListedMerchant, nextText } from './listed-merchant.js';
+
+const NOW = Date.parse('2026-11-23T12:00:00Z');
+const inSeconds = (seconds: number): string => new Date(NOW + seconds * 1_000).toISOString();
+
+describe('what comes next for a merchant', () => {
+  const fresh: ListedMerchant = {
+    id: 'shop',
+    state: 'fresh',
+    condition: 'fresh',
+    reason: 'current',
+    renewing: false,
+    renewAt: inSeconds(76),
+  };
+  const failing = { condition: 'failing', lastFailure: { kind: 'transient', at: inSeconds(-1) } };
+
+  it.each<[string, Partial<ListedMerchant>]>([
+    ['renewal in 1m 16s', {}],
+    ['attempt is due', { renewAt: inSeconds(-1) }],
+    ['creating one', { ...failing, renewing: true }],
+    ['attempt in 1s', { ...failing, retryAt: inSeconds(1) }],
+    ['attempt is due', { ...failing, retryAt: inSeconds(-1) }],
+    ['attempt is due', failing],
+    ['nothing is renewed', { ...failing, renewalBlocked: true }],
+    ['renewal in 1m 16s', { state: 'foreign_authorizer', condition: 'foreign_authorizer' }],
+  ])('is %s with %j', (text, facts) => {
+    expect(nextText({ ...fresh, ...facts }, NOW)).toBe(text);
+  });
+
+  it('is an attempt after a failure also where a broker of 0.1 says no condition', () => {
+    const { condition: _condition, ...told } = { ...fresh, ...failing };
+    expect(nextText(told, NOW)).toBe('attempt is due');
+  });
+});

@@ -1,0 +1,42 @@
+import type { Stats } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+type Passers = 'everyone' | 'group' | 'owner';
+
+const OTHERS_PASS = 0o001;
+const GROUP_PASSES = 0o010;
+const OWNERS = 0o700;
+const OTHERS = 0o007;
+const ROOT = 0;
+
+/**
+ * What of a file's mode anybody can use who gets past all folders on the way to it. To the file, the members of the group that gets past a folder may
+ * be others.
+ * @param file its path; links are followed
+ * @param us the user who looks; undefined where the platform knows no users
+ */
+export async function reachedMode(
+  file: string,
+  { mode, uid }: Pick<Stats, 'mode' | 'uid'>,
+  us: number | undefined,
+): Promise<number> {
+  const passers = await passersTo(await realpath(file), [uid, us]);
+  if (passers === 'everyone') return mode;
+  return passers === 'owner' ? mode & OWNERS : (mode & ~OTHERS) | ((mode & OTHERS) << 3);
+}
+
+/**
+ * @param real the path of the file without links
+ * @param owners users who may read the file anyway; the folder of anybody else closes nothing, since that user can open it
+ */
+async function passersTo(real: string, owners: readonly (number | undefined)[]): Promise<Passers> {
+  let passers: Passers = 'everyone';
+  for (let folder = dirname(real); passers !== 'owner'; folder = dirname(folder)) {
+    const { mode, uid } = await stat(folder);
+    const closes = uid === ROOT || owners.includes(uid);
+    if (closes && (mode & OTHERS_PASS) === 0) passers = (mode & GROUP_PASSES) === 0 ? 'owner' : 'group';
+    if (folder === dirname(folder)) break;
+  }
+  return passers;
+}
