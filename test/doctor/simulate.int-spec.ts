@@ -175,7 +175,7 @@ describe('simulate', () => {
 
   it('tells what of a gap came after the outage', async () => {
     const { text } = await simulate('--lifetime', '8h', '--outage', '2h', '--replicas', '3');
-    expect(text).toMatch(/without session +\S+ \d+m, \S+ of it after the outage/);
+    expect(text).toMatch(/without session +\d+s, \d+s of it after the outage/);
     expect(text).toMatch(
       /of it after the outage in the pause after the last failed attempt, which `session-broker renew`/,
     );

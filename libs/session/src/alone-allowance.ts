@@ -44,7 +44,10 @@ export class AloneAllowance {
     this.#of(merchant).failures = 0;
   }
 
-  failed(merchant: string, { retryInMs, wasReached }: { readonly retryInMs: number; readonly wasReached: boolean }): void {
+  failed(
+    merchant: string,
+    { retryInMs, wasReached }: { readonly retryInMs: number; readonly wasReached: boolean },
+  ): void {
     const allowance = this.#of(merchant);
     allowance.failures = failuresAfter(allowance.failures, wasReached);
     allowance.backsOffUntilMs = this.#clock.monotonicMs() + retryInMs;
