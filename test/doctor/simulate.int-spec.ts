@@ -232,6 +232,11 @@ describe('simulate', () => {
     expect((await simulate(...args, '--for', advised)).text).not.toContain('give --for');
   });
 
+  it('says at once that no setting bridges an outage which is far longer than a session', async () => {
+    const { text } = await simulate('--outage', '20h', '--lifetime', '8h', '--for', '3d');
+    expect(text).toMatch(/no session for \d.*: no setting bridges an outage so much longer than sessions of 8h$/m);
+  });
+
   it.each([
     [['--lifetime', '1s'], '--lifetime is at least 10s'],
     [['--latency', 'fast'], '--latency is a duration'],
