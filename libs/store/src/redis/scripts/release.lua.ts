@@ -16,6 +16,8 @@ present(KEYS[3], 'zset')
 local record = record_of(KEYS[1], fence)
 if not record.is_leased or record.lease.owner ~= ARGV[2] or record.fence ~= fence then return 0 end
 
+-- The call was made, or is not going to be: the failure and the back-off are for all replicas, and the lease takes memory.
+begin_although_full(KEYS[1])
 if ARGV[5] == '0' then
   if present(KEYS[2], 'zset') and record.lease.call then redis.call('ZREM', KEYS[2], record.lease.call) end
   if record.lease.cools then redis.call('HDEL', KEYS[1], 'cooledDownAt') end
