@@ -1,3 +1,4 @@
+import { MAX_UNREACHED_FAILURES } from '#libs/session';
 import { defineScript } from '../redis-script.js';
 
 /** Frees a lease without a session. */
@@ -24,7 +25,9 @@ end
 end_lease(KEYS[1])
 fall_due(KEYS[1], KEYS[3], ARGV[1], tonumber(ARGV[4]), record.fence_text)
 if ARGV[6] ~= '' then
-  redis.call('HSET', KEYS[1], 'failures', whole(record.failures + 1), 'failure', ARGV[6])
+  local failures = record.failures
+  if ARGV[5] ~= '0' or failures < ${MAX_UNREACHED_FAILURES} then failures = failures + 1 end
+  redis.call('HSET', KEYS[1], 'failures', whole(failures), 'failure', ARGV[6])
   announce(ARGV[7], ARGV[8])
 end
 return 1
