@@ -175,7 +175,7 @@ describe('simulate', () => {
 
   it('tells what of a gap came after the outage', async () => {
     const { text } = await simulate('--lifetime', '8h', '--outage', '2h', '--replicas', '3');
-    expect(text).toMatch(/without session +\S+ \d+m, \S+ of it after the outage/);
+    expect(text).toMatch(/without session +\d+s, \d+s of it after the outage/);
     expect(text).toMatch(
       /of it after the outage in the pause after the last failed attempt, which `session-broker renew`/,
     );
@@ -230,6 +230,11 @@ describe('simulate', () => {
     expect(text).toContain(`warning: shop: ${warning}`);
     const advised = /give --for (\S+)/.exec(text)?.[1] ?? '';
     expect((await simulate(...args, '--for', advised)).text).not.toContain('give --for');
+  });
+
+  it('says at once that no setting bridges an outage which is far longer than a session', async () => {
+    const { text } = await simulate('--outage', '20h', '--lifetime', '8h', '--for', '3d');
+    expect(text).toMatch(/no session for \d.*: no setting bridges an outage so much longer than sessions of 8h$/m);
   });
 
   it.each([

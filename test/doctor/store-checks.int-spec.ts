@@ -131,6 +131,16 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     expect(messagesOf(check('store.server'), 'fault').join()).toContain('allkeys-lru');
   });
 
+  it('is full', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--maxmemory', '1'] }));
+    const { check } = await examineStore(`{ type: redis, url: "${redis.url}" }`);
+    expect(check('store.rights').findings).toContainEqual({
+      ...{ level: 'fault', faultClass: 'tryLater' },
+      message: `127.0.0.1:${redis.port} takes no writes (OOM)`,
+      remedy: 'raise maxmemory, or free memory; see docs/redis.md: for the broker, such a store refuses',
+    });
+  });
+
   it('is a replica', async () => {
     const { replica } = await started(startRedisSentinel());
     const { code, check } = await examineStore(`{ type: redis, url: "${replica.url}" }`);

@@ -57,7 +57,9 @@ describe('rejecting a session', () => {
   it('is held back when the newer one is rejected as well: somebody else must have created', async () => {
     const { generation } = await report({ generation: held.generation }).then(sessionOf);
     const { headers, body } = await report({ generation }).expect(503).expect(problem('foreign_authorizer'));
-    expect(body).toMatchObject({ cause: 'somebody else creates sessions of the merchant, and each ends ours' });
+    expect(body).toMatchObject({
+      cause: expect.stringContaining('somebody else creates sessions of the merchant, and each ends ours') as string,
+    });
     const retryAfter = Number(headers['retry-after']);
     expect(retryAfter).toBeGreaterThan(590);
     expect(retryAfter).toBeLessThanOrEqual(600);

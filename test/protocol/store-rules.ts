@@ -255,8 +255,12 @@ export function release(merchant: Merchant, lease: Lease, asked: LeaseRelease & 
   };
   const freed: Merchant = { ...withoutLease(merchant), due };
   const kept = asked.called ? freed : withoutCall(freed, live);
-  return [true, failure === undefined ? kept : { ...kept, failures: kept.failures + 1, failure }];
+  return [true, failure === undefined ? kept : { ...kept, failures: countedFailures(kept, asked.called), failure }];
 }
+
+/** Without a call they count up to ten. */
+const countedFailures = ({ failures }: Merchant, called: boolean): number =>
+  called || failures < 10 ? failures + 1 : failures;
 
 /** What was never called for is given back, to the budget and to the cool-down. */
 function withoutCall(merchant: Merchant, { calledAt, coolsDown }: GrantedLease): Merchant {

@@ -413,6 +413,7 @@ describeWith('chromium', 'the routes of the status page', () => {
       expect(broken).toEqual([]);
       expect(read).toHaveLength(readdirSync(fileURLToPath(new URL('../../docs/runbooks', import.meta.url))).length);
       await assertReadableRunbooks(new URL('runbooks/', broker.url), read);
+      await assertFoundByAnyName(broker.url);
       built.signal('SIGTERM');
       expect(await built.ended).toBe(0);
       await writeFile(file, text.replace('"management":{', '"management":{"statusPage":false,'));
@@ -439,6 +440,19 @@ async function assertReadableRunbooks(index: URL, asText: readonly string[]): Pr
   expect(await shown.overflow()).toBe(0);
   expect(await shown.accessibilityFaults()).toEqual({ faults: [], passed: expect.any(Number) });
   expect(shown.complaints).toEqual([]);
+}
+
+async function assertFoundByAnyName(root: string): Promise<void> {
+  const ledTo = async (path: string, accept: string): Promise<string> => {
+    const { status, headers } = await fetch(root + path, { headers: { accept }, redirect: 'manual' });
+    return `${status} ${headers.get('location') ?? ''}`;
+  };
+  for (const path of ['runbooks/access-refused', 'docs/runbooks/access-refused.md', 'docs/runbooks/access-refused']) {
+    expect(await ledTo(path, '*/*')).toBe('308 /runbooks/access-refused.md');
+  }
+  expect(await ledTo('docs/runbooks', '*/*')).toBe('308 /runbooks/');
+  expect(await ledTo('runbooks/none-such', 'text/html')).toBe('302 /runbooks/');
+  expect(await ledTo('runbooks/none-such', '*/*')).toBe('404 ');
 }
 
 function answerOf(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {

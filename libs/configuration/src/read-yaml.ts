@@ -5,14 +5,14 @@ import {
   isNode,
   isScalar,
   isSeq,
-  LineCounter,
+  type LineCounter,
   type Node,
-  parseDocument,
   type YAMLMap,
 } from 'yaml';
 import { childPath, type Fault, MAX_FAULTS_FOUND, type Place, WHOLE_FILE } from './fault.js';
 import { type Environment, interpolate } from './interpolate.js';
 import { isNameLike, nameBeforeColon } from './name-like.js';
+import { parseYaml } from './parse-yaml.js';
 import { syntaxFaults } from './syntax-faults.js';
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -48,10 +48,10 @@ export interface UnsetVariable extends Fault {
  */
 export function readYaml(text: string, environment: Environment): YamlContent {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) return refused('is larger than 1 MiB');
-  const lines = new LineCounter();
-  const document = parse(text, lines);
-  if (document === undefined) return refused('is nested too deeply to be read');
-  const syntax = syntaxFaults(document, text, lines);
+  const parsed = parseYaml(text);
+  if (parsed === undefined) return refused('is nested too deeply to be read');
+  const { document, lines } = parsed;
+  const syntax = syntaxFaults(parsed, text);
   if (syntax.length > 0) return nothing(syntax);
   if (!isMap(document.contents)) return refused('must be a YAML mapping with the settings at its top level');
   const reader = new TreeReader(document, environment, lines);
@@ -65,17 +65,6 @@ function refused(problem: string): YamlContent {
 
 function nothing(faults: readonly Fault[]): YamlContent {
   return { tree: undefined, placeholders: new Set(), places: new Map(), faults, unset: [] };
-}
-
-function parse(text: string, lineCounter: LineCounter): Document | undefined {
-  try {
-    // Repeated keys are looked for below, since the parser's own check compares every key with every other.
-    const checks = { strict: true, uniqueKeys: false, merge: false, schema: 'core', resolveKnownTags: false } as const;
-    return parseDocument(text, { ...checks, version: '1.2', prettyErrors: false, logLevel: 'error', lineCounter });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** Turns the parsed nodes into plain values; everything that YAML can say and a setting cannot be is a fault. */

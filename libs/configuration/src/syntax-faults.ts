@@ -1,11 +1,13 @@
 import { type Document, type LineCounter, visit, type YAMLError } from 'yaml';
 import { type Fault, WHOLE_FILE } from './fault.js';
+import { type MisplacedLine, misplacedLine, TAB_AS_INDENTATION } from './misplaced-line.js';
 import { nameBeforeColon } from './name-like.js';
+import { type ParsedYaml, parseYaml } from './parse-yaml.js';
 
 const HINTS: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document starts here; only one is read: put all of it into one',
   TAG_RESOLVE_FAILED: 'a YAML tag stands here; tags are not accepted: remove it',
-  TAB_AS_INDENT: 'a tab stands where the line is indented; put spaces there',
+  TAB_AS_INDENT: TAB_AS_INDENTATION,
   BAD_INDENT:
     'the line begins further to the left or right than the lines that it belongs to, or a bracket above it is not closed; indent it as ' +
     'they are, or close the bracket',
@@ -19,36 +21,113 @@ const OF_A_BARE_NAME: ReadonlySet<string> = new Set(['MULTILINE_IMPLICIT_KEY', '
 const PLACEHOLDER_HINT = '"${" does not belong here; inside { } and [ ] put "${NAME}" in quotes';
 const STOPPED = 'reading stopped there: mend this, and check again';
 
+/** Whoever waits for the file does nothing else meanwhile: about as long again as the largest one takes by itself. */
+const MAX_CHARACTERS_READ_AGAIN = 1_048_576;
+/** Each is a search around the line. */
+const MAX_SOUGHT = 3;
+
 /**
- * What is wrong with the file as YAML, one fault a line. After something that does not belong where it is, the parser
- * finds fault with all that follows: of that only other placeholders without quotes are told. The parser's own messages
- * quote the file and are not passed on.
+ * What is wrong with the file as YAML, one fault a line. A line that begins where it does not belong is told, and the
+ * rest is read as if it stood where it belongs. After anything else that does not belong where it is, the parser finds
+ * fault with all that follows: of that only other placeholders without quotes are told. The parser's own messages quote
+ * the file and are not passed on.
  */
-export function syntaxFaults(document: Document, text: string, lines: LineCounter): Fault[] {
-  if (document.directives?.yaml.version !== '1.2') {
+export function syntaxFaults(parsed: ParsedYaml, text: string): Fault[] {
+  if (parsed.document.directives?.yaml.version !== '1.2') {
     return [{ path: WHOLE_FILE, problem: 'asks for another YAML version; remove the %YAML line' }];
   }
-  const found = [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0]);
+  const misplaced = new Map<number, FaultOfLine>();
+  const again = new Rereading();
+  let [current, rest] = [parsed, text];
+  let found = misplacedIn(current, rest, again);
+  while (found !== undefined && !misplaced.has(found.line)) {
+    misplaced.set(found.line, faultOfLine(found.line, found.column, found.problem));
+    const mended = again.parse(found.mended);
+    if (mended === undefined) break;
+    [current, rest] = [mended, found.mended];
+    found = misplacedIn(current, rest, again);
+  }
+  const isCut = found !== undefined || (misplaced.size > 0 && again.isSpent);
+  return allTold(misplaced, faultsBeside(current, rest), isCut);
+}
+
+function allTold(misplaced: ReadonlyMap<number, FaultOfLine>, beside: readonly FaultOfLine[], isCut: boolean): Fault[] {
+  const end = isCut ? Math.max(...misplaced.keys()) : Infinity;
+  return [...misplaced.values(), ...beside.filter(({ line }) => line < end && !misplaced.has(line))]
+    .sort((left, right) => left.line - right.line)
+    .map(({ line, fault }) => (line === end ? { ...fault, problem: `${fault.problem}; ${STOPPED}` } : fault));
+}
+
+/** Reads texts as long as that does not take too long altogether. */
+class Rereading {
+  #left = MAX_CHARACTERS_READ_AGAIN;
+
+  get isSpent(): boolean {
+    return this.#left <= 0;
+  }
+
+  readonly parse = (text: string): ParsedYaml | undefined => {
+    if (this.isSpent) return undefined;
+    this.#left -= text.length;
+    return parseYaml(text);
+  };
+}
+
+interface FaultOfLine {
+  readonly line: number;
+  readonly fault: Fault;
+}
+
+function faultOfLine(line: number, column: number, problem: string): FaultOfLine {
+  return { line, fault: { path: WHOLE_FILE, problem: `line ${line}, column ${column}: ${problem}` } };
+}
+
+function inOrder({ document }: ParsedYaml): YAMLError[] {
+  return [...document.errors, ...document.warnings].sort((left, right) => left.pos[0] - right.pos[0]);
+}
+
+function misplacedIn(parsed: ParsedYaml, text: string, { parse }: Rereading): MisplacedLine | undefined {
+  const errors = inOrder(parsed);
+  const quote = openQuote(parsed.document, errors) ?? Infinity;
+  const sought = new Set<number>();
+  for (const error of errors) {
+    const [start, end] = error.pos;
+    const first = parsed.lines.linePos(start).line;
+    if (start >= quote || sought.size === MAX_SOUGHT) return undefined;
+    if (sought.has(first)) continue;
+    sought.add(first);
+    const found = misplacedLine(text, { first, last: parsed.lines.linePos(end).line }, parse);
+    if (found === undefined) continue;
+    const tooFar = indentedTooFar(error, errors, text);
+    const { line, col } = parsed.lines.linePos(tooFar?.at ?? start);
+    return tooFar !== undefined && line === found.line ? { ...found, column: col, problem: tooFar.hint } : found;
+  }
+  return undefined;
+}
+
+function faultsBeside(parsed: ParsedYaml, text: string): FaultOfLine[] {
+  const { document, lines } = parsed;
+  const found = inOrder(parsed);
   const quote = openQuote(document, found);
   if (quote === undefined) return faultsOf(found, text, lines);
   const before = found.filter(({ pos }) => pos[0] < quote);
   const { line, col } = lines.linePos(quote);
   const which = text[quote] === '"' ? 'double' : 'single';
-  const problem = `line ${line}, column ${col}: a ${which} quote opens here and is closed nowhere; close it behind the value`;
-  return [...faultsOf(before, text, lines), { path: WHOLE_FILE, problem }];
+  const problem = `a ${which} quote opens here and is closed nowhere; close it behind the value`;
+  return [...faultsOf(before, text, lines), faultOfLine(line, col, problem)];
 }
 
-function faultsOf(errors: readonly YAMLError[], text: string, lines: LineCounter): Fault[] {
+function faultsOf(errors: readonly YAMLError[], text: string, lines: LineCounter): FaultOfLine[] {
   const stop = errors.findIndex(({ code }) => code === 'UNEXPECTED_TOKEN');
   const told = stop < 0 ? errors : errors.filter((each, at) => at <= stop || isBarePlaceholder(each, text));
   const isCut = told.length < errors.length;
-  const faults = new Map<number, Fault>();
+  const faults = new Map<number, FaultOfLine>();
   for (const error of told) {
     const tooFar = indentedTooFar(error, errors, text);
     const { line, col } = lines.linePos(tooFar?.at ?? error.pos[0]);
-    const problem = `line ${line}, column ${col}: ${tooFar?.hint ?? hintOf(error, text)}`;
     const stopped = isCut && error === errors[stop] ? `; ${STOPPED}` : '';
-    if (!faults.has(line)) faults.set(line, { path: WHOLE_FILE, problem: `${problem}${stopped}` });
+    const problem = `${tooFar?.hint ?? hintOf(error, text)}${stopped}`;
+    if (!faults.has(line)) faults.set(line, faultOfLine(line, col, problem));
   }
   return [...faults.values()];
 }

@@ -22,7 +22,7 @@ export const unavailableReasons = {
   },
   store_silent: {
     caller: 'The session store does not answer',
-    page: 'The store does not answer, so that no replica may create a session under a lease',
+    page: 'The store does not answer, so that no session can be created',
     runbook: 'store-down',
   },
   store_refuses: {

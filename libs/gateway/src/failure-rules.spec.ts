@@ -68,6 +68,15 @@ describe('a code of the gateway', () => {
   });
 });
 
+describe('a code that no description names', () => {
+  it('is marked as such where nothing but it was there to judge by', () => {
+    expect(failureOf(anAnswer({ msgCode: 'b_new' })).trace).toMatchObject({ unknownCode: true });
+    expect(failureOf(anAnswer({ msgCode: 'b_new' }, { httpStatus: 503 })).trace).not.toHaveProperty('unknownCode');
+    expect(failureOf(anAnswer({ msgCode: 'b_overload_error' })).trace).not.toHaveProperty('unknownCode');
+    expect(failureOf(anAnswer({ msgType: 'ERROR' })).trace).not.toHaveProperty('unknownCode');
+  });
+});
+
 describe('a page of HTML', () => {
   const underStatus = {
     200: 'transient',

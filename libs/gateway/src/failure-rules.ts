@@ -16,6 +16,7 @@ export interface FailureVerdict {
   readonly kind: GatewayFailureKind;
   readonly detail: string;
   readonly instead?: NoAnswerReason;
+  readonly unknownCode?: true;
 }
 
 type FailureRule = (answer: FailedAnswer) => FailureVerdict | undefined;
@@ -117,5 +118,5 @@ export function classifyFailure(answer: FailedAnswer): FailureVerdict {
     const found = rule(answer);
     if (found !== undefined) return found;
   }
-  return UNKNOWN;
+  return answer.msgCode === undefined ? UNKNOWN : { ...UNKNOWN, unknownCode: true };
 }

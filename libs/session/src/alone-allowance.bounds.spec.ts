@@ -36,7 +36,7 @@ describe('calls that a replica makes alone', () => {
   it('are counted for each merchant alone', () => {
     const { allowance } = allowed();
     allowance.called('shop', 'rejection');
-    allowance.failed('shop', 60_000);
+    allowance.failed('shop', { retryInMs: 60_000, wasReached: true });
     expect(allowance.waitMs('kiosk')).toBe(0);
     expect(allowance.failures('kiosk')).toBe(0);
   });
@@ -44,9 +44,9 @@ describe('calls that a replica makes alone', () => {
   it('wait for the back-off of a failure, and never less than the pause of the call', () => {
     const { allowance } = allowed();
     allowance.called('shop', 'need');
-    allowance.failed('shop', 2 * SECOND);
+    allowance.failed('shop', { retryInMs: 2 * SECOND, wasReached: true });
     expect(allowance.waitMs('shop')).toBe(10 * SECOND);
-    allowance.failed('shop', 30 * SECOND);
+    allowance.failed('shop', { retryInMs: 30 * SECOND, wasReached: true });
     expect(allowance.waitMs('shop')).toBe(30 * SECOND);
     expect(allowance.failures('shop')).toBe(2);
     allowance.succeeded('shop');

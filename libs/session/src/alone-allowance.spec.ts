@@ -12,7 +12,7 @@ function allowanceAfter(...steps: readonly Step[]): AloneAllowance {
     else if (step === 'success') allowance.succeeded('shop');
     else if (typeof step === 'string') allowance.called('shop', step);
     else if ('passMs' in step) clock.freeze(step.passMs);
-    else allowance.failed('shop', step.failedForMs);
+    else allowance.failed('shop', { retryInMs: step.failedForMs, wasReached: true });
   }
   return allowance;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import { failuresAfter } from './retry-policy.js';
 
 /** At least this long between two calls that one replica makes by itself, whatever came of the first. */
 const MIN_PAUSE_MS = 10_000;
@@ -43,9 +44,12 @@ export class AloneAllowance {
     this.#of(merchant).failures = 0;
   }
 
-  failed(merchant: string, retryInMs: number): void {
+  failed(
+    merchant: string,
+    { retryInMs, wasReached }: { readonly retryInMs: number; readonly wasReached: boolean },
+  ): void {
     const allowance = this.#of(merchant);
-    allowance.failures += 1;
+    allowance.failures = failuresAfter(allowance.failures, wasReached);
     allowance.backsOffUntilMs = this.#clock.monotonicMs() + retryInMs;
   }
 

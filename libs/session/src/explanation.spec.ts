@@ -37,7 +37,7 @@ describe('what is the matter with a merchant', () => {
 
   it('is what keeps anybody from calling, where that is why', () => {
     expect(explain(facts({ failure, why: () => 'store_silent' }))).toEqual({
-      text: 'the store does not answer, so that no replica may create a session under a lease',
+      text: 'the store does not answer, so that no session can be created',
       runbook: 'store-down',
     });
   });
@@ -122,6 +122,18 @@ describe('what is the matter with a merchant', () => {
       text: 'consumers report the session dead, and it has not been replaced yet: it is new, and reports count from 18:00:08 UTC on',
       runbook: 'rejection-storm',
     });
+  });
+
+  it('is of sessions that somebody else ends from when on a report gets a newer one, where that is known', () => {
+    const { now } = facts({});
+    const told = 'somebody else creates sessions of the merchant, and each ends ours';
+    const text = (reported: ExplainedFacts['reported']): string | undefined =>
+      explain(facts({ result: 'fresh', isForeign: true, reported }))?.text;
+    expect(text(undefined)).toBe(told);
+    expect(text({ generation: 1 })).toBe(told);
+    expect(text({ generation: 1, coolsDownUntil: plusMs(now, 9 * MINUTE) })).toBe(
+      `${told}; a report gets a newer one from 18:09 UTC on`,
+    );
   });
 
   it('is that somebody else ends the sessions as well, with the runbook for that, where the budget is spent too', () => {

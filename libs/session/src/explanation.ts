@@ -49,7 +49,7 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   if (isFresh && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
     return afterFailure(heldBackCause(spent, session, facts), facts);
   }
-  if (isFresh && isForeign) return FOREIGN;
+  if (isFresh && isForeign) return ofForeign(facts);
   if (reported !== undefined) return ofReported(reported, facts);
   if (isFresh) return failure === undefined ? undefined : causeOf(failure);
   return ofReason(why(), facts);
@@ -66,6 +66,13 @@ export function explainRefusal(merchant: string, facts: ExplainedFacts): Cause |
   if (!isForeign) return cause;
   const others = `somebody else ends the sessions of ${merchant} (runbook: ${FOREIGN.runbook})`;
   return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
+}
+
+/** The pause that keeps the broker out of the duel is known where a report has met it. */
+function ofForeign({ reported, now }: ExplainedFacts): Cause {
+  const until = reported?.coolsDownUntil;
+  if (until === undefined) return FOREIGN;
+  return { ...FOREIGN, text: `${FOREIGN.text}; a report gets a newer one from ${momentText(until, now)} on` };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { RenewalOutcome } from './ports/session-events.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import type { ReplicaContext } from './replica-context.js';
 import { retryDelayMs } from './retry-policy.js';
+import type { SessionSettings } from './session-settings.js';
 
 /** What a failed create-session call comes to, whether it was made under a lease or alone. */
 export interface FailedCall {
@@ -12,22 +13,27 @@ export interface FailedCall {
   readonly recorded: RecordedFailure;
 }
 
-/**
- * Judges a failed call, and takes one that never reached the gateway out of this replica's count.
- * @param failures how many attempts in a row had failed before this one
- */
+interface FailingMerchant {
+  readonly merchant: string;
+  /** How many attempts in a row had failed before this one. */
+  readonly failures: number;
+  readonly settings: Pick<SessionSettings, 'gatewayTimeoutMs'>;
+}
+
+/** Judges a failed call, and takes one that never reached the gateway out of this replica's count. */
 export function failedCall(
-  context: Pick<ReplicaContext, 'ceiling' | 'clock' | 'random'>,
-  { merchant, failures }: { readonly merchant: string; readonly failures: number },
+  context: Pick<ReplicaContext, 'ceiling' | 'clock' | 'random' | 'held'>,
+  { merchant, failures, settings }: FailingMerchant,
   failure: GatewayFailure,
 ): FailedCall {
   const { shownCode: msgCode, retryAfterMs, wasReached, trace } = failure;
   // An abort that shutdown did not ask for is the time running out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
   if (!wasReached) context.ceiling.giveBack(merchant);
+  const needsInMs = [context.held.untilRenewalMs(merchant), context.held.untilLastAttemptMs(merchant, settings)];
   return {
     outcome: kind,
-    retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached }, context.random()),
+    retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached, needsInMs }, context.random()),
     recorded: {
       kind,
       at: context.clock.now(),

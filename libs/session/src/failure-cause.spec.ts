@@ -109,6 +109,14 @@ const table: Record<string, [Failed, runbook: string]> = {
     { kind: 'transient', msgCode: 'b_service_unavailable', trace: { httpStatus: 503 } },
     'renewals-failing',
   ],
+  'the bank answers with a code that is not known here: b_something_new': [
+    { kind: 'transient', msgCode: 'b_something_new', trace: { httpStatus: 200, unknownCode: true } },
+    'renewals-failing',
+  ],
+  'the session was past its expiry on arrival: compare the clocks of broker and gateway': [
+    { kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } },
+    'clock-skew',
+  ],
   "the bank's answer is empty": [{ kind: 'transient', msgCode: 'empty_answer' }, 'renewals-failing'],
   "the bank's answer is not a session (HTTP 200)": [
     { kind: 'invalid_response', trace: { httpStatus: 200 } },
@@ -137,7 +145,14 @@ describe('the cause of a failed call', () => {
 });
 
 describe('what is known of a failure', () => {
-  const whole = { mark: 'ECONNREFUSED', peer: '[::1]:9', viaProxy: true, httpStatus: 403, thumbprint } as const;
+  const whole = {
+    mark: 'ECONNREFUSED',
+    peer: '[::1]:9',
+    viaProxy: true,
+    httpStatus: 403,
+    thumbprint,
+    unknownCode: true,
+  } as const;
 
   it('is kept when each member is as it must be', () => {
     expect(checkedTrace({ ...whole, token: 'canary' })).toEqual(whole);
@@ -150,6 +165,7 @@ describe('what is known of a failure', () => {
     { peer: '<script>' },
     { peer: 'x'.repeat(261) },
     { viaProxy: 'yes' },
+    { unknownCode: 'b_something_new' },
     { httpStatus: 99 },
     { httpStatus: '403' },
     { thumbprint: `${thumbprint}x` },

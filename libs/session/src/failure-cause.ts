@@ -44,6 +44,9 @@ const faultOfCertificate: Readonly<Record<string, string>> = {
   ERR_BROKER_PIN_MISMATCH: 'has a key that is not pinned',
 };
 
+/** Ours: a whole session came, and its end was past already. */
+export const PAST_EXPIRY = 'ERR_BROKER_PAST_EXPIRY';
+
 /** Ours: the request could not even be written. */
 const UNSENDABLE = 'UND_ERR_INVALID_ARG';
 const isCertificate = ({ kind, mark }: { readonly kind: string; readonly mark?: string | undefined }): boolean =>
@@ -59,6 +62,11 @@ export function isUntrusted({
 }): boolean {
   return isCertificate({ kind, mark: trace?.mark });
 }
+
+const pastExpiry: Teller = ({ mark }) =>
+  mark === PAST_EXPIRY
+    ? 'the session was past its expiry on arrival: compare the clocks of broker and gateway'
+    : undefined;
 
 const network: Teller = ({ mark, kind, where }) => {
   if (mark === undefined) return kind === 'timeout' ? `no answer in time from ${where}` : undefined;
@@ -118,6 +126,11 @@ const saidBy = {
   key_unavailable: clause(unavailableReasons.key_unavailable.page),
 } as const satisfies Record<Known['kind'], string>;
 
+const unknown: Teller = ({ kind, code, unknownCode }) =>
+  kind === 'transient' && unknownCode === true && code !== undefined
+    ? `the bank answers with a code that is not known here: ${code}`
+    : undefined;
+
 const said: Teller = ({ kind, code }) => (code === undefined ? undefined : `${saidBy[kind]}: ${code}`);
 
 const byStatus: Teller = (known) =>
@@ -126,19 +139,33 @@ const byStatus: Teller = (known) =>
 /** Nothing of it is about the bank, whatever its answer was like. */
 const ownKey: Teller = ({ kind }) => (kind === 'key_unavailable' ? saidBy[kind] : undefined);
 
-const tellers: readonly Teller[] = [ownKey, network, sealed, misaddressed, instead, said, byStatus];
+const tellers: readonly Teller[] = [
+  ownKey,
+  pastExpiry,
+  network,
+  sealed,
+  misaddressed,
+  instead,
+  unknown,
+  said,
+  byStatus,
+];
 
 /**
  * What ended a call, in the words that the status page, `GET /v1/merchants`, the answer to a wished renewal and `doctor` share.
  * It is made of constant text and of what passed the rules of `FailureTrace` and of the gateway's codes, and of nothing else.
  */
 export function causeOf(failed: Failed): Cause {
-  const { trace = {} } = failed;
   const known = knownOf(failed);
   const reason = unavailableReasons[known.kind];
   const text = tellers.reduce<string | undefined>((told, teller) => told ?? teller(known), undefined);
-  const needsBank = trace.thumbprint !== undefined || isCertificate(known);
-  return { text: text ?? clause(reason.page), runbook: needsBank ? 'access-refused' : reason.runbook };
+  return { text: text ?? clause(reason.page), runbook: runbookOf(known) ?? reason.runbook };
+}
+
+/** Where it is another than that of the kind. */
+function runbookOf(known: Known): string | undefined {
+  if (known.mark === PAST_EXPIRY) return 'clock-skew';
+  return known.thumbprint !== undefined || isCertificate(known) ? 'access-refused' : undefined;
 }
 
 /** Whether the answer is one of an address that is not that of the create call, as `causeOf` says then. */

@@ -9,6 +9,8 @@ export interface FailureTrace {
   readonly httpStatus?: number;
   /** RFC 7638, of the newest of our client keys: neither it nor an older one opened the answer. */
   readonly thumbprint?: string;
+  /** The gateway's code is none that is observed or published, and nothing else told what it means. */
+  readonly unknownCode?: true;
 }
 
 type Rule = (value: unknown) => boolean;
@@ -26,6 +28,7 @@ const rules: Readonly<Record<keyof FailureTrace, Rule>> = {
   viaProxy: (value) => value === true,
   httpStatus: (value) => Number.isInteger(value) && Number(value) >= MIN_STATUS && Number(value) <= MAX_STATUS,
   thumbprint: text(/^[\w-]{43}$/),
+  unknownCode: (value) => value === true,
 };
 
 /** What of it may be shown, whoever wrote it: each member by its own rule, and no other. Undefined when nothing is left. */

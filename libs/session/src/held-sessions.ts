@@ -2,6 +2,7 @@ import { type Clock, msBetween, plusMs } from '#libs/clock';
 import { SKEW_TOLERANCE_MS } from './clock-skew.js';
 import { MerchantListeners } from './merchant-listeners.js';
 import type { ServeFacts } from './serve-decision.js';
+import type { SessionSettings } from './session-settings.js';
 import { type ClockVerdict, StoreClock } from './store-clock.js';
 import type { Session } from './session.js';
 
@@ -15,6 +16,8 @@ interface Held {
 
 /** The moments of a session are whole milliseconds: the truth is up to one later. */
 const RESOLUTION_MS = 1;
+/** The call and what comes before and after it: a turn at the gateway, a lease, a publication. */
+const LAST_ATTEMPT_TIMEOUTS = 2;
 
 type HeldListener = (session: Session) => void;
 
@@ -143,6 +146,11 @@ export class HeldSessions {
     const session = this.get(merchant);
     if (session === undefined) return 0;
     return this.facts(merchant).leftMs - msBetween(session.renewAt, session.expiresAt);
+  }
+
+  /** Until an attempt has to begin, so that it has ended before the margin even if all of its time runs out. Negative when it is too late. */
+  untilLastAttemptMs(merchant: string, { gatewayTimeoutMs }: Pick<SessionSettings, 'gatewayTimeoutMs'>): number {
+    return this.facts(merchant).freshMs - LAST_ATTEMPT_TIMEOUTS * gatewayTimeoutMs;
   }
 
   /** Hears of every merchant's sessions. @returns a function that ends the subscription; the subscriber owns it */

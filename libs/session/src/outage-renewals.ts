@@ -70,15 +70,17 @@ export class OutageRenewals {
     } catch (error) {
       if (!(error instanceof GatewayFailure)) throw error;
       if (error.kind === 'aborted' && shutdown.aborted) return { kind: 'abandoned' };
-      return this.#failed(merchant, error);
+      return this.#failed({ merchant, settings }, error);
     } finally {
       deadline.close();
     }
   }
 
-  #failed(merchant: string, failure: GatewayFailure): AttemptResult {
-    const failed = failedCall(this.#context, { merchant, failures: this.#allowance.failures(merchant) }, failure);
-    this.#allowance.failed(merchant, failed.retryInMs);
+  #failed({ merchant, settings }: Pick<AloneWish, 'merchant' | 'settings'>, failure: GatewayFailure): AttemptResult {
+    const failures = this.#allowance.failures(merchant);
+    const failed = failedCall(this.#context, { merchant, failures, settings }, failure);
+    const { retryInMs } = failed;
+    this.#allowance.failed(merchant, { retryInMs, wasReached: failure.wasReached });
     return { kind: 'failed', failure, ...failed, retryInMs: this.#allowance.waitMs(merchant) };
   }
 }

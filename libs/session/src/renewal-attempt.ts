@@ -157,7 +157,7 @@ export class RenewalAttempt {
   }
 
   async #recordFailure(failure: GatewayFailure): Promise<AttemptResult> {
-    const failed = failedCall(this.#context, this.#granted.lease, failure);
+    const failed = failedCall(this.#context, { ...this.#granted.lease, settings: this.#settings }, failure);
     const { retryInMs: nextDueInMs, recorded } = failed;
     await this.#release({ called: failure.wasReached, nextDueInMs, failure: recorded });
     return { kind: 'failed', failure, ...failed };

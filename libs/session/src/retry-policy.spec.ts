@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { retryDelayMs } from './retry-policy.js';
+import { failuresAfter, MAX_UNREACHED_FAILURES, retryDelayMs } from './retry-policy.js';
 
-const transient = { kind: 'transient', failures: 0, retryAfterMs: undefined, wasReached: true } as const;
+const reached = { failures: 0, retryAfterMs: undefined, wasReached: true, needsInMs: [] } as const;
+const transient = { ...reached, kind: 'transient' } as const;
 
 describe('the retry policy', () => {
   it('waits between one and two seconds after the first failure', () => {
@@ -28,7 +29,7 @@ describe('the retry policy', () => {
     const kinds = fc.constantFrom('transient', 'timeout', 'invalid_response', 'refused', 'revoked' as const);
     fc.assert(
       fc.property(kinds, fc.nat(), fc.double({ min: 0, max: 0.999, noNaN: true }), (kind, failures, random) => {
-        return retryDelayMs({ kind, failures, retryAfterMs: undefined, wasReached: true }, random) >= 1_000;
+        return retryDelayMs({ ...transient, kind, failures, needsInMs: [failures] }, random) >= 1_000;
       }),
     );
   });
@@ -57,5 +58,37 @@ describe('the retry policy', () => {
       expect(delayMs).toBeLessThanOrEqual(3_000);
       expect(retryDelayMs({ ...transient, failures, wasReached: false }, 0)).toBe(1_000);
     }
+  });
+
+  it('counts connections that were refused up to a bound below that of an outage, so that the first call which gets through waits as usual', () => {
+    let failures = 0;
+    for (let attempt = 0; attempt < 500; attempt += 1) failures = failuresAfter(failures, false);
+    expect(failures).toBe(MAX_UNREACHED_FAILURES);
+    expect(retryDelayMs({ ...transient, failures }, 1)).toBeLessThanOrEqual(60_000);
+    expect([failuresAfter(failures, true), failuresAfter(30, false)]).toEqual([MAX_UNREACHED_FAILURES + 1, 30]);
+  });
+
+  describe.each(['transient', 'refused'] as const)('in a long outage, after a failure that is %s', (kind) => {
+    const outage = { ...transient, kind, failures: 5_000 };
+
+    it('lets no pause last past the renewal of the session, nor past the last moment to replace it in time', () => {
+      const [renewal, last] = [400_000, 1_200_000];
+      expect(retryDelayMs({ ...outage, needsInMs: [renewal, last] }, 0)).toBe(renewal);
+      expect(retryDelayMs({ ...outage, needsInMs: [0, last] }, 0)).toBe(last);
+    });
+
+    it('pauses for up to an hour when these moments have passed, or are further away', () => {
+      expect(retryDelayMs({ ...outage, needsInMs: [-5_000, 0] }, 0)).toBe(3_600_000);
+      expect(retryDelayMs({ ...outage, needsInMs: [7_200_000, 9_000_000] }, 0)).toBe(3_600_000);
+    });
+
+    it('does not ask sooner than after any failure of the kind, however near the moment is', () => {
+      expect(retryDelayMs({ ...outage, needsInMs: [10] }, 0)).toBe(retryDelayMs({ ...outage, failures: 0 }, 0));
+    });
+  });
+
+  it('does not let such a moment undercut Retry-After', () => {
+    const asked = { ...transient, failures: 5_000, retryAfterMs: 120_000, needsInMs: [30_000] };
+    expect(retryDelayMs(asked, 0)).toBe(120_000);
   });
 });

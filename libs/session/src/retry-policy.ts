@@ -9,7 +9,7 @@ const MAX_UNREACHED_MS = 3_000;
 const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
 /**
- * After so many failures in a row the pace slows down: a day's budget of 60 calls would be spent within the first hour of an
+ * After so many failed calls in a row the pace slows down: a day's budget of 60 calls would be spent within the first hour of an
  * outage, and nobody could call when it is over. With these figures it outlasts the day.
  */
 const FAILURES_OF_AN_OUTAGE = 24;
@@ -17,15 +17,30 @@ const MAX_OUTAGE_RETRY_MS = 3_600_000;
 const OUTAGE_RETRY_JITTER = 0.25;
 /** No attempt is ever put off for longer. */
 export const MAX_BACK_OFF_MS = MAX_OUTAGE_RETRY_MS;
+/**
+ * Failures without a call count up to here: enough to be known as failing again and again, and too few for the pauses of an outage, which
+ * save calls. A gateway that nobody could connect to for an hour is asked at the usual pace when it is reached.
+ */
+export const MAX_UNREACHED_FAILURES = 10;
 
 interface FailedAttempt {
   readonly kind: GatewayFailureKind;
-  /** Failed attempts in a row before this one. */
+  /** Failed attempts in a row before this one, as `failuresAfter` counts them. */
   readonly failures: number;
   /** False when there was not even a connection. */
   readonly wasReached: boolean;
   /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
+  /**
+   * From now, when the session that is served has to be tried for, however long the outage lasts: its renewal, and the last moment at which
+   * a newer one still comes in time. Those that have passed count for nothing.
+   */
+  readonly needsInMs: readonly number[];
+}
+
+/** How many attempts in a row have failed with this one. */
+export function failuresAfter(failures: number, wasReached: boolean): number {
+  return wasReached || failures < MAX_UNREACHED_FAILURES ? failures + 1 : failures;
 }
 
 /**
@@ -48,12 +63,16 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
   }
 }
 
-/** In a long outage, a pause that grows with it: from two minutes, doubling up to an hour. What costs no call needs none. */
-function outagePaceMs({ failures, wasReached }: FailedAttempt, random: number): number {
+/**
+ * In a long outage, a pause that grows with it: from two minutes, doubling up to an hour. What costs no call needs none. It never lasts past a
+ * moment at which the session needs an attempt: one call more for each of them, and a session that did not have to end is not lost.
+ */
+function outagePaceMs({ failures, wasReached, needsInMs }: FailedAttempt, random: number): number {
   const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
   if (doublings < 1 || !wasReached) return 0;
   const boundMs = Math.min(MAX_OUTAGE_RETRY_MS, MAX_MS * 2 ** Math.min(doublings, 10));
-  return boundMs * (1 - OUTAGE_RETRY_JITTER * random);
+  const pauseMs = boundMs * (1 - OUTAGE_RETRY_JITTER * random);
+  return Math.min(pauseMs, ...needsInMs.filter((needMs) => needMs > 0));
 }
 
 /** Full jitter between one second and a bound that doubles from 2 s to 60 s: never zero, never in step. */

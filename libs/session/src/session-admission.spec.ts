@@ -36,7 +36,9 @@ describe('admitting what the gateway issued', () => {
   it.each([0, -1, -3_600_000])('refuses a session that expires %d ms after it arrived', (leftMs) => {
     const issued = anIssuedSession({ expiresAt: plusMs(sentAt, leftMs) });
     expect(() => admit(issued, facts)).toThrow(GatewayFailure);
-    expect(() => admit(issued, facts)).toThrow(expect.objectContaining({ kind: 'invalid_response' }));
+    expect(() => admit(issued, facts)).toThrow(
+      expect.objectContaining({ kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } }),
+    );
   });
 
   it('judges the expiry by the gateway clock when ours is minutes ahead', () => {

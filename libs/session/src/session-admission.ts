@@ -1,5 +1,6 @@
 import { earliest, type Instant, msBetween, plusMs } from '#libs/clock';
 import { isImplausible, measureSkew, SKEW_TOLERANCE_MS, toOurClock } from './clock-skew.js';
+import { PAST_EXPIRY } from './failure-cause.js';
 import { GatewayFailure } from './gateway-failure.js';
 import { momentsOf } from './session-moments.js';
 import type { SessionSettings } from './session-settings.js';
@@ -34,6 +35,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
   if (expiresAt <= issued.receivedAt) {
     throw new GatewayFailure({
       kind: 'invalid_response',
+      mark: PAST_EXPIRY,
       detail: 'the session was past its expiry on arrival; compare the clocks of broker and gateway',
       ...(issued.requestId === undefined ? {} : { requestId: issued.requestId }),
     });

@@ -1,6 +1,6 @@
 import type { SessionEvent } from '#libs/session';
 import { FakeClock } from '#libs/testing';
-import { DeathReports, MAX_CONSUMERS, QUIET_IS_TOLD_FOR_MS } from './death-reports.js';
+import { DeathReports, MAX_CONSUMERS, MAX_REASONS, QUIET_IS_TOLD_FOR_MS } from './death-reports.js';
 
 type Rejected = Extract<SessionEvent, { event: 'session_rejected' }>;
 
@@ -76,5 +76,20 @@ describe('the consumers that reported a session', () => {
     expect(rig.reports.consumersOf('shop', 4)).toEqual([]);
     rig.reported('kiosk', { generation: 6 });
     expect([rig.reports.consumersOf('shop', 6), rig.reports.consumersOf('shop', undefined)]).toEqual([['kiosk'], []]);
+  });
+
+  it('come with the codes that they met, a bounded number of them, and with nothing that is no code', () => {
+    const rig = new Rig();
+    rig.reported('checkout');
+    expect(rig.reports.reasonsOf('shop', 4)).toEqual([]);
+    for (const reason of ['b_used_token', 'b_used_token', 'two words', '<b>', 'x'.repeat(65)]) {
+      rig.reported('checkout', { reason });
+    }
+    expect(rig.reports.reasonsOf('shop', 4)).toEqual(['b_used_token']);
+    for (let index = 0; index < 9; index += 1) rig.reported('checkout', { reason: `b_code_${index}` });
+    expect(rig.reports.reasonsOf('shop', 4)).toHaveLength(MAX_REASONS);
+    expect(rig.reports.reasonsOf('shop', 5)).toEqual([]);
+    rig.adopted(6);
+    expect(rig.reports.reasonsOf('shop', 4)).toEqual([]);
   });
 });

@@ -8,6 +8,9 @@ export const QUIET_IS_TOLD_FOR_MS = 3_600_000;
 
 /** As many names as one reads; the log has the rest. */
 export const MAX_CONSUMERS = 5;
+/** What a consumer passes on is what the gateway told it, or anything else: it is shown where it looks like a code. */
+export const MAX_REASONS = 3;
+const CODE = /^[\w.-]{1,64}$/;
 
 /** Somebody else created sessions of a merchant, and nothing says whether they still do. */
 interface QuietDuel {
@@ -18,6 +21,7 @@ interface QuietDuel {
 interface ReportedSession {
   readonly generation: number;
   readonly consumers: Set<string>;
+  readonly reasons: Set<string>;
 }
 
 /** What consumers of this replica reported of sessions that are dead, and what followed from their silence. */
@@ -39,8 +43,12 @@ export class DeathReports implements SessionEvents {
 
   /** Who has reported this session; a bounded number of them. */
   consumersOf(merchant: string, generation: number | undefined): readonly string[] {
-    const reported = this.#reported.get(merchant);
-    return reported === undefined || reported.generation !== generation ? [] : [...reported.consumers];
+    return [...(this.#reportOf(merchant, generation)?.consumers ?? [])];
+  }
+
+  /** With which codes of the gateway they did; a bounded number of them. */
+  reasonsOf(merchant: string, generation: number | undefined): readonly string[] {
+    return [...(this.#reportOf(merchant, generation)?.reasons ?? [])];
   }
 
   /**
@@ -55,19 +63,26 @@ export class DeathReports implements SessionEvents {
     return undefined;
   }
 
+  #reportOf(merchant: string, generation: number | undefined): ReportedSession | undefined {
+    const reported = this.#reported.get(merchant);
+    return reported?.generation === generation ? reported : undefined;
+  }
+
   #foreign({ merchant, isPresent, quietMs }: Named<'foreign_authorizer'>): void {
     if (isPresent) this.#quiet.delete(merchant);
     else this.#tellQuiet(merchant, this.#clock.monotonicMs() - quietMs);
   }
 
-  #rejected({ merchant, generation, result, consumer }: Named<'session_rejected'>): void {
+  #rejected({ merchant, generation, result, consumer, reason }: Named<'session_rejected'>): void {
     // A late report of one that was replaced says nothing of those after it.
     if (result === 'already_newer') return;
     if (this.quietMs(merchant) !== undefined) this.#tellQuiet(merchant, this.#clock.monotonicMs());
-    const known = this.#reported.get(merchant);
-    const consumers = known?.generation === generation ? known.consumers : new Set<string>();
+    const known = this.#reportOf(merchant, generation);
+    const reported = known ?? { generation, consumers: new Set<string>(), reasons: new Set<string>() };
+    const { consumers, reasons } = reported;
     if (consumer !== undefined && consumers.size < MAX_CONSUMERS) consumers.add(consumer);
-    this.#reported.set(merchant, { generation, consumers });
+    if (reason !== undefined && CODE.test(reason) && reasons.size < MAX_REASONS) reasons.add(reason);
+    this.#reported.set(merchant, reported);
   }
 
   #adopted({ merchant, generation }: Named<'session_adopted'>): void {

@@ -27,7 +27,6 @@ export function merchantStatus(
   const retryInMs = replica.retryInMs(id);
   const { reason } = replica.reader.verdict(id);
   const cause = replica.causeFor(id);
-  const reportedBy = reports.consumersOf(id, session?.generation);
   const quietMs = reports.quietMs(id);
   return {
     id,
@@ -36,7 +35,7 @@ export function merchantStatus(
     condition,
     reason: condition === 'foreign_authorizer' ? condition : reason,
     ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
-    ...(reportedBy.length === 0 ? {} : { reportedBy }),
+    ...reportsOf(reports, id, session),
     ...(quietMs === undefined ? {} : { quietSince: Math.round(clock.now() - quietMs) }),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
     renewing: replica.isRenewing(id),
@@ -45,6 +44,19 @@ export function merchantStatus(
     budgetSpent: history.isBudgetSpent(id),
     ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode ?? failure.trace?.mark) }),
     renewals: history.of(id),
+  };
+}
+
+function reportsOf(
+  reports: DeathReports,
+  id: string,
+  session: Session | undefined,
+): Pick<StatusMerchant, 'reportedBy' | 'reportedAs'> {
+  const reportedBy = reports.consumersOf(id, session?.generation);
+  const reportedAs = reports.reasonsOf(id, session?.generation);
+  return {
+    ...(reportedBy.length === 0 ? {} : { reportedBy }),
+    ...(reportedAs.length === 0 ? {} : { reportedAs }),
   };
 }
 

@@ -43,6 +43,8 @@ export interface StatusReplica {
   readonly refusedChange?: { readonly since: number; readonly faults: number };
   /** Settings that have changed and take effect with the next start; absent while there are none. */
   readonly awaitingRestart?: readonly string[];
+  /** Since when there are any. */
+  readonly awaitingSince?: number;
   /** Consumers that follow sessions by events. */
   readonly watchers: number;
   /** Open status pages. */
@@ -108,6 +110,8 @@ export interface StatusMerchant {
   readonly cause?: StatusCause;
   /** The consumers that have reported its session dead to this replica, a bounded number of them. */
   readonly reportedBy?: readonly string[];
+  /** The codes of the gateway that they gave as their reason, each in a safe form, a bounded number of them. */
+  readonly reportedAs?: readonly string[];
   /**
    * Somebody else created its sessions not long ago, and may still do so: since when no consumer has reported a dead one, as far as
    * this replica knows.

@@ -64,7 +64,8 @@ export class StatusReporter {
 
   #replica(): StatusReplica {
     const { facts, lag } = this.#parts;
-    const { version, ready, storeReached, shuttingDown, watchers, refusedChange, awaitingRestart } = facts.condition();
+    const { version, ready, storeReached, shuttingDown, watchers, ...changes } = facts.condition();
+    const { refusedChange, awaitingRestart, awaitingSince } = changes;
     return {
       name: facts.name,
       version,
@@ -76,6 +77,7 @@ export class StatusReporter {
         ? {}
         : { refusedChange: { since: refusedChange.since, faults: refusedChange.faults } }),
       ...(awaitingRestart === undefined ? {} : { awaitingRestart }),
+      ...(awaitingSince === undefined ? {} : { awaitingSince }),
       watchers,
       viewers: facts.viewers(),
       residentBytes: facts.residentBytes(),

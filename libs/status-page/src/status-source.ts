@@ -11,7 +11,14 @@ export interface ConfiguredMerchant {
 /** What this replica says of itself. */
 export type ReplicaCondition = Pick<
   StatusReplica,
-  'version' | 'ready' | 'storeReached' | 'shuttingDown' | 'watchers' | 'refusedChange' | 'awaitingRestart'
+  | 'version'
+  | 'ready'
+  | 'storeReached'
+  | 'shuttingDown'
+  | 'watchers'
+  | 'refusedChange'
+  | 'awaitingRestart'
+  | 'awaitingSince'
 >;
 
 /** The state of the store, as far as its connection knows. */

@@ -11,6 +11,7 @@ interface RefusedChange {
 export class LastReading {
   #refused: RefusedChange | undefined;
   #awaitingRestart: readonly string[] = [];
+  #awaitingSince: Instant | undefined;
   readonly #listeners: (() => void)[] = [];
 
   /** Undefined while the files say what is in force, or nothing was changed since the start. */
@@ -23,8 +24,14 @@ export class LastReading {
     return this.#awaitingRestart;
   }
 
-  noteTaken(awaitingRestart: readonly string[]): void {
+  /** Since when there are any, whatever else was changed meanwhile. */
+  get awaitingSince(): Instant | undefined {
+    return this.#awaitingSince;
+  }
+
+  noteTaken(awaitingRestart: readonly string[], now: Instant): void {
     this.#refused = undefined;
+    this.#awaitingSince = awaitingRestart.length === 0 ? undefined : (this.#awaitingSince ?? now);
     this.#awaitingRestart = awaitingRestart;
     this.#tell();
   }

@@ -46,7 +46,7 @@ export class ReplicaStatus implements StatusSource {
 
   condition(): ReplicaCondition {
     const { ready, storeReached, shuttingDown } = this.readiness.check();
-    const { refused, awaitingRestart } = this.#configuration.lastReading;
+    const { refused, awaitingRestart, awaitingSince } = this.#configuration.lastReading;
     return {
       version: VERSION,
       ready,
@@ -54,6 +54,7 @@ export class ReplicaStatus implements StatusSource {
       shuttingDown,
       ...(refused === undefined ? {} : { refusedChange: refused }),
       ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }),
+      ...(awaitingSince === undefined ? {} : { awaitingSince }),
       watchers: this.watchers.count,
     };
   }

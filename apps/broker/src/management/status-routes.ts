@@ -40,6 +40,10 @@ const STREAM_HEADERS = {
 /** Lists all runbooks. */
 const INDEX = 'README.md';
 
+const MOVED = 308;
+/** Of a page that is not there: the next release may have it. */
+const ELSEWHERE = 302;
+
 const MAX_SEARCH_LENGTH = 64;
 
 interface SearchRoute {
@@ -56,11 +60,7 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
     const path = file.name === 'index.html' ? '/' : `/status/${file.name}`;
     server.get(path, (request, reply) => sendFile(request, reply, file));
   }
-  server.get('/runbooks', (_request, reply) => reply.headers(HEADERS).redirect('/runbooks/', 308));
-  for (const file of page.runbooks) {
-    const paths = file.name === INDEX ? ['/runbooks/', `/runbooks/${file.name}`] : [`/runbooks/${file.name}`];
-    for (const path of paths) server.get(path, (request, reply) => sendRunbook(request, reply, file));
-  }
+  serveRunbooks(server, page);
   for (const file of page.runbookStyles) {
     server.get(`/runbooks/${file.name}`, (request, reply) => sendFile(request, reply, file));
   }
@@ -83,12 +83,34 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   });
 }
 
+/** Each below the address that the repository has, too, which is how the address of an alert ends, and by the short name that `status` prints. */
+function serveRunbooks(server: FastifyInstance, { runbooks }: StatusPage): void {
+  const lead = (from: string, to: string): void =>
+    void server.get(from, (_request, reply) => reply.headers(HEADERS).redirect(to, MOVED));
+  lead('/runbooks', '/runbooks/');
+  lead('/docs/runbooks', '/runbooks/');
+  lead('/docs/runbooks/', '/runbooks/');
+  for (const file of runbooks) {
+    const path = `/runbooks/${file.name}`;
+    const paths = file.name === INDEX ? ['/runbooks/', path] : [path];
+    for (const one of paths) server.get(one, (request, reply) => sendRunbook(request, reply, file));
+    const short = path.replace(/\.md$/, '');
+    for (const one of [short, `/docs${path}`, `/docs${short}`]) lead(one, path);
+  }
+  server.get('/runbooks/*', (request, reply) => {
+    if (!wantsHtml(request)) throw new BrokerError('route_not_found');
+    return reply.headers(HEADERS).header('vary', 'accept').redirect('/runbooks/', ELSEWHERE);
+  });
+}
+
 /** A browser asks for HTML by name; curl and programs take anything, and are given the text, which is made to be read as well. */
 function sendRunbook(request: FastifyRequest, reply: FastifyReply, runbook: Runbook): FastifyReply {
   void reply.header('vary', 'accept');
-  const wantsHtml = request.headers.accept?.toLowerCase().includes('text/html') === true;
-  return sendFile(request, reply, wantsHtml ? (runbook.html ?? runbook) : runbook);
+  return sendFile(request, reply, wantsHtml(request) ? (runbook.html ?? runbook) : runbook);
 }
+
+const wantsHtml = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.toLowerCase().includes('text/html') === true;
 
 function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
   void reply.headers(HEADERS).header('cache-control', 'no-cache').header('etag', file.etag);

@@ -296,16 +296,18 @@ describe('taking changed files', () => {
     const { lastReading } = stage.configuration;
     stage.files.change({ port: 2 });
     await stage.clock.advance(10_000);
+    const { awaitingSince } = lastReading;
+    expect(awaitingSince).toBeDefined();
     stage.files.change(new ConfigurationError([fault]));
     await stage.clock.advance(10_000);
     const since = lastReading.refused?.since;
     stage.files.change(new ConfigurationError([fault, fault]));
     await stage.clock.advance(10_000);
     expect(since).toBeDefined();
-    expect(lastReading).toMatchObject({ refused: { since, faults: 2 }, awaitingRestart: ['http.port'] });
+    expect(lastReading).toMatchObject({ refused: { since, faults: 2 }, awaitingRestart: ['http.port'], awaitingSince });
     stage.files.change({});
     await stage.clock.advance(10_000);
-    expect(lastReading).toMatchObject({ refused: undefined, awaitingRestart: [] });
+    expect(lastReading).toMatchObject({ refused: undefined, awaitingRestart: [], awaitingSince: undefined });
   });
 
   it('reads at once when it is asked to, also where files are not looked at', async () => {

@@ -57,7 +57,7 @@ export class Reloader {
   }
 
   async #take(): Promise<void> {
-    const { source, configuration, changeOver, logger } = this.#parts;
+    const { source, configuration, changeOver, logger, clock } = this.#parts;
     try {
       const loaded = await source.load();
       if (this.#watch.isClosed) return;
@@ -66,7 +66,7 @@ export class Reloader {
       const change = changeOver.to(next);
       if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
       const { refused, awaitingRestart: before } = configuration.lastReading;
-      configuration.lastReading.noteTaken(awaitingRestart);
+      configuration.lastReading.noteTaken(awaitingRestart, clock.now());
       this.#taken(change, refused !== undefined);
       tellAwaitingRestart(logger, { settings: awaitingRestart, change: namesBetween(before, awaitingRestart) });
     } catch (error) {

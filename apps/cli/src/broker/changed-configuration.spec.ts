@@ -13,7 +13,9 @@ describe('what status says of changed files', () => {
     [
       'what takes effect with the next start',
       { awaitingRestart: ['http.port', 'store'] },
-      ['Configuration: changed, and in force with the next start: http.port, store.'],
+      [
+        'Configuration: changed, and in force with the next start: http.port, store. Nothing to do tonight: restart in office hours.',
+      ],
     ],
     ['nothing of what it does not know', { refusedSince: 1, awaitingRestart: 'x' }, []],
   ])('is %s', (_name, answered, lines) => {

@@ -20,7 +20,9 @@ export function configurationTrouble({
     );
   }
   if (awaitingRestart.length > 0)
-    lines.push(`Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}.`);
+    lines.push(
+      `Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}. Nothing to do tonight: restart in office hours.`,
+    );
   return lines;
 }
 

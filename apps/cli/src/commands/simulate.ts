@@ -4,7 +4,7 @@ import { chosenMerchant } from '../chosen-merchant.js';
 import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
 import { type Judged, warningsOf } from '../simulate/advice.js';
-import { sufficientLead, tryChanges } from '../simulate/changes.js';
+import { isBeyondAnySetting, sufficientLead, tryChanges } from '../simulate/changes.js';
 import { figuresOf } from '../simulate/figures.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
@@ -114,7 +114,7 @@ async function advice(
   const hasGap = figures.withoutSessionMs > 0 || figures.pastMarginMs > 0;
   const leadShare = figures.leadTimeShort === undefined ? undefined : await sufficientLead(setup);
   return {
-    ...(hasGap ? { tried: await tryChanges(setup, figures) } : {}),
+    ...(hasGap && !isBeyondAnySetting(setup, figures) ? { tried: await tryChanges(setup, figures) } : {}),
     ...(leadShare === undefined ? {} : { leadShare }),
   };
 }

@@ -4,6 +4,7 @@ import {
   bridges,
   type Change,
   hasLongerLead,
+  isBeyondAnySetting,
   leadShareOf,
   longEnoughTimeout,
   MAX_CALLS,
@@ -150,11 +151,15 @@ function afterOutage({ figures: { afterOutage: after } }: Judged): string {
 }
 
 function remedies({ setup, figures, tried }: Judged): string {
+  if (isBeyondAnySetting(setup, figures))
+    return `no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`;
   if (tried === undefined) return 'play a shorter run, of this --merchant alone, to see what bridges it';
   const results = tried.map((one) => resultOf(one, { setup, figures }));
   const told = [...hopelessLeads({ setup, figures }), ...results];
   return told.length === 0 ? 'no setting was found to bridge it' : told.join('; ');
 }
+
+const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behaviour.lifetimeMs);
 
 function hopelessLeads(judged: Judged): readonly string[] {
   const { setup, figures } = judged;

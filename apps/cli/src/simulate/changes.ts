@@ -25,6 +25,8 @@ export const MAX_CALLS = 1_000;
 /** Renewal never starts before half of the lifetime has passed. */
 export const MAX_LEAD_SHARE = 0.5;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
+/** Times the one that was given. */
+const LIFETIMES = [2, 4];
 /** The renewer's own defaults. */
 const DEFAULT_LEAD_SHARE = 0.2;
 const DEFAULT_LEAD_TIMEOUTS = 2;
@@ -197,10 +199,23 @@ async function leadWithBudget(
   return tried.filter(({ figures }) => !isNewlyShort(before, figures));
 }
 
+/**
+ * Whether nothing but an outage keeps sessions from coming, and the longest lead of the longest sessions that would be tried is shorter than
+ * that: to play it all again would take minutes, and show what is known.
+ */
+export function isBeyondAnySetting(
+  { settings, behaviour }: SimulationSetup,
+  figures: Pick<ScheduleFigures, 'budget'>,
+): boolean {
+  const { outageMs, failureShare, latencyMs, lifetimeMs } = behaviour;
+  const failsOtherwise = failureShare > 0 || SLOWEST_CALL * latencyMs > settings.gatewayTimeoutMs;
+  if (failsOtherwise || tooSmallOf(figures) !== undefined) return false;
+  return outageMs > MAX_LEAD_SHARE * Math.max(...LIFETIMES) * lifetimeMs;
+}
+
 /** Nothing beyond `session.longestLifetime` is believed. */
 function lifetimesToTry({ settings, behaviour }: SimulationSetup): readonly Change[] {
-  return [2, 4]
-    .map((times) => times * behaviour.lifetimeMs)
+  return LIFETIMES.map((times) => times * behaviour.lifetimeMs)
     .filter((lifetimeMs) => lifetimeMs <= settings.longestLifetimeMs)
     .map((lifetimeMs) => ({ of: 'lifetime', lifetimeMs }));
 }

@@ -45,6 +45,18 @@ export function conditionAt({ condition, session }, now) {
 }
 
 /**
+ * Whether no attempt comes before its session ends, so that it takes a person to renew it.
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {boolean}
+ */
+export function endsUnrenewed(merchant, now) {
+  const { session, retryAt, renewing, renewalBlocked, budgetSpent } = merchant;
+  if (session === undefined || retryAt === undefined || renewing || renewalBlocked || budgetSpent) return false;
+  return conditionAt(merchant, now) === 'failing' && retryAt >= session.expiresAt;
+}
+
+/**
  * @param {StatusMerchant} merchant
  * @param {number} now
  * @returns {string} the condition in words, with the reason where there are two

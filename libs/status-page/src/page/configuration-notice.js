@@ -5,10 +5,10 @@ import { countText, timeText } from './wording.js';
 
 /**
  * What became of changed files, where a person has something left to do.
- * @param {Pick<StatusReplica, 'refusedChange' | 'awaitingRestart'>} replica
+ * @param {Pick<StatusReplica, 'refusedChange' | 'awaitingRestart' | 'awaitingSince'>} replica
  * @returns {Notice | undefined} undefined while the files say what is in force
  */
-export function configurationNotice({ refusedChange, awaitingRestart = [] }) {
+export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }) {
   const sentences = [];
   if (refusedChange !== undefined) {
     const faults = countText(refusedChange.faults, 'fault', 'faults');
@@ -16,7 +16,11 @@ export function configurationNotice({ refusedChange, awaitingRestart = [] }) {
     sentences.push(`Configuration: a change is refused since ${since} (${faults}); the one before is in force.`);
   }
   if (awaitingRestart.length > 0) {
-    sentences.push(`Changed, and in force with the next start: ${awaitingRestart.join(', ')}.`);
+    const since = awaitingSince === undefined ? '' : ` since ${timeText(awaitingSince)}`;
+    const settings = awaitingRestart.join(', ');
+    sentences.push(
+      `Configuration: changed${since}, and in force with the next start: ${settings}. Nothing to do tonight: restart in office hours.`,
+    );
   }
   if (sentences.length === 0) return undefined;
   return { text: sentences.join(' '), runbook: refusedChange === undefined ? undefined : 'config-reload-failed' };

@@ -1,9 +1,9 @@
 /** @import { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
 /** @import { StoreTrouble } from './store-trouble.js' */
 /** @import { Matter } from './wording.js' */
-import { conditions } from './condition.js';
+import { conditions, endsUnrenewed } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
-import { countText, durationText, FOREIGN_AUTHORIZER, matterOf } from './wording.js';
+import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand } from './wording.js';
 
 /**
  * @typedef {object} Headline
@@ -44,6 +44,7 @@ const sentences = {
 
 /** Where a store that is away is dealt with. */
 const STORE_DOWN = 'store-down';
+const SESSION_EXPIRING = 'session-expiring';
 
 /** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
 const bearable = new Set(['stale', 'held_back', 'failing', 'renewing', 'fresh']);
@@ -63,7 +64,7 @@ export function headlineOf({ store, replica, merchants }, counts, now) {
   const trouble = storeTroubleOf({ store, merchants });
   /** @type {View} */
   const view = { merchants, counts, all, worst, trouble, now };
-  const sentence = heldSentence(view) ?? quietSentence(view) ?? worstSentence(view);
+  const sentence = heldSentence(view) ?? lastCallSentence(view) ?? quietSentence(view) ?? worstSentence(view);
   const stopping = replica.shuttingDown ? { detail: 'This replica is shutting down.' } : {};
   const { condition = worst, ...said } = { ...none, detail: othersText(counts, worst), ...sentence, ...stopping };
   const isCalm = condition === 'fresh' || condition === 'renewing';
@@ -86,6 +87,34 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
   const detail = troubleDetail(trouble, counts.unavailable < all);
   const condition = isCalm ? 'failing' : worst;
   return { condition, text, ending: endText(merchants, all, now), detail, runbook: STORE_DOWN };
+}
+
+/**
+ * Sessions that end before anybody tries again: only a person keeps their merchants going.
+ * @param {View} view
+ * @returns {Sentence | undefined}
+ */
+function lastCallSentence({ merchants, worst, now }) {
+  if (worst !== 'failing' && worst !== 'held_back') return undefined;
+  const ending = merchants
+    .flatMap((merchant) =>
+      endsUnrenewed(merchant, now) ? [{ ...merchant, leftMs: (merchant.session?.expiresAt ?? now) - now }] : [],
+    )
+    .sort((left, right) => left.leftMs - right.leftMs);
+  const [first] = ending;
+  if (first === undefined) return undefined;
+  const isOne = ending.length === 1;
+  const left = durationText(first.leftMs);
+  const because = first.cause === undefined ? '' : `: ${steady(first.cause.text)}`;
+  return {
+    condition: 'unavailable',
+    text: isOne
+      ? `Renew ${first.id} by hand: its session ends before the next attempt${because}`
+      : `Renew ${ending.length} merchants by hand: their sessions end before the next attempt; ${first.id}${because}`,
+    ending: isOne ? `; it ends in ${left}` : `; its session ends in ${left}`,
+    detail: renewCommand(first.id),
+    runbook: first.cause?.runbook ?? SESSION_EXPIRING,
+  };
 }
 
 /**
@@ -132,7 +161,9 @@ function worstSentence({ merchants, counts, all, worst, trouble, now }) {
  * @param {boolean} hasSessions
  */
 function detailOf(trouble, hasSessions) {
-  return trouble === undefined ? {} : { detail: troubleDetail(trouble, hasSessions) };
+  if (trouble === undefined) return {};
+  const named = `${capital(trouble.said)} (${trouble.reason})`;
+  return { detail: troubleDetail({ ...trouble, reason: named }, hasSessions) };
 }
 
 /**

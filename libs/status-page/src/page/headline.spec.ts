@@ -136,7 +136,7 @@ describe('the headline', () => {
       condition: 'unavailable',
       text: 'There is no session to serve: the store does not answer',
       ending: '',
-      detail: 'ECONNREFUSED. Renewals go on by themselves as soon as the store answers.',
+      detail: 'The store does not answer (ECONNREFUSED). Renewals go on by themselves as soon as the store answers.',
       runbook: 'store-down',
     });
     expect(
@@ -168,6 +168,7 @@ describe('the headline', () => {
     const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
     expect(said.text).toMatch(/^Payments fail: /);
     expect(said.ending).toBe('; the session of shop-33000 ends in 33 s');
+    expect(said.detail).toMatch(/^The store does not answer \(ECONNREFUSED\): /);
   });
 
   it('gives no all-clear after a duel that has gone quiet', () => {
@@ -187,6 +188,29 @@ describe('the headline', () => {
     expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1, fresh: 5 }, 200_000).text).toMatch(
       /^1 renewal fails/,
     );
+  });
+
+  it('says in red that no attempt comes before a session ends, and what to type', () => {
+    const cause = { text: unheard, runbook: 'renewals-failing' };
+    const late = { ...blocked(404_000), renewalBlocked: false, retryAt: 3_217_000, cause };
+    const inTime = { ...late, ...blocked(900_000), renewalBlocked: false, retryAt: 899_000 };
+    const said = (merchants: StatusMerchant[], counts: Partial<StatusCounts>): object =>
+      headlineOf({ store, replica, merchants }, { ...well, ...counts }, 0);
+    expect(said([late], { failing: 1 })).toEqual({
+      condition: 'unavailable',
+      text: `Renew shop-404000 by hand: its session ends before the next attempt: ${unheard}`,
+      ending: '; it ends in 6 min 44 s',
+      detail: 'session-broker renew --merchant shop-404000',
+      runbook: 'renewals-failing',
+    });
+    const later = { ...late, ...blocked(500_000), renewalBlocked: false };
+    expect(said([later, late, inTime], { failing: 3 })).toMatchObject({
+      text: `Renew 2 merchants by hand: their sessions end before the next attempt; shop-404000: ${unheard}`,
+      ending: '; its session ends in 6 min 44 s',
+    });
+    for (const merchant of [inTime, { ...late, renewing: true }, { ...late, renewalBlocked: true }]) {
+      expect(said([merchant], { failing: 1 })).toMatchObject({ condition: 'failing' });
+    }
   });
 
   it('names the merchant and what it has left where there is only one, as its row does', () => {
@@ -209,7 +233,7 @@ describe('the headline', () => {
     expect(headline({ failing: 2 }, down)).toEqual([
       'failing',
       '2 renewals fail; the sessions are still good',
-      'ECONNREFUSED: sessions are served from memory.',
+      'The store does not answer (ECONNREFUSED): sessions are served from memory.',
     ]);
     expect(headline({ unavailable: 1, fresh: 1 }, down)[0]).toBe('unavailable');
     const refusing = { store: { type: 'redis', condition: 'refuses', reason: 'NOPERM' } };

@@ -1,5 +1,5 @@
 /** @import { StatusMerchant } from '../status-document.js' */
-import { conditionAt } from './condition.js';
+import { conditionAt, endsUnrenewed } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
 import { matterOf, renewCommand, runbookPath } from './wording.js';
@@ -7,7 +7,7 @@ import { matterOf, renewCommand, runbookPath } from './wording.js';
 const TOLD_FOR_MS = 2_000;
 
 /** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. With a store that is back, nobody's help is needed. */
-const renewable = new Set(['unavailable', 'stale', 'reported_dead', 'failing']);
+const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'failing']);
 
 /** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
 export class Remedy {
@@ -16,7 +16,8 @@ export class Remedy {
   #command = element('code');
   #copy = element('button', { type: 'button', class: 'copy' }, ['Copy']);
   #needs = element('a', { href: runbookPath('README') }, ['Where to run it']);
-  #renew = element('span', { class: 'renew' }, ['When it is mended: ', this.#command, this.#copy, this.#needs]);
+  #when = element('span');
+  #renew = element('span', { class: 'renew' }, [this.#when, ' ', this.#command, this.#copy, this.#needs]);
 
   /** @param {string} id of the merchant */
   constructor(id) {
@@ -39,6 +40,7 @@ export class Remedy {
     this.element.hidden = matter === undefined && !canRenew;
     this.#runbook.hidden = matter === undefined;
     this.#renew.hidden = !canRenew;
+    setText(this.#when, whenText(merchant, now));
     setText(this.#cause, matter === undefined ? '' : `${matter.text}.`);
     if (matter === undefined) return;
     setText(this.#runbook, `Runbook: ${matter.runbook}`);
@@ -50,6 +52,15 @@ export class Remedy {
     setText(this.#copy, (await copy(command, this.#command)) ? 'Copied' : 'Selected');
     after(TOLD_FOR_MS, () => setText(this.#copy, 'Copy'));
   }
+}
+
+/**
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ */
+function whenText(merchant, now) {
+  if (endsUnrenewed(merchant, now)) return 'Before its session ends:';
+  return conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone:' : 'When it is mended:';
 }
 
 /**

@@ -1,5 +1,5 @@
 /** @import { StatusCondition, StatusMerchant, StatusRenewal } from '../status-document.js' */
-import { conditionAt } from './condition.js';
+import { conditionAt, endsUnrenewed } from './condition.js';
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -81,7 +81,8 @@ export function outlookText(merchant, now) {
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
   if (retryAt !== undefined && retryAt - now >= S) {
-    return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt in ${durationText(retryAt - now)}`;
+    const isLate = endsUnrenewed(merchant, now);
+    return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
   }
   if (budgetSpent) return 'create-call budget spent';
   const condition = conditionAt(merchant, now);
@@ -157,12 +158,21 @@ const OF_REPORTS = new Set(['reported_dead', 'foreign_authorizer']);
  * @param {number} now
  * @returns {Matter | undefined} undefined for one that is well
  */
-export function matterOf({ cause, condition, reportedBy = [], quietSince }, now) {
+export function matterOf({ cause, condition, reportedBy = [], reportedAs = [], quietSince }, now) {
   if (cause !== undefined) {
-    const by = !OF_REPORTS.has(condition) || reportedBy.length === 0 ? '' : ` (reported by ${reportedBy.join(', ')})`;
+    const by = OF_REPORTS.has(condition) ? reportText(reportedBy, reportedAs) : '';
     return { text: `${cause.text}${by}`, runbook: cause.runbook };
   }
   if (quietSince === undefined) return undefined;
   const quiet = `no consumer has reported a dead session for ${durationText(now - quietSince)}`;
   return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN_AUTHORIZER };
+}
+
+/**
+ * @param {readonly string[]} consumers
+ * @param {readonly string[]} codes of the gateway that they met
+ */
+function reportText(consumers, codes) {
+  if (consumers.length === 0) return '';
+  return ` (reported by ${consumers.join(', ')}${codes.length === 0 ? '' : `: ${codes.join(', ')}`})`;
 }

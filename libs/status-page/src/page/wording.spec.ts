@@ -72,6 +72,7 @@ describe('the words of the page', () => {
     ['renews in 13 min 20 s', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 0],
     ['renewal is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
     ['next attempt in 30 s', { condition: 'failing', retryAt: 830_000 }, 800_000],
+    ['next attempt after its end, in 50 min 0 s', { condition: 'failing', retryAt: 3_800_000 }, 800_000],
     ['next attempt is due', { condition: 'failing', retryAt: 700_000 }, 800_000],
   ])('say what comes next: %s', (text, facts, now) => {
     expect(outlookText({ ...merchant, ...facts }, now)).toBe(text);
@@ -96,6 +97,10 @@ describe('the words of the page', () => {
     expect(matterOf({ ...reported, condition: 'reported_dead' }, 0)?.text).toBe(
       `${cause.text} (reported by checkout, refunds)`,
     );
+    expect(
+      matterOf({ ...reported, condition: 'foreign_authorizer', reportedAs: ['b_used_token', 'b_unknown_device'] }, 0)
+        ?.text,
+    ).toBe(`${cause.text} (reported by checkout, refunds: b_used_token, b_unknown_device)`);
     expect(matterOf({ ...reported, condition: 'unavailable' }, 0)).toEqual(cause);
     expect(matterOf({ ...merchant, quietSince: 20_000 }, 200_000)).toEqual({
       text: 'no consumer has reported a dead session for 3 min 0 s; somebody else may still create some',

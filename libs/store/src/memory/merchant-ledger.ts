@@ -1,16 +1,17 @@
-import type {
-  ClaimRequest,
-  ClaimResult,
-  DeathReport,
-  DueMerchants,
-  Lease,
-  LeaseRelease,
-  Offer,
-  OfferResult,
-  Publication,
-  StoredSession,
-  StoredState,
-  WantedState,
+import {
+  type ClaimRequest,
+  type ClaimResult,
+  type DeathReport,
+  type DueMerchants,
+  failuresAfter,
+  type Lease,
+  type LeaseRelease,
+  type Offer,
+  type OfferResult,
+  type Publication,
+  type StoredSession,
+  type StoredState,
+  type WantedState,
 } from '#libs/session';
 import { answerWithoutGrant } from './claim-checks.js';
 import { DueQueue } from './due-queue.js';
@@ -90,7 +91,7 @@ export class MerchantLedger {
       if (live.coolsDown) record.cooledDown = undefined;
     }
     if (release.failure !== undefined) {
-      record.failures += 1;
+      record.failures = failuresAfter(record.failures, release.called);
       record.failure = release.failure;
     }
     return true;

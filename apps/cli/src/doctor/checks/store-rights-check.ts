@@ -18,11 +18,7 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
           fact(`${asked} rights asked for, ${missing.length} missing`),
           ...missingFindings(missing, visit),
           ...unwritable.map(({ server, code }) =>
-            fault(
-              'tryLater',
-              `${server} takes no writes (${code})`,
-              'see docs/redis.md: for the broker, such a store refuses',
-            ),
+            fault('tryLater', `${server} takes no writes (${code})`, remedyOf(code)),
           ),
         ],
         { missing },
@@ -30,6 +26,10 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
     },
   };
 }
+
+const SEE_PAGE = 'see docs/redis.md: for the broker, such a store refuses';
+
+const remedyOf = (code: string): string => (code === 'OOM' ? `raise maxmemory, or free memory; ${SEE_PAGE}` : SEE_PAGE);
 
 /** One for each kind on each server, with what mends all of them at once; the rights one by one are among the facts. */
 function missingFindings(

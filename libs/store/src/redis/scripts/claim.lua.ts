@@ -13,6 +13,8 @@ export const claimScript = defineScript(
 -- returns  { 'claimed', fence, remaining ms, failures } | { 'already_newer', generation }
 --          | { 'held' | 'not_due' | 'backing_off' | 'cooled_down', retry in ms, mark }
 --          | { 'budget_exhausted', retry in ms, mark, ms of the window }
+-- It leads to a call, also where it grants once more what it has granted before.
+begin_if_memory_is_left(KEYS[3])
 local merchant, owner, mode, watched = ARGV[1], ARGV[2], ARGV[4], ARGV[8]
 local length, newer_than, floor = tonumber(ARGV[3]), tonumber(ARGV[5]), floor_of(ARGV[6])
 local cool_down = tonumber(ARGV[7])

@@ -11,6 +11,8 @@ local generation = tonumber(ARGV[1])
 local record = record_of(KEYS[1], generation)
 if record.generation ~= generation or record.fence > generation or record.contested then return 0 end
 if record.condemned ~= generation then
+  -- What became of a session that was made is for all replicas to know: one short field.
+  begin_although_full(KEYS[1])
   redis.call('HSET', KEYS[1], 'condemned', whole(generation))
   announce(ARGV[2], ARGV[3])
 end

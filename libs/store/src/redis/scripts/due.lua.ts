@@ -8,6 +8,7 @@ export const dueScript = defineScript(
 -- ARGV[1]  how many at most
 -- returns  { how many there are in all, merchant, ms until due (0 or less: due), merchant, ... }, the earliest first;
 --          an entry without a name was none of ours, and is gone
+-- A full server is still read: no write here takes memory, and what is due is not claimed yet.
 present(KEYS[1], 'zset')
 local DAY, MAX_NAME_LENGTH = 86400000, 512
 local entries = redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1, 'WITHSCORES')

@@ -7,6 +7,8 @@ export const enrolScript = defineScript(
 -- KEYS[1]    due moments (sorted set: merchant -> ms)
 -- KEYS[i+1]  the i-th merchant (hash)
 -- ARGV       1 whether merchants without a due moment fall due (1 | 0: they are left alone), then the merchants
+-- It leads to claims, and every merchant takes memory.
+begin_if_memory_is_left(KEYS[1])
 present(KEYS[1], 'zset')
 for i = 2, #KEYS do
   local merchant = ARGV[i]

@@ -20,7 +20,10 @@ local is_contested = keeps_lease or (is_repeated and record.contested)
   or is_unknown(record.generation) or is_unknown(math.max(record.fence, record.generation))
 local contested = is_contested and 1 or 0
 
+-- Both ways of writing it begin although the server is full: the session is there, and a replica that alone knew it would
+-- go on alone.
 if is_repeated then
+  begin_although_full(KEYS[1])
   -- It costs nothing to write it again, and mends a text that was damaged.
   redis.call('HSET', KEYS[1], 'sealed', ARGV[3])
   if not record.published_at then redis.call('HSET', KEYS[1], 'publishedAt', whole(math.max(0, now - ARGV[4]))) end
@@ -29,6 +32,7 @@ end
 local newest = math.max(record.fence, record.generation)
 if newest > generation then return { 'refused', whole(newest), contested } end
 
+begin_although_full(KEYS[1])
 redis.call('HSET', KEYS[1], 'generation', whole(generation), 'sealed', ARGV[3],
   'publishedAt', whole(math.max(0, now - ARGV[4])), 'contested', whole(contested))
 if not keeps_lease then

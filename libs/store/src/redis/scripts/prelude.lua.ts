@@ -109,6 +109,23 @@ local function end_lease(key)
   redis.call('HDEL', key, 'owner', 'leaseEndsAt', 'leaseMs', 'leaseCools', 'leaseCall')
 end
 
+-- A server asks whether it may write at the first write of a script, and at none after it: whether it has memory left only
+-- where that write can take some (its flag denyoom), whether it is a primary, can save and has replicas enough at any. So
+-- each script that writes begins with one of these two, which change nothing; what follows is done as a whole.
+
+-- For what precedes a call. No session may be made that replicas cannot agree on: while the server is full nothing begins.
+-- WRONGTYPE comes after the question for memory: what makes way for this store is none of ours.
+local function begin_if_memory_is_left(index)
+  local answer = redis.pcall('ZADD', index, 'XX', 'GT', '-inf', '')
+  if type(answer) == 'table' and answer.err and not string.find(answer.err, 'WRONGTYPE', 1, true) then error(answer) end
+end
+
+-- For what tells of a call that was made: replicas have to know it, the more so while the server is full. It takes little,
+-- and no more with every call, since none begins.
+local function begin_although_full(hash)
+  redis.call('HDEL', hash, '')
+end
+
 local function announce(channel, message)
   if message ~= '' then redis.call('PUBLISH', channel, message) end
 end

@@ -52,6 +52,7 @@ local function claimed()
   return answer[2]
 end
 
+-- A server that refuses what precedes a call refuses the probe, since that comes first.
 enrol({ index, record }, { '1', merchant })
 -- Given back, then not, then published: like this, all that a claim looks at is there once.
 for called = 0, 1 do

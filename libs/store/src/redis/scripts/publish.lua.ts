@@ -16,6 +16,8 @@ local record = record_of(KEYS[1], fence)
 if record.generation == fence then return 'published' end
 if math.max(record.fence, record.generation) > fence then return 'fenced' end
 
+-- The session is there: a replica that alone knew it would go on alone.
+begin_although_full(KEYS[1])
 redis.call('HSET', KEYS[1], 'generation', whole(fence), 'sealed', ARGV[4],
   'publishedAt', whole(math.max(0, now - ARGV[5])))
 redis.call('HDEL', KEYS[1], 'failures', 'failure', 'contested')

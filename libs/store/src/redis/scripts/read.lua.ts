@@ -10,6 +10,7 @@ export const readScript = defineScript(
 -- returns    { now in ms, per merchant { kind (absent | session | unchanged | unopenable), generation, sealed session,
 --            age ms, failure, due in ms, due mark, condemned generation, age ms of the report that it is dead,
 --            what held up a newer one then, for how many ms } }; what is absent is empty
+-- A full server is still read: no write here takes memory, and sessions go on being served.
 present(KEYS[1], 'zset')
 local states = { whole(now) }
 

@@ -1,3 +1,4 @@
+import { MAX_UNREACHED_FAILURES } from '#libs/session';
 import { defineScript } from '../redis-script.js';
 
 /** Frees a lease without a session. */
@@ -15,6 +16,8 @@ present(KEYS[3], 'zset')
 local record = record_of(KEYS[1], fence)
 if not record.is_leased or record.lease.owner ~= ARGV[2] or record.fence ~= fence then return 0 end
 
+-- The call was made, or is not going to be: the failure and the back-off are for all replicas, and the lease takes memory.
+begin_although_full(KEYS[1])
 if ARGV[5] == '0' then
   if present(KEYS[2], 'zset') and record.lease.call then redis.call('ZREM', KEYS[2], record.lease.call) end
   if record.lease.cools then redis.call('HDEL', KEYS[1], 'cooledDownAt') end
@@ -22,7 +25,9 @@ end
 end_lease(KEYS[1])
 fall_due(KEYS[1], KEYS[3], ARGV[1], tonumber(ARGV[4]), record.fence_text)
 if ARGV[6] ~= '' then
-  redis.call('HSET', KEYS[1], 'failures', whole(record.failures + 1), 'failure', ARGV[6])
+  local failures = record.failures
+  if ARGV[5] ~= '0' or failures < ${MAX_UNREACHED_FAILURES} then failures = failures + 1 end
+  redis.call('HSET', KEYS[1], 'failures', whole(failures), 'failure', ARGV[6])
   announce(ARGV[7], ARGV[8])
 end
 return 1

@@ -10,6 +10,8 @@ export const reportScript = defineScript(
 -- returns  1: remembered; 0: another session is stored
 local generation = tonumber(ARGV[1])
 if record_of(KEYS[1], generation).generation ~= generation then return 0 end
+-- What became of a session that was made is for all replicas to know: one short field.
+begin_although_full(KEYS[1])
 redis.call('HSET', KEYS[1], 'reportedDead', table.concat({ whole(generation), whole(now - ARGV[2]), ARGV[3], ARGV[4] }, ' '))
 announce(ARGV[5], ARGV[6])
 return 1

@@ -23,6 +23,7 @@ local function sitter_of(number)
   return { owner = name, used_at = math.min(now, believed(used_at) or 0) }
 end
 
+-- It leads to calls, those that are made alone: a full server refuses HSET, the first write of it.
 local function take(number)
   redis.call('HSET', KEYS[1], whole(number), whole(now) .. ' ' .. owner)
   return number

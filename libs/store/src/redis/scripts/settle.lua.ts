@@ -27,6 +27,8 @@ for i = 1, #KEYS - 1 do
     redis.call('ZREM', KEYS[1], merchant)
     verdicts[i] = 0
   elseif record.due and left_of(record.due) > 0 then
+    -- A full server is still looked at, and its claims are what it refuses: the entry is there, and takes no more memory.
+    begin_although_full(KEYS[i + 1])
     redis.call('ZADD', KEYS[1], whole(now + left_of(record.due)), merchant)
     verdicts[i] = 0
   end

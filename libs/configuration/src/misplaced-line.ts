@@ -1,0 +1,205 @@
+import type { ParsedYaml } from './parse-yaml.js';
+
+/** A line that begins where it does not belong. */
+export interface MisplacedLine {
+  /** From 1, as the others. */
+  readonly line: number;
+  readonly column: number;
+  readonly problem: string;
+  /** The whole text with this one line where it fits. */
+  readonly mended: string;
+}
+
+/** Where the parser stumbles: lines from 1, both included. */
+export interface Stumble {
+  readonly first: number;
+  readonly last: number;
+}
+
+interface Place {
+  readonly at: number;
+  readonly indent: number;
+}
+
+/** What is read again to see whether a line fits. */
+interface Surroundings {
+  /** The lines, from 0, in their order. */
+  readonly kept: readonly number[];
+  /** Where the parser stumbled first; what is wrong above has other causes. */
+  readonly first: number;
+}
+
+/** @returns undefined where the text cannot be read, or not any more */
+export type Parse = (text: string) => ParsedYaml | undefined;
+
+const LINES_ABOVE = 60;
+const LINES_AROUND = 12;
+/** Few first: another fault further down must not hide this one, and what fits nothing here is not tried any further. */
+const LINES_BELOW = [2, 8, 40];
+const MAX_SURROUNDINGS = 16_384;
+export const TAB_AS_INDENTATION = 'a tab stands where the line is indented; put spaces there';
+const FITS_NOT = 'which does not fit the lines around it';
+const BELONGS_ELSEWHERE = 'the line begins further to the left or right than the lines that it belongs to';
+
+const ONE_OF = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+const ALL_OF = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
+/** A line whose beginning says that it is a name, an item, or the end of brackets; all others may be part of a text. */
+const BEGINS = /^\s*(?:-(?:\s|$)|[\]}]|["']?[\w.-]+["']?:(?:\s|$))/;
+
+/**
+ * Looks for the one line that, indented otherwise, leaves nothing wrong around it. The place at which the parser stumbles
+ * does not tell: it is that line, the one above or any below. So the parser is asked again, with each line moved.
+ * @returns undefined where no single line is to blame
+ */
+export function misplacedLine(text: string, stumble: Stumble, parse: Parse): MisplacedLine | undefined {
+  const lines = text.split('\n');
+  const [first, last] = [stumble.first - 1, writtenFrom(lines, stumble.last - 1)];
+  const named = between(first, last + 1).filter((at) => isWritten(lines[at]));
+  if (named.length === 0 || !named.every((at) => isMovable(lines[at]))) return undefined;
+  const from = Math.max(0, first - LINES_ABOVE);
+  const open = openAbove(lines, from).reverse();
+  const places = placesToTry(
+    lines,
+    suspects(lines, named).filter((at) => at >= from || open.includes(at)),
+  );
+  let fitting: Place[] = [];
+  for (const below of LINES_BELOW) {
+    const kept = [...open, ...between(from, Math.min(lines.length, last + 1 + below))];
+    const stillFitting = (fitting.length > 0 ? fitting : places).filter(judgeOf(lines, { kept, first }, parse));
+    if (stillFitting.length > 0) fitting = stillFitting;
+  }
+  const mend = fitting.find(({ at }) => at === last) ?? fitting[0];
+  return mend && told(lines, fitting, mend);
+}
+
+function placesToTry(lines: readonly string[], suspected: readonly number[]): Place[] {
+  const from = Math.max(0, Math.min(...suspected.slice(0, 2)) - LINES_AROUND);
+  const around = [...new Set([...suspected, ...between(from, Math.max(...suspected) + LINES_AROUND)])];
+  return suspected
+    .filter((at) => isMovable(lines[at]))
+    .flatMap((at) => indentsThatMayFit(lines, at, around).map((indent) => ({ at, indent })));
+}
+
+function told(lines: readonly string[], fitting: readonly Place[], mend: Place): MisplacedLine {
+  const tab = fitting.find(({ at }) => hasTab(lines[at]));
+  if (tab === undefined) {
+    return {
+      line: mend.at + 1,
+      column: 1,
+      problem: problemOf(lines, fitting, mend.at),
+      mended: withMoved(lines, mend),
+    };
+  }
+  const column = (lines[tab.at] ?? '').indexOf('\t') + 1;
+  return { line: tab.at + 1, column, problem: TAB_AS_INDENTATION, mended: withMoved(lines, tab) };
+}
+
+function problemOf(lines: readonly string[], fitting: readonly Place[], at: number): string {
+  const others = [...new Set(fitting.map((place) => place.at))].filter((each) => each !== at);
+  const now = `indented by ${indentOf(lines[at])}`;
+  if (fitting.length === 1) return `this line is ${now}, ${FITS_NOT}; indent it by ${indentsAt(fitting, at)}`;
+  const there = others.map((each) => `line ${each + 1} by ${indentOf(lines[each])}`);
+  const remedies = others.map((each) => `or line ${each + 1} by ${indentsAt(fitting, each)}`);
+  const remedy = [`indent it by ${indentsAt(fitting, at)}`, ...remedies].join(', ');
+  return `${BELONGS_ELSEWHERE}: ${ALL_OF.format([`it is ${now}`, ...there])}; ${remedy}`;
+}
+
+function indentsAt(fitting: readonly Place[], at: number): string {
+  const indents = fitting.filter((place) => place.at === at).map(({ indent }) => indent);
+  return ONE_OF.format(indents.sort((left, right) => left - right).map(String));
+}
+
+/** The lines that the parser names, those beside them, and those which are still open above. */
+function suspects(lines: readonly string[], named: readonly number[]): number[] {
+  const [first = 0, last = 0] = [named[0], named.at(-1)];
+  return [...new Set([...named, ...openAbove(lines, first), writtenFrom(lines, last + 1)])];
+}
+
+/** The first line from there on that is neither empty nor a comment; the last one where there is none. */
+function writtenFrom(lines: readonly string[], from: number): number {
+  const found = lines.findIndex((line, at) => at >= from && isWritten(line));
+  return found < 0 ? lines.length - 1 : found;
+}
+
+/**
+ * From below: the line above, and each line further up that begins further to the left than all between; the name of a
+ * list may stand right above its dashes.
+ */
+function openAbove(lines: readonly string[], below: number): number[] {
+  const open: number[] = [];
+  let leftmost = Infinity;
+  let isItem = false;
+  for (let at = below - 1; at >= 0 && (leftmost > 0 || isItem); at -= 1) {
+    const indent = indentOf(lines[at]);
+    const isFurtherLeft = indent < leftmost || (indent === leftmost && isItem && !beginsItem(lines[at]));
+    if (!isWritten(lines[at]) || !(isFurtherLeft || opensBrackets(lines, at, below))) continue;
+    leftmost = Math.min(leftmost, indent);
+    isItem = beginsItem(lines[at]);
+    open.push(at);
+  }
+  return open;
+}
+
+function beginsItem(line = ''): boolean {
+  return /^\s*-(?:\s|$)/.test(line);
+}
+
+/** The end of brackets belongs to the line that opens them, wherever that begins. */
+function opensBrackets(lines: readonly string[], at: number, end: number): boolean {
+  return /^\s*[\]}]/.test(lines[end] ?? '') && /[[{]\s*$/.test(lines[at] ?? '');
+}
+
+/** Where the lines around begin, and so far from there that the first name of an item stands below theirs. */
+function indentsThatMayFit(lines: readonly string[], at: number, around: readonly number[]): number[] {
+  const dashes = contentOf(lines[at]) - indentOf(lines[at]);
+  const now = hasTab(lines[at]) ? undefined : indentOf(lines[at]);
+  const indents = around
+    .filter((each) => each !== at && isWritten(lines[each]))
+    .flatMap((each) => [indentOf(lines[each]), contentOf(lines[each]), indentOf(lines[each]) - dashes]);
+  return [...new Set(indents)].filter((indent) => indent >= 0 && indent !== now);
+}
+
+function judgeOf(lines: readonly string[], { kept, first }: Surroundings, parse: Parse): (place: Place) => boolean {
+  return (place) => {
+    const text = kept.map((at) => (at === place.at ? movedLine(lines[at], place.indent) : lines[at])).join('\n');
+    const parsed = text.length > MAX_SURROUNDINGS ? undefined : parse(text);
+    if (parsed === undefined) return false;
+    const matters = kept.indexOf(Math.min(place.at, first));
+    const { document, lines: counter } = parsed;
+    return [...document.errors, ...document.warnings].every(({ pos }) => counter.linePos(pos[1]).line - 1 < matters);
+  };
+}
+
+function withMoved(lines: readonly string[], { at, indent }: Place): string {
+  return lines.with(at, movedLine(lines[at], indent)).join('\n');
+}
+
+function movedLine(line = '', indent: number): string {
+  return `${' '.repeat(indent)}${line.trimStart()}`;
+}
+
+function isMovable(line = ''): boolean {
+  return isWritten(line) && (hasTab(line) || BEGINS.test(line));
+}
+
+function isWritten(line = ''): boolean {
+  return /^\s*[^\s#]/.test(line);
+}
+
+function hasTab(line = ''): boolean {
+  return /^ *\t/.test(line);
+}
+
+function indentOf(line = ''): number {
+  return line.length - line.trimStart().length;
+}
+
+/** Where the first name stands, behind the dashes of items. */
+function contentOf(line = ''): number {
+  return /^\s*(?:- +)*/.exec(line)?.[0].length ?? 0;
+}
+
+function between(from: number, to: number): number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_each, index) => from + index);
+}

@@ -1,0 +1,62 @@
+import { someSettings } from '#libs/testing';
+import { Cluster, neverAborted } from './cluster.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const manyCalls = { budget: [{ calls: 1_000, perMs: 24 * HOUR }] };
+const away = { kind: 'transient', detail: 'nothing listens there', wasReached: false } as const;
+const broken = { kind: 'transient', detail: 'HTTP 502' } as const;
+
+const attemptsOf = (cluster: Cluster): readonly number[] => cluster.gateway.calls.map(({ atMs }) => atMs);
+
+describe('a gateway that nobody could connect to', () => {
+  it('is asked within a minute of its return, although one call has failed since it could be reached', async () => {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 0, settings: manyCalls });
+    cluster.gateway.answerAlways(away);
+    await cluster.clock.advance(10 * MINUTE);
+    expect(cluster.gateway.calls.length).toBeGreaterThan(100);
+    cluster.gateway.answerAlways(broken);
+    await cluster.clock.advance(5 * SECOND);
+    cluster.gateway.answerAlways(undefined);
+    await cluster.clock.advance(MINUTE);
+    for (const served of cluster.served()) expect(served).toBeDefined();
+  });
+});
+
+describe('a session that is good in a long outage', () => {
+  /** A session of fifteen minutes, whose renewal somebody wished for while the gateway was broken for long. */
+  async function wishedTooEarly(): Promise<{ readonly cluster: Cluster; readonly wallAheadMs: number }> {
+    const cluster = new Cluster({ replicas: 2, latencyMs: 0, settings: manyCalls });
+    await cluster.clock.advance(SECOND);
+    const wallAheadMs = cluster.clock.now() - cluster.clock.monotonicMs();
+    cluster.gateway.answerAlways(broken);
+    for (let wish = 0; wish < 30; wish += 1) {
+      const asked = cluster.first.replica.wanted.renew({ merchant: 'shop', waitMs: 0, signal: neverAborted });
+      await Promise.all([asked.catch(() => undefined), cluster.clock.advance(SECOND)]);
+    }
+    return { cluster, wallAheadMs };
+  }
+
+  it('is renewed on its schedule, whatever pause the failures before it would have made', async () => {
+    const { cluster } = await wishedTooEarly();
+    const before = cluster.session();
+    cluster.gateway.answerAlways(undefined);
+    await cluster.clock.advance(before.renewAt - cluster.clock.now() + 2 * SECOND);
+    expect(cluster.session().generation).toBeGreaterThan(before.generation);
+  });
+
+  it('is tried for on its schedule and once more while it can still be replaced in time, and then as seldom as the outage asks for', async () => {
+    const { cluster, wallAheadMs } = await wishedTooEarly();
+    const { renewAt, mustRenewAt } = cluster.session();
+    await cluster.clock.advance(2 * HOUR);
+    const [renewal, last] = [renewAt, mustRenewAt - 2 * someSettings().gatewayTimeoutMs];
+    const moments = attemptsOf(cluster).map((atMs) => atMs + wallAheadMs);
+    const from = moments.findIndex((moment) => moment >= renewal - 2);
+    expect(moments[from]).toBeLessThanOrEqual(renewal + 2);
+    expect(moments[from + 1]).toBeGreaterThanOrEqual(last - 2);
+    expect(moments[from + 1]).toBeLessThanOrEqual(last + 2);
+    expect(moments[from + 2]).toBeGreaterThan(last + 5 * MINUTE);
+    expect(moments.length - from).toBeLessThanOrEqual(6);
+  });
+});
