@@ -35,9 +35,12 @@ describe('a path that is not found', () => {
     expect(routes.refine(refused, { url: '/broker/v1/merchants/shop/session' } as FastifyRequest)).toBe(refused);
   });
 
-  it.each(['/v1/merchants/shop', '/v1/v1/merchants', '/', '/v1'])('is told nothing else without documents: %s', (url) => {
-    expect(refined(url)).toMatchObject({ code: 'route_not_found', publicDetail: undefined });
-  });
+  it.each(['/v1/merchants/shop', '/v1/v1/merchants', '/', '/v1'])(
+    'is told nothing else without documents: %s',
+    (url) => {
+      expect(refined(url)).toMatchObject({ code: 'route_not_found', publicDetail: undefined });
+    },
+  );
 
   it('is told where the paths are listed, where they are', () => {
     const documented = new RouteMethods();
