@@ -5,20 +5,25 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 )
 
+// With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
+const notSent = " unauthenticated route_not_found method_not_allowed invalid_request unsupported_media_type payload_too_large session_unavailable overloaded shutting_down gateway_unreachable "
+const noRefusal = " b_duplicate_field_value b_unknown_error " // the first says that the bank has it, the second says nothing
+
 func main() {
-	url, token := strings.TrimSpace(os.Getenv("EGRESS_URL")), strings.TrimSpace(os.Getenv("EGRESS_TOKEN"))
-	// Keep the merchantRequestId before you send: what is not known to have failed is asked for, never sent under a new one.
-	id := fmt.Sprintf("order-%d", time.Now().UnixNano())
+	read := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
+	url, token, id := read("EGRESS_URL"), read("EGRESS_TOKEN"), fmt.Sprintf("order-%d", time.Now().UnixNano())
 	order, _ := json.Marshal(map[string]any{
-		"merchantRequestId": id, "merchantId": os.Getenv("MERCHANT_ID"), "hppPayType": "PURCHASE", "coinAmount": 12500,
+		"merchantRequestId": id, "merchantId": read("MERCHANT_ID"), "hppPayType": "PURCHASE", "coinAmount": 12500,
 		"paymentMethods": []string{"PAN"}, "statusPageType": "STATUS_TIMER_PAGE", "customerData": map[string]string{"senderCustomerId": "customer-1"},
 		"successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry",
 	})
@@ -27,17 +32,28 @@ func main() {
 		log.Fatal("set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 	}
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
-	response, err := (&http.Client{Timeout: 45 * time.Second}).Do(request) // longer than gateway.timeout and ten seconds
-	if err != nil {
-		log.Fatalf("no answer of the egress: %v; ask for the state of order %s", err, id)
+	log.Printf("sending %s", id)                                                                // a real program writes it to its database before it sends
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }       // the token is for the egress alone
+	response, err := (&http.Client{Timeout: 45 * time.Second, CheckRedirect: stay}).Do(request) // longer than gateway.timeout and ten seconds
+	unknown := "unknown whether the bank has it: %v %v; keep " + id + ", and read in docs/egress.md how to find out"
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		log.Fatalf("no order, for it was not sent: nothing answers at %s (EGRESS_URL): %v", url, err)
+	} else if err != nil {
+		log.Fatalf(unknown, "no answer of the egress:", err)
 	}
 	defer response.Body.Close()
-	var said struct{ HppOrderID, OrderStatus, MsgCode, MsgText, Code, Title string }
+	var said struct{ HppOrderID, OrderStatus, MsgCode, MsgText, Type, Code, Title, Detail, Cause string }
 	if err := json.NewDecoder(response.Body).Decode(&said); err != nil {
-		log.Fatalf("no answer of the egress: %v; ask for the state of order %s", err, id)
+		log.Fatalf(unknown, response.Status, err)
 	}
-	if said.HppOrderID == "" { // what each code means for a repetition: docs/egress.md
-		log.Fatalf("no order: %s%s: %s%s", said.MsgCode, said.Code, said.MsgText, said.Title)
+	told := []string{response.Status, said.MsgCode, said.MsgText, said.Code, said.Title, said.Detail, said.Cause}
+	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), func(r rune) bool { return r == '\n' }), "; ") // without what is empty
+	isNotSent := said.Type == "urn:session-broker:problem:"+said.Code && strings.Contains(notSent, " "+said.Code+" ")
+	isRefused := said.MsgCode != "" && !strings.Contains(noRefusal, " "+said.MsgCode+" ") && response.StatusCode < 500
+	if isNotSent || isRefused {
+		log.Fatalf("no order: %s", why)
+	} else if response.StatusCode != 200 || said.MsgCode != "" || said.HppOrderID == "" {
+		log.Fatalf(unknown, why, "(that is no sure answer)")
 	}
 	fmt.Printf("order %s is %s\n", said.HppOrderID, said.OrderStatus)
 }

@@ -6,22 +6,43 @@ declare(strict_types=1);
 [$url, $token, $merchant] = array_map(fn ($name) => trim((string) getenv($name)), ['EGRESS_URL', 'EGRESS_TOKEN', 'MERCHANT_ID']);
 preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
     || throw new RuntimeException('set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break');
+// With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
+const NOT_SENT = ['unauthenticated', 'route_not_found', 'method_not_allowed', 'invalid_request', 'unsupported_media_type',
+    'payload_too_large', 'session_unavailable', 'overloaded', 'shutting_down', 'gateway_unreachable'];
+const NO_REFUSAL = ['b_duplicate_field_value', 'b_unknown_error']; // the first says that the bank has it, the second says nothing
+$id = bin2hex(random_bytes(16));
 $order = [
-    'merchantRequestId' => bin2hex(random_bytes(16)), 'merchantId' => $merchant, 'hppPayType' => 'PURCHASE', 'coinAmount' => 12500,
+    'merchantRequestId' => $id, 'merchantId' => $merchant, 'hppPayType' => 'PURCHASE', 'coinAmount' => 12500,
     'paymentMethods' => ['PAN'], 'statusPageType' => 'STATUS_TIMER_PAGE', 'customerData' => ['senderCustomerId' => 'customer-1'],
     'successUrl' => 'https://shop.example/thanks', 'failUrl' => 'https://shop.example/sorry',
 ];
-// Keep the merchantRequestId before you send: what is not known to have failed is asked for, never sent under a new one.
-$text = @file_get_contents("$url/ecom/execute_request/hpp/v1/create-order", false, stream_context_create(['http' => [
+$context = stream_context_create(['http' => [
     'method' => 'POST', 'content' => json_encode($order, JSON_THROW_ON_ERROR), 'ignore_errors' => true,
     'header' => ["Authorization: Bearer $token", 'Content-Type: application/json'],
+    'follow_location' => 0, // the token is for the egress alone
     'timeout' => 45, // longer than gateway.timeout and ten seconds
-]]));
-$said = json_decode((string) $text, true);
-if (!is_array($said)) {
-    throw new RuntimeException("no answer of the egress at $url; ask for the state of order {$order['merchantRequestId']}");
+]]);
+fwrite(STDERR, "sending $id\n"); // a real program writes it to its database before it sends
+$unknown = fn (string $why) => new RuntimeException("unknown whether the bank has it: $why; keep $id, and read in docs/egress.md how to find out");
+$warnings = []; // TLS tells its reasons one by one
+set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
+$text = file_get_contents("$url/ecom/execute_request/hpp/v1/create-order", false, $context);
+restore_error_handler();
+if ($text === false) {
+    $why = implode('; ', $warnings);
+    throw preg_match('/Connection refused|getaddrinfo/', $why)
+        ? new RuntimeException("no order, for it was not sent: nothing answers at $url (EGRESS_URL): $why")
+        : $unknown("no answer of the egress: $why");
 }
-if (!isset($said['hppOrderId'])) { // what each code means for a repetition: docs/egress.md
-    throw new RuntimeException('no order: ' . ($said['msgCode'] ?? $said['code'] ?? '') . ': ' . ($said['msgText'] ?? $said['title'] ?? ''));
+$status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);
+$said = json_decode($text, true);
+$said = array_filter(is_array($said) ? $said : [], 'is_string');
+$why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['msgCode', 'msgText', 'code', 'title', 'detail', 'cause'])));
+[$msg, $code] = [$said['msgCode'] ?? '', $said['code'] ?? ''];
+if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
+    exit("order {$said['hppOrderId']} is " . ($said['orderStatus'] ?? '') . "\n");
 }
-echo "order {$said['hppOrderId']} is {$said['orderStatus']}\n";
+$isNotSent = ($said['type'] ?? '') === "urn:session-broker:problem:$code" && in_array($code, NOT_SENT, true);
+throw $isNotSent || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
+    ? new RuntimeException("no order: $status $why")
+    : $unknown("$status " . ($why ?: 'that is neither of the bank nor of the egress'));

@@ -4,27 +4,46 @@ EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo python3 docs/
 import http.client
 import json
 import os
+import socket
 import sys
-import urllib.error
 import urllib.request
 import uuid
 
 URL, TOKEN, MERCHANT = (os.environ.get(name, "").strip() for name in ("EGRESS_URL", "EGRESS_TOKEN", "MERCHANT_ID"))
 if not URL.startswith(("http://", "https://")) or len(TOKEN.split()) != 1:
     sys.exit("set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break")
-order = {"merchantRequestId": str(uuid.uuid4()), "merchantId": MERCHANT, "hppPayType": "PURCHASE", "coinAmount": 12500,
+OPENER = urllib.request.OpenerDirector()  # one that follows no redirect: the token is for the egress alone
+for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    OPENER.add_handler(handler())
+# With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
+NOT_SENT = {"unauthenticated", "route_not_found", "method_not_allowed", "invalid_request", "unsupported_media_type",
+            "payload_too_large", "session_unavailable", "overloaded", "shutting_down", "gateway_unreachable"}
+NO_REFUSAL = {"b_duplicate_field_value", "b_unknown_error"}  # the first says that the bank has it, the second says nothing
+ID = str(uuid.uuid4())
+order = {"merchantRequestId": ID, "merchantId": MERCHANT, "hppPayType": "PURCHASE", "coinAmount": 12500,
          "paymentMethods": ["PAN"], "statusPageType": "STATUS_TIMER_PAGE", "customerData": {"senderCustomerId": "customer-1"},
          "successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry"}
-# Keep the merchantRequestId before you send: what is not known to have failed is asked for, never sent under a new one.
 request = urllib.request.Request(URL + "/ecom/execute_request/hpp/v1/create-order", json.dumps(order).encode(),
                                  {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json"})
+unknown = f"unknown whether the bank has it: {{}}; keep {ID}, and read in docs/egress.md how to find out"
+print(f"sending {ID}", file=sys.stderr)  # a real program writes it to its database before it sends
 try:
-    with urllib.request.urlopen(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
-        said = json.load(answer)
-except urllib.error.HTTPError as error:
-    said = json.load(error)  # what each code means for a repetition: docs/egress.md
+    with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
+        status, text = answer.status, answer.read()
 except (OSError, http.client.HTTPException) as error:
-    sys.exit(f"no answer of the egress at {URL}: {error}; ask for the state of order {order['merchantRequestId']}")
-if "hppOrderId" not in said:
-    sys.exit(f"no order: {said.get('msgCode') or said.get('code')}: {said.get('msgText') or said.get('title')}")
-print(f"order {said['hppOrderId']} is {said['orderStatus']}")
+    if isinstance(getattr(error, "reason", None), (ConnectionRefusedError, socket.gaierror)):
+        sys.exit(f"no order, for it was not sent: nothing answers at {URL} (EGRESS_URL): {error}")
+    sys.exit(unknown.format(f"no answer of the egress: {type(error).__name__} {error}"))
+try:
+    said = json.loads(text)
+except (ValueError, RecursionError):
+    said = None
+said = said if isinstance(said, dict) else {}
+why = "; ".join(str(said[name]) for name in ("msgCode", "msgText", "code", "title", "detail", "cause") if said.get(name))
+msg, code = said.get("msgCode"), str(said.get("code"))
+if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
+    print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")
+elif said.get("type") == "urn:session-broker:problem:" + code and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
+    sys.exit(f"no order: {status} {why}")
+else:
+    sys.exit(unknown.format(f"{status} {why or 'that is neither of the bank nor of the egress'}"))

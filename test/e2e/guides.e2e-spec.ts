@@ -109,11 +109,11 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   );
 
   it.each<[Language, RegExp]>([
-    ['ts', /AnswerLost: No answer of the gateway that can be used: ECONNREFUSED\. Nobody knows/],
+    ['ts', /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED\. The request was not sent/],
     ['python', /RuntimeError: the answer is lost, and nobody knows whether the bank has the refund/],
     ['sh', /^the answer is lost, and nobody knows whether the bank has the refund/m],
   ])(
-    'say that nobody knows of a refund whose answer is lost: %s',
+    'say what is known of a refund when no gateway listens: %s',
     async (language, says) => {
       const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
       await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);

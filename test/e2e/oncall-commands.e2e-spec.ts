@@ -221,7 +221,9 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await start({}, TOKENS.checkout);
     const forbidden = await cli('renew', '--merchant', 'shop');
     expect(forbidden.code).toBe(3);
-    expect(forbidden.out).toContain('this needs the permission session:renew for the merchant [HTTP 403, forbidden]');
+    expect(forbidden.out).toContain(
+      'this needs the permission session:renew for the merchant, or there is no such merchant [HTTP 403, forbidden]',
+    );
     environment = { BROKER_URL: broker.url, BROKER_TOKEN_FILE: '' };
     const unnamed = await cli('status');
     expect(unnamed.code).toBe(3);

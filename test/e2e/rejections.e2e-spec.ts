@@ -142,7 +142,11 @@ describe('rejecting a session', () => {
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'multipart/form-data; boundary=x'])(
     'refuses a body of the type %s',
     async (type) => {
-      await report('{"generation":1}').type(type).expect(415).expect(problem('unsupported_media_type'));
+      const { body } = await report('{"generation":1}')
+        .type(type)
+        .expect(415)
+        .expect(problem('unsupported_media_type'));
+      expect(body).toMatchObject({ detail: 'send Content-Type: application/json' });
     },
   );
 });

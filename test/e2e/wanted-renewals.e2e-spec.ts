@@ -61,7 +61,7 @@ describe('a renewal that a person wants', () => {
 
   it('needs a permission of its own, for this merchant', async () => {
     await start();
-    const detail = 'this needs the permission session:renew for the merchant';
+    const detail = 'this needs the permission session:renew for the merchant, or there is no such merchant';
     const { body } = await renew(TOKENS.payments).expect(403).expect(problem('forbidden'));
     expect(body).toMatchObject({ detail });
     const refusals = broker.lines.map((line) => JSON.parse(line) as object).filter((line) => 'code' in line);

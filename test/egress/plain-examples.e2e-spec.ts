@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +18,36 @@ interface Ended {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** What somebody answers who is neither the egress nor the bank. */
+interface Stranger {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Somebody else who listens where the egress was thought to be. */
+async function somebody(answer: Stranger, asked: string[] = []): Promise<Server> {
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.headers.authorization ?? 'without a token'}`);
+    request.resume().on('end', () => response.writeHead(answer.status, answer.headers).end(answer.body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** The order that was sent, and whether the program says that it is not known what became of it. */
+function unknownOf({ stdout, stderr }: Ended): { readonly sent: string | undefined; readonly says: string } {
+  const sent = /sending ([\w-]+)/.exec(stderr)?.[1];
+  const says = new RegExp(`unknown whether the bank has it: (.*); keep ${sent},`).exec(`${stdout}${stderr}`)?.[1];
+  return { sent, says: says ?? `something else: ${stdout}${stderr}` };
+}
+
+/** What Go says of a status in words. */
+const WORDS = '(?: [A-Z][A-Za-z ]+;)?';
+const NOBODYS =
+  /that is neither of the bank nor of the egress|^\d{3} .*(EOF|invalid character|cannot unmarshal|no sure answer)/;
 
 describe.each<[tool: string, file: string, args: readonly string[]]>([
   ['python3', 'order.py', []],
@@ -51,20 +83,93 @@ describe.each<[tool: string, file: string, args: readonly string[]]>([
       [
         'the egress refuses',
         async () => ({ EGRESS_TOKEN: 'canary' }),
-        /no order: unauthenticated: No valid credential/,
+        new RegExp(`no order: 401${WORDS} unauthenticated; No valid credential`),
       ],
-      ['the bank refuses', async () => ({ MERCHANT_ID: 'of-nobody' }), /no order: b_\w+: /],
       [
-        'nothing answers',
+        'the bank refuses',
+        async () => ({ MERCHANT_ID: 'of-nobody' }),
+        new RegExp(`no order: 200${WORDS} b_\\w+; \\w+`),
+      ],
+      [
+        'nothing listens',
         async () => ({ EGRESS_URL: `http://127.0.0.1:${await freePort()}` }),
-        /no answer of the egress.*; ask for the state of order [\w-]+/,
+        /no order, for it was not sent: nothing answers at http/,
       ],
       ['the token is none', async () => ({ EGRESS_TOKEN: 'can\nary' }), /set EGRESS_URL and EGRESS_TOKEN/],
     ])('says what is to be done when %s', async (_what, variables, says) => {
       const { code, stdout, stderr } = await output(await variables());
       expect(`${stdout}${stderr}`).toMatch(says);
-      expect(`${stdout}${stderr}`).not.toMatch(/canary|\nary/);
+      expect(`${stdout}${stderr}`).not.toMatch(/canary|\nary|unknown whether/);
       expect(code).toBeGreaterThan(0);
+    });
+
+    it('trims the MERCHANT_ID', async () => {
+      const { stdout } = await output({ MERCHANT_ID: 'terminal-1\n' });
+      expect(stdout).toMatch(/^order [\w-]+ is CREATED\n$/);
+    });
+
+    it.each<[string, object, RegExp]>([
+      ['loses the request', { kind: 'drop', at: 'arrival' }, new RegExp(`^502${WORDS} answer_lost; The exchange`)],
+      [
+        'loses the answer',
+        { kind: 'drop', at: 'answer' },
+        /answer_lost; The exchange|no answer of the egress|neither of|EOF/,
+      ],
+      ['leaves out the id', { kind: 'missing_fields', fields: ['hppOrderId'] }, NOBODYS],
+      ['sends it elsewhere', { kind: 'redirect' }, new RegExp(`^502${WORDS} answer_unusable; The gateway answered`)],
+      ['answers with the page of a firewall', { kind: 'firewall_page' }, NOBODYS],
+      ['answers with nothing', { kind: 'empty' }, NOBODYS],
+      ['answers with a page', { kind: 'garbage_body' }, NOBODYS],
+      ['answers with null', { kind: 'garbage_body', text: 'null' }, NOBODYS],
+      ['answers with a text', { kind: 'garbage_body', text: '"b_unknown"' }, NOBODYS],
+      ['answers with a list', { kind: 'garbage_body', text: '["hppOrderId"]' }, NOBODYS],
+      ['fails', { kind: 'error' }, new RegExp(`^503${WORDS} b_server_is_overloaded; A fault that was asked for`)],
+      [
+        'has one',
+        { kind: 'error', status: 200, msgCode: 'b_duplicate_field_value' },
+        new RegExp(`^200${WORDS} b_duplicate_field_value; `),
+      ],
+    ])('says that nobody knows, and the id, when the gateway %s', async (_what, fault, why) => {
+      await stage.control('POST', '/faults', { ...fault, operation: 'create-order', times: 1 });
+      const ended = await output();
+      const { sent, says } = unknownOf(ended);
+      expect(sent).toMatch(/^[\w-]{20,36}$/);
+      expect(says).toMatch(why);
+      expect(`${ended.stdout}${ended.stderr}`).not.toMatch(/no order|Traceback|undefined/);
+      expect(ended.code).toBeGreaterThan(0);
+    });
+
+    it.each<[string, Stranger]>([
+      ['an empty object', { status: 200, body: '{}' }],
+      ['a 404', { status: 404, body: '{"error":"Not Found"}' }],
+      ['a 404 with a code that the egress has, too', { status: 404, body: '{"code":"route_not_found"}' }],
+    ])('takes %s of somebody else for no refusal', async (_what, answer) => {
+      const server = await somebody(answer);
+      const ended = await output({ EGRESS_URL: urlOf(server) });
+      server.close();
+      expect(unknownOf(ended).says).toMatch(new RegExp(`^${answer.status} `));
+    });
+
+    it('says the detail and the cause of a refusal', async () => {
+      const texts = { title: 'There is none', detail: 'the detail', cause: 'the cause' };
+      const problem = { type: 'urn:session-broker:problem:session_unavailable', code: 'session_unavailable', ...texts };
+      const server = await somebody({ status: 503, body: JSON.stringify(problem) });
+      const { stdout, stderr } = await output({ EGRESS_URL: urlOf(server) });
+      server.close();
+      expect(`${stdout}${stderr}`).toMatch(
+        new RegExp(`no order: 503${WORDS} session_unavailable; There is none; the detail; the cause`),
+      );
+    });
+
+    it('follows nobody to another host, with the token or without', async () => {
+      const asked: string[] = [];
+      const order = { hppOrderId: 'of-a-stranger', orderStatus: 'CREATED' };
+      const elsewhere = await somebody({ status: 200, body: JSON.stringify(order) }, asked);
+      const server = await somebody({ status: 302, headers: { location: `${urlOf(elsewhere)}/` } });
+      const ended = await output({ EGRESS_URL: urlOf(server) });
+      for (const one of [server, elsewhere]) one.close();
+      expect(asked).toEqual([]);
+      expect(unknownOf(ended).says).toMatch(/^302 /);
     });
   });
 });

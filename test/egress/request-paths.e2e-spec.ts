@@ -128,9 +128,16 @@ describe('the path of a request', () => {
     expect(gateway.seen).toMatchObject([{ target: path }]);
   });
 
+  it('says which methods it takes where it refuses one', async () => {
+    const headers = { authorization: `Bearer ${egress.client().token}` };
+    const answer = await fetch(`${egress.url}${PATHS.sealed}`, { method: 'PUT', headers, body: '{}' });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
   it('without a route is said in the form of the client', async () => {
     const plain = await egress.plain().pay('clear', {}, { path: '/elsewhere' });
     expect([plain.status, plain.code]).toEqual([404, 'route_not_found']);
+    expect(plain.text).toContain('the path matches none of the routes of this egress');
     expect(plain.headers['content-type']).toMatch(/^application\/problem\+json/);
     const alias = await egress.alias().pay('clear', {}, { path: '/elsewhere' });
     expect([alias.status, JSON.parse(alias.text)]).toEqual([

@@ -5,6 +5,7 @@ import {
   AnswerUnopened,
   BrokerUnavailable,
   ClientClosed,
+  GatewayUnreachable,
   ProtocolError,
   RequestRefused,
   SessionBrokerError,
@@ -37,7 +38,7 @@ describe('a payment that was carried out', () => {
     expect(failure).toMatchObject({ code: 'answer_unopened', cause: expect.any(BrokerUnavailable) });
     expect((failure as Error).message).toBe(
       'The gateway has answered, so that the bank has the request, but its answer was not opened. Keep the ' +
-        'merchantRequestId and ask for the state of the order or refund; never send it under a new one. ' +
+        'merchantRequestId and send it under no other: a notification or the bank tells what became of it. ' +
         `The broker cannot be reached: ECONNREFUSED ${PLACE}`,
     );
     expect(JSON.parse(JSON.stringify(failure))).toEqual({
@@ -108,11 +109,28 @@ describe('a payment that was carried out', () => {
     expect(failure).toMatchObject({ code: 'answer_lost', cause: expect.any(TypeError) });
     expect((failure as Error).message).toBe(
       'No answer of the gateway that can be used: ECONNRESET. Nobody knows whether the bank has the request. Keep the ' +
-        'merchantRequestId and ask for the state of the order or refund; never send it under a new one',
+        'merchantRequestId and send it under no other: a notification or the bank tells what became of it',
     );
     expect(JSON.stringify(failure)).toContain('"code":"answer_lost"');
     expect(JSON.stringify(failure)).not.toContain('canary');
   });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'was not sent when there was no connection: %s',
+    async (code) => {
+      const noConnection = new TypeError('fetch failed', { cause: Object.assign(new Error('canary'), { code }) });
+      const failure = await failureOf(broker.withSession(() => Promise.reject(noConnection).catch(answerLost)));
+      expect(failure).toBeInstanceOf(GatewayUnreachable);
+      expect(failure).not.toBeInstanceOf(AnswerLost);
+      expect(JSON.parse(JSON.stringify(failure))).toEqual({
+        name: 'GatewayUnreachable',
+        code: 'gateway_unreachable',
+        message:
+          `The gateway cannot be reached: ${code}. The request was not sent, and may be sent again with the same ` +
+          'merchantRequestId',
+      });
+    },
+  );
 
   it.each<[string, unknown, string]>([
     ['a page of a proxy', new Response('<html>', { status: 502 }), 'can be used: status 502.'],

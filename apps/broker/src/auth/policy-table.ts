@@ -29,7 +29,9 @@ export class PolicyTable {
     if (!grants.merchants.has(merchant) && grants.allowsEverywhere(caller, permission)) {
       throw new BrokerError('merchant_not_found');
     }
-    throw new BrokerError('forbidden', { publicDetail: `this needs the permission ${permission} for the merchant` });
+    throw new BrokerError('forbidden', {
+      publicDetail: `this needs the permission ${permission} for the merchant, or there is no such merchant`,
+    });
   }
 
   /** The merchants that the caller may do this with, in configuration order. */

@@ -35,8 +35,19 @@ describe('a path that is not found', () => {
     expect(routes.refine(refused, { url: '/broker/v1/merchants/shop/session' } as FastifyRequest)).toBe(refused);
   });
 
-  it.each(['/v1/merchants/shop', '/v1/v1/merchants', '/', '/v1'])('is told nothing else: %s', (url) => {
-    expect(refined(url)).toMatchObject({ code: 'route_not_found', publicDetail: undefined });
+  it.each(['/v1/merchants/shop', '/v1/v1/merchants', '/', '/v1'])(
+    'is told nothing else without documents: %s',
+    (url) => {
+      expect(refined(url)).toMatchObject({ code: 'route_not_found', publicDetail: undefined });
+    },
+  );
+
+  it('is told where the paths are listed, where they are', () => {
+    const documented = new RouteMethods();
+    documented.note({ url: '/openapi.json', method: 'GET' });
+    const error = documented.refine(new BrokerError('route_not_found'), { url: '/v2/everything' } as FastifyRequest);
+    const publicDetail = 'there is no such path: /openapi.json lists those that there are';
+    expect(error).toMatchObject({ code: 'route_not_found', publicDetail });
   });
 
   it('is another matter when it is there under another method', () => {

@@ -13,6 +13,10 @@ const BEFORE_THE_LAST =
 
 /** Where payments and create calls go: whoever asks for them here has the broker's URL in the place of the egress's. */
 const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;
+/** Where the contract is, unless the documents are switched off. */
+const CONTRACT = '/openapi.json';
+const SEE_CONTRACT = `there is no such path: ${CONTRACT} lists those that there are`;
+
 const A_BROKER = 'this is a broker: payments go to the egress, or to the gateway with a session of the broker';
 
 /** Knows which methods a path has, to answer 405 with `Allow` where the router only says "not found". */
@@ -39,8 +43,11 @@ export class RouteMethods {
     if (error.code === 'unauthenticated') return error;
     if (this.#methodsOf(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
     const end = path.slice(Math.max(0, path.lastIndexOf('/v1/')));
-    if (end === path || this.#methodsOf(end).length === 0) return error;
-    return new BrokerError('route_not_found', { cause: error, publicDetail: BEFORE_THE_LAST });
+    if (end !== path && this.#methodsOf(end).length > 0) {
+      return new BrokerError('route_not_found', { cause: error, publicDetail: BEFORE_THE_LAST });
+    }
+    if (this.#methodsOf(CONTRACT).length === 0) return error;
+    return new BrokerError('route_not_found', { cause: error, publicDetail: SEE_CONTRACT });
   }
 
   #methodsOf(path: string): readonly string[] {

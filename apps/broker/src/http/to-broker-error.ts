@@ -23,6 +23,7 @@ const detailOfCode: Readonly<Record<string, string>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: 'the body is empty, and is to be JSON',
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not JSON',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send Content-Type: application/json',
   FST_ERR_BAD_URL: 'the path cannot be decoded',
 };
 

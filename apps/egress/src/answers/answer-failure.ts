@@ -14,6 +14,10 @@ interface Answering {
 /** Paths of the broker's API: whoever asks for one here has the egress's URL in the place of the broker's. */
 const OF_THE_BROKER = '/v1/merchants/';
 
+/** Of the methods that are never passed on; wherever else one is refused, the body is posted. */
+const NEVER_PASSED_ON: readonly unknown[] = ['CONNECT', 'TRACE'];
+const PASSED_ON = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
 function named({ url = '' }: IncomingMessage): object {
   if (!url.startsWith(OF_THE_BROKER)) return {};
   return { serviceId: SERVICE, detail: 'this is an egress; sessions are read at the broker' };
@@ -35,6 +39,9 @@ export function answerFailure(failure: BrokerError, { request, response, request
     'content-length': Buffer.byteLength(body),
   };
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+  if (failure.code === 'method_not_allowed') {
+    headers['allow'] = NEVER_PASSED_ON.includes(request.method) ? PASSED_ON : 'POST';
+  }
   if (failure.code === 'unauthenticated' && form === 'plain') headers['www-authenticate'] = 'Bearer';
   response.writeHead(failure.entry.status, headers).end(body);
 }

@@ -96,7 +96,9 @@ export class Traffic {
     record.merchant = client.merchant;
     record.form = form;
     const route = deployment.routes.find(target.path);
-    if (route === undefined) throw new BrokerError('route_not_found');
+    if (route === undefined) {
+      throw new BrokerError('route_not_found', { publicDetail: 'the path matches none of the routes of this egress' });
+    }
     record.route = route.path;
     record.span = this.#parts.traces?.startRequest({
       method: request.method ?? '',
