@@ -12,12 +12,12 @@ export type ReadReply = readonly [
   dueInMs: string,
   dueMark: string,
   condemned: string,
-  reportedAgeMs: string,
-  heldUpBy: string,
-  heldUpMs: string,
+  reportedAgeMs?: string,
+  heldUpBy?: string,
+  heldUpMs?: string,
 ];
 
-export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', '', '', '', '', ''];
+export const NOTHING_STORED: ReadReply = ['absent', '', '', '', '', '', '', ''];
 
 interface StateReading {
   readonly merchant: string;
@@ -44,8 +44,8 @@ const holdUps: ReadonlySet<string> = new Set<NonNullable<DeathReport['heldUp']>[
 
 /** What a later version may name as well is shown as a report that is held up by nothing in particular. */
 function reportedDead(reply: ReadReply): Pick<StoredState, 'reportedDead'> {
-  const [, generation, , , , , , , ageMs, by, forMs] = reply;
-  if (ageMs === '') return {};
+  const [, generation, , , , , , , ageMs, by = '', forMs] = reply;
+  if (ageMs === undefined) return {};
   const report = { generation: Number(generation), ageMs: Number(ageMs) };
   if (!holdUps.has(by)) return { reportedDead: report };
   const heldUp = { by, forMs: Number(forMs) } as NonNullable<DeathReport['heldUp']>;
