@@ -69,16 +69,20 @@ describe('doctor --echo-url', () => {
     ['nothing', (response) => response.end()],
     ['an address with a zone', (response) => response.end('fe80::1%eth0')],
     ['an address under another status', (response) => response.writeHead(500).end('203.0.113.7')],
-    ['a redirect', (response) => response.writeHead(302, { location: '/elsewhere' }).end('203.0.113.7')],
     ['an address after a long run of blanks', (response) => response.end(`${' '.repeat(1_000_000)}203.0.113.7`)],
-  ])('fails on %s, and repeats nothing of it', async (_what, answers) => {
+  ])('fails on %s, and repeats nothing of it', async (_what, answers) => failsAs('invalidAnswer', answers));
+
+  it('fails on a redirect as on an address that is wrong, and repeats nothing of it', async () =>
+    failsAs('invalidInput', (response) => response.writeHead(302, { location: `/${MARKER}` }).end('203.0.113.7')));
+
+  async function failsAs(faultClass: string, answers: (response: ServerResponse) => void): Promise<void> {
     await configure();
     answer = answers;
     const { check, text } = await ask();
-    expect(check('gateway.address')).toMatchObject({ status: 'failed', findings: [{ faultClass: 'invalidAnswer' }] });
+    expect(check('gateway.address')).toMatchObject({ status: 'failed', findings: [{ faultClass }] });
     expect(text).not.toContain(MARKER);
     expect(asked).toHaveLength(1);
-  });
+  }
 
   it('gives up an echo that does not answer in the time of a gateway call', async () => {
     await configure();
