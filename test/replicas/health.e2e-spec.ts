@@ -80,7 +80,7 @@ describeWith('redis-server', 'the health of a replica', () => {
   });
 
   it('whose event loop is blocked shows in its liveness, and it publishes nothing that comes of it', async () => {
-    watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 600_000, required: true }], [], 0);
+    watched = await WatchedReplicas.start([{ id: 'shop', lifetimeMs: 600_000, required: true, timeout: '5s' }], [], 0);
     const hold = { kind: 'hold', operation: 'authorize', times: 1 };
     const { id } = (await watched.control('POST', '/faults', hold)) as { id: string };
     folder = await mkdtemp(join(tmpdir(), 'blocked-replica-'));
