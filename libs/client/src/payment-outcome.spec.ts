@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import {
   AnswerLost,
@@ -228,6 +229,13 @@ describe('a payment that was carried out', () => {
     expect(lose).toThrow(AnswerLost);
     expect(lose).toThrow(says);
     expect(lose).not.toThrow('canary');
+  });
+
+  it('is never told with the body of a page, which its parser quotes', async () => {
+    const answer = page(200, 'text/html');
+    const failure = await failureOf(answer.json().catch((error: unknown) => answerLost(error, answer)));
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect(inspect(failure)).not.toContain('canary');
   });
 
   it('says that a redirect was met, where fetch follows none', async () => {

@@ -70,7 +70,9 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
   const what = [...answerTexts(given), ...failureTexts(cause)].join(', ');
   const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
-  throw new AnswerLost('answer_lost', `${message}. ${unknown}. ${WHAT_TO_DO}`, { cause });
+  // A parser quotes what it read, and that may be anybody's page.
+  const isOfParser = isError(cause) && cause.name === 'SyntaxError';
+  throw new AnswerLost('answer_lost', `${message}. ${unknown}. ${WHAT_TO_DO}`, isOfParser ? {} : { cause });
 }
 
 /** What kept an answer from being opened, as the error of a payment; a reason of the caller's own signal as it is. */
