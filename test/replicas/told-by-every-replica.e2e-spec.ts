@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { CliProcess } from '../e2e/cli-process.js';
@@ -65,9 +65,12 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
   }
   const everywhere = (id: string): Promise<Listed[]> =>
     Promise.all(watched.replicas.map((_one, index) => listed(index, id)));
-  /** Both say it: the one that was told, and the other one within its next look at the store. */
+  /** Both say it in the same words: the one that was told, and the other one within its next look at the store. */
   const agreed = (id: string, condition: string): Promise<void> =>
-    eventually(async () => (await everywhere(id)).every((one) => one.condition === condition), IN_TIME_MS);
+    eventually(async () => {
+      const said = await everywhere(id);
+      return said.every((one) => one.condition === condition && one.cause === said[0]?.cause);
+    }, IN_TIME_MS);
   async function report(id: string): Promise<Answer> {
     const { generation } = await listed(0, id);
     const init = { method: 'POST', body: JSON.stringify({ generation }) };
@@ -114,6 +117,20 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
 
   /** Within ten seconds a person is told of the same session. */
   const noLongerNew = (id: string): Promise<void> => eventually(async () => (await ageOf(id)) > COOLED_MS, IN_TIME_MS);
+
+  it('is told by replicas that have names of their own, although they share a host', async () => {
+    const names = await Promise.all(
+      watched.replicas.map(async (one, index) => {
+        const { replica: name } = (await (await ask(index, '')).json()) as { replica: string };
+        expect(name).toBe(`${hostname()}:${new URL(one.url).port}`);
+        const page = (await (await fetch(`http://${one.management}/status.json`)).json()) as { replica: object };
+        expect(page.replica).toMatchObject({ name });
+        expect((await cli('status', '--url', one.url)).out).toContain(`${name}  ${one.url}\n`);
+        return name;
+      }),
+    );
+    expect(new Set(names).size).toBe(2);
+  });
 
   it('is told by the other: that somebody else creates, also once the budget is spent in the duel, and ends on both', async () => {
     expect((await report('duel')).status).toBe(200);

@@ -40,7 +40,7 @@ export interface RunningBroker {
  * @throws BrokerError `address_in_use` when one of the two ports is taken; nothing is left running then
  */
 export async function startBroker(options: BrokerOptions): Promise<RunningBroker> {
-  const { configuration, source, logger, stopping } = options;
+  const { configuration, source, logger, stopping, replicaName } = options;
   const app = await createApp(options);
   const reloader = source === undefined ? undefined : app.get(Reloader);
   // Everything is loaded by now, and nobody is waiting yet.
@@ -55,7 +55,8 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     const managementUrl = await app.get(ManagementPort).open();
     const url = await openHttp(app, options);
     reloader?.start();
-    logger.info({ url, managementUrl, merchants: configuration.merchants.length }, 'broker started');
+    const started = { replica: replicaName, url, managementUrl, merchants: configuration.merchants.length };
+    logger.info(started, 'broker started');
     // Not before the ports are open: a start that fails costs no create call.
     if (stopping?.aborted !== true) app.get(RenewalScheduler).start();
     const reload = (): Promise<void> => reloader?.reload() ?? Promise.resolve();

@@ -5,6 +5,7 @@ import { BrokerError } from '#libs/errors';
 import { JweThread } from '#libs/jwe';
 import { liveProgram, type ProgramSignals, type RunningProgram, VERSION } from '#libs/program';
 import { createLogger, startTelemetry } from '#libs/telemetry';
+import { replicaName } from './platform/replica-name.js';
 
 /** Renewals in flight may end within this; then their calls are aborted and their leases freed. */
 const GRACE_MS = 10_000;
@@ -49,7 +50,8 @@ async function started({ environment, signals }: RunOptions, jweWork: JweThread)
   const { startBroker } = await import('./broker.js');
   if (stopping.aborted) return undefined;
   const setLogLevel = logger.setLevel.bind(logger);
-  const options = { configuration, source, setLogLevel, clock, logger, telemetry, stopping, jweWork };
-  const broker = await startBroker(options);
+  const name = replicaName({ environment, port: configuration.http.port });
+  const known = { configuration, source, setLogLevel, clock, logger, telemetry, stopping, jweWork };
+  const broker = await startBroker({ ...known, replicaName: name });
   return { reload: () => broker.reload(), close: () => broker.close(GRACE_MS) };
 }

@@ -31,7 +31,7 @@ export type StatusCondition =
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 
 export interface StatusReplica {
-  /** The name of the host, which is the pod's in Kubernetes. */
+  /** The name of the host, which is the pod's in Kubernetes; elsewhere with the port of the API, because replicas may share a host. */
   readonly name: string;
   readonly version: string;
   readonly startedAt: number;

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Clock } from '#libs/clock';
 import type { SessionEvent, SessionEvents } from '#libs/session';
 import { DeathReports } from './death-reports.js';
@@ -20,6 +19,12 @@ import type { StatusSource } from './status-source.js';
 import { StatusViewers } from './status-viewers.js';
 import { StoreHealth } from './store-health.js';
 
+interface ShownReplica {
+  /** What people know it by. */
+  readonly name: string;
+  readonly clock: Clock;
+}
+
 /** The status page of this replica, put together: its files, its document, and its viewers. */
 export class StatusPage implements SessionEvents {
   readonly files: readonly PageFile[] = readPageFiles();
@@ -37,7 +42,7 @@ export class StatusPage implements SessionEvents {
   readonly #reporter: StatusReporter;
 
   /** Looks at the event loop from now on, until it is closed. */
-  constructor(source: StatusSource, clock: Clock) {
+  constructor(source: StatusSource, { name, clock }: ShownReplica) {
     const hostOf = (id: string): string | undefined => source.merchant(id)?.gatewayHost;
     this.#history = new RenewalHistory(clock);
     this.#reports = new DeathReports(clock);
@@ -59,7 +64,7 @@ export class StatusPage implements SessionEvents {
       isRenewalBlocked: (id) => source.isRenewalBlocked(id),
       environmentOf: (id) => source.merchant(id)?.environment ?? 'production',
       facts: {
-        name: hostname(),
+        name,
         startedAt: clock.now(),
         condition: () => source.condition(),
         viewers: () => this.viewers.count,

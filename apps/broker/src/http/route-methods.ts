@@ -37,10 +37,13 @@ export class RouteMethods {
 
   /** A path that exists under another method is not "not found", and one that only begins wrongly is told how. */
   refine(error: BrokerError, request: FastifyRequest): BrokerError {
-    if (error.code !== 'route_not_found' && error.code !== 'unauthenticated') return error;
     const path = pathOf(request);
-    if (OF_THE_GATEWAY.test(path)) return withHint(error);
-    if (error.code === 'unauthenticated') return error;
+    const isUnknown = error.code === 'route_not_found';
+    if ((isUnknown || error.code === 'unauthenticated') && OF_THE_GATEWAY.test(path)) return withHint(error);
+    return isUnknown ? this.#refineUnknown(error, path) : error;
+  }
+
+  #refineUnknown(error: BrokerError, path: string): BrokerError {
     if (this.#methodsOf(path).length > 0) return new BrokerError('method_not_allowed', { cause: error });
     const end = path.slice(Math.max(0, path.lastIndexOf('/v1/')));
     if (end !== path && this.#methodsOf(end).length > 0) {

@@ -7,7 +7,8 @@ import { createInstruments, type Telemetry } from '#libs/telemetry';
 import { AuthenticationFailures } from '../auth/authentication-failures.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { SessionWatchers } from '../events/session-watchers.js';
-import { CLOCK, TELEMETRY } from '../platform/tokens.js';
+import type { ThisReplica } from '../platform/platform.module.js';
+import { CLOCK, TELEMETRY, THIS_REPLICA } from '../platform/tokens.js';
 import { ConnectionEnds } from '../http/connection-ends.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { EventFanOut } from '../renewal/event-fan-out.js';
@@ -96,16 +97,16 @@ const metrics: FactoryProvider<SessionMetrics | undefined> = {
 
 const statusPage: FactoryProvider<StatusPage | undefined> = {
   provide: StatusPage,
-  inject: [ReplicaStatus, ConfigurationInForce, EventFanOut, StoreState, CLOCK],
+  inject: [ReplicaStatus, ConfigurationInForce, EventFanOut, StoreState, THIS_REPLICA],
   useFactory: (
     source: ReplicaStatus,
     configuration: ConfigurationInForce,
     events: EventFanOut,
     store: StoreState,
-    clock: Clock,
+    self: ThisReplica,
   ) => {
     if (!configuration.current.management.statusPage) return undefined;
-    const page = new StatusPage(source, clock);
+    const page = new StatusPage(source, self);
     events.listen(page);
     store.onChange(() => page.noteNews());
     configuration.lastReading.onChange(() => page.noteNews());

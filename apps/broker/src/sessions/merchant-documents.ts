@@ -117,7 +117,11 @@ export class ChangedConfigurationDocument {
 }
 
 export class MerchantListDocument {
-  @ApiProperty({ description: 'The host name of the replica that answers.', example: 'broker-0' })
+  @ApiProperty({
+    description:
+      'The replica that answers: the name of its pod in Kubernetes, elsewhere its host name and the port of its API.',
+    example: 'broker-0',
+  })
   readonly replica: string;
 
   @ApiProperty({

@@ -1,8 +1,7 @@
-import { hostname } from 'node:os';
 import { Controller, Get, Inject, Param, Req } from '@nestjs/common';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-decorators.js';
 import type { FastifyRequest } from 'fastify';
-import { type Clock, plusMs, toRfc3339 } from '#libs/clock';
+import { plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { conditionOf, leadsElsewhere, type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
@@ -12,7 +11,8 @@ import { MerchantParameter, Problems } from '../docs/route-documents.js';
 import { MERCHANTS_PATH } from '../http/routes.js';
 import { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import type { LastReading } from '../configuration/last-reading.js';
-import { CLOCK } from '../platform/tokens.js';
+import type { ThisReplica } from '../platform/platform.module.js';
+import { THIS_REPLICA } from '../platform/tokens.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
 import { StoreState } from '../renewal/store-state.js';
 import {
@@ -32,7 +32,7 @@ export class MerchantsController {
     private readonly merchants: ConfiguredMerchants,
     private readonly store: StoreState,
     private readonly configuration: ConfigurationInForce,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(THIS_REPLICA) private readonly self: ThisReplica,
   ) {}
 
   @Get()
@@ -50,7 +50,7 @@ export class MerchantsController {
     const readable = this.policies.merchantsFor(caller, 'session:read');
     const { current, trouble } = this.store;
     return {
-      replica: hostname(),
+      replica: this.self.name,
       store: current?.condition ?? 'unknown',
       ...(trouble === undefined ? {} : { storeReason: trouble }),
       ...changedConfiguration(this.configuration.lastReading),
@@ -106,7 +106,7 @@ export class MerchantsController {
     const retryInMs = this.replica.retryInMs(merchant);
     return {
       ...(cause === undefined ? {} : { cause: cause.text, runbook: cause.runbook }),
-      ...(retryInMs === undefined ? {} : { retryAt: toRfc3339(plusMs(this.clock.now(), Math.round(retryInMs))) }),
+      ...(retryInMs === undefined ? {} : { retryAt: toRfc3339(plusMs(this.self.clock.now(), Math.round(retryInMs))) }),
     };
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ClaimRequest, Lease, SessionStore } from '#libs/session';
 import {
   aBudget,
@@ -57,6 +58,18 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     expect(callsEndInMs > 500_000 && callsEndInMs <= 600_000).toBe(true);
   });
 
+  it('all calls of the default budget in the form that Redis keeps in half the memory', async () => {
+    const budget = aBudget({ calls: 60, perMs: 86_400_000 });
+    const owner = randomUUID();
+    for (let call = 0; call < 60; call += 1) {
+      const claimed = await lease({ owner, budget, newerThan: Number.MAX_SAFE_INTEGER });
+      await store.release(claimed, { called: true, nextDueInMs: 0 });
+    }
+    expect((await keys.of('shop')).calls).toHaveLength(60);
+    expect(await keys.client.object('ENCODING', keys.callsOf('shop'))).toBe('listpack');
+    expect(await keys.client.memory('USAGE', keys.callsOf('shop'), 'SAMPLES', 0)).toBeLessThan(6 * 1_024);
+  });
+
   it('a claim: its lease, its call, and one moment for the end of both lease and rest', async () => {
     const budget = aBudget({ perMs: 30_000 });
     let leased: Lease | undefined;
@@ -66,7 +79,7 @@ describeWith('redis-server', 'what an operation leaves in Redis', () => {
     expect(at >= began && at <= ended).toBe(true);
     const fence = String(leased?.fence);
     expect(Number(fence) - at).toBe(at % 2);
-    const call = `${fence}:replica-1:${at}:0`;
+    const call = `${fence}:replica-1:0`;
     const endsAt = String(at + LEASE_MS);
     expect(hash).toEqual({
       ...{ fence, owner: 'replica-1', leaseEndsAt: endsAt, leaseMs: '60000', leaseCools: '1', leaseCall: call },

@@ -88,11 +88,12 @@ if spent then return { 'budget_exhausted', whole(left_of(spent)), spent.mark, wh
 local fence = math.max(record.fence + 1, record.generation + 1, floor + 1, now)
 fence = fence + fence % 2
 
--- One member for each call, even where a store that lost its records grants one number twice.
+-- One member for each call, even where a store that lost its records grants one number twice. No longer than 64 octets,
+-- so that Redis keeps them in half the memory.
 local turn = 0
 local call
 repeat
-  call = whole(fence) .. ':' .. owner .. ':' .. whole(now) .. ':' .. turn
+  call = whole(fence) .. ':' .. owner .. ':' .. turn
   turn = turn + 1
 until not redis.call('ZSCORE', KEYS[2], call)
 
