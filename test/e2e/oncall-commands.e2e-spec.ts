@@ -311,13 +311,33 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     );
   });
 
+  it('say while they follow that the replica has lost its store, and that it has it again', async () => {
+    const redis = started.add(await RedisProcess.start(), (it) => it.stop());
+    await start({ store: `{ type: redis, url: '${redis.url}' }` });
+    const [text, json] = [[], ['--json']].map((more) => command('session', 'watch', '--merchant', 'shop', ...more));
+    await Promise.all([text?.said(/generation \d{13}/), json?.said(/"generation":\d{13}/)]);
+    await redis.kill();
+    const lost = 'The store does not answer.*: sessions are served from memory, and nothing is renewed';
+    await text?.said(new RegExp(`\n\\d{4}-\\S+Z {2}${hostname()} {2}${lost} \\(runbook: store-down\\)\\.\n`));
+    await json?.said(
+      new RegExp(
+        `\n\\{"event":"store","at":".*","replica":"${hostname()}","store":"silent",.*"runbook":"store-down"\\}\n`,
+      ),
+    );
+    await redis.start();
+    await Promise.all([text?.said(/ {2}The store answers\.\n/), json?.said(/"store":"answers"\}\n/)]);
+  });
+
   it('follow as JSON, and end at once where nobody may', async () => {
     await start();
     const watching = command('session', 'watch', '--merchant', 'shop', '--json');
     const [line] = await watching.said(/^.*\n/);
     watching.signal('SIGINT');
     expect(await watching.ended).toBe(0);
+    expect(JSON.parse(line)).toMatchObject({ event: 'session', merchant: 'shop' });
     expect(Object.keys(JSON.parse(line) as object)).toEqual([
+      'event',
+      'at',
       'merchant',
       'generation',
       'createdAt',

@@ -11,8 +11,14 @@ interface BrokerVerbs {
   readonly ended: (exitCode: number) => void;
 }
 
-type Options = BrokerOptions & { readonly json?: true };
-type MerchantOptions = Options & { readonly merchant: string };
+interface Given extends Omit<BrokerOptions, 'urls'> {
+  readonly url?: readonly string[];
+  readonly json?: true;
+}
+type Options = BrokerOptions & Pick<Given, 'json'>;
+interface OfMerchant {
+  readonly merchant: string;
+}
 
 const withBroker = (command: Command): Command =>
   command
@@ -23,32 +29,41 @@ const withBroker = (command: Command): Command =>
     .option('--token-file <file>', 'with the bearer token; BROKER_TOKEN_FILE when absent')
     .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
 
-/** @throws CommanderError: like a file, a broker that nothing names is a fault of the command line */
-function assertNamed(options: Options, context: CommandContext, command: Command): void {
-  if (givenUrls(options, context).length > 0) return;
-  command.error('error: no broker is named: give --url, or set BROKER_URL');
+type Action<Wanted> = (options: Wanted & Options) => Promise<void>;
+
+/** With the broker that is meant. Like a file, one that nothing names is a fault of the command line. */
+function asking<Wanted extends object>(
+  context: CommandContext,
+  action: Action<Wanted>,
+): (given: Wanted & Given, command: Command) => Promise<void> {
+  return (given, command) => {
+    const [first, ...others] = givenUrls(given, context);
+    if (first === undefined) return command.error('error: no broker is named: give --url, or set BROKER_URL');
+    return action({ ...given, urls: [first, ...others] });
+  };
 }
 
 /** The verbs that ask a running broker: `status`, `renew`, and `session watch` below the given `session`. */
 export function addBrokerVerbs(program: Command, session: Command, { verb, run, context, ended }: BrokerVerbs): void {
   withBroker(verb(program, 'status', 'show every merchant as every replica of a running broker sees it')).action(
-    (options: Options, command: Command) => {
-      assertNamed(options, context, command);
-      return run(options, async () => (await import('./commands/status.js')).status(options, context));
-    },
+    asking<object>(context, (options) =>
+      run(options, async () => (await import('./commands/status.js')).status(options, context)),
+    ),
   );
   withBroker(verb(program, 'renew', 'have a running broker create a newer session now, past the back-off'))
     .requiredOption('--merchant <id>', 'merchant of the broker')
-    .action((options: MerchantOptions, command: Command) => {
-      assertNamed(options, context, command);
-      return run(options, async () => (await import('./commands/renew.js')).renew(options, context));
-    });
+    .action(
+      asking<OfMerchant>(context, (options) =>
+        run(options, async () => (await import('./commands/renew.js')).renew(options, context)),
+      ),
+    );
   withBroker(session.command('watch'))
-    .description('a line for each session of a running broker as it comes, until Ctrl-C')
-    .option('--json', 'one JSON object on each line')
+    .description('a line for each session of a running broker as it comes, and for what is the matter, until Ctrl-C')
+    .option('--json', 'one JSON object on each line; its "event" is session, condition, expired or store')
     .requiredOption('--merchant <id>', 'merchant of the broker')
-    .action(async (options: MerchantOptions, command: Command) => {
-      assertNamed(options, context, command);
-      ended(await (await import('./commands/session-watch.js')).sessionWatch(options, context));
-    });
+    .action(
+      asking<OfMerchant>(context, async (options) =>
+        ended(await (await import('./commands/session-watch.js')).sessionWatch(options, context)),
+      ),
+    );
 }

@@ -110,14 +110,16 @@ export const redisUrl: TextRule = {
 export const hostAndPort: TextRule = {
   expects: 'host:port, such as redis-0.redis:26379',
   accepts: (text) => {
-    const { v6, host = '', port } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
-    return hostName.accepts(v6 ?? host) && Number(port) >= 1 && Number(port) <= 65_535;
+    const { host, port } = partsOfPlace(text);
+    return hostName.accepts(host) && port >= 1 && port <= 65_535;
   },
-  convert: (text) => {
-    const colon = text.lastIndexOf(':');
-    return { host: text.slice(0, colon).replace(/^\[(.*)\]$/, '$1'), port: Number(text.slice(colon + 1)) };
-  },
+  convert: partsOfPlace,
 };
+
+function partsOfPlace(text: string): { readonly host: string; readonly port: number } {
+  const { v6, host = '', port } = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  return { host: v6 ?? host, port: Number(port) };
+}
 
 export const sentinelName = matching(/^[\w.-]{1,64}$/, '1 to 64 letters, digits and . _ -');
 
@@ -191,7 +193,7 @@ export function isLoopback(host: string): boolean {
 }
 
 export function isLoopbackUrl({ hostname }: Pick<URL, 'hostname'>): boolean {
-  return isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
+  return hostname === '[::1]' || isLoopback(hostname);
 }
 
 export const proxyUrl: TextRule = {

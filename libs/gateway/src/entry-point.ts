@@ -1,4 +1,4 @@
-import { portOf } from '#libs/outbound';
+import { hostOf, portOf } from '#libs/outbound';
 import type { GatewayPlace } from './merchant-gateway.js';
 
 /** Where our connections go: to the gateway, or to the proxy in front of it. */
@@ -12,7 +12,7 @@ export interface EntryPoint {
 export function entryPointOf({ baseUrl, proxy }: Pick<GatewayPlace, 'baseUrl' | 'proxy'>): EntryPoint {
   const url = proxy ?? baseUrl;
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: hostOf(url),
     port: portOf(url),
     via: proxy === undefined ? 'gateway' : 'proxy',
   };

@@ -1,6 +1,7 @@
 export type { Dispatcher } from 'undici';
 export { type ExchangeEnd, exchangeEndOf } from './exchange-end.js';
 export { fetchThrough } from './fetch-through.js';
+export { hostOf } from './host-of.js';
 export { type ConnectionSettings, OutboundConnections } from './outbound-connections.js';
 export { portOf } from './port-of.js';
 export { speaksTls } from './speaks-tls.js';

@@ -88,9 +88,7 @@ describe('how status, renew and session watch get to a broker', () => {
     });
   });
 
-  describe.each([['status'], ['renew --merchant shop']])('%s', (line) => {
-    const args = line.split(' ');
-
+  describe.each(VERBS.map((args) => [args.join(' '), args] as const))('%s', (_name, args) => {
     it('ends with the code of a refusal where the certificate is not trusted', async () => {
       const { port } = await trusted();
       const { code, text } = await cli(args, { BROKER_URL: `https://localhost:${port}` });
@@ -111,6 +109,19 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(text).toContain('no TLS is spoken there, although the address begins with https');
       expect(code).toBe(exitCodes.invalidInput);
     });
+
+    it('ends so where that of no replica is', async () => {
+      const [first, second] = [await trusted(), await trusted()];
+      const given = [first, second].map(({ port }) => `https://localhost:${port}`).join(',');
+      const { code, text } = await cli(args, { BROKER_URL: given });
+      expect(text).toMatch(new RegExp(`localhost:${first.port}\\b`));
+      expect(text).toMatch(/the certificate of localhost:\d+ is not trusted/);
+      expect(code).toBe(exitCodes.refused);
+    });
+  });
+
+  describe.each([['status'], ['renew --merchant shop']])('%s', (line) => {
+    const args = line.split(' ');
 
     it('takes a connection that breaks off for what it is where no TLS is spoken', async () => {
       const { port } = await broker(LoopbackServer.tcp((socket) => void socket.once('data', () => socket.destroy())));

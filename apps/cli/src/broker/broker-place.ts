@@ -4,11 +4,11 @@ import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
 import { tokenFault } from './token-fault.js';
-import { givenUrls } from './given-urls.js';
 
 /** How a running broker is asked, as the options of a command or the environment say. */
 export interface BrokerOptions {
-  readonly url?: readonly string[];
+  /** As they are written. */
+  readonly urls: readonly [string, ...string[]];
   readonly tokenFile?: string;
   readonly caFile?: string;
 }
@@ -24,10 +24,9 @@ export interface BrokerPlace {
 /** @throws BrokerError `invalid_request` for what is no URL of a broker, or when a file that is named cannot be read */
 export async function brokerPlace(options: BrokerOptions, context: CommandContext): Promise<BrokerPlace> {
   const { environment } = context;
-  const [url, ...others] = givenUrls(options, context);
+  const [url, ...others] = options.urls;
   const tokenFile = options.tokenFile ?? environment['BROKER_TOKEN_FILE'];
   const caFile = options.caFile ?? environment['BROKER_CA_FILE'];
-  if (url === undefined) throw new Error('the command line was to name a broker');
   const token = isNamed(tokenFile) ? await tokenFrom(tokenFile) : () => Promise.resolve(undefined);
   const ca = isNamed(caFile) ? await authoritiesFrom(caFile) : undefined;
   return { urls: [brokerUrl(url), ...others.map(brokerUrl)], token, ca };
@@ -36,9 +35,9 @@ export async function brokerPlace(options: BrokerOptions, context: CommandContex
 async function authoritiesFrom(path: string): Promise<string> {
   const pem = await readText(path, 'CA');
   const blocks = pemCertificates(pem);
-  if (blocks.length === 0) throw invalid(`${await nameOf(path, 'CA')} holds no certificate in PEM`);
-  if (!blocks.every(isCertificate)) throw invalid(`${await nameOf(path, 'CA')} holds a damaged certificate`);
-  return pem;
+  if (blocks.length > 0 && blocks.every(isCertificate)) return pem;
+  const { name } = await fileName(path, 'CA');
+  throw invalid(`${name} holds ${blocks.length === 0 ? 'no certificate in PEM' : 'a damaged certificate'}`);
 }
 
 /** What is piped in, by `--token-file /dev/stdin`, can be read once. */
@@ -46,8 +45,9 @@ async function tokenFrom(path: string): Promise<() => Promise<string>> {
   const read = async (): Promise<string> => {
     const token = (await readText(path, 'token')).trim();
     const fault = tokenFault(token);
-    if (fault !== undefined) throw invalid(`${await nameOf(path, 'token')} ${fault}`);
-    return token;
+    if (fault === undefined) return token;
+    const { name } = await fileName(path, 'token');
+    throw invalid(`${name} ${fault}`);
   };
   const first = await read();
   const isKept = await stat(path).then(
@@ -73,16 +73,23 @@ async function readText(path: string, what: FileUse): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const problem = `cannot be read (${systemCodeOf(error)})`;
-    const shown = await shownPath(path, process.cwd());
-    throw invalid(`${await nameOf(path, what)} ${problem}${shown === undefined ? `; ${PATH_NOT_SHOWN}` : ''}`);
+    const { name, remark } = await fileName(path, what);
+    throw invalid(`${name} cannot be read (${systemCodeOf(error)})${remark}`);
   }
 }
 
 type FileUse = 'CA' | 'token';
 
+interface FileName {
+  readonly name: string;
+  /** Why its path is not in the name, where it is not. */
+  readonly remark: string;
+}
+
 /** Where the path may be a secret that was pasted in its place, without it. */
-async function nameOf(path: string, what: FileUse): Promise<string> {
+async function fileName(path: string, what: FileUse): Promise<FileName> {
   const shown = await shownPath(path, process.cwd());
-  return shown === undefined ? `the ${what} file` : `the ${what} file ${shown}`;
+  return shown === undefined
+    ? { name: `the ${what} file`, remark: `; ${PATH_NOT_SHOWN}` }
+    : { name: `the ${what} file ${shown}`, remark: '' };
 }

@@ -1,8 +1,10 @@
 import type { Session } from '#libs/client';
-import { type ScheduledTask, toRfc3339 } from '#libs/clock';
+import type { ScheduledTask } from '#libs/clock';
 import { causeText, type ListedMerchant } from './listed-merchant.js';
 import { listedMerchant } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
+
+type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
 
 /** Says when the session that was seen last has expired and no newer one has come, and what is the matter. */
 export class ExpiryNotice {
@@ -14,7 +16,7 @@ export class ExpiryNotice {
   }
 
   /** From now on this is the session whose end counts. */
-  follow(session: Pick<Session, 'merchant' | 'generation' | 'expiresAt'>): void {
+  follow(session: Followed): void {
     const { clock } = this.#parts;
     this.#task?.cancel();
     this.#task = clock.schedule(
@@ -27,17 +29,27 @@ export class ExpiryNotice {
     this.#task?.cancel();
   }
 
-  async #say({ merchant, generation }: Pick<Session, 'merchant' | 'generation'>): Promise<void> {
+  async #say({ merchant, generation, expiresAt }: Followed): Promise<void> {
     const { broker, place, clock, signal, tell } = this.#parts;
-    const at = toRfc3339(clock.now());
     const known = await listedMerchant(broker, { url: place() }, { merchant, clock, signal });
     if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
-    tell(`${at}  ${merchant}  expired${becauseOf(known)}`);
+    const { words, ...why } = becauseOf(known);
+    tell({
+      event: 'expired',
+      about: merchant,
+      words: `expired${words}`,
+      facts: { merchant, generation, expiresAt, ...why },
+    });
   }
 }
 
-function becauseOf(known: ListedMerchant | string | undefined): string {
-  if (typeof known === 'string') return `: ${known}`;
-  const cause = known && causeText(known);
-  return cause === undefined ? ', and no newer session has come' : `: ${cause}`;
+interface Because extends Pick<ListedMerchant, 'cause' | 'runbook'> {
+  readonly words: string;
+}
+
+function becauseOf(known: ListedMerchant | string | undefined): Because {
+  if (typeof known === 'string') return { words: `: ${known}`, cause: known };
+  if (known?.cause === undefined) return { words: ', and no newer session has come' };
+  const { cause, runbook } = known;
+  return { words: `: ${causeText(known) ?? cause}`, cause, ...(runbook === undefined ? {} : { runbook }) };
 }

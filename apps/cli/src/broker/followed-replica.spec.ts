@@ -1,6 +1,14 @@
+import { FakeClock } from '#libs/testing';
 import { FollowedReplica } from './followed-replica.js';
 
 describe('the replica that is followed', () => {
+  const init = { method: 'GET', headers: {} } as Parameters<ReturnType<FollowedReplica['through']>>[1];
+  const lost: object[] = [];
+  const following = {
+    clock: new FakeClock(),
+    signal: new AbortController().signal,
+    onLost: (whys: readonly object[]) => void lost.push(...whys),
+  };
   const urls = [new URL('http://a.example:8080'), new URL('https://b.example/broker/')] as const;
 
   it('is the next one after each interruption, and then the first again', () => {
@@ -16,8 +24,7 @@ describe('the replica that is followed', () => {
   it('is asked in the place of the first, and named in its place', async () => {
     const replica = new FollowedReplica([...urls]);
     const asked: string[] = [];
-    const init = { method: 'GET', headers: {} } as Parameters<ReturnType<FollowedReplica['through']>>[1];
-    const fetch = replica.through((url) => (asked.push(url), Promise.resolve(new Response())));
+    const fetch = replica.through((url) => (asked.push(url), Promise.resolve(new Response())), following);
     await fetch('http://a.example:8080/v1/merchants/shop/session?x=1', init);
     replica.changeOver();
     await fetch('http://a.example:8080/v1/merchants/shop/session?x=1', init);
@@ -26,5 +33,33 @@ describe('the replica that is followed', () => {
       'https://b.example/broker/v1/merchants/shop/session?x=1',
     ]);
     expect(replica.readdressed('no answer from http://a.example:8080')).toBe('no answer from https://b.example');
+  });
+
+  it('is none any more once each of them ends what is begun for good, by its last answer', async () => {
+    const failed = (code: string): TypeError =>
+      new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) });
+    const replica = new FollowedReplica([...urls]);
+    const next: (Response | TypeError)[] = [
+      failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
+      failed('ECONNREFUSED'),
+      new Response(),
+      failed('CERT_HAS_EXPIRED'),
+      failed('CERT_HAS_EXPIRED'),
+    ];
+    const fetch = replica.through(() => {
+      const answer = next.shift();
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer ?? new Response());
+    }, following);
+    const told: number[] = [];
+    while (next.length > 0) {
+      await fetch('http://a.example:8080/v1/merchants/shop/session', init).catch((error: unknown) => error);
+      told.push(lost.length);
+      replica.changeOver();
+    }
+    expect(told).toEqual([0, 0, 0, 0, 2]);
+    expect(lost).toEqual([
+      { problem: 'the certificate of b.example:443 has expired (CERT_HAS_EXPIRED)', fault: 'refused' },
+      { problem: 'the certificate of a.example:8080 has expired (CERT_HAS_EXPIRED)', fault: 'refused' },
+    ]);
   });
 });

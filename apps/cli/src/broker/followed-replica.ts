@@ -1,11 +1,23 @@
+import type { Clock } from '#libs/clock';
 import type { SessionBrokerOptions } from '#libs/client';
+import { exchangeEndOf } from '#libs/outbound';
 import type { BrokerPlace } from './broker-place.js';
+import { type NoAnswer, noAnswer, tlsInstead } from './exchange-cause.js';
 
 type Fetch = NonNullable<SessionBrokerOptions['fetch']>;
+
+interface Following {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told once none of the replicas can be followed, whatever time passes, with the reason of each. */
+  readonly onLost: (whys: readonly NoAnswer[]) => void;
+}
 
 /** Which of several replicas is followed: after an interruption the next one, so that one that is dead keeps nobody from the others. */
 export class FollowedReplica {
   readonly #urls: BrokerPlace['urls'];
+  /** Those whose last answer was none, for a reason that no later call mends, such as a certificate that is not trusted. */
+  readonly #lost = new Map<URL, NoAnswer>();
   #index = 0;
 
   constructor(urls: BrokerPlace['urls']) {
@@ -29,7 +41,28 @@ export class FollowedReplica {
   }
 
   /** Asks the replica that is followed at that moment. */
-  through(ask: Fetch): Fetch {
-    return (url, init) => ask(this.readdressed(url), init);
+  through(ask: Fetch, following: Following): Fetch {
+    return async (text, init) => {
+      const { url } = this;
+      try {
+        const answer = await ask(this.readdressed(text), init);
+        this.#note(url, await tlsInstead({ httpStatus: answer.status }, { url }, following), following);
+        return answer;
+      } catch (error) {
+        // What fetch throws says nothing by itself: the cause does.
+        const end = exchangeEndOf(error instanceof TypeError ? error.cause : error);
+        if (init.signal?.aborted !== true) this.#note(url, await noAnswer(end, { url }, following), following);
+        throw error;
+      }
+    };
+  }
+
+  #note(url: URL, why: NoAnswer | undefined, { onLost }: Following): void {
+    if (why === undefined || why.fault === 'tryLater') {
+      this.#lost.delete(url);
+      return;
+    }
+    this.#lost.set(url, why);
+    if (this.#urls.every((one) => this.#lost.has(one))) onLost([...this.#lost.values()]);
   }
 }

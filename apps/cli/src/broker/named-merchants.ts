@@ -25,7 +25,7 @@ export async function nameFault(
 ): Promise<string | undefined> {
   if (!NOT_KNOWN.has(code)) return undefined;
   const listed = await listing(broker, place, { clock, signal });
-  const names = typeof listed === 'string' ? [] : (listed ?? []).map(({ id }) => id);
+  const names = typeof listed === 'string' ? [] : (listed?.merchants ?? []).map(({ id }) => id);
   if (names.includes(merchant)) return undefined;
   const what =
     code === 'merchant_not_found'

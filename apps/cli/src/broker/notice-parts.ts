@@ -1,12 +1,13 @@
 import type { Clock } from '#libs/clock';
 import type { BrokerPlace } from './broker-place.js';
+import type { TellNotice } from './notice.js';
 
-/** What it takes to tell of merchants that are followed. */
+/** What it takes to tell of a merchant that is followed. */
 export interface NoticeParts {
   readonly broker: BrokerPlace;
   /** The replica that is followed now. */
   readonly place: () => URL;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly tell: (line: string) => void;
+  readonly tell: TellNotice;
 }

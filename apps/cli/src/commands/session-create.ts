@@ -8,7 +8,7 @@ import { exitCodes } from '../exit-codes.js';
 import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { addressRemedy, describeFailure } from '../gateway-words.js';
 import { gatewaySettingsOf } from '../merchant-gateway.js';
-import { unlessTls } from '../tls-instead.js';
+import { unlessTls } from '../gateway-tls-instead.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 

@@ -11,11 +11,13 @@ import { BrokerError } from '#libs/errors';
 import { thumbprintOf } from '#libs/jwe';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
-import { ConditionNotice } from '../broker/condition-notice.js';
 import { FollowedReplica } from '../broker/followed-replica.js';
 import { ExpiryNotice } from '../broker/expiry-notice.js';
+import type { NoAnswer } from '../broker/exchange-cause.js';
+import { type Notice, noticePrinter } from '../broker/notice.js';
+import { StatusLook } from '../broker/status-look.js';
 import { spanText } from '../broker/listed-merchant.js';
-import { exitCodes } from '../exit-codes.js';
+import { exitCodes, gravestOf } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
 
 interface WatchOptions extends BrokerOptions {
@@ -23,7 +25,8 @@ interface WatchOptions extends BrokerOptions {
   readonly json?: true;
 }
 
-interface Watched extends Pick<WatchOptions, 'json'> {
+interface Watched {
+  readonly tell: (notice: Notice) => void;
   readonly end: ExpiryNotice;
   readonly replica: FollowedReplica;
 }
@@ -32,9 +35,9 @@ interface Watched extends Pick<WatchOptions, 'json'> {
 const AWAKE_MS = 60_000;
 
 /**
- * A line for each session of a merchant as it comes, one when its condition changes, one when the last of them has expired without a next
- * one, and never a part of it that is secret. It follows as a service does, by
- * the client package, and goes on through outages until it is asked to end.
+ * A line for each session of a merchant as it comes, one when its condition or that of the store changes, one when the last of them has
+ * expired without a next one, and never a part of it that is secret. It follows as a service does, by the client package, and goes on
+ * through outages until it is asked to end; not past what no later call mends, such as a certificate that is not trusted.
  * @returns the exit code: 0 when it was ended on request
  */
 export async function sessionWatch(options: WatchOptions, context: CommandContext): Promise<number> {
@@ -42,20 +45,11 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
   const connections = new OutboundConnections({ clock });
   try {
     const broker = await brokerPlace(options, context);
-    const tell = (line: string): void => (options.json === true ? terminal.err(line) : terminal.out(line));
-    const replica = new FollowedReplica(broker.urls);
-    const parts = { ...context, broker, tell, place: () => replica.url };
-    const end = new ExpiryNotice(parts);
-    const client = await clientOptions(options, broker, connections);
-    const { fetch } = client;
-    if (fetch === undefined) throw new Error('a fetch was to be given');
-    const condition = new ConditionNotice({ ...parts, merchant: options.merchant });
-    try {
-      await watch({ ...client, fetch: replica.through(fetch) }, { ...options, end, replica }, context);
-    } finally {
-      condition.close();
-    }
-    return exitCodes.ok;
+    const lost = await follow(options, { broker, connections }, context);
+    const gravest = gravestOf(lost.map(({ fault }) => fault));
+    if (gravest === undefined) return exitCodes.ok;
+    terminal.err(`error: ${lost.map(({ problem }) => problem).join('; ')}`);
+    return exitCodes[gravest];
   } catch (error) {
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
     if (error instanceof BrokerError) {
@@ -67,6 +61,43 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
   } finally {
     await connections.close();
   }
+}
+
+interface Reached {
+  readonly broker: BrokerPlace;
+  readonly connections: OutboundConnections;
+}
+
+/** @returns why no replica can be followed any more; nothing when it was ended on request */
+async function follow(
+  options: WatchOptions,
+  { broker, connections }: Reached,
+  context: CommandContext,
+): Promise<readonly NoAnswer[]> {
+  const { clock } = context;
+  const tell = noticePrinter(options, context);
+  const replica = new FollowedReplica(broker.urls);
+  const giveUp = new AbortController();
+  const signal = AbortSignal.any([context.signal, giveUp.signal]);
+  let lost: readonly NoAnswer[] = [];
+  const onLost = (whys: readonly NoAnswer[]): void => {
+    lost = whys;
+    giveUp.abort();
+  };
+  const parts = { clock, signal, broker, tell, place: () => replica.url };
+  const end = new ExpiryNotice(parts);
+  const look = new StatusLook({ ...parts, merchant: options.merchant });
+  const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
+  try {
+    const client = {
+      ...(await clientOptions(options, broker)),
+      fetch: replica.through(ask, { clock, signal, onLost }),
+    };
+    await watch(client, { tell, end, replica }, { ...context, signal });
+  } finally {
+    look.close();
+  }
+  return lost;
 }
 
 /** Where the broker does not know the merchant by this name, or not for this caller: which ones there are. */
@@ -82,35 +113,31 @@ async function nameHint(
 }
 
 async function clientOptions(
-  options: WatchOptions,
-  { urls, token, ca }: BrokerPlace,
-  connections: OutboundConnections,
-): Promise<SessionBrokerOptions> {
+  { merchant }: WatchOptions,
+  { urls, token }: BrokerPlace,
+): Promise<Omit<SessionBrokerOptions, 'fetch'>> {
   const hasToken = (await token()) !== undefined;
   return {
-    url: urls[0].href,
-    merchant: options.merchant,
+    ...{ url: urls[0].href, merchant, handover: false },
     ...(hasToken ? { auth: async () => (await token()) ?? '' } : {}),
-    fetch: fetchThrough(connections, { tls: { pins: [], ...(ca === undefined ? {} : { ca }) } }),
-    handover: false,
   };
 }
 
 /** @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant */
 async function watch(
   options: SessionBrokerOptions,
-  { json, end, replica }: Watched,
+  { tell, end, replica }: Watched,
   { clock, terminal, signal }: CommandContext,
 ): Promise<void> {
   const broker = new SessionBroker({
     ...options,
     onEvent: (event) => {
       if (event.type === 'session') void broker.session().then(print, goesOn);
-      else tell(event, replica, { clock, terminal });
+      else tellOf(event, replica, { clock, terminal });
     },
   });
   const print = (session: Session): void => {
-    terminal.out(json === true ? jsonOf(session) : lineOf(session, clock));
+    tell(noticeOf(session, clock));
     end.follow(session);
   };
   try {
@@ -133,13 +160,15 @@ function goesOn(error: unknown): void {
 
 const isClosed = ({ code }: SessionBrokerError): boolean => code === 'client_closed';
 
-function tell(
+function tellOf(
   event: ClientEvent,
   replica: FollowedReplica,
   { clock, terminal }: Pick<CommandContext, 'clock' | 'terminal'>,
 ): void {
   const at = toRfc3339(clock.now());
   if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}`);
+  // Until the first answer nothing is followed that could be interrupted.
+  if (event.type === 'retrying') replica.changeOver();
   if (event.type !== 'interrupted') return;
   const why = replica.readdressed(event.error?.message ?? 'the stream ended');
   terminal.err(`${at}  interrupted: ${why}; next try in ${spanText(event.retryInMs)}`);
@@ -166,10 +195,9 @@ function shownOf({ merchant, generation, createdAt, expiresAt, renewAt, ...keys 
   return { merchant, generation, createdAt, expiresAt, renewAt, clientKeyThumbprint, serverKeyThumbprint };
 }
 
-const jsonOf = (session: Session): string => JSON.stringify(shownOf(session));
-
-function lineOf(session: Session, clock: Clock): string {
+function noticeOf(session: Session, clock: Clock): Notice {
   const { merchant, generation, expiresAt, clientKeyThumbprint } = session;
   const left = spanText(Date.parse(expiresAt) - clock.now());
-  return `${toRfc3339(clock.now())}  ${merchant}  generation ${generation}  expires ${expiresAt} (in ${left})  client key ${clientKeyThumbprint}`;
+  const words = `generation ${generation}  expires ${expiresAt} (in ${left})  client key ${clientKeyThumbprint}`;
+  return { event: 'session', about: merchant, words, facts: shownOf(session) };
 }

@@ -13,21 +13,17 @@ import {
   shownCondition,
 } from '../broker/listed-merchant.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
+import { type Listing, listingOf } from '../broker/listing.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
+import { hasStoreTrouble, storeTrouble } from '../broker/store-trouble.js';
 import { type Cell, tableLines } from '../broker/table.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
 
 /** What one replica says, or why it says nothing. */
-interface ReplicaStatus {
+interface ReplicaStatus extends Listing {
   readonly place: string;
-  readonly replica?: string;
-  readonly merchants: readonly ListedMerchant[];
-  /** As the replica calls its condition; absent in the answer of one before it said so. */
-  readonly store?: string;
-  /** Why it cannot be used, where the replica says it. */
-  readonly storeReason?: string;
   /** Absent while the files of its configuration say what is in force. */
   readonly configuration?: ChangedConfiguration;
   readonly problem?: string;
@@ -69,13 +65,17 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   };
 }
 
-const faultsOf = ({ fault, store, merchants }: ReplicaStatus): readonly ExitClass[] =>
-  [fault, storeFault(store), ...merchants.map(faultOf)].filter((one) => one !== undefined);
+function faultsOf(replica: ReplicaStatus): readonly ExitClass[] {
+  const { fault, merchants } = replica;
+  const ofStore: ExitClass[] = hasStoreTrouble(replica) ? ['tryLater'] : [];
+  return [fault, ...ofStore, ...merchants.map(faultOf)].filter((one) => one !== undefined);
+}
 
 function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boolean): ReplicaStatus {
   if ('problem' in answer) return { ...answer, place, merchants: [], problem: `no answer: ${answer.problem}` };
   const { status: got, body } = answer;
-  if (got !== 200 || !Array.isArray(body['merchants'])) {
+  const listed = listingOf(answer);
+  if (listed === undefined) {
     const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
     const unnamed = got === 401 && !hasToken;
     const problem = unnamed
@@ -83,45 +83,11 @@ function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boo
       : `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
-  const { replica } = body;
   const changed = changedConfiguration(body['configuration']);
-  return {
-    place,
-    ...(typeof replica === 'string' ? { replica } : {}),
-    ...saidOfStore(body),
-    ...(changed === undefined ? {} : { configuration: changed }),
-    merchants: body['merchants'] as readonly ListedMerchant[],
-  };
-}
-
-function saidOfStore({ store, storeReason }: ReplicaAnswer['body']): Pick<ReplicaStatus, 'store' | 'storeReason'> {
-  return {
-    ...(typeof store === 'string' ? { store } : {}),
-    ...(typeof storeReason === 'string' ? { storeReason } : {}),
-  };
+  return { ...listed, place, ...(changed === undefined ? {} : { configuration: changed }) };
 }
 
 const NO_TOKEN = 'HTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file';
-
-const storeTroubles: Readonly<Record<string, string>> = {
-  silent: 'The store does not answer',
-  refuses: 'The store refuses',
-};
-
-/** In the words of the status page. */
-function storeTrouble({ store = '', storeReason, merchants }: ReplicaStatus): string | undefined {
-  const said = storeTroubles[store];
-  if (said === undefined) return undefined;
-  const trouble = storeReason === undefined ? said : `${said} (${storeReason})`;
-  const isServed = merchants.some(({ state }) => state !== 'unavailable');
-  const blocked = merchants.filter(({ renewalBlocked }) => renewalBlocked === true).length;
-  const nothing = blocked === merchants.length ? 'nothing is renewed' : 'some are not renewed';
-  const effects = [...(isServed ? ['sessions are served from memory'] : []), ...(blocked === 0 ? [] : [nothing])];
-  return `${trouble}${effects.length === 0 ? '' : `: ${effects.join(', and ')}`} (runbook: store-down).`;
-}
-
-const storeFault = (store: string | undefined): ExitClass | undefined =>
-  store !== undefined && store in storeTroubles ? 'tryLater' : undefined;
 
 interface Look {
   readonly nowMs: number;

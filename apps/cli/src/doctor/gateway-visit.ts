@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import { askPlainly, entryPointOf } from '#libs/gateway';
 import type { EntryPoint, GatewayConnections, GatewayPlace, PlainAnswer } from '#libs/gateway';
 import { createSessionAddress, GatewayFailure } from '#libs/session';
-import { BAD_REQUEST, tlsInstead, unlessTls } from '../tls-instead.js';
+import { tlsInstead, unlessTls } from '../gateway-tls-instead.js';
 
 export interface VisitTools {
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export class GatewayVisit {
     } catch (error) {
       throw error instanceof GatewayFailure ? await unlessTls(error, gateway, bounds) : error;
     }
-    const failure = answer.httpStatus === BAD_REQUEST ? await tlsInstead(gateway, bounds) : undefined;
+    const failure = await tlsInstead(answer, gateway, bounds);
     if (failure !== undefined) throw failure;
     return answer;
   }

@@ -1,10 +1,9 @@
 import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
-import { grantingLine } from './store-user.js';
-import { speaksTls } from '#libs/outbound';
 import { redisConnection, RedisInspection, type ServerFacts, type StoreInspectionFailure } from '#libs/store';
+import { isTlsInstead } from '../tls-instead.js';
+import { grantingLine } from './store-user.js';
 
-const HANDSHAKE_LIMIT_MS = 5_000;
 const PLACE = /^(?:\[(.+)\]|([^,\s]+)):(\d+)(?:,|$)/;
 /** Redis itself has answered. */
 const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING)$/;
@@ -41,9 +40,9 @@ export class StoreVisit {
   async wantsTls({ place, mark }: StoreInspectionFailure, signal: AbortSignal): Promise<boolean> {
     const { tls } = redisConnection(this.#store);
     const [, bracketed, name = bracketed, port] = PLACE.exec(place) ?? [];
-    if (tls !== undefined || name === undefined || OF_AN_ANSWER.test(mark)) return false;
-    const bounds = { clock: this.#clock, signal, limitMs: HANDSHAKE_LIMIT_MS };
-    return speaksTls({ host: name, port: Number(port) }, bounds);
+    if (tls !== undefined || name === undefined) return false;
+    const end = { isCutOff: !OF_AN_ANSWER.test(mark) };
+    return isTlsInstead(end, { host: name, port: Number(port) }, { clock: this.#clock, signal });
   }
 
   servers(): Promise<readonly ServerFacts[]> {

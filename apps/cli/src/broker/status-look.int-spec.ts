@@ -1,7 +1,8 @@
 import type { ScheduledTask } from '#libs/clock';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
-import { ConditionNotice } from './condition-notice.js';
 import type { ListedMerchant } from './listed-merchant.js';
+import type { Notice } from './notice.js';
+import { StatusLook } from './status-look.js';
 
 const LOOK_MS = 5_000;
 const WELL: ListedMerchant = { id: 'shop', state: 'fresh', condition: 'fresh', reason: 'current', renewing: false };
@@ -20,15 +21,17 @@ describe('what is told of a merchant that is followed', () => {
   const clock = new LookClock();
   const stop = new AbortController();
   let listed = WELL;
+  let ofStore: object = {};
   let told: string[] = [];
+  let facts: object[] = [];
   let server: LoopbackServer;
   let other: LoopbackServer;
   let place: URL;
-  let notice: ConditionNotice;
+  let statusLook: StatusLook;
 
   beforeAll(async () => {
     server = await LoopbackServer.http((_request, response) => {
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ merchants: [listed] }));
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...ofStore, merchants: [listed] }));
     });
   });
 
@@ -40,8 +43,8 @@ describe('what is told of a merchant that is followed', () => {
   beforeEach(() => {
     place = new URL(`http://127.0.0.1:${server.port}`);
     listed = WELL;
-    told = [];
-    notice = new ConditionNotice({
+    [told, facts, ofStore] = [[], [], {}];
+    statusLook = new StatusLook({
       broker: {
         urls: [new URL(`http://127.0.0.1:${server.port}`)],
         token: () => Promise.resolve(undefined),
@@ -51,11 +54,14 @@ describe('what is told of a merchant that is followed', () => {
       place: () => place,
       clock,
       signal: stop.signal,
-      tell: (line) => told.push(line.replace(/^\S+Z {2}shop {2}/, '')),
+      tell: (notice: Notice) => {
+        told.push(notice.event === 'store' ? `${notice.about}: ${notice.words}` : notice.words);
+        facts.push({ event: notice.event, ...notice.facts });
+      },
     });
   });
 
-  afterEach(() => notice.close());
+  afterEach(() => statusLook.close());
 
   afterAll(async () => {
     stop.abort();
@@ -84,6 +90,27 @@ describe('what is told of a merchant that is followed', () => {
     await look({});
     await look({});
     expect(told).toEqual(['failing: the bank refuses (runbook: access-refused)', 'fresh']);
+    expect(facts).toEqual([
+      {
+        event: 'condition',
+        merchant: 'shop',
+        condition: 'failing',
+        cause: 'the bank refuses',
+        runbook: 'access-refused',
+      },
+      { event: 'condition', merchant: 'shop', condition: 'fresh' },
+    ]);
+  });
+
+  it('is another cause of renewals that fail, and not the next attempt at them', async () => {
+    const failing = { condition: 'failing', runbook: 'renewals-failing', lastFailure: { kind: 'transient', at: '' } };
+    for (const retryAt of ['2026-11-23T12:00:00Z', '2026-11-23T12:10:00Z'])
+      await look({ ...failing, retryAt, cause: 'nothing listens there' });
+    await look({ ...failing, cause: 'its name has no address' });
+    expect(told).toEqual([
+      'failing: nothing listens there (runbook: renewals-failing)',
+      'failing: its name has no address (runbook: renewals-failing)',
+    ]);
   });
 
   it('is once what counts down, and again when anything else of it has changed', async () => {
@@ -91,13 +118,47 @@ describe('what is told of a merchant that is followed', () => {
       condition: 'held_back',
       cause: `the create-call budget is spent until ${until} UTC; its session is good for another ${left}`,
       runbook: 'budget-exhausted',
+      retryAt: `2026-11-23T${until.slice(0, 5)}:00Z`,
     });
     for (const left of ['2 min', '119 s', '28 s', '23 s']) await look(spent('18:14', left));
+    // To the second, once it is near.
+    await look(spent('18:14:00', '20 s'));
     await look(spent('18:28', '18 s'));
     expect(told).toEqual([
       'not renewed: the create-call budget is spent until 18:14 UTC; its session is good for another 2 min (runbook: budget-exhausted)',
       'not renewed: the create-call budget is spent until 18:28 UTC; its session is good for another 18 s (runbook: budget-exhausted)',
     ]);
+  });
+
+  it('is that the replica has lost its store, once whatever becomes of the connection, and that it has it again', async () => {
+    for (const [store, storeReason] of [
+      ['answers'],
+      ['silent'],
+      ['silent', 'ECONNREFUSED'],
+      ['unknown'],
+      ['answers'],
+    ]) {
+      ofStore = { replica: 'broker-0', store, storeReason };
+      await look({ renewalBlocked: store === 'silent' });
+    }
+    expect(told).toEqual([
+      'broker-0: The store does not answer: sessions are served from memory, and nothing is renewed (runbook: store-down).',
+      'broker-0: The store answers.',
+    ]);
+    const at = { event: 'store', place: `http://127.0.0.1:${server.port}`, replica: 'broker-0' };
+    expect(facts).toEqual([
+      { ...at, store: 'silent', runbook: 'store-down' },
+      { ...at, store: 'answers' },
+    ]);
+  });
+
+  it('is that another replica that is followed then has no store, either', async () => {
+    for (const replica of ['broker-0', 'broker-1']) {
+      ofStore = { replica, store: 'refuses', storeReason: 'NOPERM' };
+      await look({});
+    }
+    const refuses = 'The store refuses (NOPERM): sessions are served from memory (runbook: store-down).';
+    expect(told).toEqual([`broker-0: ${refuses}`, `broker-1: ${refuses}`]);
   });
 
   it('is asked of the replica that is followed now', async () => {

@@ -1,0 +1,48 @@
+import type { ScheduledTask } from '#libs/clock';
+import { ConditionNotice } from './condition-notice.js';
+import { listing } from './listing.js';
+import type { NoticeParts } from './notice-parts.js';
+import { StoreNotice } from './store-notice.js';
+
+interface LookParts extends NoticeParts {
+  readonly merchant: string;
+}
+
+/** Soon enough for a person, and nothing to a broker. */
+const LOOK_EVERY_MS = 5_000;
+
+/** Looks at the list of the replica that is followed, and has told what has changed there: the stream has sessions alone. */
+export class StatusLook {
+  readonly #parts: LookParts;
+  readonly #condition: ConditionNotice;
+  readonly #store: StoreNotice;
+  #task: ScheduledTask | undefined;
+
+  constructor(parts: LookParts) {
+    this.#parts = parts;
+    this.#condition = new ConditionNotice(parts.tell);
+    this.#store = new StoreNotice(parts.tell);
+    this.#later();
+  }
+
+  close(): void {
+    this.#task?.cancel();
+  }
+
+  #later(): void {
+    this.#task = this.#parts.clock.schedule(LOOK_EVERY_MS, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { broker, place, merchant, clock, signal } = this.#parts;
+    const url = place();
+    const listed = await listing(broker, { url }, { clock, signal });
+    if (signal.aborted) return;
+    this.#later();
+    // A broker that does not answer is told by the stream.
+    if (listed === undefined || typeof listed === 'string') return;
+    this.#store.look({ listing: listed, place: url });
+    const found = listed.merchants.find(({ id }) => id === merchant);
+    if (found !== undefined) this.#condition.look(found);
+  }
+}

@@ -1,0 +1,35 @@
+import { entryPointOf, type GatewayPlace, peerOf } from '#libs/gateway';
+import { GatewayFailure, TLS_SPOKEN } from '#libs/session';
+import { type Bounds, isTlsInstead } from './tls-instead.js';
+
+type PlainEnd = Parameters<typeof isTlsInstead>[0];
+
+/** A failed call by an address with http, told as what it is where TLS is spoken at that port; any other failure as it was. */
+export async function unlessTls(
+  failure: GatewayFailure,
+  gateway: GatewayPlace,
+  bounds: Bounds,
+): Promise<GatewayFailure> {
+  return (await tlsInstead(plainEndOf(failure), gateway, bounds)) ?? failure;
+}
+
+/** The failure of every call by an address with http where TLS is spoken at its port; undefined where none is. */
+export async function tlsInstead(
+  end: PlainEnd,
+  gateway: GatewayPlace,
+  { clock, signal }: Bounds,
+): Promise<GatewayFailure | undefined> {
+  const { proxy, baseUrl, timeoutMs: limitMs } = gateway;
+  if ((proxy ?? baseUrl).protocol !== 'http:') return undefined;
+  const entry = entryPointOf(gateway);
+  if (!(await isTlsInstead(end, entry, { clock, signal, limitMs }))) return undefined;
+  const detail = `TLS is spoken at the port of the ${entry.via}, and the address begins with http`;
+  return new GatewayFailure({ kind: 'transient', detail, mark: TLS_SPOKEN, ...peerOf(entry) });
+}
+
+/** An answer of the gateway's own, with its code, is none of a server that wants TLS. */
+function plainEndOf({ kind, wasReached, httpStatus, trace, msgCode }: GatewayFailure): PlainEnd {
+  if (httpStatus !== undefined && msgCode === undefined) return { httpStatus };
+  const isBroken = kind === 'transient' || kind === 'invalid_response';
+  return { isCutOff: isBroken && wasReached && httpStatus === undefined && trace?.mark !== undefined };
+}
