@@ -35,6 +35,7 @@ export function merchantStatus(
     condition,
     reason: condition === 'foreign_authorizer' ? condition : reason,
     ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
+    ...(failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint }),
     ...reportsOf(reports, id, session),
     ...(quietMs === undefined ? {} : { quietSince: Math.round(clock.now() - quietMs) }),
     ...(session === undefined ? {} : { session: momentsOf(session) }),
