@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith, endedAfterAll, freePort, toolPath } from '#libs/testing';
+import { goProgram } from '../e2e/go-program.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
 
@@ -50,28 +51,30 @@ const WORDS = '(?: [A-Z][A-Za-z ]+;)?';
 const NOBODYS =
   /that is neither of the bank nor of the egress|^\d{3} .*(EOF|invalid character|cannot unmarshal|no sure answer)/;
 
-describe.each<[tool: string, file: string, args: readonly string[]]>([
-  ['python3', 'order.py', []],
-  ['php', 'order.php', []],
-  ['go', 'order.go', ['run']],
-])('the example of the egress for %s', (tool, file, args) => {
+describe.each([
+  ['python3', 'order.py'],
+  ['php', 'order.php'],
+  ['go', 'order.go'],
+] as const)('the example of the egress for %s', (tool, file) => {
   describeWith([tool], 'as it stands', () => {
     let stage: EgressStage;
     let egress: RunningEgress;
-    let cache: string;
+    let program: string;
+    let args: readonly string[];
 
     const started = endedAfterAll();
     beforeAll(async () => {
-      cache = started.add(await mkdtemp(join(tmpdir(), 'plain-examples-')), (it) => rm(it, { recursive: true }));
+      const folder = started.add(await mkdtemp(join(tmpdir(), 'plain-examples-')), (it) => rm(it, { recursive: true }));
+      program = tool === 'go' ? await goProgram(fileOf(file), folder) : toolPath(tool);
+      args = tool === 'go' ? [] : [fileOf(file)];
       stage = started.add(await EgressStage.start(), (it) => it.close());
       egress = await stage.egress();
     });
 
     const output = (variables: Readonly<Record<string, string>> = {}): Promise<Ended> => {
-      const go = { GOCACHE: cache, GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
       const own = { EGRESS_URL: egress.url, EGRESS_TOKEN: egress.client().token, MERCHANT_ID: 'terminal-1' };
-      const env = { ...process.env, ...go, ...own, ...variables };
-      const running = run(toolPath(tool), [...args, fileOf(file)], { env, timeout: 170_000 });
+      const env = { ...process.env, ...own, ...variables };
+      const running = run(program, args, { env, timeout: 170_000 });
       return running.catch((error: unknown) => error as Ended);
     };
 
