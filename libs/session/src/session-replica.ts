@@ -1,3 +1,4 @@
+import { QuietDuels } from './quiet-duels.js';
 import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { CallCeiling } from './call-ceiling.js';
@@ -82,16 +83,17 @@ export class SessionReplica {
   readonly #earlyDeaths: EarlyDeaths;
   readonly #reportedDeaths: ReportedDeaths;
   readonly #heldBack: HeldBackRenewals;
+  readonly #quietDuels: QuietDuels;
   readonly #clock: Clock;
   readonly #service: ServiceWatch;
   readonly #causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
 
   constructor(given: ReplicaPorts) {
-    this.#heldBack = new HeldBackRenewals({ events: given.events, causeFor: this.#causeFor });
+    this.#quietDuels = new QuietDuels(given);
+    this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#causeFor });
     const ports = { ...given, events: this.#heldBack };
     const { clock, events } = ports;
-    this.#clock = clock;
-    this.#merchants = ports.merchants;
+    [this.#clock, this.#merchants] = [clock, ports.merchants];
     const grace = new Grace(clock, ports.graceMs ?? 0);
     this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
     const store = this.#store;
@@ -177,6 +179,11 @@ export class SessionReplica {
     return this.#earlyDeaths.areForeign(merchant);
   }
 
+  /** For a merchant that somebody else created for not long ago, and may still: how long no consumer has reported a dead session to this replica. */
+  quietMs(merchant: string): number | undefined {
+    return this.#quietDuels.quietMs(merchant);
+  }
+
   /** Whether a consumer has reported the session that is served, to any replica, and nothing newer could be had. */
   isReportedDead(merchant: string): boolean {
     return this.#reportedDeaths.of(merchant) !== undefined;
@@ -249,6 +256,7 @@ export class SessionReplica {
     this.#earlyDeaths.forget(merchant);
     this.#reportedDeaths.forget(merchant);
     this.#heldBack.forget(merchant);
+    this.#quietDuels.forget(merchant);
     this.#service.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);

@@ -27,7 +27,7 @@ export function merchantStatus(
   const retryInMs = replica.retryInMs(id);
   const { reason } = replica.reader.verdict(id);
   const cause = replica.causeFor(id);
-  const quietMs = reports.quietMs(id);
+  const quietMs = replica.quietMs(id);
   return {
     id,
     required: isRequired(id),
