@@ -8,6 +8,7 @@ import { configurationOf } from './broker-checks.js';
 import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
 import { folder, type Manifest, named, type NetworkRule, ofKind, type PodSpec, root, selects } from './manifests.js';
 import { kubernetesPrograms } from './kubernetes-programs.js';
+import { page } from './page-blocks.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
 import { OVERLAYS, renderOverlays } from './rendered-overlays.js';
 
@@ -108,6 +109,10 @@ describeWith(kubernetesPrograms, 'what the overlays render to', () => {
         },
         ...gateway,
       ]);
+      const [ofEgress] = podOf(withEgress, 'session-egress').containers.flatMap(({ ports = [] }) => ports);
+      const [, told] = /### The way out of a consumer([^]*?)\*\*\. Both/.exec(page) ?? [];
+      const ports = [api, ofEgress].map((port) => String(port?.containerPort));
+      expect(`${told}**`.match(/(?<=\*\*)\d+(?=\*\*)/g)).toEqual(ports);
     });
 
     it('calls the service at its name and port', () => {
