@@ -141,13 +141,14 @@ function gapWarnings(judged: Judged): readonly string[] {
   return [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: ${remedies(judged)}`];
 }
 
-function afterOutage({ figures: { afterOutage: after } }: Judged): string {
+function afterOutage({ figures: { afterOutage: after, withoutSessionMs } }: Judged): string {
   if (after === undefined || after.gapMs < WORTH_TELLING_MS) return '';
   const cause =
     after.by === 'budget'
       ? 'because session.budget was spent'
       : 'in the pause after the last failed attempt, which `session-broker renew` ends';
-  return `, ${seconds(after.gapMs)} of it after the outage ${cause}`;
+  const part = after.gapMs >= withoutSessionMs ? 'all' : seconds(after.gapMs);
+  return `, ${part} of it after the outage ${cause}`;
 }
 
 function remedies({ setup, figures, tried }: Judged): string {

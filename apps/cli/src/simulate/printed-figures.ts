@@ -46,8 +46,10 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
   return `  failed           ${kinds.join(', ') || 'none'}`;
 }
 
-const afterOutage = ({ afterOutage: after }: ScheduleFigures): string =>
-  after === undefined ? '' : `, ${seconds(after.gapMs)} of it after the outage`;
+function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): string {
+  if (after === undefined) return '';
+  return `, ${after.gapMs >= withoutSessionMs ? 'all' : seconds(after.gapMs)} of it after the outage`;
+}
 
 function nightLinesOf({ quietHours, days = [] }: PlayedMerchant): readonly string[] {
   if (quietHours === undefined) return [];
