@@ -1,7 +1,7 @@
 import { type DailyTimes, formatDuration } from '#libs/clock';
 import type { ScheduleFigures } from './figures.js';
 import type { RenewalDay } from './renewal-days.js';
-import { inWindow, seconds } from './spans.js';
+import { inWindow, partOf, seconds } from './spans.js';
 
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
@@ -48,7 +48,7 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
 
 function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): string {
   if (after === undefined) return '';
-  return `, ${after.gapMs >= withoutSessionMs ? 'all' : seconds(after.gapMs)} of it after the outage`;
+  return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
 }
 
 function nightLinesOf({ quietHours, days = [] }: PlayedMerchant): readonly string[] {
