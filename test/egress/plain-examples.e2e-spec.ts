@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -127,11 +128,6 @@ describe.each([
       ['answers with a text', { kind: 'garbage_body', text: '"b_unknown"' }, NOBODYS],
       ['answers with a list', { kind: 'garbage_body', text: '["hppOrderId"]' }, NOBODYS],
       ['fails', { kind: 'error' }, new RegExp(`^503${WORDS} b_server_is_overloaded; A fault that was asked for`)],
-      [
-        'has one',
-        { kind: 'error', status: 200, msgCode: 'b_duplicate_field_value' },
-        new RegExp(`^200${WORDS} b_duplicate_field_value; `),
-      ],
     ])('says that nobody knows, and the id, when the gateway %s', async (_what, fault, why) => {
       await stage.control('POST', '/faults', { ...fault, operation: 'create-order', times: 1 });
       const ended = await output();
@@ -151,6 +147,31 @@ describe.each([
       const ended = await output({ EGRESS_URL: urlOf(server) });
       server.close();
       expect(unknownOf(ended).says).toMatch(new RegExp(`^${answer.status} `));
+    });
+
+    it('sends an order again under the id that it is given, and says that the bank has one', async () => {
+      const MERCHANT_REQUEST_ID = randomUUID();
+      const first = await output({ MERCHANT_REQUEST_ID: `${MERCHANT_REQUEST_ID}\n` });
+      expect(first.stdout).toMatch(/^order [\w-]+ is CREATED\n$/);
+      expect(first.stderr).toContain(`sending ${MERCHANT_REQUEST_ID}\n`);
+      const { code, stdout, stderr } = await output({ MERCHANT_REQUEST_ID });
+      expect(`${stdout}${stderr}`).toMatch(
+        new RegExp(
+          `the bank has a request with this id already, and does not say of which order: 200${WORDS} b_duplicate_field_value; .*; ` +
+            `keep ${MERCHANT_REQUEST_ID}, and read in docs/egress.md`,
+        ),
+      );
+      expect(`${stdout}${stderr}`).not.toMatch(/no order|unknown whether/);
+      expect(code).toBeGreaterThan(0);
+    });
+
+    it('says of an order that was sent before no more than that this request was refused', async () => {
+      const MERCHANT_REQUEST_ID = randomUUID();
+      const says = 'no order by this request, while one that was sent before may be there';
+      const refused = await output({ MERCHANT_REQUEST_ID, MERCHANT_ID: 'of-nobody' });
+      expect(`${refused.stdout}${refused.stderr}`).toMatch(new RegExp(`${says}: 200${WORDS} b_\\w+; `));
+      const unsent = await output({ MERCHANT_REQUEST_ID, EGRESS_URL: `http://127.0.0.1:${await freePort()}` });
+      expect(`${unsent.stdout}${unsent.stderr}`).toContain(`${says}, for it was not sent: nothing answers at http`);
     });
 
     it('says the detail and the cause of a refusal', async () => {

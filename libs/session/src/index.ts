@@ -18,6 +18,7 @@ export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
 export { QuietDuels, quietCause } from './quiet-duels.js';
 export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
+export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
 export { leadTimeShortfall } from './session-moments.js';
