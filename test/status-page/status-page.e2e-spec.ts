@@ -220,7 +220,12 @@ describeWith('chromium', 'the status page in a browser', () => {
       const merchant = few.merchants.find(({ id }) => id === LONG_ID)!;
       const otherName = 'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)';
       const cause = { text: otherName, runbook: 'access-refused' };
-      const moments = { createdAt: few.at, renewAt: few.at, mustRenewAt: few.at + 800_000, expiresAt: few.at + 900_000 };
+      const moments = {
+        createdAt: few.at,
+        renewAt: few.at,
+        mustRenewAt: few.at + 800_000,
+        expiresAt: few.at + 900_000,
+      };
       const failing = { ...merchant, condition: 'failing', session: { generation: 1, ...moments }, cause } as const;
       const viewport = { width, height: 780 };
       const shown = await visitPlayed({ ...few, matching: 1, merchants: [failing] }, { viewport });
