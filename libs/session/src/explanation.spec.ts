@@ -32,7 +32,9 @@ describe('what is the matter with a merchant', () => {
   });
 
   it('is that somebody else ends its sessions, rather than that a renewal failed', () => {
-    expect(explain(facts({ result: 'fresh', failure, isForeign: true }))?.runbook).toBe('foreign-authorizer');
+    for (const result of ['fresh', 'stale'] as const) {
+      expect(explain(facts({ result, failure, isForeign: true }))?.runbook).toBe('foreign-authorizer');
+    }
   });
 
   it('is what keeps anybody from calling, where that is why', () => {

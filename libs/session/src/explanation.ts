@@ -45,13 +45,13 @@ const UNTOLD: ReadonlySet<UnavailableReason> = new Set(['renewing', 'not_replace
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
   const { result, session, failure, isForeign, reported, spent, isHeldBack, why } = facts;
-  const isFresh = result === 'fresh';
-  if (isFresh && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
+  const isServed = result !== 'unavailable';
+  if (isServed && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
     return afterFailure(heldBackCause(spent, session, facts), facts);
   }
-  if (isFresh && isForeign) return ofForeign(facts);
+  if (isServed && isForeign) return ofForeign(facts);
   if (reported !== undefined) return ofReported(reported, facts);
-  if (isFresh) return failure === undefined ? undefined : causeOf(failure);
+  if (result === 'fresh') return failure === undefined ? undefined : causeOf(failure);
   return ofReason(why(), facts);
 }
 

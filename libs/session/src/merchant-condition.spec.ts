@@ -1,7 +1,14 @@
-import { conditionOf, conditionWord, type MerchantCondition, merchantConditions } from './merchant-condition.js';
+import {
+  conditionColours,
+  conditionOf,
+  conditionWord,
+  type MerchantCondition,
+  merchantConditions,
+} from './merchant-condition.js';
 import type { ServeVerdict } from './serve-decision.js';
 
 const CURRENT: ServeVerdict = { result: 'fresh', reason: 'current' };
+const PAST_MARGIN: ServeVerdict = { result: 'stale', reason: 'past_margin' };
 
 interface Facts {
   readonly verdict: ServeVerdict;
@@ -41,7 +48,9 @@ describe('the condition of a merchant', () => {
   it.each<[Partial<Facts>, MerchantCondition]>([
     [{ ...everything, verdict: { result: 'unavailable', reason: 'no_session' } }, 'unavailable'],
     [{ ...everything, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
-    [{ ...everything, verdict: { result: 'stale', reason: 'past_margin' } }, 'stale'],
+    [{ ...everything, verdict: PAST_MARGIN }, 'foreign_authorizer'],
+    [{ ...everything, verdict: PAST_MARGIN, foreign: false }, 'reported_dead'],
+    [{ ...everything, verdict: PAST_MARGIN, foreign: false, reported: false }, 'stale'],
     [everything, 'foreign_authorizer'],
     [{ ...everything, foreign: false }, 'reported_dead'],
     [{ ...everything, foreign: false, reported: false }, 'held_back'],
@@ -53,13 +62,26 @@ describe('the condition of a merchant', () => {
     expect(conditionIn(facts)).toBe(condition);
   });
 
+  it('is red where payments fail or may fail now, and comes before all with which they go on', () => {
+    expect(merchantConditions.map((condition) => [condition, conditionColours[condition]])).toEqual([
+      ['unavailable', 'red'],
+      ['foreign_authorizer', 'red'],
+      ['reported_dead', 'red'],
+      ['stale', 'yellow'],
+      ['held_back', 'yellow'],
+      ['failing', 'yellow'],
+      ['renewing', 'blue'],
+      ['fresh', 'green'],
+    ]);
+  });
+
   it('has a word for each, and one more for a session that has expired', () => {
     const words = merchantConditions.map((one) => conditionWord(one, 'expired'));
     expect(words).toEqual([
       'expired',
-      'past margin',
       'ended by others',
       'reported dead',
+      'past margin',
       'not renewed',
       'failing',
       'renewing',

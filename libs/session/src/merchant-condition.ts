@@ -6,9 +6,9 @@ import type { SessionReader } from './session-reader.js';
 /** How a merchant is, the worst first; docs/status-page.md says what each means. */
 export const merchantConditions = [
   'unavailable',
-  'stale',
   'foreign_authorizer',
   'reported_dead',
+  'stale',
   'held_back',
   'failing',
   'renewing',
@@ -16,6 +16,21 @@ export const merchantConditions = [
 ] as const;
 
 export type MerchantCondition = (typeof merchantConditions)[number];
+
+/**
+ * The colour in which people are shown it, on the status page and by the command line. Red: payments fail, or may fail now.
+ * Yellow: they go on, and stop with the session unless something is mended.
+ */
+export const conditionColours = {
+  unavailable: 'red',
+  foreign_authorizer: 'red',
+  reported_dead: 'red',
+  stale: 'yellow',
+  held_back: 'yellow',
+  failing: 'yellow',
+  renewing: 'blue',
+  fresh: 'green',
+} as const satisfies Record<MerchantCondition, string>;
 
 /**
  * The words in which people are told of it, on the status page and by the command line. One of them is for two reasons: a
@@ -52,9 +67,10 @@ interface Assessed {
 /** How a merchant is at this moment, as the replica sees it. */
 export function conditionOf(replica: Assessed, merchant: string): MerchantCondition {
   const { result } = replica.reader.verdict(merchant);
-  if (result !== 'fresh') return result;
+  if (result === 'unavailable') return result;
   if (replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
   if (replica.isReportedDead(merchant)) return 'reported_dead';
+  if (result === 'stale') return result;
   if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined) return 'failing';
   return replica.isRenewing(merchant) || replica.held.untilRenewalMs(merchant) <= 0 ? 'renewing' : 'fresh';

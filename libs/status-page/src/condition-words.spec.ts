@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
+import { conditionColours, conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
 import type { StatusMerchant } from './status-document.js';
 
 /** The page's files are checked as a program of a browser: here they are imported by a name that the compiler does not follow. */
@@ -29,6 +29,9 @@ function titleOf(condition: MerchantCondition, reason?: 'expired'): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
+/** What the page calls them: by the condition of which they are. */
+const tones = { red: 'unavailable', yellow: 'failing', blue: 'renewing', green: 'fresh' } as const;
+
 describe('the words for the condition of a merchant', () => {
   it('are those of the domain on the page too, in the same order', async () => {
     const { conditions, conditionNames, conditionName } = (await import(PAGE)) as PageWords;
@@ -40,6 +43,7 @@ describe('the words for the condition of a merchant', () => {
   it.each(merchantConditions)('have a shape and a colour beside them on the page: %s', (condition) => {
     const page = (file: string): string => readFileSync(new URL(`page/${file}`, import.meta.url), 'utf8');
     expect(page('index.html')).toContain(`<symbol id="glyph-${condition}" `);
-    expect(page('status.css')).toMatch(new RegExp(`^\\[data-condition='${condition}'\\]`, 'm'));
+    const tone = `--tone: var\\(--${tones[conditionColours[condition]]}\\);`;
+    expect(page('status.css')).toMatch(new RegExp(`^\\[data-condition='${condition}'\\][^}]* ${tone}`, 'm'));
   });
 });

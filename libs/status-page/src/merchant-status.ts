@@ -33,7 +33,7 @@ export function merchantStatus(
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
-    reason: condition === 'foreign_authorizer' ? condition : reason,
+    reason: condition === 'foreign_authorizer' && reason === 'current' ? condition : reason,
     ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
     ...(failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint }),
     ...reportsOf(reports, id, session),

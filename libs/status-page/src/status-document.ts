@@ -22,11 +22,11 @@ export interface StatusDocument {
 }
 
 /**
- * The state of a merchant, the worst first: nothing to serve; past the safety margin; somebody else creates sessions
- * and ends ours; a consumer has reported the session dead and it could not be replaced; its renewal is due and the create-call budget is spent; the last attempt failed while the session is good; its renewal is due or under way; all is well.
+ * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions
+ * and ends ours; a consumer has reported the session dead and it could not be replaced; past the safety margin; its renewal is due and the create-call budget is spent; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
 export type StatusCondition =
-  'unavailable' | 'stale' | 'foreign_authorizer' | 'reported_dead' | 'held_back' | 'failing' | 'renewing' | 'fresh';
+  'unavailable' | 'foreign_authorizer' | 'reported_dead' | 'stale' | 'held_back' | 'failing' | 'renewing' | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 

@@ -1,4 +1,4 @@
-import { conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
+import { conditionColours, conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 
 /** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
@@ -28,18 +28,7 @@ export interface ListedMerchant {
   };
 }
 
-export type Tone = 'green' | 'blue' | 'yellow' | 'red';
-
-const tones: Readonly<Record<MerchantCondition, Tone>> = {
-  unavailable: 'red',
-  stale: 'red',
-  foreign_authorizer: 'red',
-  reported_dead: 'yellow',
-  held_back: 'yellow',
-  failing: 'yellow',
-  renewing: 'blue',
-  fresh: 'green',
-};
+export type Tone = (typeof conditionColours)[MerchantCondition];
 
 interface ShownCondition {
   readonly word: string;
@@ -62,7 +51,7 @@ export function isWell(merchant: ListedMerchant): boolean {
 function conditionShown({ state, reason, condition = state }: ListedMerchant): ShownCondition {
   const known = merchantConditions.find((one) => one === condition);
   if (known === undefined) return { word: condition.replaceAll('_', ' '), tone: 'yellow' };
-  return { word: conditionWord(known, reason === 'expired' ? reason : undefined), tone: tones[known] };
+  return { word: conditionWord(known, reason === 'expired' ? reason : undefined), tone: conditionColours[known] };
 }
 
 /** What is the matter with a merchant, and where to read on; undefined where nothing is known to be. */

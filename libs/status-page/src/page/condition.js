@@ -3,9 +3,9 @@
 /** @type {readonly StatusCondition[]} the worst first */
 export const conditions = [
   'unavailable',
-  'stale',
   'foreign_authorizer',
   'reported_dead',
+  'stale',
   'held_back',
   'failing',
   'renewing',
@@ -27,8 +27,11 @@ export const conditionNames = {
   fresh: 'Fresh',
 };
 
+/** @type {ReadonlySet<StatusCondition>} Those of a session that is dead, or may be: how much is left of it is no matter. */
+const dead = new Set(['foreign_authorizer', 'reported_dead']);
+
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
-const lasting = new Set(['foreign_authorizer', 'reported_dead', 'held_back', 'failing']);
+const lasting = new Set(['held_back', 'failing']);
 
 /**
  * The state of a merchant now, from what was last heard of it. Time alone makes it worse, never better: that takes
@@ -39,6 +42,7 @@ const lasting = new Set(['foreign_authorizer', 'reported_dead', 'held_back', 'fa
  */
 export function conditionAt({ condition, session }, now) {
   if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
+  if (dead.has(condition)) return condition;
   if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
   if (lasting.has(condition)) return condition;
   return condition === 'renewing' || now >= session.renewAt ? 'renewing' : 'fresh';
@@ -64,6 +68,19 @@ export function endsUnrenewed(merchant, now) {
  */
 export function takesPerson({ failure, ownKey }) {
   return ownKey !== undefined || failure?.kind === 'refused' || failure?.kind === 'revoked';
+}
+
+/** What the gateway answers to a session that a newer one has ended. */
+const SUPERSEDED = new Set(['b_previous_auth_token_expired', 'b_used_token']);
+
+/**
+ * Of a session that is reported dead, whether that is certain: the gateway itself said that a newer one has ended it, or an
+ * attempt has, whose answer is sealed to another key than ours.
+ * @param {StatusMerchant} merchant
+ * @returns {boolean}
+ */
+export function isSurelyDead({ ownKey, reportedAs = [] }) {
+  return ownKey !== undefined || reportedAs.some((code) => SUPERSEDED.has(code));
 }
 
 /**

@@ -45,6 +45,12 @@ describe('the condition of a merchant on the page', () => {
     expect(conditionAt(aMerchant({ condition: 'failing' }), 960)).toBe('stale');
   });
 
+  it('stays what payments fail of, however little is left of the session', () => {
+    for (const condition of ['foreign_authorizer', 'reported_dead'] as const) {
+      expect([960, 1_000].map((now) => conditionAt(aMerchant({ condition }), now))).toEqual([condition, 'unavailable']);
+    }
+  });
+
   it('tells a session that has expired from none', () => {
     const { session: _session, ...none } = aMerchant({ condition: 'unavailable' });
     expect(conditionName(none, 0)).toBe('No session');

@@ -1,7 +1,7 @@
 /** @import { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
 /** @import { StoreTrouble } from './store-trouble.js' */
 /** @import { Matter } from './wording.js' */
-import { conditionAt, conditions, endsUnrenewed, takesPerson } from './condition.js';
+import { conditionAt, conditions, endsUnrenewed, isSurelyDead, takesPerson } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
 import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, timeText } from './wording.js';
 
@@ -27,7 +27,7 @@ import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, ti
  * @property {number} now
  */
 
-/** @type {(who: string, isOne: boolean) => string} */
+/** @type {(who: string, isOne: boolean, isCertain: boolean) => string} */
 const notRenewed = (who, isOne) => `${who} ${isOne ? 'gets' : 'get'} no new session`;
 
 /**
@@ -37,10 +37,10 @@ const notRenewed = (who, isOne) => `${who} ${isOne ? 'gets' : 'get'} no new sess
 const sentences = {
   unavailable: (who, isOne) =>
     `${who} ${isOne ? 'has' : 'have'} no session with the bank, and ${isOne ? 'its' : 'their'} payments fail`,
-  stale: notRenewed,
   foreign_authorizer: (who) =>
     `Payments of ${who} fail: somebody else creates sessions with the bank, and each of them ends ours`,
-  reported_dead: (who) => `Payments of ${who} may fail`,
+  reported_dead: (who, _isOne, isCertain) => `Payments of ${who} ${isCertain ? 'fail' : 'may fail'}`,
+  stale: notRenewed,
   held_back: notRenewed,
   failing: notRenewed,
 };
@@ -197,7 +197,8 @@ function worstSentence(view) {
   const count = counts[worst];
   const isOne = count === 1;
   const who = (isOne ? worse[0]?.id : undefined) ?? countText(count, 'merchant', 'merchants');
-  const text = `${sentences[worst](who, isOne)}${becauseText(worst, causes)}`;
+  const isCertain = worse.length === count && worse.every(isSurelyDead);
+  const text = `${sentences[worst](who, isOne, isCertain)}${becauseText(worst, causes)}`;
   const runbook = causes[0]?.runbook ?? (trouble === undefined ? undefined : STORE_DOWN);
   if (trouble === undefined) return { text, ...timesOf(worse, view), runbook };
   const detail = troubleDetail(trouble, counts.unavailable < all, capital(trouble.said));

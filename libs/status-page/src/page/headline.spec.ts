@@ -271,6 +271,26 @@ describe('the headline', () => {
     });
   });
 
+  it.each<[string, Partial<StatusMerchant>, string]>([
+    ['the gateway says so', { reportedBy: ['checkout'], reportedAs: ['b_previous_auth_token_expired'] }, 'fail'],
+    ['an answer that nobody can open has ended it', { ownKey: 'i080_96Yv1yZ2r' }, 'fail'],
+    ['a consumer alone says so', { reportedBy: ['checkout'], reportedAs: ['http_401'] }, 'may fail'],
+  ])('says of a session that is reported dead whether that is certain: %s', (_what, facts, word) => {
+    const dead = { ...blocked(90_000), renewalBlocked: false, condition: 'reported_dead', ...facts } as const;
+    const said = (merchants: StatusMerchant[], counts: Partial<StatusCounts>): object =>
+      headlineOf({ store, replica, merchants }, { ...well, ...counts }, 0);
+    expect(said([dead], { reported_dead: 1 })).toMatchObject({ text: `Payments of shop-90000 ${word}` });
+    const alone = { ...dead, reportedAs: [], ownKey: undefined } as unknown as StatusMerchant;
+    expect(said([dead, alone], { reported_dead: 2 })).toMatchObject({ text: 'Payments of 2 merchants may fail' });
+    expect(
+      said([{ ...dead, ...blocked(90_000), condition: 'stale' }, dead], { stale: 1, reported_dead: 1 }),
+    ).toMatchObject({
+      condition: 'reported_dead',
+      text: `Payments of shop-90000 ${word}`,
+      detail: '1 past the margin',
+    });
+  });
+
   it('names the merchant and what it has left where there is only one, as its row does', () => {
     const merchants = [
       { ...blocked(119_000), renewalBlocked: false, cause: { text: unheard, runbook: 'renewals-failing' } },
