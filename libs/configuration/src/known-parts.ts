@@ -1,8 +1,9 @@
-import { storeOptions } from './arrange-options.js';
-import type { MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
+import { jwtConfiguration, storeOptions } from './arrange-options.js';
+import type { JwtConfiguration, MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
 import type { Loose } from './check-settings.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import type { Loaded } from './named-files.js';
+import type { JwtSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressDocument } from './settings/egress-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -16,6 +17,8 @@ export type Part<Content> = { readonly known: Content } | { readonly lacks: read
 
 /** What can be known of a broker's configuration where variables are not set, or files at fault. */
 export interface BrokerParts {
+  /** Whose tokens callers have, and where its keys are; undefined: nobody's. */
+  readonly issuer: Part<Pick<JwtConfiguration, 'issuer' | 'keys'> | undefined>;
   readonly store: Part<StoreConfiguration>;
   /** Those whose id is known. */
   readonly merchants: readonly MerchantParts[];
@@ -38,10 +41,13 @@ export type Lacking = { readonly path: string; readonly variable?: string };
 
 /** @param settings without faults but what is lacking, with what their files hold */
 export function brokerParts(
-  { store, merchants = [] }: Loaded<Loose<BrokerSettings>>,
+  { auth, store, merchants = [] }: Loaded<Loose<BrokerSettings>>,
   lacking: readonly Lacking[],
 ): BrokerParts {
   return {
+    issuer: part(lacking.filter(isOfIssuer), 'auth.jwt', () =>
+      auth?.jwt === undefined ? undefined : jwtConfiguration(auth.jwt as Loaded<JwtSettings>),
+    ),
     store: part(lacking, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
     merchants: merchants.flatMap((merchant, index) => partsOf(merchant, `merchants[${index}]`, lacking) ?? []),
   };
@@ -50,6 +56,11 @@ export function brokerParts(
 /** @param settings without faults but what is lacking, with what their files hold */
 export function egressParts({ egress }: Loaded<Loose<EgressDocument>>, lacking: readonly Lacking[]): EgressParts {
   return { gateway: part(lacking, 'egress.gateway', () => egress?.gateway as EgressConfiguration['gateway']) };
+}
+
+/** What a token has to say beside that decides nothing of where the keys are. */
+function isOfIssuer({ path }: Lacking): boolean {
+  return !/^auth\.jwt\.(?:audience|types|clockTolerance)/.test(path);
 }
 
 function partsOf(

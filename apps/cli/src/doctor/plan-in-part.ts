@@ -2,7 +2,16 @@ import type { Lack, MerchantParts, NamedFile } from '#libs/configuration';
 import type { Check } from './check.js';
 import { keysCheck } from './checks/keys-check.js';
 import type { LoadedConfiguration } from './loaded-configuration.js';
-import { certificates, gatewayChecks, gatewayNames, probeNames, STORE_NAMES, storeChecks } from './check-groups.js';
+import {
+  certificates,
+  gatewayChecks,
+  gatewayNames,
+  ISSUER_NAMES,
+  issuerCheck,
+  probeNames,
+  STORE_NAMES,
+  storeChecks,
+} from './check-groups.js';
 import type { Plan } from './plan.js';
 
 /** What is known where variables are not set, or files at fault. */
@@ -20,6 +29,9 @@ export function checksInPart(plan: Plan, { known, ...loaded }: InPart): readonly
     ...keysChecks(merchants),
     byItself(certificates(plan, readable(loaded))),
     ...('lacks' in known.store ? leftOut(STORE_NAMES, known.store.lacks) : storeChecks(plan, ids).map(byItself)),
+    ...('lacks' in known.issuer
+      ? leftOut(ISSUER_NAMES, known.issuer.lacks)
+      : [byItself(issuerCheck(plan, known.issuer.known))]),
     ...gatewayChecks(plan, merchants.flatMap(withGateway)).map(byItself),
     ...merchants.flatMap(({ id, gateway }) =>
       'lacks' in gateway ? leftOut(gatewayNames(plan), gateway.lacks, id) : [],
