@@ -1,7 +1,11 @@
 // Asks the registry for known vulnerabilities in what production loads, and whether it has signed what is installed:
 // `npm run audit`. Ends with 1 when there is a vulnerability of high severity or more, or a signature that is wrong, and
-// says so plainly when the registry did not answer, because then nothing was checked.
+// says so plainly when the registry did not answer, because then nothing was checked. With --must-answer, as a release
+// asks, that ends with 1 as well: a mirror that has no audit is enough for daily work, and not for what goes out.
 import { spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values: options } = parseArgs({ options: { 'must-answer': { type: 'boolean' } } });
 
 const MAX_OUTPUT = 64 * 1024 * 1024;
 // npm asks again and again for the keys that signatures are checked by.
@@ -18,11 +22,16 @@ function answerOf(...args) {
 
 const noAnswer = ({ message, error }) => message ?? error?.summary ?? 'the registry gave no answer';
 
+function toldUnanswered(what, answer) {
+  console.log(`${what}: ${noAnswer(answer)}`);
+  if (options['must-answer'] === true) process.exitCode = 1;
+}
+
 function auditVulnerabilities() {
   const answer = answerOf('--omit=dev', '--audit-level=high');
   const counts = answer.metadata?.vulnerabilities;
   if (counts === undefined) {
-    console.log(`NOT AUDITED: ${noAnswer(answer)}`);
+    toldUnanswered('NOT AUDITED', answer);
     return;
   }
   const { critical, high, moderate, low, info } = counts;
@@ -36,7 +45,7 @@ function auditVulnerabilities() {
 function auditSignatures() {
   const answer = answerOf('signatures');
   if (answer.invalid === undefined) {
-    console.log(`SIGNATURES NOT CHECKED: ${noAnswer(answer)}`);
+    toldUnanswered('SIGNATURES NOT CHECKED', answer);
     return;
   }
   console.log(`signatures: ${answer.invalid.length} wrong, ${answer.missing.length} missing`);

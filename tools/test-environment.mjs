@@ -1,10 +1,15 @@
 // Ends every process that a file of tests has started and not ended, when its tests are over: hooks that fail half-way do
-// not come to it. A handler of `exit` in a test would not help, since jest gives tests a copy of `process`.
+// not come to it. A handler of `exit` in a test would not help, since jest gives tests a copy of `process`. Servers that a
+// file leaves in the process of the tests go on beside all files that follow, and keep it from ending: they are named.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import PlainGlobalEnvironment from './plain-global-environment.mjs';
 
 const CHANNEL = 'child_process';
+const TURNS = 20;
+
+/** Of this process, by the one name that says it listens. */
+const servers = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
 
 const isAlive = ({ pid, exitCode, signalCode }) => pid !== undefined && exitCode === null && signalCode === null;
 
@@ -21,6 +26,7 @@ function end({ pid }) {
 
 export default class extends PlainGlobalEnvironment {
   #path;
+  #serversBefore = 0;
   #children = new Set();
   #note = ({ process: child }) => {
     this.#children.add(child);
@@ -35,6 +41,7 @@ export default class extends PlainGlobalEnvironment {
 
   async setup() {
     await super.setup();
+    this.#serversBefore = servers();
     subscribe(CHANNEL, this.#note);
     process.once('exit', this.#endAll);
   }
@@ -47,6 +54,15 @@ export default class extends PlainGlobalEnvironment {
     await Promise.all(ended);
     process.removeListener('exit', this.#endAll);
     for (const { spawnargs } of left) process.stderr.write(`${this.#path} left a process: ${spawnargs.join(' ')}\n`);
+    const listening = await this.#serversLeft();
+    if (listening > 0) process.stderr.write(`${this.#path} left servers that listen: ${listening}\n`);
     await super.teardown();
+  }
+
+  /** One that has just been closed is counted for some turns more. */
+  async #serversLeft() {
+    const left = () => servers() - this.#serversBefore;
+    for (let turn = 0; turn < TURNS && left() > 0; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return left();
   }
 }

@@ -1,4 +1,4 @@
-// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone:
+// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone; MERCHANT_REQUEST_ID=… sends an order again.
 //
 //	EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo go run docs/examples/order.go
 package main
@@ -17,41 +17,41 @@ import (
 
 // With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
 const notSent = " unauthenticated route_not_found method_not_allowed invalid_request unsupported_media_type payload_too_large session_unavailable overloaded shutting_down gateway_unreachable "
-const noRefusal = " b_duplicate_field_value b_unknown_error " // the first says that the bank has it, the second says nothing
 
 func main() {
 	read := func(name string) string { return strings.TrimSpace(os.Getenv(name)) }
-	url, token, id := read("EGRESS_URL"), read("EGRESS_TOKEN"), fmt.Sprintf("order-%d", time.Now().UnixNano())
+	url, token, id, none := read("EGRESS_URL"), read("EGRESS_TOKEN"), read("MERCHANT_REQUEST_ID"), "no order by this request, while one that was sent before may be there"
+	if id == "" {
+		id, none = fmt.Sprintf("order-%d", time.Now().UnixNano()), "no order"
+	}
 	order, _ := json.Marshal(map[string]any{
 		"merchantRequestId": id, "merchantId": read("MERCHANT_ID"), "hppPayType": "PURCHASE", "coinAmount": 12500,
-		"paymentMethods": []string{"PAN"}, "statusPageType": "STATUS_TIMER_PAGE", "customerData": map[string]string{"senderCustomerId": "customer-1"},
-		"successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry",
-	})
+		"paymentMethods": []string{"PAN"}, "statusPageType": "STATUS_TIMER_PAGE", "customerData": map[string]string{"senderCustomerId": "customer-1"}, "successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry"})
 	request, err := http.NewRequest("POST", url+"/ecom/execute_request/hpp/v1/create-order", strings.NewReader(string(order)))
 	if err != nil || request.URL.Host == "" || len(strings.Fields(token)) != 1 {
 		log.Fatal("set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token is for the egress alone
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
 	log.Printf("sending %s", id)                                                                // a real program writes it to its database before it sends
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }       // the token is for the egress alone
 	response, err := (&http.Client{Timeout: 45 * time.Second, CheckRedirect: stay}).Do(request) // longer than gateway.timeout and ten seconds
 	unknown := "unknown whether the bank has it: %v %v; keep " + id + ", and read in docs/egress.md how to find out"
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
-		log.Fatalf("no order, for it was not sent: nothing answers at %s (EGRESS_URL): %v", url, err)
+		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL): %v", none, url, err)
 	} else if err != nil {
 		log.Fatalf(unknown, "no answer of the egress:", err)
 	}
-	defer response.Body.Close()
 	var said struct{ HppOrderID, OrderStatus, MsgCode, MsgText, Type, Code, Title, Detail, Cause string }
-	if err := json.NewDecoder(response.Body).Decode(&said); err != nil {
-		log.Fatalf(unknown, response.Status, err)
-	}
-	told := []string{response.Status, said.MsgCode, said.MsgText, said.Code, said.Title, said.Detail, said.Cause}
-	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), func(r rune) bool { return r == '\n' }), "; ") // without what is empty
+	err = json.NewDecoder(response.Body).Decode(&said)
+	isEnd, told := func(r rune) bool { return r == '\n' }, []string{response.Status, said.MsgCode, said.MsgText, said.Code, said.Title, said.Detail, said.Cause}
+	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
 	isNotSent := said.Type == "urn:session-broker:problem:"+said.Code && strings.Contains(notSent, " "+said.Code+" ")
-	isRefused := said.MsgCode != "" && !strings.Contains(noRefusal, " "+said.MsgCode+" ") && response.StatusCode < 500
-	if isNotSent || isRefused {
-		log.Fatalf("no order: %s", why)
+	if err != nil {
+		log.Fatalf(unknown, response.Status, err)
+	} else if said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500 {
+		log.Fatalf("the bank has a request with this id already, and does not say of which order: %s; keep %s, and read in docs/egress.md how to find out", why, id)
+	} else if isNotSent || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500 {
+		log.Fatalf("%s: %s", none, why)
 	} else if response.StatusCode != 200 || said.MsgCode != "" || said.HppOrderID == "" {
 		log.Fatalf(unknown, why, "(that is no sure answer)")
 	}

@@ -1,6 +1,7 @@
 <?php
 // Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs PHP 8.0 alone:
 //   EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo php docs/examples/order.php
+// An order of which nobody knows is sent again under its own id: MERCHANT_REQUEST_ID=… before the same line.
 declare(strict_types=1);
 
 [$url, $token, $merchant] = array_map(fn ($name) => trim((string) getenv($name)), ['EGRESS_URL', 'EGRESS_TOKEN', 'MERCHANT_ID']);
@@ -9,8 +10,9 @@ preg_match('~^https?://~', $url) && preg_match('/^\S+$/', $token)
 // With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
 const NOT_SENT = ['unauthenticated', 'route_not_found', 'method_not_allowed', 'invalid_request', 'unsupported_media_type',
     'payload_too_large', 'session_unavailable', 'overloaded', 'shutting_down', 'gateway_unreachable'];
-const NO_REFUSAL = ['b_duplicate_field_value', 'b_unknown_error']; // the first says that the bank has it, the second says nothing
-$id = bin2hex(random_bytes(16));
+const NO_REFUSAL = ['b_duplicate_field_value', 'b_unknown_error']; // the first says that the bank has a request with this id, the second says nothing
+$given = trim((string) getenv('MERCHANT_REQUEST_ID'));
+[$id, $none] = $given !== '' ? [$given, 'no order by this request, while one that was sent before may be there'] : [bin2hex(random_bytes(16)), 'no order'];
 $order = [
     'merchantRequestId' => $id, 'merchantId' => $merchant, 'hppPayType' => 'PURCHASE', 'coinAmount' => 12500,
     'paymentMethods' => ['PAN'], 'statusPageType' => 'STATUS_TIMER_PAGE', 'customerData' => ['senderCustomerId' => 'customer-1'],
@@ -31,7 +33,7 @@ restore_error_handler();
 if ($text === false) {
     $why = implode('; ', $warnings);
     throw preg_match('/Connection refused|getaddrinfo/', $why)
-        ? new RuntimeException("no order, for it was not sent: nothing answers at $url (EGRESS_URL): $why")
+        ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL): $why")
         : $unknown("no answer of the egress: $why");
 }
 $status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);
@@ -42,7 +44,10 @@ $why = implode('; ', array_filter(array_map(fn ($name) => $said[$name] ?? '', ['
 if ($status === 200 && $msg === '' && ($said['hppOrderId'] ?? '') !== '') {
     exit("order {$said['hppOrderId']} is " . ($said['orderStatus'] ?? '') . "\n");
 }
+if ($msg === 'b_duplicate_field_value' && $status < 500) {
+    throw new RuntimeException("the bank has a request with this id already, and does not say of which order: $status $why; keep $id, and read in docs/egress.md how to find out");
+}
 $isNotSent = ($said['type'] ?? '') === "urn:session-broker:problem:$code" && in_array($code, NOT_SENT, true);
 throw $isNotSent || $msg !== '' && !in_array($msg, NO_REFUSAL, true) && $status < 500
-    ? new RuntimeException("no order: $status $why")
+    ? new RuntimeException("$none: $status $why")
     : $unknown("$status " . ($why ?: 'that is neither of the bank nor of the egress'));

@@ -1,5 +1,6 @@
 """Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs only Python 3.9:
-EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo python3 docs/examples/order.py"""
+EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo python3 docs/examples/order.py
+An order of which nobody knows is sent again under its own id: MERCHANT_REQUEST_ID=… before the same line."""
 
 import http.client
 import json
@@ -18,8 +19,9 @@ for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 # With these codes the egress says that the bank does not have it. With others, nobody knows: docs/egress.md has them all.
 NOT_SENT = {"unauthenticated", "route_not_found", "method_not_allowed", "invalid_request", "unsupported_media_type",
             "payload_too_large", "session_unavailable", "overloaded", "shutting_down", "gateway_unreachable"}
-NO_REFUSAL = {"b_duplicate_field_value", "b_unknown_error"}  # the first says that the bank has it, the second says nothing
-ID = str(uuid.uuid4())
+NO_REFUSAL = {"b_duplicate_field_value", "b_unknown_error"}  # the first says that the bank has a request with this id, the second says nothing
+GIVEN = os.environ.get("MERCHANT_REQUEST_ID", "").strip()
+ID, NONE = (GIVEN, "no order by this request, while one that was sent before may be there") if GIVEN else (str(uuid.uuid4()), "no order")
 order = {"merchantRequestId": ID, "merchantId": MERCHANT, "hppPayType": "PURCHASE", "coinAmount": 12500,
          "paymentMethods": ["PAN"], "statusPageType": "STATUS_TIMER_PAGE", "customerData": {"senderCustomerId": "customer-1"},
          "successUrl": "https://shop.example/thanks", "failUrl": "https://shop.example/sorry"}
@@ -32,7 +34,7 @@ try:
         status, text = answer.status, answer.read()
 except (OSError, http.client.HTTPException) as error:
     if isinstance(getattr(error, "reason", None), (ConnectionRefusedError, socket.gaierror)):
-        sys.exit(f"no order, for it was not sent: nothing answers at {URL} (EGRESS_URL): {error}")
+        sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL): {error}")
     sys.exit(unknown.format(f"no answer of the egress: {type(error).__name__} {error}"))
 try:
     said = json.loads(text)
@@ -44,6 +46,8 @@ msg, code = said.get("msgCode"), str(said.get("code"))
 if status == 200 and not msg and isinstance(said.get("hppOrderId"), str) and said["hppOrderId"]:
     print(f"order {said['hppOrderId']} is {said.get('orderStatus')}")
 elif said.get("type") == "urn:session-broker:problem:" + code and code in NOT_SENT or isinstance(msg, str) and msg and msg not in NO_REFUSAL and status < 500:
-    sys.exit(f"no order: {status} {why}")
+    sys.exit(f"{NONE}: {status} {why}")
+elif msg == "b_duplicate_field_value" and status < 500:
+    sys.exit(f"the bank has a request with this id already, and does not say of which order: {status} {why}; keep {ID}, and read in docs/egress.md how to find out")
 else:
     sys.exit(unknown.format(f"{status} {why or 'that is neither of the bank nor of the egress'}"))

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodes, unavailableReasons } from '#libs/errors';
 import { loadRuleTables, root } from './rule-tables.js';
@@ -15,6 +15,9 @@ function tableRows(markdown: string): string[][] {
       .map((cell) => cell.replaceAll('`', '').trim());
   return lines.slice(2).map(cells);
 }
+
+/** Where the client package gives an error its code; the gateway's own begin with `b_`. */
+const MADE_ERROR = /(?:new [A-Z]\w+\(\s*|super\(|[{] code: )'(?!b_)([a-z_]+)'/g;
 
 const decisions = readdirSync(join(root, 'docs/adr'))
   .filter((file) => /^\d{4}-.*\.md$/.test(file))
@@ -47,6 +50,17 @@ describe('the documentation', () => {
         `[${runbook}](runbooks/${runbook}.md)`,
       ]),
     );
+  });
+
+  it('lists exactly the codes of the client package, each with what to do', () => {
+    const [, section = ''] = read('docs/errors.md').split('\n## Errors of the client package\n');
+    const rows = tableRows(section);
+    const ofClient = globSync('libs/client/src/**/*.ts', { cwd: root })
+      .filter((file) => !/spec|arbitrary|\/testing\//.test(file))
+      .flatMap((file) => [...read(file).matchAll(MADE_ERROR)])
+      .map(([, code = '']) => code);
+    expect(rows.map(([code]) => code).sort()).toEqual([...new Set(ofClient)].sort());
+    expect(rows.filter((row) => (row[3] ?? '').length < 10)).toEqual([]);
   });
 
   it('shows the import table as lint holds it', async () => {

@@ -233,11 +233,16 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
   });
 });
 
+interface Presented {
+  readonly names?: string[];
+  readonly notAfter?: Date;
+}
+
 describeWith('redis-server', 'doctor: TLS to the store', () => {
   const authority = new TestAuthority();
 
-  async function encrypted(notAfter?: Date): Promise<RedisProcess> {
-    const { cert, key } = authority.issue({ names: ['127.0.0.1'], ...(notAfter === undefined ? {} : { notAfter }) });
+  async function encrypted(presented: Presented = {}): Promise<RedisProcess> {
+    const { cert, key } = authority.issue({ names: ['127.0.0.1'], ...presented });
     return started(
       RedisProcess.start({
         tlsOnly: true,
@@ -272,15 +277,31 @@ describeWith('redis-server', 'doctor: TLS to the store', () => {
     expect(code).toBe(2);
   });
 
-  it('fails for another authority, and for a certificate that has ended', async () => {
-    await examined.write('ca.pem', new TestAuthority('Another').cert);
-    const stranger = await examineStore(over(await encrypted()));
-    expect(stranger.code).toBe(3);
-    expect(stranger.check('store.connection').status).toBe('failed');
-    await examined.write('ca.pem', authority.cert);
-    const ended = await examineStore(over(await encrypted(new Date('2021-01-01T00:00:00Z'))));
-    expect(messagesOf(ended.check('store.connection'), 'fault').join()).toContain('CERT_HAS_EXPIRED');
-    expect(ended.code).toBe(3);
+  it.each([
+    [
+      'of another authority',
+      { trusted: new TestAuthority('Another') },
+      /^store\.tls\.caFile has to name the authority/,
+    ],
+    ['that has ended', { notAfter: new Date('2021-01-01T00:00:00Z') }, /^renew it on the server$/],
+    ['for another name', { names: ['redis.elsewhere'] }, /^see the host in store\.url/],
+  ])('fails for a certificate %s, and says what mends it', async (_what, given, remedy) => {
+    const { trusted = authority, ...presented }: Presented & { readonly trusted?: TestAuthority } = given;
+    await examined.write('ca.pem', trusted.cert);
+    const { code, check } = await examineStore(over(await encrypted(presented)));
+    expect(code).toBe(3);
+    expect(check('store.connection').findings).toMatchObject([
+      { message: expect.stringMatching(/certificate of 127\.0\.0\.1:\d+ /), remedy: expect.stringMatching(remedy) },
+    ]);
+  });
+
+  it('fails where no authority is named, and says where to name it', async () => {
+    const { port } = await encrypted();
+    const { code, check } = await examineStore(`{ type: redis, url: "rediss://127.0.0.1:${port}/0" }`);
+    expect(code).toBe(3);
+    expect(check('store.connection').findings).toMatchObject([
+      { remedy: 'store.tls.caFile has to name the authority that issued it; see docs/redis.md' },
+    ]);
   });
 });
 

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith, endedAfterAll, endedAfterEach, LoopbackServer, toolPath } from '#libs/testing';
+import { goProgram } from './go-program.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 const run = promisify(execFile);
@@ -19,7 +20,7 @@ interface Language {
   readonly language: string;
   readonly tools: readonly string[];
   readonly file: string;
-  /** What runs it; Node.js by default. */
+  /** What runs it, unless it is compiled; Node.js by default. */
   readonly command?: () => readonly string[];
   readonly rejected: string;
   readonly last: RegExp;
@@ -57,7 +58,6 @@ const LANGUAGES: readonly Language[] = [
     language: 'Go',
     tools: ['go'],
     file: 'session.go',
-    command: () => [toolPath('go'), 'run'],
     rejected: 'true',
     last: /\nfollowed: true\n$/,
   },
@@ -114,21 +114,19 @@ async function inFrontOf(url: string, own: Readonly<Record<string, Answer>>): Pr
   return { server, requests };
 }
 
-const goSettings = (cache: string): Readonly<Record<string, string>> => ({
-  GOCACHE: cache,
-  GOFLAGS: '-mod=mod',
-  GOPROXY: 'off',
-  GOTOOLCHAIN: 'local',
-});
+/** The command line that starts it; a program that is compiled first lies in the folder. */
+async function commandOf({ file, command }: Language, folder: string): Promise<readonly string[]> {
+  if (file.endsWith('.go')) return [await goProgram(fileOf(file), folder)];
+  return [...(command?.() ?? [process.execPath]), fileOf(file)];
+}
 
 async function outputOf(
-  { file, command }: Language,
+  [program = '', ...args]: readonly string[],
   url: string,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const [program = process.execPath, ...args] = command?.() ?? [];
   const env = { ...process.env, BROKER_URL: url, BROKER_TOKEN: TOKENS.payments, ...variables };
-  return run(program, [...args, fileOf(file)], { env, timeout: 170_000 });
+  return run(program, args, { env, timeout: 170_000 });
 }
 
 interface Ended {
@@ -157,11 +155,12 @@ const strangers = (): Promise<LoopbackServer> =>
 describe.each(LANGUAGES)('the example of the API in $language', (language) => {
   const { tools, file, ...expected } = language;
   describeWith(tools, 'as it stands', () => {
-    let cache: string;
+    let command: readonly string[];
 
     const installed = endedAfterAll();
     beforeAll(async () => {
-      cache = installed.add(await mkdtemp(join(tmpdir(), 'examples-')), (it) => rm(it, { recursive: true }));
+      const folder = installed.add(await mkdtemp(join(tmpdir(), 'examples-')), (it) => rm(it, { recursive: true }));
+      command = await commandOf(language, folder);
     });
     const started = endedAfterEach();
 
@@ -169,7 +168,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       const broker = started.add(await RunningBroker.start(), (it) => it.close());
       const front = await inFrontOf(broker.url, { '/session 2': busy(429), '/session/rejections 1': busy(503) });
       started.add(front.server, (it) => it.close());
-      const { stdout, stderr } = await outputOf(language, `http://127.0.0.1:${front.server.port}`, goSettings(cache));
+      const { stdout, stderr } = await outputOf(command, `http://127.0.0.1:${front.server.port}`);
       expect(stdout).toMatch(/^generation \d+ until 20\S+Z\nasked again: 304\n/);
       expect(stdout).toContain(`\nrejected: newer is ${expected.rejected}\n`);
       expect(stdout).toMatch(expected.last);
@@ -184,7 +183,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       const ask = async (own: Readonly<Record<string, Answer>>): Promise<Ended & Pick<Front, 'requests'>> => {
         const { server, requests } = await inFrontOf(broker.url, own);
         started.add(server, (it) => it.close());
-        return { ...(await ended(outputOf(language, `http://127.0.0.1:${server.port}`, goSettings(cache)))), requests };
+        return { ...(await ended(outputOf(command, `http://127.0.0.1:${server.port}`))), requests };
       };
       const { requests } = await ask({});
       expect(requests.length).toBeGreaterThanOrEqual(4);
@@ -204,7 +203,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
           response.writeHead(503, { 'retry-after': wait }).end(JSON.stringify(problem));
         });
         started.add(front, (it) => it.close());
-        const running = outputOf(language, `http://127.0.0.1:${front.port}`, goSettings(cache));
+        const running = outputOf(command, `http://127.0.0.1:${front.port}`);
         const { stdout, stderr } = await ended(running);
         expect(stderr).toContain('where there is none yet, the broker answers after 30 s at the latest');
         expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses.*b_merchant_not_found/);
@@ -216,7 +215,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
     it('takes a token and a URL with a line break at the end, as a variable may have', async () => {
       const broker = started.add(await RunningBroker.start(), (it) => it.close());
       const variables = { BROKER_TOKEN: `${TOKENS.payments}\r\n`, BROKER_URL: `${broker.url}\n` };
-      const { stdout } = await outputOf(language, broker.url, { ...goSettings(cache), ...variables });
+      const { stdout } = await outputOf(command, broker.url, variables);
       expect(stdout).toMatch(expected.last);
     });
 
@@ -231,7 +230,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       await once(server, 'listening');
       started.add(server, async (it) => void it.close());
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const { code, stdout, stderr } = await ended(outputOf(language, url, goSettings(cache)));
+      const { code, stdout, stderr } = await ended(outputOf(command, url));
       expect(stderr + stdout).toMatch(/nothing answers at .*BROKER_URL|not the broker's: is BROKER_URL right\?/);
       expect(stdout).not.toContain('generation');
       expect(code).toBeGreaterThan(0);
@@ -244,9 +243,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       ['the token has a line break', { BROKER_TOKEN: 'can\nary' }, SET_BOTH],
       ['nothing listens there', {}, /nothing answers at .*BROKER_URL/],
     ])('says which variable to look at when %s', async (_what, variables, says) => {
-      const { code, stderr } = await ended(
-        outputOf(language, 'http://127.0.0.1:9', { ...goSettings(cache), ...variables }),
-      );
+      const { code, stderr } = await ended(outputOf(command, 'http://127.0.0.1:9', variables));
       expect(stderr).toMatch(says);
       expect(stderr).not.toMatch(/not the broker's|panic|ary/);
       expect(code).toBeGreaterThan(0);
@@ -257,7 +254,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       async (kind) => {
         const front = started.add(await strangers(), (it) => it.close());
         const url = `http://127.0.0.1:${front.port}/${kind}`;
-        const { code, stdout, stderr } = await ended(outputOf(language, url, goSettings(cache)));
+        const { code, stdout, stderr } = await ended(outputOf(command, url));
         expect(`${stdout}${stderr}`).toMatch(/not the broker's: is BROKER_URL right\?/);
         expect(stdout).not.toContain('generation');
         expect(code).toBeGreaterThan(0);
@@ -277,7 +274,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
           else response.writeHead(304).end();
         });
         started.add(front, (it) => it.close());
-        const { code, stderr } = await ended(outputOf(language, `http://127.0.0.1:${front.port}`));
+        const { code, stderr } = await ended(outputOf(command, `http://127.0.0.1:${front.port}`));
         expect(stderr).toMatch(/Error: the event stream: .*; a real program connects again/);
         expect(stderr).not.toContain('TypeError');
         expect(code).toBeGreaterThan(0);
@@ -297,7 +294,7 @@ describeWith(['curl', 'python3'], 'the first three examples, one after the other
   it('wait for nothing, and are not taken for somebody else who creates sessions', async () => {
     const broker = started.add(await RunningBroker.start(), (it) => it.close());
     for (const language of LANGUAGES.slice(0, 3)) {
-      const { stdout, stderr } = await outputOf(language, broker.url);
+      const { stdout, stderr } = await outputOf(await commandOf(language, broker.folder), broker.url);
       expect(stdout).toMatch(OPENED);
       expect(stderr).not.toMatch(/wait|retry/i);
     }

@@ -113,12 +113,14 @@ describe('the cause of a merchant without a session', () => {
     });
   });
 
-  it('is told in the same words everywhere: that the bank has another key than ours, with the thumbprint of ours', async () => {
+  it('is told in the same words everywhere: that the bank has another key than ours, and on the page which is ours', async () => {
     const { publicJwk } = await generateClientKey();
     const broker = await start({ merchant: { publicJwk } });
     await expectTold(broker, {
-      cause: `the answer is sealed to another key than ours (thumbprint ${broker.thumbprint}), or damaged`,
+      cause: 'the answer is sealed to another key than ours, or damaged',
       runbook: 'access-refused',
     });
+    const page = (await (await fetch(`${broker.managementUrl}/status.json`)).json()) as Listed<{ ownKey?: string }>;
+    expect(shop(page)?.ownKey).toBe(broker.thumbprint);
   });
 });

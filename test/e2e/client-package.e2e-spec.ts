@@ -180,7 +180,7 @@ describe('the published client', () => {
     ]);
     expect(Object.fromEntries(imports)).toEqual({
       main: [],
-      'file-token': ['node:fs/promises'],
+      'file-token': ['node:fs/promises', 'node:path'],
       nest: [],
       testing: ['node:events', 'node:http'],
     });

@@ -53,6 +53,12 @@ export class GuidePrograms {
     return (await run(programOf(language), [this.#pathOf(guide, language)], options)).stdout;
   }
 
+  /** Runs a program in TypeScript that is of no guide. @returns what it printed */
+  async outputOf(source: string, env: Environment): Promise<string> {
+    const file = await this.project.write('program.ts', source);
+    return (await run(process.execPath, [file], { env: { ...process.env, ...env }, timeout: 60_000 })).stdout;
+  }
+
   /** Starts a program, and comes back with the first line that it prints. */
   async start(guide: Guide, language: Language, env: Environment): Promise<RunningProgram> {
     const child = spawn(programOf(language), [this.#pathOf(guide, language)], {

@@ -110,13 +110,38 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
 
   it.each<[Language, RegExp]>([
     ['ts', /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED\. The request was not sent/],
-    ['python', /RuntimeError: the answer is lost, and nobody knows whether the bank has the refund/],
-    ['sh', /^the answer is lost, and nobody knows whether the bank has the refund/m],
+    ['python', /RuntimeError: it was not sent: nothing answers at GATEWAY_URL; it may be sent again/],
+    ['sh', /^it was not sent: nothing answers at GATEWAY_URL; it may be sent again/m],
   ])(
-    'say what is known of a refund when no gateway listens: %s',
+    'say that a refund was not sent when no gateway listens: %s',
     async (language, says) => {
       const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
       await expect(programs.output('refund', language, wanted)).rejects.toThrow(says);
+    },
+    60_000,
+  );
+
+  it.each<[Language, RegExp]>([
+    ['ts', /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED\. The request was not sent/],
+    ['python', /RuntimeError: it was not sent: nothing answers at GATEWAY_URL/],
+    ['sh', /^it was not sent: nothing answers at GATEWAY_URL/m],
+  ])(
+    'say that an order was not sent when no gateway listens: %s',
+    async (language, says) => {
+      const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}` };
+      await expect(programs.output('hosted-page', language, wanted)).rejects.toThrow(says);
+    },
+    60_000,
+  );
+
+  it.each(LANGUAGES)(
+    'send an order again under the id that they are given: %s',
+    async (language) => {
+      const MERCHANT_REQUEST_ID = randomUUID();
+      await newOrder(language, { MERCHANT_REQUEST_ID });
+      const again = programs.output('hosted-page', language, { ...env, MERCHANT_REQUEST_ID });
+      await expect(again).rejects.toThrow(/create-order: 200 b_duplicate_field_value/);
+      await expect(again).rejects.toThrow(`sending the order ${MERCHANT_REQUEST_ID}\n`);
     },
     60_000,
   );

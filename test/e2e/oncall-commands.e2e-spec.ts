@@ -136,6 +136,25 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     });
   });
 
+  it('say for a while after somebody else created its sessions that they may still do so, and end as with one that is well', async () => {
+    await start({ session: '{ foreignAuthorizerPause: 10s }', merchant: { lifetimeMs: 8_000 } });
+    const { body } = await broker.as(TOKENS.payments).get('/v1/merchants/shop/session').expect(200);
+    const reject = async (generation: unknown): Promise<Record<string, unknown>> =>
+      (await (await broker.post('/v1/merchants/shop/session/rejections', { generation })).json()) as never;
+    const newer = await reject((body as Record<string, unknown>)['generation']);
+    await reject(newer['generation']);
+    expect(await cli('status')).toMatchObject({ code: 4, out: expect.stringContaining('ended by others') as string });
+    await eventually(async () => (await cli('status')).code === 0);
+    const quiet = String.raw`no consumer has reported a dead session for \d+ s; somebody else may still create some`;
+    expect((await cli('status')).out).toMatch(
+      new RegExp(`\nshop +(fresh|renewing) .* ${quiet} \\(runbook: foreign-authorizer\\)\n`),
+    );
+    const { replicas } = JSON.parse((await cli('status', '--json')).out) as { replicas: [{ merchants: [object] }] };
+    expect(replicas[0].merchants).toMatchObject([
+      { id: 'shop', state: 'fresh', quietSince: expect.any(String) as string },
+    ]);
+  });
+
   it('show that a renewal is due and waits for the budget, and when the next call is free', async () => {
     const session = '{ renewBefore: 58s, budget: [{ calls: 1, per: 1h }] }';
     await start({ session, merchant: { lifetimeMs: 20_000 } });

@@ -31,14 +31,14 @@ describe('callers with tokens of an issuer', () => {
   let endpoint: JwksEndpoint;
   let broker: RunningBroker;
 
+  const started = endedAfterEach();
   const start = async (jwt: string, setUp: BrokerSetUp = {}): Promise<void> => {
     const auth = [`jwt: { issuer: '${ISSUER}', audience: ${AUDIENCE}, ${jwt} }`];
-    broker = await RunningBroker.start({ auth, callers: [SUBJECT], ...setUp });
+    broker = started.add(await RunningBroker.start({ auth, callers: [SUBJECT], ...setUp }), (it) => it.close());
   };
   const read = (token: string, path = SESSION): Test => broker.as(token).get(path).set('prefer', 'wait=5');
   const jwksUri = (): string => `jwksUri: 'http://127.0.0.1:${endpoint.server.port}/jwks'`;
 
-  const started = endedAfterEach();
   beforeEach(async () => {
     endpoint = new JwksEndpoint();
     endpoint.publishes(one);
@@ -165,7 +165,10 @@ describe('callers with tokens of an issuer', () => {
   it('are known by keys that Kubernetes gives only to those who show a token, over TLS of its own authority', async () => {
     const authority = new TestAuthority();
     await endpoint.server.close();
-    endpoint.server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), endpoint.listener);
+    endpoint.server = started.add(
+      await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), endpoint.listener),
+      (it) => it.close(),
+    );
     const uri = `jwksUri: 'https://127.0.0.1:${endpoint.server.port}/openid/v1/jwks'`;
     await start(`${uri}, jwksTokenFile: token, jwksCaFile: ca.pem`, {
       files: { token: 'token-for-the-keys\n', 'ca.pem': authority.cert },
@@ -178,7 +181,7 @@ describe('callers with tokens of an issuer', () => {
   it('are not let in by keys that come from somebody other than the one the authority vouches for', async () => {
     await endpoint.server.close();
     const imposter = new TestAuthority().issue({ names: ['127.0.0.1'] });
-    endpoint.server = await LoopbackServer.https(imposter, endpoint.listener);
+    endpoint.server = started.add(await LoopbackServer.https(imposter, endpoint.listener), (it) => it.close());
     const uri = `jwksUri: 'https://127.0.0.1:${endpoint.server.port}/jwks'`;
     await start(`${uri}, jwksCaFile: ca.pem`, { files: { 'ca.pem': new TestAuthority().cert } });
     await read(one.token(Date.now())).expect(503);

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeWith, endedAfterAll, freePort, toolPath } from '#libs/testing';
+import { goProgram } from '../e2e/go-program.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
 
@@ -49,28 +51,30 @@ const WORDS = '(?: [A-Z][A-Za-z ]+;)?';
 const NOBODYS =
   /that is neither of the bank nor of the egress|^\d{3} .*(EOF|invalid character|cannot unmarshal|no sure answer)/;
 
-describe.each<[tool: string, file: string, args: readonly string[]]>([
-  ['python3', 'order.py', []],
-  ['php', 'order.php', []],
-  ['go', 'order.go', ['run']],
-])('the example of the egress for %s', (tool, file, args) => {
+describe.each([
+  ['python3', 'order.py'],
+  ['php', 'order.php'],
+  ['go', 'order.go'],
+] as const)('the example of the egress for %s', (tool, file) => {
   describeWith([tool], 'as it stands', () => {
     let stage: EgressStage;
     let egress: RunningEgress;
-    let cache: string;
+    let program: string;
+    let args: readonly string[];
 
     const started = endedAfterAll();
     beforeAll(async () => {
-      cache = started.add(await mkdtemp(join(tmpdir(), 'plain-examples-')), (it) => rm(it, { recursive: true }));
+      const folder = started.add(await mkdtemp(join(tmpdir(), 'plain-examples-')), (it) => rm(it, { recursive: true }));
+      program = tool === 'go' ? await goProgram(fileOf(file), folder) : toolPath(tool);
+      args = tool === 'go' ? [] : [fileOf(file)];
       stage = started.add(await EgressStage.start(), (it) => it.close());
       egress = await stage.egress();
     });
 
     const output = (variables: Readonly<Record<string, string>> = {}): Promise<Ended> => {
-      const go = { GOCACHE: cache, GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
       const own = { EGRESS_URL: egress.url, EGRESS_TOKEN: egress.client().token, MERCHANT_ID: 'terminal-1' };
-      const env = { ...process.env, ...go, ...own, ...variables };
-      const running = run(toolPath(tool), [...args, fileOf(file)], { env, timeout: 170_000 });
+      const env = { ...process.env, ...own, ...variables };
+      const running = run(program, args, { env, timeout: 170_000 });
       return running.catch((error: unknown) => error as Ended);
     };
 
@@ -124,11 +128,6 @@ describe.each<[tool: string, file: string, args: readonly string[]]>([
       ['answers with a text', { kind: 'garbage_body', text: '"b_unknown"' }, NOBODYS],
       ['answers with a list', { kind: 'garbage_body', text: '["hppOrderId"]' }, NOBODYS],
       ['fails', { kind: 'error' }, new RegExp(`^503${WORDS} b_server_is_overloaded; A fault that was asked for`)],
-      [
-        'has one',
-        { kind: 'error', status: 200, msgCode: 'b_duplicate_field_value' },
-        new RegExp(`^200${WORDS} b_duplicate_field_value; `),
-      ],
     ])('says that nobody knows, and the id, when the gateway %s', async (_what, fault, why) => {
       await stage.control('POST', '/faults', { ...fault, operation: 'create-order', times: 1 });
       const ended = await output();
@@ -148,6 +147,31 @@ describe.each<[tool: string, file: string, args: readonly string[]]>([
       const ended = await output({ EGRESS_URL: urlOf(server) });
       server.close();
       expect(unknownOf(ended).says).toMatch(new RegExp(`^${answer.status} `));
+    });
+
+    it('sends an order again under the id that it is given, and says that the bank has one', async () => {
+      const MERCHANT_REQUEST_ID = randomUUID();
+      const first = await output({ MERCHANT_REQUEST_ID: `${MERCHANT_REQUEST_ID}\n` });
+      expect(first.stdout).toMatch(/^order [\w-]+ is CREATED\n$/);
+      expect(first.stderr).toContain(`sending ${MERCHANT_REQUEST_ID}\n`);
+      const { code, stdout, stderr } = await output({ MERCHANT_REQUEST_ID });
+      expect(`${stdout}${stderr}`).toMatch(
+        new RegExp(
+          `the bank has a request with this id already, and does not say of which order: 200${WORDS} b_duplicate_field_value; .*; ` +
+            `keep ${MERCHANT_REQUEST_ID}, and read in docs/egress.md`,
+        ),
+      );
+      expect(`${stdout}${stderr}`).not.toMatch(/no order|unknown whether/);
+      expect(code).toBeGreaterThan(0);
+    });
+
+    it('says of an order that was sent before no more than that this request was refused', async () => {
+      const MERCHANT_REQUEST_ID = randomUUID();
+      const says = 'no order by this request, while one that was sent before may be there';
+      const refused = await output({ MERCHANT_REQUEST_ID, MERCHANT_ID: 'of-nobody' });
+      expect(`${refused.stdout}${refused.stderr}`).toMatch(new RegExp(`${says}: 200${WORDS} b_\\w+; `));
+      const unsent = await output({ MERCHANT_REQUEST_ID, EGRESS_URL: `http://127.0.0.1:${await freePort()}` });
+      expect(`${unsent.stdout}${unsent.stderr}`).toContain(`${says}, for it was not sent: nothing answers at http`);
     });
 
     it('says the detail and the cause of a refusal', async () => {

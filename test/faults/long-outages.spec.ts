@@ -5,6 +5,8 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const manyCalls = { budget: [{ calls: 1_000, perMs: 24 * HOUR }] };
+/** Its pauses grow to an hour. */
+const dayOfSixty = { budget: [{ calls: 60, perMs: 24 * HOUR }] };
 const away = { kind: 'transient', detail: 'nothing listens there', wasReached: false } as const;
 const broken = { kind: 'transient', detail: 'HTTP 502' } as const;
 
@@ -27,7 +29,7 @@ describe('a gateway that nobody could connect to', () => {
 describe('a session that is good in a long outage', () => {
   /** A session of fifteen minutes, whose renewal somebody wished for while the gateway was broken for long. */
   async function wishedTooEarly(): Promise<{ readonly cluster: Cluster; readonly wallAheadMs: number }> {
-    const cluster = new Cluster({ replicas: 2, latencyMs: 0, settings: manyCalls });
+    const cluster = new Cluster({ replicas: 2, latencyMs: 0, settings: dayOfSixty });
     await cluster.clock.advance(SECOND);
     const wallAheadMs = cluster.clock.now() - cluster.clock.monotonicMs();
     cluster.gateway.answerAlways(broken);
@@ -46,17 +48,44 @@ describe('a session that is good in a long outage', () => {
     expect(cluster.session().generation).toBeGreaterThan(before.generation);
   });
 
-  it('is tried for on its schedule and once more while it can still be replaced in time, and then as seldom as the outage asks for', async () => {
+  it('is tried for on its schedule, once more while it can still be replaced in time, and when it ends, and then as seldom as the outage asks for', async () => {
     const { cluster, wallAheadMs } = await wishedTooEarly();
-    const { renewAt, mustRenewAt } = cluster.session();
+    const { renewAt, mustRenewAt, expiresAt } = cluster.session();
     await cluster.clock.advance(2 * HOUR);
     const [renewal, last] = [renewAt, mustRenewAt - 2 * someSettings().gatewayTimeoutMs];
     const moments = attemptsOf(cluster).map((atMs) => atMs + wallAheadMs);
     const from = moments.findIndex((moment) => moment >= renewal - 2);
-    expect(moments[from]).toBeLessThanOrEqual(renewal + 2);
-    expect(moments[from + 1]).toBeGreaterThanOrEqual(last - 2);
-    expect(moments[from + 1]).toBeLessThanOrEqual(last + 2);
-    expect(moments[from + 2]).toBeGreaterThan(last + 5 * MINUTE);
+    for (const [attempt, wanted] of [renewal, last, expiresAt].entries()) {
+      expect(Math.abs((moments[from + attempt] ?? 0) - wanted)).toBeLessThanOrEqual(2);
+    }
+    expect(moments[from + 3]).toBeGreaterThan(expiresAt + 5 * MINUTE);
     expect(moments.length - from).toBeLessThanOrEqual(6);
   });
+});
+
+describe('a merchant whose session has ended in a long outage', () => {
+  /** How long it waits after the outage, which began when its session of an hour fell due and lasted for `forMs`. */
+  async function waitAfter(forMs: number, calls: number): Promise<number> {
+    const settings = {
+      budget: [
+        { calls: 60, perMs: 10 * MINUTE },
+        { calls, perMs: 24 * HOUR },
+      ],
+    };
+    const cluster = new Cluster({ replicas: 2, latencyMs: 0, lifetimeMs: HOUR, settings });
+    await cluster.clock.advance(SECOND);
+    cluster.gateway.answerAlways(broken);
+    await cluster.clock.advance(cluster.session().renewAt - cluster.clock.now() + forMs);
+    cluster.gateway.answerAlways(undefined);
+    const endedMs = cluster.clock.monotonicMs();
+    while (cluster.served().some((session) => session === undefined)) await cluster.clock.advance(SECOND);
+    return cluster.clock.monotonicMs() - endedMs;
+  }
+
+  it.each([20, 40, 90])(
+    'has one within the pause that its budget asks for, after an outage of %i minutes',
+    async (minutes) => {
+      expect(await waitAfter(minutes * MINUTE, 200)).toBeLessThanOrEqual(12 * MINUTE);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeWith, endedAfterEach, eventually } from '#libs/testing';
@@ -7,6 +7,7 @@ import { formsOf, foundIn, foundInMemory } from './memory-search.js';
 import { pkcs11js, privateJwkOn, SoftToken } from './soft-token.js';
 
 const WORKERS = 4;
+const END_BYTES = 16;
 
 const started = endedAfterEach();
 const privateJwk = privateJwkOn('P-384');
@@ -29,6 +30,17 @@ function load(broker: HsmBroker): { readonly done: () => number; readonly stop: 
   return { done: () => done, stop };
 }
 
+/** Whether the last member of a heap snapshot has been written: it has tens of megabytes, and is looked at again and again. */
+async function isWhole(snapshot: string): Promise<boolean> {
+  await using file = await open(snapshot);
+  const { size } = await file.stat();
+  const { buffer, bytesRead } = await file.read({
+    buffer: Buffer.alloc(END_BYTES),
+    position: Math.max(0, size - END_BYTES),
+  });
+  return buffer.toString('latin1', 0, bytesRead).trimEnd().endsWith(']}');
+}
+
 /** A heap snapshot of the broker while it works; and, where they are asked for, the forms in all of its memory. */
 async function dumped(
   keyFile: string,
@@ -43,13 +55,13 @@ async function dumped(
   const working = load(broker);
   await eventually(() => working.done() > 100);
   broker.process.signal('SIGUSR2');
-  let snapshot = Buffer.alloc(0);
+  let file = '';
   await eventually(async () => {
     const [name] = (await readdir(folder)).filter((each) => each.endsWith('.heapsnapshot'));
-    if (name !== undefined) snapshot = await readFile(join(folder, name));
-    // Its last member: before that it is still being written.
-    return snapshot.subarray(-16).toString().trimEnd().endsWith(']}');
+    file = join(folder, name ?? '');
+    return name !== undefined && (await isWhole(file));
   });
+  const snapshot = await readFile(file);
   const doneBefore = working.done();
   await eventually(() => working.done() > doneBefore + 20);
   const inMemory = foundInMemory(broker.process.pid, forms);

@@ -11,6 +11,7 @@ import type { Peer } from './peers/peer.js';
 const seed = randomInt(2 ** 31);
 const RANDOM_PAYLOADS = 200;
 const TIMEOUT_MS = 120_000;
+const payloads = payloadsFrom(seed, RANDOM_PAYLOADS);
 
 const peers: Readonly<Record<string, Peer>> = { 'the jose command (C)': joseCli, 'jwcrypto (Python)': jwcrypto };
 
@@ -19,7 +20,7 @@ for (const [name, peer] of Object.entries(peers)) {
 }
 
 function provesEachDirection(peer: Peer): void {
-  const payloads = payloadsFrom(seed, RANDOM_PAYLOADS);
+  let sealed: Promise<readonly string[]> | undefined;
   let publicJwk: Record<string, string>;
   let privateJwk: Record<string, string>;
   let clientKey: ClientKey;
@@ -28,6 +29,9 @@ function provesEachDirection(peer: Peer): void {
     ({ privateJwk, publicJwk } = await generateClientKey());
     clientKey = await importClientKey(privateJwk);
   });
+
+  /** Once for all tests: a peer may take a process for each. */
+  const sealedByPeer = (): Promise<readonly string[]> => (sealed ??= peer.seal(payloads, publicJwk));
 
   it(
     'opens what we seal',
@@ -42,7 +46,7 @@ function provesEachDirection(peer: Peer): void {
   it(
     'seals what we open',
     async () => {
-      const jwes = await peer.seal(payloads, publicJwk);
+      const jwes = await sealedByPeer();
       const opened = await Promise.all(jwes.map((jwe) => openJwe(jwe, [clientKey])));
       expectSame(
         opened.map(({ plaintext }) => Buffer.from(plaintext)),
@@ -56,7 +60,7 @@ function provesEachDirection(peer: Peer): void {
     'seals what we open with a key that is kept elsewhere',
     async () => {
       const key = await inCustody(privateJwk);
-      const jwes = await peer.seal(payloads, publicJwk);
+      const jwes = await sealedByPeer();
       const opened = await Promise.all(jwes.map((jwe) => openJwe(jwe, [key])));
       expectSame(
         opened.map(({ plaintext }) => Buffer.from(plaintext)),

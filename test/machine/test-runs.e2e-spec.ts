@@ -15,9 +15,13 @@ interface Run {
 }
 
 /** The tests of some samples, run by jest as a process of its own. */
-async function runOf(samples: string, more: Readonly<Record<string, string>>): Promise<Run> {
+async function runOf(
+  samples: string,
+  more: Readonly<Record<string, string>>,
+  ...options: readonly string[]
+): Promise<Run> {
   const env = { ...process.env, FORCE_COLOR: '0', ...more };
-  const args = [...JEST, ...CONFIG, '--testPathPatterns', `samples/${samples}`];
+  const args = [...JEST, ...CONFIG, '--testPathPatterns', `samples/${samples}`, ...options];
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [code, , said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
@@ -65,6 +69,18 @@ describe('a suite whose hook fails half-way', () => {
       expect(said).toMatch(/leaves-a-process\.sample\.ts left a process: .*setInterval/);
       expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
       expect(code).toBe(1);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe('a suite that forgets a server', () => {
+  it(
+    'is named, for the server goes on beside every suite that follows',
+    async () => {
+      const { code, said } = await runOf('leaves-a-server', { CI: 'false' }, '--forceExit');
+      expect(said).toMatch(/leaves-a-server\.sample\.ts left servers that listen: 1\n/);
+      expect(code).toBe(0);
     },
     LIMIT_MS,
   );

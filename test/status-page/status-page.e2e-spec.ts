@@ -107,7 +107,9 @@ describeWith('chromium', 'the status page in a browser', () => {
       await shown.card('Gateway').getByText('b_server_is_overloaded', { exact: false }).waitFor();
       await kiosk.locator('.condition', { hasText: 'Expired' }).waitFor();
       const cause = 'the bank reports a fault of its own: b_server_is_overloaded';
-      await shown.page.getByRole('heading', { name: `1 merchant has no session to serve: ${cause}` }).waitFor();
+      await shown.page
+        .getByRole('heading', { name: `kiosk has no session with the bank, and its payments fail: ${cause}` })
+        .waitFor();
       expect(await kiosk.locator('.remedy').innerText()).toMatch(
         new RegExp(
           `^${cause}[.]\\s+Runbook: renewals-failing\\s+When it is mended: session-broker renew --merchant kiosk`,
@@ -246,8 +248,22 @@ describeWith('chromium', 'the status page in a browser', () => {
       const held = { ...none, condition: 'unavailable', reason: 'no_session', renewalBlocked: true, cause } as const;
       const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
       const away = await visitPlayed({ ...few, store, matching: 1, merchants: [held] });
-      await away.getByRole('heading', { name: 'There is no session to serve: the store does not answer' }).waitFor();
+      await away
+        .getByRole('heading', {
+          name: 'steady has no session with the bank, and its payments fail: the store does not answer',
+        })
+        .waitFor();
       expect(await away.locator('.remedy').innerText()).toMatch(/^The store does not answer[.]\s+Runbook: store-down$/);
+      const otherKey = { text: 'the answer is sealed to another key than ours, or damaged', runbook: 'access-refused' };
+      const sealed = { ...merchant, condition: 'failing', cause: otherKey, ownKey: 'i080_96Yv1yZ2r' } as const;
+      const compared = await visitPlayed({ ...few, matching: 1, merchants: [sealed] });
+      expect(await compared.locator('#headline-words').innerText()).toBe(
+        `steady gets no new session: ${otherKey.text}`,
+      );
+      expect(await compared.locator('.keys').innerText()).toBe(
+        'Ours is i080_96Yv1yZ2r. That of the bank, from the public key that it has: session-broker keys thumbprint bank-has.jwk.json',
+      );
+      expect(await away.locator('.keys').isHidden()).toBe(true);
       const quiet = { ...merchant, quietSince: few.at - 180_000 };
       const page = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
       const said = /^Somebody else may still create sessions of steady; no consumer has reported a dead one for 3 min/;

@@ -93,7 +93,7 @@ export class MerchantSdk {
       'x-device_id': session.deviceId ?? '',
       'x-refresh_token': session.refreshToken ?? '',
     };
-    const response = await fetch(new URL(path, session.baseUrl), { method: 'POST', headers, body });
+    const response = await fetch(new URL(path, session.baseUrl), { method: 'POST', headers, body, redirect: 'error' });
     const { status } = response;
     const text = await response.text();
     // A refusal of the bank is in clear, also under 200: its msgCode is all that it says.

@@ -8,7 +8,7 @@ const { BROKER_URL = '', BROKER_TOKEN = '', GATEWAY_URL = '', MERCHANT_ID = '', 
 
 async function refund(broker: SessionBroker): Promise<void> {
   const headers = { authorization: `Bearer ${BROKER_TOKEN}` };
-  const clientKey = await fetch(`${BROKER_URL}/v1/merchants/shop/client-key`, { headers });
+  const clientKey = await fetch(`${BROKER_URL}/v1/merchants/shop/client-key`, { headers, redirect: 'error' });
   if (!clientKey.ok) throw new Error(`no client key: ${clientKey.status} ${await clientKey.text()}`);
   const { jwk: authenticationKey } = (await clientKey.json()) as { jwk: { kty: string } };
   const newSdk = (): MerchantSdk =>

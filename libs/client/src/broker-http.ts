@@ -1,5 +1,5 @@
 import { orAborted, reasonOf } from './abort.js';
-import { BrokerUnavailable, isError, SessionBrokerError, systemCodeOf } from './errors.js';
+import { BrokerUnavailable, isBadPort, SessionBrokerError, systemCodeOf } from './errors.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -158,11 +158,6 @@ function classOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return `no error but ${error === null ? 'null' : typeof error}`;
   const made: unknown = (Object.getPrototypeOf(error) as object | null)?.constructor;
   return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
-}
-
-/** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
-function isBadPort(error: unknown): boolean {
-  return isError(error) && isError(error.cause) && error.cause.message === 'bad port';
 }
 
 function because(error: unknown): string {

@@ -161,3 +161,8 @@ export function systemCodeOf(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
+export function isBadPort(error: unknown): boolean {
+  return isError(error) && isError(error.cause) && error.cause.message === 'bad port';
+}

@@ -1,4 +1,4 @@
-import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FakeClock } from '../../testing/src/index.js';
@@ -30,7 +30,9 @@ describe('a token in a file', () => {
   it('refuses an option that does not exist, and a path that is none', () => {
     expect(() => fileToken(path, { maxAge: 5 } as object)).toThrow('did you mean "maxAgeMs"?');
     for (const none of [undefined, '']) {
-      expect(() => fileToken(none as never)).toThrow('the path of the token file is missing: is its variable set?');
+      expect(() => fileToken(none as never)).toThrow(
+        'the path of the token file is missing: is its environment variable set?',
+      );
     }
   });
 
@@ -74,8 +76,67 @@ describe('a token in a file', () => {
     expect(await ask(true)).toBe('second');
   });
 
-  it('that was never there is an error that names what is wrong, and not the path', async () => {
-    await expect(ask()).rejects.toMatchObject({ code: 'token_unreadable', message: expect.stringContaining('ENOENT') });
-    await expect(ask()).rejects.not.toThrow(folder);
+  it.each<{ what: string; code: string; says: string; trouble: () => Promise<unknown> }>([
+    {
+      what: 'is not there',
+      code: 'token_unreadable',
+      says: 'cannot be read: it does not exist (ENOENT)',
+      trouble: () => Promise.resolve(),
+    },
+    {
+      what: 'is a folder',
+      code: 'token_unreadable',
+      says: 'cannot be read: it is a folder (EISDIR)',
+      trouble: () => mkdir(path),
+    },
+    {
+      what: 'links to itself',
+      code: 'token_unreadable',
+      says: 'cannot be read (ELOOP)',
+      trouble: () => symlink(path, path),
+    },
+    {
+      what: 'is empty',
+      code: 'token_invalid',
+      says: 'holds no bearer token: it is empty',
+      trouble: () => writeFile(path, '\n'),
+    },
+    {
+      what: 'holds two lines',
+      code: 'token_invalid',
+      says: 'holds no bearer token: it has a line break within',
+      trouble: () => writeFile(path, 'canary\ntwo'),
+    },
+  ])('that $what is an error that names it', async ({ code, says, trouble }) => {
+    await trouble();
+    const message = expect.stringContaining(`The token file ${path} ${says}`) as string;
+    await expect(ask()).rejects.toMatchObject({ code, message });
+    await expect(ask()).rejects.not.toThrow('canary');
+  });
+
+  it.each<[string, string]>([
+    ['/x', '/x'],
+    ['/var/run/nowhere/token', '/var/run/nowhere/token'],
+    ['.nowhere/token', join(process.cwd(), '.nowhere/token')],
+    ['./none', join(process.cwd(), 'none')],
+    ['shop.token', join(process.cwd(), 'shop.token')],
+  ])('that is not there is named from the root on: %s', async (given, shown) => {
+    token = fileToken(given);
+    await expect(ask()).rejects.toThrow(`The token file ${shown} cannot be read: it does not exist (ENOENT)`);
+  });
+
+  it.each([
+    '6f1ed002ab5595859014ebf0951522d9',
+    'canary',
+    'eyJhbGciOiJub25lIn0.eyJzdWIiOiJjYW5hcnkifQ.c2ln',
+    '/9j4AAQSkZJRgABAQEAYABg/2wBDAAgGBgcGBQgH',
+    'q83vEjRWeJCrze/8SNFZ4kKvN7xI0Vn',
+    '{"d": "./canary"}',
+    'a/b\nc',
+  ])('is not repeated where it may be the token itself: %s', async (pasted) => {
+    token = fileToken(pasted);
+    const says = 'its path is not shown, as it may be the token itself: write a path as ./name';
+    await expect(ask()).rejects.toThrow(`The token file cannot be read: it does not exist (ENOENT); ${says}`);
+    await expect(ask()).rejects.not.toThrow(pasted);
   });
 });

@@ -5,6 +5,7 @@ import { eventually, FakeClock } from '../../testing/src/index.js';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import type { ClientEvent } from './client-event.js';
 import { BrokerUnavailable, ClientClosed, InvalidInput, ProtocolError, SessionBrokerError } from './errors.js';
+import { fileToken } from './file-token.js';
 import type { SessionBrokerOptions } from './options.js';
 import { SessionBroker } from './session-broker.js';
 import { VERSION } from './version.js';
@@ -281,6 +282,11 @@ describe('what is given', () => {
     expect(() => construct({ auth })).not.toThrow('canary');
   });
 
+  it('as an option that does not exist is refused without those that only tests have', () => {
+    expect(() => construct({ somethingElse: 1 })).toThrow(/traceHeaders, onEvent$/);
+    expect(() => fileToken('/x', { somethingElse: 1 } as object)).toThrow(/there are maxAgeMs$/);
+  });
+
   it.each([
     ['merchnat', 'did you mean "merchant"?'],
     ['merchantId', 'did you mean "merchant"?'],
@@ -290,7 +296,11 @@ describe('what is given', () => {
     ['timeout', 'did you mean "timeoutMs"?'],
     ['onEvents', 'did you mean "onEvent"?'],
     ['minRemaining', 'did you mean "minRemainingMs"?'],
-    ['somethingElse', 'there are url, merchant, auth, fetch'],
+    [
+      'somethingElse',
+      'there are url, merchant, auth, fetch, follow, handover, minRemainingMs, timeoutMs, traceHeaders, onEvent',
+    ],
+    ['tyme', 'there are url'],
     ['__proto__x', 'there are url'],
   ])('as an option that does not exist is refused: %s', (name, remedy) => {
     expect(() => construct({ [name]: 'canary' })).toThrow(InvalidInput);
@@ -305,8 +315,19 @@ describe('what is given', () => {
     },
   );
 
-  it.each([undefined, null, ''])('as a url that is missing is told as one: %j', (url) => {
-    expect(() => construct({ url })).toThrow('url is missing: is its variable set?');
+  it.each([undefined, null, ''])('as a url or a merchant that is missing is told as one: %j', (given) => {
+    expect(() => construct({ url: given })).toThrow('url is missing: is its environment variable set?');
+    expect(() => construct({ merchant: given })).toThrow('merchant is missing: is its environment variable set?');
+  });
+
+  it('as an empty token may be a variable that is not set', () => {
+    expect(() => construct({ auth: '' })).toThrow(
+      'auth is empty, and no bearer token: is its environment variable set?',
+    );
+  });
+
+  it.each(['shop\n', ' shop'])('as a merchant with white space around it is told as one: %j', (merchant) => {
+    expect(() => construct({ merchant })).toThrow('trim what comes from a file');
   });
 
   it.each(['127.0.0.1:8080', 'localhost:8080', 'broker', 'ftp://broker', 8080])(
@@ -325,7 +346,7 @@ describe('what is given', () => {
     expect(() => new SessionBroker(undefined as never)).toThrow('the options must be an object');
     expect(() => construct({ auth: {} })).toThrow('auth must be a token, or a function');
     expect(() => construct({ onEvent: 'log' })).toThrow('onEvent must be a function');
-    expect(() => construct({ merchant: undefined })).toThrow('merchant must be the id of a merchant');
+    expect(() => construct({ merchant: 5 })).toThrow('merchant must be the id of a merchant');
   });
 });
 

@@ -26,6 +26,9 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 const MAX_DISTANCE = 3;
 const MAX_NAME_LENGTH = 40;
 
+/** What is missing was most often to come from there. */
+export const IS_IT_SET = 'is its environment variable set?';
+
 interface NamesMessage {
   /** What the names are of; `option` by default. */
   readonly kind?: string;
@@ -53,14 +56,16 @@ export function demandKnownNames(
 
 /**
  * `demandKnownNames` of an object's members, where there is one.
+ * @param unnamed are taken, too, and appear in no message
  * @throws InvalidInput `option_invalid`
  */
-export function demandKnownOptions(options: unknown, known: readonly string[]): void {
+export function demandKnownOptions(options: unknown, known: readonly string[], unnamed: readonly string[] = []): void {
   if (options === undefined) return;
   if (typeof options !== 'object' || options === null) {
     throw new InvalidInput('option_invalid', `The options must be an object, with ${known.join(', ')}`);
   }
-  demandKnownNames(Object.keys(options), known);
+  const names = Object.keys(options).filter((name) => !unnamed.includes(name));
+  demandKnownNames(names, known);
 }
 
 function meantBy(name: string, known: readonly string[]): string | undefined {

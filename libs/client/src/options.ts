@@ -2,7 +2,7 @@ import type { ClientEventListener } from './client-event.js';
 import { InvalidInput } from './errors.js';
 import type { Fetch } from './fetch.js';
 import { systemTime, type Time } from './time.js';
-import { demandKnownNames } from './option-names.js';
+import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { demandToken, type TokenSource } from './token-source.js';
 import type { TraceHeaders } from './trace-headers.js';
 
@@ -65,9 +65,9 @@ const OPTIONS: readonly (keyof SessionBrokerOptions)[] = [
   'timeoutMs',
   'traceHeaders',
   'onEvent',
-  'time',
-  'random',
 ];
+/** Taken, and named to nobody: a service has no use for them. */
+const FOR_TESTS: readonly (keyof SessionBrokerOptions)[] = ['time', 'random'];
 const FOLLOW = ['events', 'poll', 'none'];
 const BEYOND_THE_BROKER = /\/v1(?:\/merchants(?:\/.*)?)?\/*$/;
 const MAX_TIMEOUT_MS = 3_600_000;
@@ -87,7 +87,7 @@ const defaults = {
 export function settingsFrom(options: SessionBrokerOptions): Settings {
   demandKnown(options);
   const { url, merchant, auth, onEvent, traceHeaders, ...given } = options;
-  if (typeof merchant !== 'string' || merchant === '') throw invalid('merchant must be the id of a merchant');
+  demandMerchant(merchant);
   const brokerUrl = brokerUrlOf(url);
   const settings = {
     brokerUrl,
@@ -108,6 +108,7 @@ function demandUsable({ auth, follow, minRemainingMs, timeoutMs, ...functions }:
   if (auth !== undefined && typeof auth !== 'string' && typeof auth !== 'function') {
     throw invalid('auth must be a token, or a function that gives one');
   }
+  if (auth === '') throw new InvalidInput('token_invalid', `auth is empty, and no bearer token: ${IS_IT_SET}`);
   if (typeof auth === 'string') demandToken(auth);
   if (!FOLLOW.includes(follow)) throw invalid('follow must be events, poll or none');
   if (!(timeoutMs > 0 && timeoutMs <= MAX_TIMEOUT_MS)) throw invalid('timeoutMs must be more than 0, up to an hour');
@@ -143,8 +144,16 @@ function brokerUrlOf(given: unknown): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
+function demandMerchant(given: unknown): void {
+  if (isMissing(given)) throw invalid(`merchant is missing: ${IS_IT_SET}`);
+  if (typeof given !== 'string') throw invalid('merchant must be the id of a merchant');
+  if (given.trim() !== given) throw invalid('merchant begins or ends with white space: trim what comes from a file');
+}
+
+const isMissing = (given: unknown): boolean => given === undefined || given === null || given === '';
+
 function webUrlOf(given: unknown): URL {
-  if (given === undefined || given === null || given === '') throw invalid('url is missing: is its variable set?');
+  if (isMissing(given)) throw invalid(`url is missing: ${IS_IT_SET}`);
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw invalid('url must be a URL that begins with http:// or https://, such as http://127.0.0.1:8080');
@@ -153,7 +162,7 @@ function webUrlOf(given: unknown): URL {
 function demandKnown(options: unknown): void {
   if (typeof options !== 'object' || options === null)
     throw invalid('the options must be an object with url and merchant');
-  demandKnownNames(Object.keys(options), OPTIONS);
+  demandKnownOptions(options, OPTIONS, FOR_TESTS);
 }
 
 const invalid = (fault: string): InvalidInput => new InvalidInput('option_invalid', fault);

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import {
   AnswerLost,
@@ -115,30 +119,133 @@ describe('a payment that was carried out', () => {
     expect(JSON.stringify(failure)).not.toContain('canary');
   });
 
-  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])(
-    'was not sent when there was no connection: %s',
-    async (code) => {
-      const noConnection = new TypeError('fetch failed', { cause: Object.assign(new Error('canary'), { code }) });
-      const failure = await failureOf(broker.withSession(() => Promise.reject(noConnection).catch(answerLost)));
-      expect(failure).toBeInstanceOf(GatewayUnreachable);
-      expect(failure).not.toBeInstanceOf(AnswerLost);
-      expect(JSON.parse(JSON.stringify(failure))).toEqual({
-        name: 'GatewayUnreachable',
-        code: 'gateway_unreachable',
-        message:
-          `The gateway cannot be reached: ${code}. The request was not sent, and may be sent again with the same ` +
-          'merchantRequestId',
-      });
-    },
-  );
+  it.each([
+    ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
+    ...['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('was not sent when there was no connection: %s', async (code) => {
+    const noConnection = new TypeError('fetch failed', { cause: Object.assign(new Error('canary'), { code }) });
+    const failure = await failureOf(broker.withSession(() => Promise.reject(noConnection).catch(answerLost)));
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect(failure).not.toBeInstanceOf(AnswerLost);
+    expect(JSON.parse(JSON.stringify(failure))).toEqual({
+      name: 'GatewayUnreachable',
+      code: 'gateway_unreachable',
+      message:
+        `The gateway cannot be reached: ${code}. The request was not sent, and may be sent again with the same ` +
+        'merchantRequestId',
+    });
+  });
+
+  const failed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause });
+  const ofSystem = (code: string, syscall: string): Error => Object.assign(new Error('canary'), { code, syscall });
 
   it.each<[string, unknown, string]>([
-    ['a page of a proxy', new Response('<html>', { status: 502 }), 'can be used: status 502.'],
-    ['a time-out', new DOMException('The operation was aborted', 'TimeoutError'), 'can be used: TimeoutError.'],
-    ['something else', 'canary', 'can be used. Nobody'],
-  ])('says what was lost, and no more: %s', (_what, cause, says) => {
+    ['no way to the host', failed(ofSystem('EHOSTUNREACH', 'connect')), 'reached: EHOSTUNREACH. The'],
+    ['a reset while connecting', failed(ofSystem('ECONNRESET', 'connect')), 'reached: ECONNRESET. The'],
+    [
+      'silence of all addresses of the name',
+      failed(
+        Object.assign(new AggregateError([ofSystem('ETIMEDOUT', 'connect'), ofSystem('ENETUNREACH', 'connect')]), {
+          code: 'ETIMEDOUT',
+        }),
+      ),
+      'reached: ETIMEDOUT. The',
+    ],
+    [
+      'a port that fetch never asks',
+      failed(new Error('bad port')),
+      'reached: fetch never asks that port ("bad port"). The',
+    ],
+  ])('was not sent when there was no connection: %s', (_what, cause, says) => {
+    expect(() => answerLost(cause)).toThrow(GatewayUnreachable);
     expect(() => answerLost(cause)).toThrow(says);
     expect(() => answerLost(cause)).not.toThrow('canary');
+  });
+
+  it('was not sent when the URL of the gateway is none, and its variable may be unset', async () => {
+    const failure = await failureOf(fetch('/ecom/execute_request', { method: 'POST' }).catch(answerLost));
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect((failure as Error).message).toContain(
+      'reached: ERR_INVALID_URL, its URL has to begin with http:// or https://; is its environment variable set?',
+    );
+  });
+
+  const ofItself = new Error('canary');
+  ofItself.cause = ofItself;
+
+  it.each<[string, unknown]>([
+    ['a connection that broke', failed(ofSystem('ECONNRESET', 'read'))],
+    [
+      'one that never was and one that broke',
+      failed(new AggregateError([ofSystem('ECONNREFUSED', 'connect'), ofSystem('ECONNRESET', 'read')])),
+    ],
+    ['an error that is its own cause', ofItself],
+    ['nothing', undefined],
+    ['null', null],
+  ])('is one of which nobody knows after %s', (_what, cause) => {
+    expect(() => answerLost(cause)).toThrow(AnswerLost);
+  });
+
+  it('is one of which nobody knows when its answer breaks off, whatever the code', () => {
+    const answer = new Response('', { status: 200 });
+    expect(() => answerLost(failed(ofSystem('ECONNREFUSED', 'connect')), answer)).toThrow(AnswerLost);
+  });
+
+  const page = (status: number, type: string): Response =>
+    new Response('<html>canary', { status, headers: { 'content-type': type } });
+  const notJson = new SyntaxError('Unexpected token <: canary');
+  const answered = (type: string): Response => page(403, type);
+
+  it.each<[string, () => unknown, string]>([
+    ['a page of a firewall', () => answerLost(page(403, 'text/html')), 'can be used: status 403, text/html. Nobody'],
+    [
+      'one with a charset',
+      () => answerLost(page(502, 'Text/HTML; canary')),
+      'can be used: status 502, text/html. Nobody',
+    ],
+    [
+      'one that is no JSON',
+      () => answerLost(notJson, page(200, 'text/html')),
+      'status 200, text/html, no JSON. Nobody',
+    ],
+    ['a type that is none', () => answerLost(notJson, answered('canary')), 'can be used: status 403, no JSON. Nobody'],
+    ['a long type', () => answerLost(answered(`text/canary${'x'.repeat(99)}`)), 'can be used: status 403. Nobody'],
+    ['no type', () => answerLost(new Response(null, { status: 302 })), 'can be used: status 302. Nobody'],
+    ['an answer of another client', () => answerLost({ status: 502, headers: { canary: 1 } }), 'status 502. Nobody'],
+    [
+      'one that broke off',
+      () => answerLost(ofSystem('UND_ERR_SOCKET', 'read'), page(200, 'a/b')),
+      'status 200, a/b, UND_ERR_SOCKET.',
+    ],
+    ['a time-out', () => answerLost(new DOMException('canary', 'TimeoutError')), 'can be used: TimeoutError.'],
+    [
+      'an error that names itself',
+      () => answerLost(Object.assign(new Error(''), { name: 'toString' })),
+      'can be used. Nobody',
+    ],
+    ['a place in a list', () => ['canary'].forEach(answerLost as (one: string) => void), 'can be used. Nobody'],
+    ['something else', () => answerLost('canary'), 'can be used. Nobody'],
+  ])('says what was lost, and no more: %s', (_what, lose, says) => {
+    expect(lose).toThrow(AnswerLost);
+    expect(lose).toThrow(says);
+    expect(lose).not.toThrow('canary');
+  });
+
+  it('is never told with the body of a page, which its parser quotes', async () => {
+    const answer = page(200, 'text/html');
+    const failure = await failureOf(answer.json().catch((error: unknown) => answerLost(error, answer)));
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect(inspect(failure)).not.toContain('canary');
+  });
+
+  it('says that a redirect was met, where fetch follows none', async () => {
+    const server = createServer((_request, response) => response.writeHead(307, { location: '/canary' }).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const failure = await failureOf(fetch(url, { method: 'POST', redirect: 'error' }).catch(answerLost));
+    server.close();
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect((failure as Error).message).toContain('No answer of the gateway that can be used: a redirect. Nobody knows');
   });
 
   it('keeps what has been judged already', () => {

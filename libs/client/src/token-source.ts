@@ -39,11 +39,16 @@ const faults: readonly TokenFault[] = [
   { isPresent: (token) => !BEARER_TOKEN.test(token), says: 'it has characters that no token has' },
 ];
 
+/** Why it is no bearer token, in words that do not quote it. */
+export function tokenFault(token: string): string | undefined {
+  return faults.find(({ isPresent }) => isPresent(token))?.says;
+}
+
 /** @throws InvalidInput which does not quote it */
 export function demandToken(token: unknown): string {
   if (typeof token !== 'string') throw noToken(`it is ${token === null ? 'null' : typeof token}, and no text`);
-  const fault = faults.find(({ isPresent }) => isPresent(token));
-  if (fault !== undefined) throw noToken(fault.says);
+  const fault = tokenFault(token);
+  if (fault !== undefined) throw noToken(fault);
   return token;
 }
 

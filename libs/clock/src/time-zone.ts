@@ -17,9 +17,9 @@ export class TimeZone {
 
   localAt(instant: Instant): LocalMs {
     const withinSecondMs = ((instant % SECOND_MS) + SECOND_MS) % SECOND_MS;
-    const read: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
-    for (const { type, value } of this.#format.formatToParts(instant - withinSecondMs)) read[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = read;
+    // Of a text, for the same in parts takes four times as long. The order is that of the United States: see `formatOf`.
+    const numbers = this.#format.format(instant - withinSecondMs).match(/\d+/g) ?? [];
+    const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = numbers.map(Number);
     return Date.UTC(year, month - 1, day, hour, minute, second) + withinSecondMs;
   }
 

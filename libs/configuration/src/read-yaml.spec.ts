@@ -42,6 +42,9 @@ describe('readYaml', () => {
     ['a binary tag', 'a: !!binary aGk=', 'tags are not accepted'],
     ['another version', '%YAML 1.1\n---\na: yes', 'another YAML version'],
     ['an unquoted placeholder in braces', '{ port: ${PORT} }', 'put "${NAME}" in quotes'],
+    ['an unquoted placeholder in brackets', 'keys: [${KEY}]', 'put "${NAME}" in quotes'],
+    ['one with a default', 'keys: [one, ${KEY:-two}]', 'put "${NAME}" in quotes'],
+    ['one as a part of a value', 'a:\n  - keys: [${FOLDER}/key.json, two]\n    b: 1', 'put "${NAME}" in quotes'],
     ['a repeated key', 'a: 1\nb: 2\na: 3', 'a is given more than once, again in line 3, column 1; keep one of them'],
     [
       'a line that is not indented enough',

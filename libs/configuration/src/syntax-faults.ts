@@ -174,13 +174,13 @@ function indentedTooFar(error: YAMLError, errors: readonly YAMLError[], text: st
 function hintOf(error: YAMLError, text: string): string {
   const { code, pos } = error;
   const rest = text.slice(pos[0], pos[0] + 100).split('\n')[0] ?? '';
+  if (isBarePlaceholder(error, text)) return PLACEHOLDER_HINT;
   const name = OF_A_BARE_NAME.has(code) ? nameBeforeColon(rest) : undefined;
   if (name !== undefined) return `a space is missing after "${name}:"; put one there`;
-  if (isBarePlaceholder(error, text)) return PLACEHOLDER_HINT;
   return HINTS[code] ?? 'this is not valid YAML; check indentation, quotes and brackets, here and above';
 }
 
-/** Between brackets YAML takes the `{` of a placeholder for the start of a mapping. */
+/** Between brackets YAML takes the `{` of a placeholder for the start of a mapping: one that does not belong there, or, in a list, the next item. */
 function isBarePlaceholder({ code, pos: [offset] }: YAMLError, text: string): boolean {
-  return code === 'UNEXPECTED_TOKEN' && text.slice(offset - 1, offset + 1) === '${';
+  return (code === 'UNEXPECTED_TOKEN' || code === 'MISSING_CHAR') && text.slice(offset - 1, offset + 1) === '${';
 }

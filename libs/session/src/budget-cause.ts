@@ -84,7 +84,7 @@ const SPAN_UNITS = [
 ] as const;
 
 /** Rounded down in one unit of which there are two at least, so that it says nothing that is not so any more soon after. */
-function spanText(durationMs: number): string {
+export function spanText(durationMs: number): string {
   const [unit, unitMs] =
     SPAN_UNITS.find(([, ms]) => durationMs >= 2 * ms || durationMs === ms) ?? (['s', 1_000] as const);
   return `${Math.floor(durationMs / unitMs)} ${unit}`;

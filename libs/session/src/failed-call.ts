@@ -17,7 +17,7 @@ interface FailingMerchant {
   readonly merchant: string;
   /** How many attempts in a row had failed before this one. */
   readonly failures: number;
-  readonly settings: Pick<SessionSettings, 'gatewayTimeoutMs'>;
+  readonly settings: Pick<SessionSettings, 'gatewayTimeoutMs' | 'budget'>;
 }
 
 /** Judges a failed call, and takes one that never reached the gateway out of this replica's count. */
@@ -30,10 +30,16 @@ export function failedCall(
   // An abort that shutdown did not ask for is the time running out: to everyone else, a timeout.
   const kind = failure.kind === 'aborted' ? 'timeout' : failure.kind;
   if (!wasReached) context.ceiling.giveBack(merchant);
-  const needsInMs = [context.held.untilRenewalMs(merchant), context.held.untilLastAttemptMs(merchant, settings)];
+  const { held } = context;
+  const needsInMs = [
+    held.untilRenewalMs(merchant),
+    held.untilLastAttemptMs(merchant, settings),
+    held.facts(merchant).leftMs,
+  ];
+  const { budget } = settings;
   return {
     outcome: kind,
-    retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached, needsInMs }, context.random()),
+    retryInMs: retryDelayMs({ kind, failures, retryAfterMs, wasReached, needsInMs, budget }, context.random()),
     recorded: {
       kind,
       at: context.clock.now(),

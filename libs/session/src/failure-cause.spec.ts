@@ -66,7 +66,7 @@ const table: Record<string, [Failed, runbook: string]> = {
     { kind: 'refused', ...at('UND_ERR_INVALID_ARG') },
     'access-refused',
   ],
-  [`the answer is sealed to another key than ours (thumbprint ${thumbprint}), or damaged`]: [
+  'the answer is sealed to another key than ours, or damaged': [
     { kind: 'invalid_response', trace: { thumbprint, httpStatus: 200 } },
     'access-refused',
   ],

@@ -81,9 +81,7 @@ const network: Teller = ({ mark, kind, where }) => {
 };
 
 const sealed: Teller = ({ thumbprint }) =>
-  thumbprint === undefined
-    ? undefined
-    : `the answer is sealed to another key than ours (thumbprint ${thumbprint}), or damaged`;
+  thumbprint === undefined ? undefined : 'the answer is sealed to another key than ours, or damaged';
 
 /** What stands in for a path that is not there, or for a method that it does not take. */
 const ABSENT = new Set([404, 405]);

@@ -16,7 +16,9 @@ export type { CreateSessionRequest, SessionGateway } from './ports/session-gatew
 export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
+export { QuietDuels, quietCause } from './quiet-duels.js';
 export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
+export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
 export { leadTimeShortfall } from './session-moments.js';

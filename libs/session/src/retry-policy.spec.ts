@@ -1,7 +1,16 @@
 import fc from 'fast-check';
+import type { CreateCallBudget } from './ports/session-store.js';
 import { failuresAfter, MAX_UNREACHED_FAILURES, retryDelayMs } from './retry-policy.js';
 
-const reached = { failures: 0, retryAfterMs: undefined, wasReached: true, needsInMs: [] } as const;
+const DAY_MS = 86_400_000;
+const ofTheDay = (calls: number): CreateCallBudget => [
+  { calls: 10, perMs: 600_000 },
+  { calls, perMs: DAY_MS },
+];
+const reached = {
+  ...{ failures: 0, retryAfterMs: undefined, wasReached: true, needsInMs: [] },
+  budget: ofTheDay(60),
+} as const;
 const transient = { ...reached, kind: 'transient' } as const;
 
 describe('the retry policy', () => {
@@ -23,6 +32,29 @@ describe('the retry policy', () => {
     expect(paces('transient', 0)).toEqual([2, 4, 8, 16, 32, 60, 60]);
     expect(paces('transient', 1)).toEqual([1.5, 3, 6, 12, 24, 45, 45]);
     expect(paces('refused', 0)).toEqual([5, 5, 8, 16, 32, 60, 60]);
+  });
+
+  it('pauses for no longer than a larger budget asks for, and never for less than two minutes, before the jitter', () => {
+    const longest = (budget: CreateCallBudget): number => retryDelayMs({ ...transient, failures: 5_000, budget }, 0);
+    const minutes = [24, 60, 200, 1_000].map((calls) => Math.round(longest(ofTheDay(calls)) / 60_000));
+    expect(minutes).toEqual([60, 60, 11, 3]);
+    expect(longest([{ calls: 100, perMs: 600_000 }])).toBe(120_000);
+    expect(longest([])).toBe(120_000);
+  });
+
+  it('lets an outage of a day spend no more than is allowed in a day, from 62 calls on, whatever that is and wherever its pauses fall', () => {
+    const calls = fc.integer({ min: 62, max: 1_000 });
+    const randoms = fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(calls, randoms, (allowed, fractions) => {
+        const budget = ofTheDay(allowed);
+        const pauseMs = (made: number): number =>
+          retryDelayMs({ ...transient, failures: made, budget }, fractions[made % fractions.length] ?? 0);
+        let made = 0;
+        for (let atMs = 0; atMs < DAY_MS; atMs += pauseMs(made - 1)) made += 1;
+        expect(made).toBeLessThanOrEqual(allowed);
+      }),
+    );
   });
 
   it('never waits less than a second after a failure, whatever failed and however often', () => {

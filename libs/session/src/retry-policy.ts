@@ -1,4 +1,5 @@
 import type { GatewayFailureKind } from './gateway-failure.js';
+import type { CreateCallBudget, CreateCallWindow } from './ports/session-store.js';
 
 const FIRST_BOUND_MS = 2_000;
 const MIN_MS = 1_000;
@@ -10,9 +11,12 @@ const SLOW_RETRY_MS = 300_000;
 const SLOW_RETRY_JITTER = 0.1;
 /**
  * After so many failed calls in a row the pace slows down: a day's budget of 60 calls would be spent within the first hour of an
- * outage, and nobody could call when it is over. With these figures it outlasts the day.
+ * outage, and nobody could call when it is over.
  */
 const FAILURES_OF_AN_OUTAGE = 24;
+/** What an outage has cost when its pauses are as long as they get: those failures, and six while they grow. */
+const CALLS_BEFORE_THE_LONGEST = FAILURES_OF_AN_OUTAGE + 6;
+const MIN_OUTAGE_RETRY_MS = 2 * MAX_MS;
 const MAX_OUTAGE_RETRY_MS = 3_600_000;
 const OUTAGE_RETRY_JITTER = 0.25;
 /** No attempt is ever put off for longer. */
@@ -32,10 +36,12 @@ interface FailedAttempt {
   /** What the gateway asked for. */
   readonly retryAfterMs: number | undefined;
   /**
-   * From now, when the session that is served has to be tried for, however long the outage lasts: its renewal, and the last moment at which
-   * a newer one still comes in time. Those that have passed count for nothing.
+   * From now, when the session that is served has to be tried for, however long the outage lasts: its renewal, the last moment at which a
+   * newer one still comes in time, and its end. Those that have passed count for nothing.
    */
   readonly needsInMs: readonly number[];
+  /** What the outage has to leave calls of. */
+  readonly budget: CreateCallBudget;
 }
 
 /** How many attempts in a row have failed with this one. */
@@ -64,15 +70,27 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
 }
 
 /**
- * In a long outage, a pause that grows with it: from two minutes, doubling up to an hour. What costs no call needs none. It never lasts past a
- * moment at which the session needs an attempt: one call more for each of them, and a session that did not have to end is not lost.
+ * In a long outage, a pause that grows with it: from two minutes, doubling up to what the budget asks for. What costs no call needs none. It never
+ * lasts past a moment at which the session needs an attempt: one call more for each of them, and a session that did not have to end is not lost.
  */
-function outagePaceMs({ failures, wasReached, needsInMs }: FailedAttempt, random: number): number {
+function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt, random: number): number {
   const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
   if (doublings < 1 || !wasReached) return 0;
-  const boundMs = Math.min(MAX_OUTAGE_RETRY_MS, MAX_MS * 2 ** Math.min(doublings, 10));
+  const boundMs = Math.min(longestPauseMs(budget), MAX_MS * 2 ** Math.min(doublings, 10));
   const pauseMs = boundMs * (1 - OUTAGE_RETRY_JITTER * random);
   return Math.min(pauseMs, ...needsInMs.filter((needMs) => needMs > 0));
+}
+
+/** Such that an outage as long as a window of the budget leaves a call for its end; no longer, since a merchant waits for it. */
+function longestPauseMs(budget: CreateCallBudget): number {
+  const longestMs = Math.max(MIN_OUTAGE_RETRY_MS, ...budget.map(sparingPauseMs));
+  return Math.min(MAX_OUTAGE_RETRY_MS, longestMs);
+}
+
+/** Of a window too small for the beginning of an outage, half is kept for what comes after it. */
+function sparingPauseMs({ calls, perMs }: CreateCallWindow): number {
+  const left = Math.max(calls - CALLS_BEFORE_THE_LONGEST, calls / 2, 1);
+  return perMs / left / (1 - OUTAGE_RETRY_JITTER);
 }
 
 /** Full jitter between one second and a bound that doubles from 2 s to 60 s: never zero, never in step. */

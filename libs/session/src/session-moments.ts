@@ -1,4 +1,4 @@
-import { earliest, type Instant, msBetween, plusMs } from '#libs/clock';
+import { earliest, type Instant, instantFromEpochMs, msBetween, plusMs } from '#libs/clock';
 import { placeOf } from './merchant-place.js';
 import { quietMoment } from './quiet-moment.js';
 import type { LeadTime, SessionSettings } from './session-settings.js';
@@ -67,6 +67,16 @@ function limitsOf(
       ? bySafety
       : earliest(bySafety, plusMs(createdAt, Math.max(renewEveryMs - spreadMs, renewEveryMs / 2)));
   return { latestAt, mustRenewAt: plusMs(expiresAt, -marginMs) };
+}
+
+/**
+ * From one session of this life to the next by the schedule alone, where the jitter takes the most. Quiet hours can only make it
+ * shorter, now and then: they are left out.
+ */
+export function renewalIntervalMs(lifetimeMs: number, settings: SessionSettings): number {
+  const createdAt = instantFromEpochMs(0);
+  const life = { createdAt, expiresAt: plusMs(createdAt, lifetimeMs) };
+  return msBetween(createdAt, limitsOf(life, settings, JITTER_SHARE).latestAt);
 }
 
 /** The numbers behind the warning that failed renewals may not be made up for in time. */

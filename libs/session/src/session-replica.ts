@@ -1,5 +1,7 @@
+import { QuietDuels } from './quiet-duels.js';
 import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
+import { BudgetForecast } from './budget-forecast.js';
 import { CallCeiling } from './call-ceiling.js';
 import { EarlyDeaths } from './early-deaths.js';
 import { explain, type ExplainedFacts, explainRefusal } from './explanation.js';
@@ -82,20 +84,24 @@ export class SessionReplica {
   readonly #earlyDeaths: EarlyDeaths;
   readonly #reportedDeaths: ReportedDeaths;
   readonly #heldBack: HeldBackRenewals;
+  readonly #forecast: BudgetForecast;
+  readonly #quietDuels: QuietDuels;
   readonly #clock: Clock;
   readonly #service: ServiceWatch;
+  readonly #why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
   readonly #causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
 
   constructor(given: ReplicaPorts) {
-    this.#heldBack = new HeldBackRenewals({ events: given.events, causeFor: this.#causeFor });
-    const ports = { ...given, events: this.#heldBack };
+    this.#quietDuels = new QuietDuels(given);
+    this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#causeFor });
+    this.held = given.held ?? new HeldSessions(given.clock);
+    this.#forecast = new BudgetForecast({ ...given, events: this.#heldBack, held: this.held });
+    const ports = { ...given, events: this.#forecast };
     const { clock, events } = ports;
-    this.#clock = clock;
-    this.#merchants = ports.merchants;
+    [this.#clock, this.#merchants] = [clock, ports.merchants];
     const grace = new Grace(clock, ports.graceMs ?? 0);
     this.#store = new ObservedStore(ports.store, { events, clock, onReturn: () => grace.begin() });
     const store = this.#store;
-    this.held = ports.held ?? new HeldSessions(clock);
     this.#settlements = new Settlements(this.held, clock);
     this.#watches = new MomentWatches(clock);
     this.#earlyDeaths = new EarlyDeaths({ ...ports, store, grace, held: this.held, watches: this.#watches });
@@ -127,8 +133,7 @@ export class SessionReplica {
     };
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
-    const why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
-    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why, causeFor: this.#causeFor };
+    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why: this.#why, causeFor: this.#causeFor };
     const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
     this.#service = new ServiceWatch({ ...running, storeTrouble: () => store.trouble, mayGoAlone });
     this.#loop = new RenewalLoop(running);
@@ -175,6 +180,11 @@ export class SessionReplica {
   /** Whether somebody else creates sessions of the merchant, and with each ends ours. */
   hasForeignAuthorizer(merchant: string): boolean {
     return this.#earlyDeaths.areForeign(merchant);
+  }
+
+  /** For a merchant that somebody else created for not long ago, and may still: how long no consumer has reported a dead session to this replica. */
+  quietMs(merchant: string): number | undefined {
+    return this.#quietDuels.quietMs(merchant);
   }
 
   /** Whether a consumer has reported the session that is served, to any replica, and nothing newer could be had. */
@@ -249,6 +259,8 @@ export class SessionReplica {
     this.#earlyDeaths.forget(merchant);
     this.#reportedDeaths.forget(merchant);
     this.#heldBack.forget(merchant);
+    this.#forecast.forget(merchant);
+    this.#quietDuels.forget(merchant);
     this.#service.forget(merchant);
     this.held.drop(merchant);
     this.failures.clear(merchant);
@@ -256,6 +268,7 @@ export class SessionReplica {
 
   /** A back-off came from what was configured before; what did not open may open now. A merchant that is well is left alone. */
   #tryAnew(merchant: string): void {
+    this.#forecast.settingsChanged(merchant);
     const hasFailed = this.failures.get(merchant) !== undefined;
     this.held.forgetUnusable(merchant);
     this.#renewer.forgetHoldOff(merchant);

@@ -174,9 +174,11 @@ export class SessionSync {
     this.#unopened.answered(wanted);
     held.reconcile(held.storeClock.note(now, askedAtMs));
     for (const state of states) {
-      // A failure that was noted while the answer was on its way is younger than the answer.
-      if (state.failure === undefined) failures.clearSeen(state.merchant, failedBefore.get(state.merchant));
-      this.#take(state, askedAtMs);
+      // What was noted while the answer was on its way, a failure or a session, is younger than the answer.
+      const seen = failedBefore.get(state.merchant);
+      const { failure, ...rest } = state;
+      if (failure === undefined) failures.clearSeen(state.merchant, seen);
+      this.#take(failure?.at === seen?.at ? rest : state, askedAtMs);
     }
     const lost = states.filter(({ dueInMs, merchant }) => dueInMs === undefined && this.#isConfigured(merchant));
     if (lost.length > 0) await store.enrol(lost.map(({ merchant }) => merchant));

@@ -1,16 +1,10 @@
 import type { SessionEvent } from '#libs/session';
-import { FakeClock } from '#libs/testing';
-import { DeathReports, MAX_CONSUMERS, MAX_REASONS, QUIET_IS_TOLD_FOR_MS } from './death-reports.js';
+import { DeathReports, MAX_CONSUMERS, MAX_REASONS } from './death-reports.js';
 
 type Rejected = Extract<SessionEvent, { event: 'session_rejected' }>;
 
 class Rig {
-  readonly clock = new FakeClock();
-  readonly reports = new DeathReports(this.clock);
-
-  duel(isPresent: boolean, quietMs = 0): void {
-    this.reports.emit({ event: 'foreign_authorizer', merchant: 'shop', generation: 4, isPresent, quietMs });
-  }
+  readonly reports = new DeathReports();
 
   reported(consumer: string, facts: Partial<Rejected> = {}): void {
     const event = { event: 'session_rejected', merchant: 'shop', generation: 4, isFirst: true } as const;
@@ -21,46 +15,7 @@ class Rig {
     const event = { event: 'session_adopted', merchant: 'shop', source: 'store', serverKeyChanged: false } as const;
     this.reports.emit({ ...event, generation });
   }
-
-  get quietMs(): number | undefined {
-    return this.reports.quietMs('shop');
-  }
 }
-
-describe('a duel that has gone quiet', () => {
-  it('is remembered for an hour, with how long nobody has reported anything, and with nothing while it lasts', async () => {
-    const rig = new Rig();
-    expect(rig.quietMs).toBeUndefined();
-    rig.duel(true);
-    expect(rig.quietMs).toBeUndefined();
-    rig.duel(false, 180_000);
-    await rig.clock.advance(QUIET_IS_TOLD_FOR_MS - 1);
-    expect(rig.quietMs).toBe(QUIET_IS_TOLD_FOR_MS - 1 + 180_000);
-    await rig.clock.advance(1);
-    expect(rig.quietMs).toBeUndefined();
-  });
-
-  it('is forgotten when it begins again', () => {
-    const rig = new Rig();
-    rig.duel(false);
-    rig.duel(true);
-    expect(rig.quietMs).toBeUndefined();
-  });
-
-  it('is not quiet while dead sessions are reported, and late reports of old ones do not count', async () => {
-    const rig = new Rig();
-    rig.reported('checkout');
-    expect(rig.quietMs).toBeUndefined();
-    rig.duel(false, 60_000);
-    rig.reported('checkout', { result: 'already_newer' });
-    expect(rig.quietMs).toBe(60_000);
-    await rig.clock.advance(QUIET_IS_TOLD_FOR_MS - 1);
-    rig.reported('checkout', { result: 'renewed' });
-    expect(rig.quietMs).toBe(0);
-    await rig.clock.advance(QUIET_IS_TOLD_FOR_MS - 1);
-    expect(rig.quietMs).toBe(QUIET_IS_TOLD_FOR_MS - 1);
-  });
-});
 
 describe('the consumers that reported a session', () => {
   it('are named once each, a bounded number of them, for that session alone', () => {

@@ -27,7 +27,7 @@ export function merchantStatus(
   const retryInMs = replica.retryInMs(id);
   const { reason } = replica.reader.verdict(id);
   const cause = replica.causeFor(id);
-  const quietMs = reports.quietMs(id);
+  const quietMs = replica.quietMs(id);
   return {
     id,
     required: isRequired(id),
@@ -35,6 +35,7 @@ export function merchantStatus(
     condition,
     reason: condition === 'foreign_authorizer' ? condition : reason,
     ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
+    ...(failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint }),
     ...reportsOf(reports, id, session),
     ...(quietMs === undefined ? {} : { quietSince: Math.round(clock.now() - quietMs) }),
     ...(session === undefined ? {} : { session: momentsOf(session) }),

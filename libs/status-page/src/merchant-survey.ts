@@ -25,11 +25,9 @@ interface Survey {
 interface SurveyParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead' | 'isHeldBack'
+    'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead' | 'isHeldBack' | 'quietMs'
   >;
   readonly ids: () => readonly string[];
-  /** Whether somebody else, who created its sessions, has not been heard of for a while. */
-  readonly isQuiet: (merchant: string) => boolean;
   readonly hostOf: (merchant: string) => string | undefined;
   readonly clock: Clock;
 }
@@ -74,7 +72,8 @@ export class MerchantSurvey {
       const condition = this.conditionOf(id);
       const host = this.#parts.hostOf(id);
       counts[condition] += 1;
-      const isWell = (condition === 'fresh' || condition === 'renewing') && !this.#parts.isQuiet(id);
+      const isWell =
+        (condition === 'fresh' || condition === 'renewing') && this.#parts.replica.quietMs(id) === undefined;
       (isWell ? well : worrying).push({ id, condition });
       if (host !== undefined) hosts.set(host, (hosts.get(host) ?? 0) + 1);
     }

@@ -45,8 +45,7 @@ export class StatusPage implements SessionEvents {
   constructor(source: StatusSource, { name, clock }: ShownReplica) {
     const hostOf = (id: string): string | undefined => source.merchant(id)?.gatewayHost;
     this.#history = new RenewalHistory(clock);
-    this.#reports = new DeathReports(clock);
-    const isQuiet = (id: string): boolean => this.#reports.quietMs(id) !== undefined;
+    this.#reports = new DeathReports();
     this.#gateways = new GatewayHealth(hostOf, clock);
     this.#store = new StoreHealth(() => source.store(), clock);
     this.#lag = new EventLoopLag(clock);
@@ -59,7 +58,7 @@ export class StatusPage implements SessionEvents {
       gateways: this.#gateways,
       store: this.#store,
       lag: this.#lag,
-      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), isQuiet, hostOf, clock }),
+      survey: new MerchantSurvey({ replica, ids: () => source.merchants(), hostOf, clock }),
       isRequired: (id) => source.merchant(id)?.required === true,
       isRenewalBlocked: (id) => source.isRenewalBlocked(id),
       environmentOf: (id) => source.merchant(id)?.environment ?? 'production',

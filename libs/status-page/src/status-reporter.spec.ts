@@ -16,11 +16,12 @@ class Rig {
   readonly held = new HeldSessions(this.clock);
   readonly failures = new FailureBoard();
   readonly history = new RenewalHistory(this.clock);
-  readonly reports = new DeathReports(this.clock);
+  readonly reports = new DeathReports();
   readonly renewing = new Set<string>();
   readonly disputed = new Set<string>();
   readonly reportedDead = new Set<string>();
   readonly heldBack = new Set<string>();
+  readonly quietMs = new Map<string, number>();
   readonly causes = new Map<string, { text: string; runbook: string; secret?: string }>();
   readonly reporter: StatusReporter;
 
@@ -35,11 +36,11 @@ class Rig {
       isReportedDead: (merchant: string) => this.reportedDead.has(merchant),
       isHeldBack: (merchant: string) => this.heldBack.has(merchant),
       retryInMs: () => undefined,
+      quietMs: (merchant: string) => this.quietMs.get(merchant),
       causeFor: (merchant: string) => this.causes.get(merchant),
     };
     const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
     const hostOf = (): string => 'gateway.example';
-    const isQuiet = (merchant: string): boolean => reports.quietMs(merchant) !== undefined;
     this.reporter = new StatusReporter({
       replica,
       clock,
@@ -48,7 +49,7 @@ class Rig {
       gateways: new GatewayHealth(hostOf, clock),
       store: new StoreHealth(() => ({ type: 'memory' }), clock),
       lag: new EventLoopLag(clock),
-      survey: new MerchantSurvey({ replica, ids: () => ids, isQuiet, hostOf, clock }),
+      survey: new MerchantSurvey({ replica, ids: () => ids, hostOf, clock }),
       isRequired: () => true,
       isRenewalBlocked: (id) => id === 'blocked',
       environmentOf: () => 'production',
@@ -161,11 +162,10 @@ describe('the status document', () => {
     const rig = new Rig(['fresh', 'quiet', 'failing']);
     for (const merchant of ['fresh', 'quiet', 'failing']) rig.hold(merchant);
     rig.failures.note('failing', aRecordedFailure());
-    const ended = { event: 'foreign_authorizer', merchant: 'quiet', generation: 1, isPresent: false } as const;
-    rig.reports.emit({ ...ended, quietMs: 180_000 });
-    const since = rig.clock.now() - 180_000;
+    rig.quietMs.set('quiet', 180_000);
     expect(await rig.listed()).toEqual(['failing failing', 'quiet fresh', 'fresh fresh']);
-    expect((await rig.report()).merchants.map(({ quietSince }) => quietSince)).toEqual([undefined, since, undefined]);
+    const { at, merchants } = await rig.report();
+    expect(merchants.map(({ quietSince }) => quietSince)).toEqual([undefined, at - 180_000, undefined]);
   });
 
   it('names the consumers that reported the session', async () => {

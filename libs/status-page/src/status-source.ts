@@ -37,6 +37,7 @@ export interface StatusSource {
     | 'isReportedDead'
     | 'isHeldBack'
     | 'causeFor'
+    | 'quietMs'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

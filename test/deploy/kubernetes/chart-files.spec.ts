@@ -117,6 +117,7 @@ describe('the files of the chart', () => {
     ['image', 'digest', 'sha256:short'],
     ['service', 'ipFamilyPolicy', 'Both'],
     ['broker', 'merchants', ['Shop']],
+    ['broker', 'merchants', ['s'.repeat(55)]],
     ['network', 'nodeLocalDns', ['169.254.20.10']],
     ['egress', 'terminationGracePeriodSeconds', 5],
   ])('refuse a wrong %s.%s', (object, member, value) => {

@@ -27,6 +27,35 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
   });
 
+  it.each([
+    ['redis', {}, /broker\.merchants\[1\]: \/run\/secrets\/redis is the folder of broker\.redisSecret/],
+    [
+      'api-tls',
+      { mutualTls: { enabled: true, issuer: { name: 'internal' } } },
+      /broker\.merchants\[1\]: \/run\/secrets\/api-tls is the folder of broker\.mutualTls/,
+    ],
+    [
+      'keys',
+      { volumeMounts: [{ name: 'keys', mountPath: '/run/secrets/keys/' }] },
+      /broker\.merchants\[1\]: \/run\/secrets\/keys is the folder of broker\.volumeMounts\[0\]/,
+    ],
+  ])('refuses a merchant %s, at whose folder another mount is', (id, broker, says) => {
+    expect(() => template('session-broker', [], [{ broker: { ...broker, merchants: ['shop', id] } }])).toThrow(says);
+  });
+
+  it.each([
+    ['redis', { redisSecret: false }],
+    ['api-tls', {}],
+    ['s'.repeat(54), {}],
+  ])('takes a merchant %s where its folder is its own', (id, broker) => {
+    const rendered = template('session-broker', [], [{ broker: { ...broker, merchants: [id] } }]);
+    const { containers, volumes = [] } = named(rendered, 'Deployment', 'session-broker').spec.template.spec;
+    const paths = containers.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
+    expect(paths).toContain(`/run/secrets/${id}`);
+    expect(new Set(paths).size).toBe(paths.length);
+    expect(volumes.filter(({ name }) => name.length > 63)).toEqual([]);
+  });
+
   it('makes no namespace unless it is told to, and nothing of the options', () => {
     const kinds = template('session-broker', [], []).map(({ kind }) => kind);
     const own = ['Deployment', 'NetworkPolicy', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'ServiceAccount'];

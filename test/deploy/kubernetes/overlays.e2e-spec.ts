@@ -6,8 +6,9 @@ import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
 import { egressConfigurationOf, memoryFaults } from './egress-checks.js';
-import { folder, type Manifest, named, ofKind, type PodSpec, root, selects } from './manifests.js';
+import { folder, type Manifest, named, type NetworkRule, ofKind, type PodSpec, root, selects } from './manifests.js';
 import { kubernetesPrograms } from './kubernetes-programs.js';
+import { page } from './page-blocks.js';
 import { fileFaults, filesNamedBy } from './program-checks.js';
 import { OVERLAYS, renderOverlays } from './rendered-overlays.js';
 
@@ -88,6 +89,30 @@ describeWith(kubernetesPrograms, 'what the overlays render to', () => {
       expect(consumers?.from).toEqual([{ podSelector: pod, namespaceSelector: space }]);
       expect(named(consumer, 'Deployment', 'checkout').spec.template.metadata.labels).toMatchObject(pod.matchLabels);
       expect(named(consumer, 'Namespace', 'shop').metadata.labels).toMatchObject(space.matchLabels);
+    });
+
+    it('is let out to the pods of the broker at the port that they listen on, to DNS as they are, and to the gateway', () => {
+      const { podSelector, policyTypes, egress = [] } = named(consumer, 'NetworkPolicy', 'checkout').spec;
+      const { labels } = named(consumer, 'Deployment', 'checkout').spec.template.metadata;
+      expect([selects(podSelector, labels), policyTypes]).toEqual([true, ['Egress']]);
+      const dns = (rules: readonly NetworkRule[] = []): readonly NetworkRule[] =>
+        rules.filter(({ ports = [] }) => ports.some(({ protocol }) => protocol === 'UDP'));
+      expect(dns(egress)).toEqual(dns(named(production, 'NetworkPolicy', 'session-broker').spec.egress));
+      const [api] = podOf(production, 'session-broker').containers.flatMap(({ ports = [] }) => ports);
+      const gateway = named(production, 'NetworkPolicy', 'session-broker-gateway').spec.egress ?? [];
+      const pods = { matchLabels: { 'app.kubernetes.io/name': 'session-broker' } };
+      const space = { matchLabels: { 'kubernetes.io/metadata.name': 'session-broker' } };
+      expect(egress.filter((rule) => !dns(egress).includes(rule))).toEqual([
+        {
+          to: [{ namespaceSelector: space, podSelector: pods }],
+          ports: [{ protocol: 'TCP', port: api?.containerPort }],
+        },
+        ...gateway,
+      ]);
+      const [ofEgress] = podOf(withEgress, 'session-egress').containers.flatMap(({ ports = [] }) => ports);
+      const [, told] = /### The way out of a consumer([^]*?)\*\*\. Both/.exec(page) ?? [];
+      const ports = [api, ofEgress].map((port) => String(port?.containerPort));
+      expect(`${told}**`.match(/(?<=\*\*)\d+(?=\*\*)/g)).toEqual(ports);
     });
 
     it('calls the service at its name and port', () => {

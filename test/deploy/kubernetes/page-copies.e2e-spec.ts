@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
 import { configurationOf } from './broker-checks.js';
+import { egressConfigurationOf } from './egress-checks.js';
 import { template } from './helm-chart.js';
 import { kubernetesPrograms, root, runLine } from './kubernetes-programs.js';
 import { type Manifest, named, type NetworkRule, ofKind, type PodSpec, render } from './manifests.js';
@@ -74,6 +75,20 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
       expect(faults).toEqual([]);
     });
 
+    it('wait for no Secret without clients that authorize for themselves, and read none', () => {
+      const section = sectionOf('An egress');
+      const [, member = 'none', client = 'none'] =
+        /Without such clients, take `(\w+)` and the client `(\w+)` out of\n`egress.yaml`/.exec(section) ?? [];
+      edit('shop-egress/egress.yaml', new RegExp(`^ +${member}: .*\n`, 'm'), '');
+      edit('shop-egress/egress.yaml', new RegExp(`^.*authorizes for itself[.]\n +- name: ${client}\n[^]*`, 'm'), '');
+      const manifests = render(at('shop-egress'));
+      const { containers, volumes = [] } = named(manifests, 'Deployment', 'session-egress').spec.template.spec;
+      const configuration = egressConfigurationOf(named(manifests, 'ConfigMap', 'session-egress'), containers[0]!);
+      expect(filesNamedBy(configuration).filter((file) => file.startsWith('/run/secrets'))).toEqual([]);
+      const secrets = volumes.flatMap(({ secret }) => secret ?? []);
+      expect(secrets).toEqual([expect.objectContaining({ secretName: 'session-egress-keys', optional: true })]);
+    });
+
     it('are looked through by step 3 for what was not replaced, the egress’s part too', () => {
       const steps = blocksOf('From nothing to a broker that serves', 'sh').join('\n');
       const check = steps.split('\n').find((line) => line.includes('| grep')) ?? '';
@@ -132,6 +147,38 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
       }
     });
 
+    it('have an operator make its Secret, in a copy of the component, as the chart does', () => {
+      cpSync(at('production-mtls'), at('shop'), { recursive: true });
+      edit('shop/broker.yaml', /$/, STORE);
+      const secrets = (manifests: readonly Manifest[]): ReadonlyMap<string, unknown> =>
+        new Map(
+          ofKind(manifests, 'ExternalSecret').map(({ metadata, spec }) => [
+            metadata.name,
+            { ...spec, data: new Map(spec.data.map((entry) => [entry.secretKey, entry])) },
+          ]),
+        );
+      const before = secrets(render(at('shop')));
+      runLine(blockOf(HEADING, 'sh', 'external-secrets'), folder);
+      const section = sectionOf(HEADING);
+      const [, names = ''] = /`resources: (\[[^`]+)`/.exec(section) ?? [];
+      edit('shop/external-secrets/kustomization.yaml', /resources: .*/, `resources: ${names}`);
+      const [, own = '', shared = 'none'] = /in `components`, `([^`]+)` in the place of\n`([^`]+)`/.exec(section) ?? [];
+      edit('shop/kustomization.yaml', new RegExp(`${shared}(?=[,\\]])`), own);
+      paste('shop', blockOf(HEADING, 'yaml', 'kind: Deployment'));
+      const manifests = render(at('shop'));
+      expect(allChecks['wiring']?.(manifests)).toEqual([]);
+      const made = secrets(manifests);
+      expect([...made.keys()].sort()).toEqual([...before.keys(), 'session-broker-merchant-store'].sort());
+      const { spec } = named(manifests, 'ExternalSecret', 'session-broker-merchant-store');
+      const ofShop = named(manifests, 'ExternalSecret', 'session-broker-merchant-shop').spec;
+      expect(spec).toEqual(parse(JSON.stringify(ofShop).replaceAll('shop', 'store')));
+      const values = {
+        broker: { merchants: ['shop', 'store'] },
+        externalSecrets: { enabled: true, store: { name: 'vault' } },
+      };
+      expect(secrets(template('session-broker', [], [values]))).toEqual(made);
+    });
+
     it('are what the chart makes of the value on the page', () => {
       const [, list = ''] = /`broker\.merchants: ([^`]+)`/.exec(sectionOf(HEADING)) ?? [];
       const rendered = template('session-broker', [], [{ broker: { merchants: parse(list) as unknown } }]);
@@ -163,13 +210,15 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
 
   it('have pods with the version that is said, and select them as before', () => {
     const before = named(render(at('shop')), 'Deployment', 'session-broker').spec.selector;
-    paste('shop', blockOf('What to set for production', 'yaml', 'app.kubernetes.io/version'));
+    const block = blockOf('What to set for production', 'yaml', 'app.kubernetes.io/version');
+    const wanted = { 'app.kubernetes.io/version': '1.2.3', 'app.kubernetes.io/part-of': 'session-broker' };
+    paste('shop', block);
     const { selector, template: pods } = named(render(at('shop')), 'Deployment', 'session-broker').spec;
-    expect(pods.metadata.labels).toMatchObject({
-      'app.kubernetes.io/version': '1.2.3',
-      'app.kubernetes.io/part-of': 'session-broker',
-    });
+    expect(pods.metadata.labels).toMatchObject(wanted);
     expect(selector).toEqual(before);
+    paste('shop-egress', block);
+    const labels = ofKind(render(at('shop-egress')), 'Deployment').map(({ spec }) => spec.template.metadata.labels);
+    expect(labels).toEqual([expect.objectContaining(wanted), expect.objectContaining(wanted)]);
   });
 
   it('let the broker out to a Redis in another namespace', () => {

@@ -283,7 +283,11 @@ describe('taking changed files', () => {
     }
     const back = 'these settings are again what is in force; no restart is needed for them';
     expect(stage.lines.filter(([level]) => level === 'info' || level === 'warn')).toEqual([
-      ['warn', { settings: 'http.port, http.docs' }, 'these settings have changed and take effect with the next start'],
+      [
+        'warn',
+        { settings: 'http.port, http.docs', runbook: 'config-reload-failed' },
+        'these settings have changed and take effect with the next start',
+      ],
       ['info', { settings: 'http.port' }, back],
       ['info', { settings: 'http.docs' }, back],
     ]);

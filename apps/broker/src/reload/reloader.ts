@@ -14,6 +14,9 @@ import { type ConfigurationChange, idsOf, isEmpty } from './configuration-change
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
 import { withFixedSettings } from './fixed-settings.js';
 
+/** What to do about a change that is refused, and about one that waits for a restart. */
+const RUNBOOK = 'config-reload-failed';
+
 interface ReloaderParts {
   readonly source: Pick<ConfigurationSource, 'load' | 'stamp' | 'loadedStamp'>;
   readonly configuration: ConfigurationInForce;
@@ -68,7 +71,8 @@ export class Reloader {
       const { refused, awaitingRestart: before } = configuration.lastReading;
       configuration.lastReading.noteTaken(awaitingRestart, clock.now());
       this.#taken(change, refused !== undefined);
-      tellAwaitingRestart(logger, { settings: awaitingRestart, change: namesBetween(before, awaitingRestart) });
+      const news = namesBetween(before, awaitingRestart);
+      tellAwaitingRestart(logger, { settings: awaitingRestart, change: news, runbook: RUNBOOK });
     } catch (error) {
       this.#refused(error);
     }

@@ -53,6 +53,20 @@ describe('the log lines of what is served', () => {
     ]);
   });
 
+  it('name a budget that cannot carry the schedule, with the numbers, what to do and the runbook', () => {
+    const { log, lines } = new Written();
+    const windows = [{ calls: 60, perMs: 86_400_000, needed: 124 }];
+    log.emit({ event: 'budget_too_small', merchant: 'shop', lifetimeMs: 898_999.6, windows, mendedBy: 'bank' });
+    expect(lines).toMatchObject([
+      {
+        ...{ level: 'warn', merchant: 'shop', lifetimeMs: 899_000, windows, runbook: 'budget-exhausted' },
+        msg: expect.stringMatching(
+          /^renewing sessions of 15m takes about 124 create calls a day, and session\.budget allows 60: .*; ask the bank/,
+        ),
+      },
+    ]);
+  });
+
   it('name a renewal that the budget holds up, with the runbook, and say when that is over', () => {
     const { log, lines } = new Written();
     const spent = { text: 'the create-call budget is spent until 20:14 UTC', runbook: 'budget-exhausted' };
@@ -120,7 +134,7 @@ describe('the log line of a renewal that failed', () => {
     expect(line).toMatchObject({
       level: 'error',
       msg: 'renewal failed; it will not pass by itself',
-      cause: `the answer is sealed to another key than ours (thumbprint ${THUMBPRINT}), or damaged`,
+      cause: 'the answer is sealed to another key than ours, or damaged',
       runbook: 'access-refused',
       thumbprint: THUMBPRINT,
     });

@@ -10,12 +10,16 @@ describe('the log of the store', () => {
     return lines;
   };
 
-  it('tells an outage, which passes, from a refusal, which a person has to mend, with its reason', () => {
+  it('tells an outage, which passes, from a refusal, which a person has to mend, with its reason and runbook', () => {
     expect(told('silent', 'ECONNREFUSED')).toEqual([
-      ['warn', { detail: 'ECONNREFUSED' }, 'the store does not answer; sessions in memory go on being served'],
+      [
+        'warn',
+        { detail: 'ECONNREFUSED', runbook: 'store-down' },
+        'the store does not answer; sessions in memory go on being served',
+      ],
     ]);
     expect(told('refuses', 'NOPERM')).toEqual([
-      ['error', { detail: 'NOPERM' }, expect.stringMatching(/^the store refuses: NOPERM; /)],
+      ['error', { detail: 'NOPERM', runbook: 'store-down' }, expect.stringMatching(/^the store refuses: NOPERM; /)],
     ]);
     expect(told('answers', 'again, after 20 ms')).toEqual([
       ['info', { detail: 'again, after 20 ms' }, 'the store answers'],

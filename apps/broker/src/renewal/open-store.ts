@@ -41,10 +41,13 @@ export function logStoreState(logger: Logger, condition: StoreCondition, detail:
       return logger.info({ detail }, 'the store answers');
     case 'refuses':
       return logger.error(
-        { detail },
+        { detail, runbook: 'store-down' },
         `the store refuses: ${detail}; it will not pass by itself, and no session is created`,
       );
     case 'silent':
-      return logger.warn({ detail }, 'the store does not answer; sessions in memory go on being served');
+      return logger.warn(
+        { detail, runbook: 'store-down' },
+        'the store does not answer; sessions in memory go on being served',
+      );
   }
 }

@@ -70,7 +70,7 @@ export class MerchantDocument {
   @ApiProperty({
     required: false,
     description:
-      'What is the matter, in a sentence for people; absent while all is well. The status page has the same words.',
+      'What is the matter, in a sentence for people; absent while all is well. The status page has the same words. With `quietSince` and nothing else the matter, what nobody knows.',
     example: 'nothing listens there (ECONNREFUSED to bank.example:443)',
   })
   readonly cause?: string;
@@ -81,6 +81,14 @@ export class MerchantDocument {
     example: 'access-refused',
   })
   readonly runbook?: string;
+
+  @ApiProperty({
+    required: false,
+    format: 'date-time',
+    description:
+      'For an hour after somebody else created sessions of the merchant: since when no consumer has reported a dead one to this replica. They may still create some.',
+  })
+  readonly quietSince?: string;
 
   @ApiProperty({
     required: false,

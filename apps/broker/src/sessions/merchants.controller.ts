@@ -3,7 +3,7 @@ import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../docs/api-d
 import type { FastifyRequest } from 'fastify';
 import { plusMs, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
-import { conditionOf, leadsElsewhere, type RecordedFailure, SessionReplica } from '#libs/session';
+import { conditionOf, leadsElsewhere, quietCause, type RecordedFailure, SessionReplica } from '#libs/session';
 import { Requires } from '../auth/access.js';
 import { callerOf } from '../auth/caller.js';
 import { PolicyTable } from '../auth/policy-table.js';
@@ -101,11 +101,13 @@ export class MerchantsController {
     };
   }
 
-  #outlook(merchant: string): Pick<MerchantDocument, 'cause' | 'runbook' | 'retryAt'> {
-    const cause = this.replica.causeFor(merchant);
+  #outlook(merchant: string): Pick<MerchantDocument, 'cause' | 'runbook' | 'quietSince' | 'retryAt'> {
+    const quietMs = this.replica.quietMs(merchant);
+    const cause = this.replica.causeFor(merchant) ?? (quietMs === undefined ? undefined : quietCause(quietMs));
     const retryInMs = this.replica.retryInMs(merchant);
     return {
       ...(cause === undefined ? {} : { cause: cause.text, runbook: cause.runbook }),
+      ...(quietMs === undefined ? {} : { quietSince: toRfc3339(plusMs(this.self.clock.now(), -Math.round(quietMs))) }),
       ...(retryInMs === undefined ? {} : { retryAt: toRfc3339(plusMs(this.self.clock.now(), Math.round(retryInMs))) }),
     };
   }

@@ -14,7 +14,7 @@ describe('what status says of changed files', () => {
       'what takes effect with the next start',
       { awaitingRestart: ['http.port', 'store'] },
       [
-        'Configuration: changed, and in force with the next start: http.port, store. Nothing to do tonight: restart in office hours.',
+        'Configuration: changed, and in force with the next start: http.port, store. Nothing to do tonight: restart in office hours (runbook: config-reload-failed).',
       ],
     ],
     ['nothing of what it does not know', { refusedSince: 1, awaitingRestart: 'x' }, []],

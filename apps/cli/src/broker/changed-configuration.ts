@@ -21,7 +21,7 @@ export function configurationTrouble({
   }
   if (awaitingRestart.length > 0)
     lines.push(
-      `Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}. Nothing to do tonight: restart in office hours.`,
+      `Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}. Nothing to do tonight: restart in office hours (runbook: config-reload-failed).`,
     );
   return lines;
 }

@@ -15,6 +15,8 @@ export interface ListedMerchant {
   readonly expiresAt?: string;
   readonly renewAt?: string;
   readonly retryAt?: string;
+  /** Somebody else created its sessions not long ago, and may still: since when no consumer has reported a dead one. */
+  readonly quietSince?: string;
   readonly cause?: string;
   readonly runbook?: string;
   readonly lastFailure?: {
@@ -44,8 +46,20 @@ interface ShownCondition {
   readonly tone: Tone;
 }
 
-/** In the words of the status page; one that this version does not know is shown as it came. */
-export function shownCondition({ state, reason, condition = state }: ListedMerchant): ShownCondition {
+/** In the words of the status page. One that looks well is shown in yellow where there is more to say of it. */
+export function shownCondition(merchant: ListedMerchant): ShownCondition {
+  const { word, tone } = conditionShown(merchant);
+  return { word, tone: tone === 'green' && merchant.quietSince !== undefined ? 'yellow' : tone };
+}
+
+/** Whether nothing is known to be wrong with it. */
+export function isWell(merchant: ListedMerchant): boolean {
+  const { tone } = conditionShown(merchant);
+  return tone === 'green' || tone === 'blue';
+}
+
+/** A condition that this version does not know is shown as it came. */
+function conditionShown({ state, reason, condition = state }: ListedMerchant): ShownCondition {
   const known = merchantConditions.find((one) => one === condition);
   if (known === undefined) return { word: condition.replaceAll('_', ' '), tone: 'yellow' };
   return { word: conditionWord(known, reason === 'expired' ? reason : undefined), tone: tones[known] };
@@ -64,8 +78,7 @@ const ofKind: Readonly<Record<string, ExitClass>> = {
 
 /** What kind of fault a merchant that is not well has; undefined for one that is. */
 export function faultOf(merchant: ListedMerchant): ExitClass | undefined {
-  const { tone } = shownCondition(merchant);
-  if (tone === 'green' || tone === 'blue') return undefined;
+  if (isWell(merchant)) return undefined;
   return isMisaddressed(merchant) ? 'invalidInput' : (ofKind[merchant.lastFailure?.kind ?? ''] ?? 'tryLater');
 }
 

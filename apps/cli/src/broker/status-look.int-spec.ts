@@ -113,6 +113,22 @@ describe('what is told of a merchant that is followed', () => {
     ]);
   });
 
+  it('is once that somebody else may still create its sessions, whatever is renewed meanwhile, and that it is well', async () => {
+    const quiet = (span: string): Partial<ListedMerchant> => ({
+      cause: `no consumer has reported a dead session for ${span}; somebody else may still create some`,
+      runbook: 'foreign-authorizer',
+      quietSince: '2026-11-23T12:00:00Z',
+    });
+    await look(quiet('3 min'));
+    await look({ ...quiet('4 min'), condition: 'renewing', renewing: true });
+    await look(quiet('5 min'));
+    await look({});
+    expect(told).toEqual([
+      'fresh: no consumer has reported a dead session for 3 min; somebody else may still create some (runbook: foreign-authorizer)',
+      'fresh',
+    ]);
+  });
+
   it('is once what counts down, and again when anything else of it has changed', async () => {
     const spent = (until: string, left: string): Partial<ListedMerchant> => ({
       condition: 'held_back',

@@ -1,6 +1,6 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
-import { causeText, isMisaddressed, type ListedMerchant, nextText, shownCondition } from '../broker/listed-merchant.js';
+import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
 import { listedMerchant } from '../broker/listing.js';
 import {
   callReplica,
@@ -107,7 +107,7 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
 
 /** A session that is too new to be replaced may be one that payments fail with. */
 function unlessUnwell(report: Report, listed: ListedMerchant | undefined): Report {
-  if (listed === undefined || shownCondition(listed).tone === 'green') return report;
+  if (listed === undefined || isWell(listed)) return report;
   const cause = causeText(listed);
   if (cause === undefined) return report;
   return {

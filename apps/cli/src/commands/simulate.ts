@@ -87,7 +87,7 @@ async function play(
 ): Promise<Played> {
   const { settings, behaviour, durationMs, merchant } = setup;
   const log = await simulate(setup);
-  const figures = figuresOf(log, durationMs, settings.budget);
+  const figures = figuresOf(log, durationMs, settings);
   const notPlayed = outageWarning(log, setup);
   const { quietHours } = settings;
   const isShort = durationMs / behaviour.lifetimeMs <= MAX_RENEWALS_TO_REPEAT;

@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 const figures = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
-  figuresOf(await simulate(setup), setup.durationMs, setup.settings.budget);
+  figuresOf(await simulate(setup), setup.durationMs, setup.settings);
 
 /** Few hours of short sessions: as much happens in them as in a day of long ones. */
 const setups: fc.Arbitrary<SimulationSetup> = fc

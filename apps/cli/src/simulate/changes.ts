@@ -1,4 +1,4 @@
-import type { CreateCallBudget, CreateCallWindow, SessionSettings } from '#libs/session';
+import { budgetShortfall, type CreateCallBudget, type CreateCallWindow, type SessionSettings } from '#libs/session';
 import { figuresOf, type ScheduleFigures } from './figures.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
@@ -90,7 +90,7 @@ export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures
 }
 
 const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
-  figuresOf(await simulate(setup), setup.durationMs, setup.settings.budget);
+  figuresOf(await simulate(setup), setup.durationMs, setup.settings);
 
 export const bridges = ({ effect }: Tried): boolean => effect === 'bridges';
 
@@ -156,10 +156,9 @@ export function hasLongerLead(setup: SimulationSetup): boolean {
   return LEAD_SHARES.some((share) => share > leadShareOf(setup) + 0.01 && fitsBudget(setup, share));
 }
 
-/** A session that is renewed so early lives for the rest at most. */
 function fitsBudget({ settings, behaviour }: SimulationSetup, share: number): boolean {
-  const intervalMs = Math.max(1, (1 - share) * behaviour.lifetimeMs);
-  return settings.budget.every(({ calls, perMs }) => perMs / intervalMs <= calls);
+  const lifetimeMs = Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs);
+  return budgetShortfall(lifetimeMs, { ...settings, renewBefore: { kind: 'share', share } }) === undefined;
 }
 
 export function leadShareOf({ settings, behaviour }: SimulationSetup): number {

@@ -1,5 +1,5 @@
 import { msBetween } from '#libs/clock';
-import type { CreateCallBudget, CreateCallWindow, SessionEvent } from '#libs/session';
+import { callsOnSchedule, type CreateCallWindow, type SessionEvent, type SessionSettings } from '#libs/session';
 import { isHeldUp, type SimulationLog } from './simulation.js';
 
 const HOUR_MS = 3_600_000;
@@ -37,33 +37,27 @@ export interface ScheduleFigures {
   readonly leadTimeShort?: { readonly leadMs: number; readonly neededMs: number };
 }
 
-export function figuresOf(log: SimulationLog, durationMs: number, budget: CreateCallBudget): ScheduleFigures {
+export function figuresOf(log: SimulationLog, durationMs: number, settings: SessionSettings): ScheduleFigures {
   const { callsAtMs, events } = log;
+  const life = shortestLifeIn(log);
   const short = events.find((event) => event.event === 'lead_time_short');
   return {
     createCalls: callsAtMs.length,
     sessions: log.sessions.length,
     createCallsPerHour: (callsAtMs.length * HOUR_MS) / durationMs,
     mostInAnHour: mostWithin(callsAtMs, HOUR_MS),
-    budget: budget.map((window) => ({
+    budget: settings.budget.map((window) => ({
       ...window,
       used: mostWithin(callsAtMs, window.perMs),
-      needed: neededIn(window, log),
+      needed: life.shortestLifeMs === undefined ? 0 : callsOnSchedule(life.shortestLifeMs, settings, window.perMs),
     })),
     failures: failuresIn(events),
     ...gapsIn(log, durationMs),
     ...afterOutageIn(log, durationMs),
-    ...shortestLifeIn(log),
+    ...life,
     budgetRefusals: heldUpIn(events),
     ...(short === undefined ? {} : { leadTimeShort: { leadMs: short.leadMs, neededMs: short.neededMs } }),
   };
-}
-
-/** By the shortest of the intervals that the sessions themselves asked for. */
-function neededIn({ perMs }: CreateCallWindow, { sessions }: SimulationLog): number {
-  if (sessions.length === 0) return 0;
-  const intervalsMs = sessions.map(({ session }) => msBetween(session.createdAt, session.renewAt));
-  return Math.ceil(perMs / Math.max(1, Math.min(...intervalsMs)));
 }
 
 /** The most moments that lie in any stretch of this length. */

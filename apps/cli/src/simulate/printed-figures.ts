@@ -6,6 +6,10 @@ import { inWindow, seconds } from './spans.js';
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
 
+/** Nothing else is known of it: the gateway is not asked. */
+const ASSUMED =
+  ' (session.fallbackLifetime): give --lifetime where the gateway says otherwise, as `doctor --create-session` shows';
+
 /** A merchant as it is printed. */
 export interface PlayedMerchant extends ScheduleFigures {
   readonly merchant: string;
@@ -21,7 +25,7 @@ export function linesOf(played: PlayedMerchant): readonly string[] {
   const used = budget.map((window) => `${window.used} of ${inWindow(window)}`).join(', ');
   const remaining = played.worstRemainingMs;
   return [
-    `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ' (session.fallbackLifetime)' : ''}`,
+    `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ASSUMED : ''}`,
     callsLine(played),
     `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}`,
     failedLine(played.failures),

@@ -31,7 +31,7 @@ describe('a simulated schedule', () => {
       expect(callsAtMs.length).toBeGreaterThanOrEqual(120);
       expect(callsAtMs.length).toBeLessThanOrEqual(124);
     }
-    expect(figuresOf(many, DAY_MS, settings.budget)).toMatchObject({
+    expect(figuresOf(many, DAY_MS, settings)).toMatchObject({
       withoutSessionMs: 0,
       pastMarginMs: 0,
       failures: {},
@@ -46,9 +46,9 @@ describe('a simulated schedule', () => {
   });
 
   it('has no gap for an outage that the lead time bridges, and one as long as the rest for a longer one', async () => {
-    const bridged = figuresOf(await play({ outageMs: MINUTE_MS }), DAY_MS, settings.budget);
+    const bridged = figuresOf(await play({ outageMs: MINUTE_MS }), DAY_MS, settings);
     expect(bridged).toMatchObject({ withoutSessionMs: 0, failures: { transient: expect.any(Number) } });
-    const longer = figuresOf(await play({ outageMs: 10 * MINUTE_MS }), DAY_MS, settings.budget);
+    const longer = figuresOf(await play({ outageMs: 10 * MINUTE_MS }), DAY_MS, settings);
     // A lead time of 3 to 3.3 minutes, and back-off or budget after it.
     expect(longer.withoutSessionMs).toBeGreaterThan(6.7 * MINUTE_MS);
     expect(longer.withoutSessionMs).toBeLessThan(12 * MINUTE_MS);
@@ -58,19 +58,19 @@ describe('a simulated schedule', () => {
   it('never spends more than the budget', async () => {
     const tight = { ...settings, budget: [{ calls: 3, perMs: 10 * MINUTE_MS }] };
     const log = await play({ failureShare: 0.9 }, { settings: tight });
-    const figures = figuresOf(log, DAY_MS, tight.budget);
+    const figures = figuresOf(log, DAY_MS, tight);
     expect(figures.budget[0]?.used).toBe(3);
     expect(figures.budgetRefusals).toBeGreaterThan(0);
   });
 
   it('gives up calls that take longer than the time-out', async () => {
-    const { failures } = figuresOf(await play({ latencyMs: 60_000 }), DAY_MS, settings.budget);
+    const { failures } = figuresOf(await play({ latencyMs: 60_000 }), DAY_MS, settings);
     expect(Object.keys(failures)).toEqual(['timeout']);
   });
 
   it('has the broker’s own warning when the lead time is short', async () => {
     const hasty = await play({ lifetimeMs: 20_000 }, { durationMs: 10 * MINUTE_MS });
-    const { leadTimeShort } = figuresOf(hasty, 10 * MINUTE_MS, settings.budget);
+    const { leadTimeShort } = figuresOf(hasty, 10 * MINUTE_MS, settings);
     expect(leadTimeShort).toMatchObject({ neededMs: 11_000 });
   });
 

@@ -140,7 +140,7 @@ export class Reloads {
   #tellAwaitingRestart(settings: readonly string[]): void {
     const change = namesBetween(this.#awaitingRestart, settings);
     this.#awaitingRestart = settings;
-    tellAwaitingRestart(this.#parts.logger, { settings, change });
+    tellAwaitingRestart(this.#parts.logger, { settings, change, runbook: 'egress-config-reload-failed' });
   }
 }
 

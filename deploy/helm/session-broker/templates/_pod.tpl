@@ -35,6 +35,21 @@ topologySpreadConstraints:
 {{- end }}
 {{- end }}
 
+{{/* Two mounts at one path make no pod: of a merchant whose id another folder of /run/secrets has, it says so instead. */}}
+{{- define "session-broker.checkMerchants" -}}
+{{- $taken := dict }}
+{{- if .redisSecret }}{{ $_ := set $taken "redis" "broker.redisSecret" }}{{ end }}
+{{- if .mutualTls.enabled }}{{ $_ := set $taken "api-tls" "broker.mutualTls" }}{{ end }}
+{{- range $index, $mount := .volumeMounts }}
+{{- $_ := set $taken (trimPrefix "/run/secrets/" (clean ($mount.mountPath | default ""))) (printf "broker.volumeMounts[%d]" $index) }}
+{{- end }}
+{{- range $index, $id := .merchants }}
+{{- with get $taken $id }}
+{{- fail (printf "broker.merchants[%d]: /run/secrets/%s is the folder of %s. Take %s out of broker.merchants, and mount its Secret elsewhere by broker.volumes and broker.volumeMounts" $index $id . $id) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* How the platform asks a program how it is, and lets it end. */}}
 {{- define "session-broker.health" -}}
 startupProbe:

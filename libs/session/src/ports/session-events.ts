@@ -1,5 +1,6 @@
 import type { Cause } from '../failure-cause.js';
 import type { GatewayFailure } from '../gateway-failure.js';
+import type { BudgetShortfall } from '../schedule-calls.js';
 import type { ImplausibleTime } from '../session-admission.js';
 import type { ClaimRefusal } from './session-store.js';
 
@@ -94,6 +95,8 @@ export type SessionEvent =
       readonly leadMs: number;
       readonly neededMs: number;
     }
+  /** The schedule alone needs more create calls than the budget allows: told once for each merchant and lifetime. */
+  | ({ readonly event: 'budget_too_small'; readonly merchant: string } & BudgetShortfall)
   /**
    * Once per session: it is due, and the store holds up its renewal; it has ended, and there is no newer one; its merchant is
    * served again. Without a cause, they have several.

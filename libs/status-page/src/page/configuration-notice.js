@@ -23,5 +23,5 @@ export function configurationNotice({ refusedChange, awaitingRestart = [], await
     );
   }
   if (sentences.length === 0) return undefined;
-  return { text: sentences.join(' '), runbook: refusedChange === undefined ? undefined : 'config-reload-failed' };
+  return { text: sentences.join(' '), runbook: 'config-reload-failed' };
 }

@@ -16,7 +16,7 @@ describe('the notice of the configuration', () => {
   it('names what takes effect with the next start', () => {
     expect(configurationNotice({ awaitingRestart: ['http.port', 'store'], awaitingSince: 1_000 })).toEqual({
       text: `Configuration: changed since ${timeText(1_000)}, and in force with the next start: http.port, store. Nothing to do tonight: restart in office hours.`,
-      runbook: undefined,
+      runbook: 'config-reload-failed',
     });
   });
 });

@@ -1,9 +1,9 @@
 /** @import { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
 /** @import { StoreTrouble } from './store-trouble.js' */
 /** @import { Matter } from './wording.js' */
-import { conditions, endsUnrenewed } from './condition.js';
+import { conditionAt, conditions, endsUnrenewed } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
-import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand } from './wording.js';
+import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, timeText } from './wording.js';
 
 /**
  * @typedef {object} Headline
@@ -26,25 +26,35 @@ import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand } f
  * @property {number} now
  */
 
-/** @type {Readonly<Record<StatusCondition, (count: number, all: number) => string>>} */
+/** @type {(who: string, isOne: boolean) => string} */
+const notRenewed = (who, isOne) => `${who} ${isOne ? 'gets' : 'get'} no new session`;
+
+/**
+ * What is wrong, and whose payments it hurts.
+ * @type {Readonly<Record<Exclude<StatusCondition, 'renewing' | 'fresh'>, typeof notRenewed>>}
+ */
 const sentences = {
-  unavailable: (count, all) =>
-    all === 1
-      ? 'There is no session to serve'
-      : `${countText(count, 'merchant has', 'merchants have')} no session to serve`,
-  stale: (count) => `${countText(count, 'session is', 'sessions are')} past the safety margin`,
-  foreign_authorizer: (count) =>
-    `Payments fail: somebody else ends the sessions of ${countText(count, 'merchant', 'merchants')} by creating others`,
-  reported_dead: (count) => `Payments of ${countText(count, 'merchant', 'merchants')} may fail`,
-  held_back: (count) => countText(count, 'renewal is due and not made', 'renewals are due and not made'),
-  failing: (count) => countText(count, 'renewal fails', 'renewals fail'),
-  renewing: (_count, all) => sentences.fresh(all, all),
-  fresh: (count) => (count === 1 ? 'The session is good' : `All ${count.toLocaleString('en')} sessions are good`),
+  unavailable: (who, isOne) =>
+    `${who} ${isOne ? 'has' : 'have'} no session with the bank, and ${isOne ? 'its' : 'their'} payments fail`,
+  stale: notRenewed,
+  foreign_authorizer: (who) =>
+    `Payments of ${who} fail: somebody else creates sessions with the bank, and each of them ends ours`,
+  reported_dead: (who) => `Payments of ${who} may fail`,
+  held_back: notRenewed,
+  failing: notRenewed,
 };
+
+/** @param {number} all */
+const goodText = (all) => (all === 1 ? 'The session is good' : `All ${all.toLocaleString('en')} sessions are good`);
+
+const GO_ON = 'Payments of a merchant go on until its session ends.';
 
 /** Where a store that is away is dealt with. */
 const STORE_DOWN = 'store-down';
 const SESSION_EXPIRING = 'session-expiring';
+
+/** @type {ReadonlySet<StatusCondition>} Of merchants whose payments go on until the session ends. */
+const endsSoon = new Set(['stale', 'held_back', 'failing']);
 
 /** @type {ReadonlySet<StatusCondition>} Payments go on, so that what the store holds up is the news. */
 const bearable = new Set(['stale', 'held_back', 'failing', 'renewing', 'fresh']);
@@ -81,7 +91,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
   const { held, said } = trouble;
   const isCalm = worst === 'fresh' || worst === 'renewing';
   if (held === undefined && !isCalm) return undefined;
-  const good = sentences.fresh(all, all);
+  const good = goodText(all);
   const text =
     held === undefined ? `${capital(said)}; ${good.charAt(0).toLowerCase()}${good.slice(1)}` : `${held}: ${said}`;
   const detail = troubleDetail(trouble, counts.unavailable < all);
@@ -141,29 +151,50 @@ function quietSentence({ merchants, worst, now }) {
  * @param {View} view
  * @returns {Sentence}
  */
-function worstSentence({ merchants, counts, all, worst, trouble, now }) {
-  const [only] = merchants;
-  const causes = merchants.flatMap((merchant) => {
-    const matter = merchant.condition === worst && merchant.cause !== undefined ? matterOf(merchant, now) : undefined;
+function worstSentence(view) {
+  const { merchants, counts, all, worst, trouble, now } = view;
+  if (worst === 'fresh' || worst === 'renewing') return { text: goodText(all) };
+  const isComplete = merchants.length === all;
+  // Where not all are listed, they were counted when the document was made.
+  const worse = merchants.filter((one) => (isComplete ? conditionAt(one, now) : one.condition) === worst);
+  const causes = worse.flatMap((merchant) => {
+    const matter = merchant.cause === undefined ? undefined : matterOf(merchant, now);
     return matter === undefined ? [] : [{ id: merchant.id, ...matter, text: steady(matter.text) }];
   });
+  const count = counts[worst];
+  const isOne = count === 1;
+  const who = (isOne ? worse[0]?.id : undefined) ?? countText(count, 'merchant', 'merchants');
+  const text = `${sentences[worst](who, isOne)}${becauseText(worst, causes)}`;
   const runbook = causes[0]?.runbook ?? (trouble === undefined ? undefined : STORE_DOWN);
-  const isNotRenewed = worst === 'failing' || worst === 'held_back';
-  if (isNotRenewed && all === 1 && only !== undefined)
-    return { ...notRenewed(only, now), ...detailOf(trouble, true), runbook };
-  const text = `${sentences[worst](counts[worst], all)}${becauseText(worst, causes)}${stillText(worst)}`;
-  const ending = trouble === undefined ? '' : endText(merchants, all, now);
-  return { text, ending, ...detailOf(trouble, counts.unavailable < all), runbook };
+  if (trouble === undefined) return { text, ...timesOf(worse, view), runbook };
+  const detail = troubleDetail(trouble, counts.unavailable < all, capital(trouble.said));
+  return { text, ending: endText(merchants, all, now), detail, runbook };
 }
 
 /**
- * @param {StoreTrouble | undefined} trouble
- * @param {boolean} hasSessions
+ * Until when there is time, and since when it is so.
+ * @param {readonly StatusMerchant[]} worse those that are worst off
+ * @param {View} view
+ * @returns {Pick<Sentence, 'ending' | 'detail'>}
  */
-function detailOf(trouble, hasSessions) {
-  if (trouble === undefined) return {};
-  const named = `${capital(trouble.said)} (${trouble.reason})`;
-  return { detail: troubleDetail({ ...trouble, reason: named }, hasSessions) };
+function timesOf(worse, { counts, worst, now }) {
+  const others = othersText(counts, worst);
+  const sessions = worse.flatMap(({ id, session }) => (session === undefined ? [] : [{ id, ...session }]));
+  const [first] = sessions.toSorted((left, right) => left.expiresAt - right.expiresAt);
+  const told = (/** @type {string} */ detail) => [detail, others].filter((text) => text !== '').join(' ');
+  const isKnown = first !== undefined && worse.length === counts[worst];
+  if (worst === 'unavailable') return { detail: isKnown ? told(`Since ${timeText(first.expiresAt)}.`) : others };
+  if (!endsSoon.has(worst)) return { detail: others };
+  // Of those that are not listed nobody knows whether they are first.
+  if (!isKnown) return { detail: told(GO_ON) };
+  const left = durationText(first.expiresAt - now);
+  const isOne = worse.length === 1;
+  const dueAt = Math.min(...sessions.map(({ renewAt }) => renewAt));
+  const due = dueAt > now ? '' : ` Due since ${timeText(dueAt)}.`;
+  return {
+    ending: isOne ? `; its session is good for another ${left}` : `; the session of ${first.id} ends first, in ${left}`,
+    detail: told(`${isOne ? 'Until then payments go on.' : GO_ON}${due}`),
+  };
 }
 
 /**
@@ -176,21 +207,6 @@ function becauseText(worst, causes) {
   if (first === undefined || worst === 'foreign_authorizer') return '';
   const isOne = causes.every(({ text }) => text === first.text);
   return isOne ? `: ${first.text}` : `; ${first.id}: ${first.text}`;
-}
-
-/** @param {StatusCondition} worst */
-function stillText(worst) {
-  return worst === 'failing' ? '; the sessions are still good' : '';
-}
-
-/**
- * @param {StatusMerchant} merchant the only one
- * @param {number} now
- */
-function notRenewed({ id, cause, session }, now) {
-  const ending =
-    session === undefined ? '' : `; its session is good for another ${durationText(session.expiresAt - now)}`;
-  return { text: `${id} is not renewed${cause === undefined ? '' : `: ${steady(cause.text)}`}`, ending };
 }
 
 /**

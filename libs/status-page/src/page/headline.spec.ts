@@ -7,6 +7,7 @@ import type {
 } from '../status-document.js';
 import { countConditions } from './condition.js';
 import { headlineOf } from './headline.js';
+import { timeText } from './wording.js';
 
 const well = countConditions([], 0);
 const replica: StatusReplica = {
@@ -46,35 +47,52 @@ const blocked = (expiresAt: number): StatusMerchant => ({
   renewals: [],
 });
 
+const goOn = 'Payments of a merchant go on until its session ends.';
+
 describe('the headline', () => {
   it.each<[Partial<StatusCounts>, string[]]>([
     [{ fresh: 1 }, ['fresh', 'The session is good', '']],
     [{ fresh: 9_999, renewing: 1 }, ['fresh', 'All 10,000 sessions are good', '9,999 fresh']],
-    [{ unavailable: 1 }, ['unavailable', 'There is no session to serve', '']],
-    [{ unavailable: 1, fresh: 5 }, ['unavailable', '1 merchant has no session to serve', '5 fresh']],
+    [{ unavailable: 1 }, ['unavailable', '1 merchant has no session with the bank, and its payments fail', '']],
+    [
+      { unavailable: 1, fresh: 5 },
+      ['unavailable', '1 merchant has no session with the bank, and its payments fail', '5 fresh'],
+    ],
     [
       { unavailable: 2, stale: 3, fresh: 5 },
-      ['unavailable', '2 merchants have no session to serve', '3 past the margin · 5 fresh'],
+      [
+        'unavailable',
+        '2 merchants have no session with the bank, and their payments fail',
+        '3 past the margin · 5 fresh',
+      ],
     ],
-    [{ stale: 1, fresh: 5 }, ['stale', '1 session is past the safety margin', '5 fresh']],
+    [{ stale: 1, fresh: 5 }, ['stale', '1 merchant gets no new session', `${goOn} 5 fresh`]],
     [
       { foreign_authorizer: 1, failing: 2 },
       [
         'foreign_authorizer',
-        'Payments fail: somebody else ends the sessions of 1 merchant by creating others',
+        'Payments of 1 merchant fail: somebody else creates sessions with the bank, and each of them ends ours',
         '2 failing',
       ],
     ],
     [{ reported_dead: 1, failing: 2 }, ['reported_dead', 'Payments of 1 merchant may fail', '2 failing']],
-    [{ failing: 2, fresh: 5 }, ['failing', '2 renewals fail; the sessions are still good', '5 fresh']],
+    [{ failing: 2, fresh: 5 }, ['failing', '2 merchants get no new session', `${goOn} 5 fresh`]],
     [{}, ['renewing', 'No merchant is configured', '']],
   ])('names the worst of %j', (counts, expected) => {
     expect(headline(counts)).toEqual(expected);
   });
 
   it.each<[Partial<StatusCounts>, (readonly [StatusCondition, string])[], string]>([
-    [{ unavailable: 1 }, [['unavailable', refused]], `There is no session to serve: ${refused}`],
-    [{ unavailable: 1, fresh: 5 }, [['unavailable', unheard]], `1 merchant has no session to serve: ${unheard}`],
+    [
+      { unavailable: 1 },
+      [['unavailable', refused]],
+      `shop-0 has no session with the bank, and its payments fail: ${refused}`,
+    ],
+    [
+      { unavailable: 1, fresh: 5 },
+      [['unavailable', unheard]],
+      `shop-0 has no session with the bank, and its payments fail: ${unheard}`,
+    ],
     [
       { unavailable: 2, failing: 1 },
       [
@@ -82,7 +100,7 @@ describe('the headline', () => {
         ['unavailable', refused],
         ['failing', unheard],
       ],
-      `2 merchants have no session to serve: ${refused}`,
+      `2 merchants have no session with the bank, and their payments fail: ${refused}`,
     ],
     [
       { unavailable: 2 },
@@ -90,11 +108,12 @@ describe('the headline', () => {
         ['unavailable', unheard],
         ['unavailable', refused],
       ],
-      `2 merchants have no session to serve; shop-0: ${unheard}`,
+      `2 merchants have no session with the bank, and their payments fail; shop-0: ${unheard}`,
     ],
-    [{ failing: 1, fresh: 5 }, [['failing', unheard]], `1 renewal fails: ${unheard}; the sessions are still good`],
+    [{ failing: 1, fresh: 5 }, [['failing', unheard]], `shop-0 gets no new session: ${unheard}`],
   ])('names the cause in its first sentence: %j %j', (counts, merchants, expected) => {
     const listed = merchants.map(([condition, text], index) => ({
+      ...(condition === 'unavailable' ? {} : blocked(60_000)),
       id: `shop-${index}`,
       condition,
       cause: { text, runbook: 'access-refused' },
@@ -112,11 +131,13 @@ describe('the headline', () => {
       headlineOf({ store, replica, merchants: [heldBack] }, { ...well, ...counts }, 0);
     expect(told({ held_back: 1 })).toMatchObject({
       condition: 'held_back',
-      text: `shop-8400 is not renewed: ${spent}`,
+      text: `shop-8400 gets no new session: ${spent}`,
       ending: '; its session is good for another 8 s',
       runbook: 'budget-exhausted',
     });
-    expect(told({ held_back: 1, fresh: 2 })).toMatchObject({ text: `1 renewal is due and not made: ${spent}` });
+    expect(told({ held_back: 1, fresh: 2 })).toMatchObject({
+      text: `shop-8400 gets no new session: ${spent}`,
+    });
   });
 
   it('says of a store that is away what is not renewed, what ends when, and each of it once', () => {
@@ -124,26 +145,27 @@ describe('the headline', () => {
     const state = { store: silent, replica, merchants: [blocked(33_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 0)).toEqual({
       condition: 'failing',
-      text: 'Nothing is renewed: the store does not answer',
+      text: 'Nothing is renewed: the store (Redis) does not answer',
       ending: '; the session of shop-33000 ends in 33 s',
       detail:
-        'ECONNREFUSED: sessions are served from memory until they end. Renewals go on by themselves as soon as the store answers.',
+        'Reason: ECONNREFUSED. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
     });
     const cause = { text: 'the store does not answer', runbook: 'store-down' };
     const ended = { ...blocked(33_000), condition: 'unavailable', cause } as const;
     expect(headlineOf({ ...state, merchants: [ended] }, { ...well, unavailable: 1 }, 40_000)).toEqual({
       condition: 'unavailable',
-      text: 'There is no session to serve: the store does not answer',
+      text: 'shop-33000 has no session with the bank, and its payments fail: the store does not answer',
       ending: '',
-      detail: 'The store does not answer (ECONNREFUSED). Renewals go on by themselves as soon as the store answers.',
+      detail:
+        'The store (Redis) does not answer: ECONNREFUSED. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
     });
     expect(
       headlineOf({ ...state, merchants: [ended, blocked(70_000)] }, { ...well, unavailable: 1, fresh: 1 }, 40_000),
     ).toMatchObject({
       condition: 'unavailable',
-      text: '1 merchant has no session to serve: the store does not answer',
+      text: 'shop-33000 has no session with the bank, and its payments fail: the store does not answer',
       ending: '; the session of shop-70000 ends in 30 s',
     });
   });
@@ -153,11 +175,11 @@ describe('the headline', () => {
     const free = { ...blocked(20_000), renewalBlocked: false };
     const some = { store: silent, replica, merchants: [free, blocked(70_000)] };
     expect(headlineOf(some, { ...well, fresh: 2 }, 0)).toMatchObject({
-      text: '1 merchant is not renewed: the store does not answer',
+      text: '1 merchant is not renewed: the store (Redis) does not answer',
       ending: '; the session of shop-70000 ends in 1 min 10 s',
     });
     expect(headlineOf({ ...some, merchants: [blocked(33_000)] }, { ...well, fresh: 2 }, 0)).toMatchObject({
-      text: 'Nothing is renewed: the store does not answer',
+      text: 'Nothing is renewed: the store (Redis) does not answer',
       ending: '',
     });
   });
@@ -166,9 +188,9 @@ describe('the headline', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const merchants = [{ ...blocked(33_000), condition: 'foreign_authorizer' as const }];
     const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
-    expect(said.text).toMatch(/^Payments fail: /);
+    expect(said.text).toMatch(/^Payments of shop-33000 fail: /);
     expect(said.ending).toBe('; the session of shop-33000 ends in 33 s');
-    expect(said.detail).toMatch(/^The store does not answer \(ECONNREFUSED\): /);
+    expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Until /);
   });
 
   it('gives no all-clear after a duel that has gone quiet', () => {
@@ -186,7 +208,7 @@ describe('the headline', () => {
       ending: ' for 1 min 0 s',
     });
     expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1, fresh: 5 }, 200_000).text).toMatch(
-      /^1 renewal fails/,
+      /^1 merchant gets no new session/,
     );
   });
 
@@ -218,29 +240,70 @@ describe('the headline', () => {
       { ...blocked(119_000), renewalBlocked: false, cause: { text: unheard, runbook: 'renewals-failing' } },
     ];
     expect(headlineOf({ store, replica, merchants }, { ...well, failing: 1 }, 0)).toMatchObject({
-      text: `shop-119000 is not renewed: ${unheard}`,
+      text: `shop-119000 gets no new session: ${unheard}`,
       ending: '; its session is good for another 1 min 59 s',
     });
+  });
+
+  it('says since when it is so, and until when payments go on, of one merchant and of several', () => {
+    const cause = { text: unheard, runbook: 'renewals-failing' };
+    const failing = (expiresAt: number): StatusMerchant => {
+      const session = { generation: 1, createdAt: 0, renewAt: 60_000, mustRenewAt: expiresAt - 1_000, expiresAt };
+      return { ...blocked(expiresAt), renewalBlocked: false, session, cause };
+    };
+    const said = (merchants: StatusMerchant[], counts: Partial<StatusCounts>, now: number): object =>
+      headlineOf({ store, replica, merchants }, { ...well, ...counts }, now);
+    const since = timeText(60_000);
+    expect(said([failing(119_000)], { failing: 1 }, 70_000)).toMatchObject({
+      text: `shop-119000 gets no new session: ${unheard}`,
+      ending: '; its session is good for another 49 s',
+      detail: `Until then payments go on. Due since ${since}.`,
+    });
+    expect(said([failing(119_000)], { failing: 1 }, 50_000)).toMatchObject({ detail: 'Until then payments go on.' });
+    expect(said([failing(140_000), failing(119_000)], { failing: 2 }, 70_000)).toMatchObject({
+      text: `2 merchants get no new session: ${unheard}`,
+      ending: '; the session of shop-119000 ends first, in 49 s',
+      detail: `${goOn} Due since ${since}.`,
+    });
+    expect(said([failing(119_000)], { failing: 2 }, 70_000)).toMatchObject({ ending: '', detail: goOn });
+    expect(said([failing(119_000)], { stale: 1 }, 118_500)).toMatchObject({
+      condition: 'stale',
+      text: `shop-119000 gets no new session: ${unheard}`,
+      ending: '; its session is good for another 0 s',
+    });
+    expect(said([failing(119_000)], { unavailable: 1 }, 150_000)).toMatchObject({
+      text: `shop-119000 has no session with the bank, and its payments fail: ${unheard}`,
+      ending: '',
+      detail: `Since ${timeText(119_000)}.`,
+    });
+  });
+
+  it('says of a store since when it is away', () => {
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED', since: 60_000 } as const;
+    const state = { store: silent, replica, merchants: [blocked(333_000)] };
+    expect(headlineOf(state, { ...well, fresh: 1 }, 70_000).detail).toMatch(
+      new RegExp(`^Reason: ECONNREFUSED, since ${timeText(60_000)}\\. `),
+    );
   });
 
   it('is not calm while the store is down or the replica stops, and never hides what is worse', () => {
     const down = { store: { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } };
     expect(headline({ fresh: 2 }, down)).toEqual([
       'failing',
-      'The store does not answer; all 2 sessions are good',
-      'ECONNREFUSED: sessions are served from memory.',
+      'The store (Redis) does not answer; all 2 sessions are good',
+      'Reason: ECONNREFUSED. Sessions are served from memory.',
     ]);
     expect(headline({ failing: 2 }, down)).toEqual([
       'failing',
-      '2 renewals fail; the sessions are still good',
-      'The store does not answer (ECONNREFUSED): sessions are served from memory.',
+      '2 merchants get no new session',
+      'The store (Redis) does not answer: ECONNREFUSED. Sessions are served from memory.',
     ]);
     expect(headline({ unavailable: 1, fresh: 1 }, down)[0]).toBe('unavailable');
     const refusing = { store: { type: 'redis', condition: 'refuses', reason: 'NOPERM' } };
     expect(headline({ fresh: 2 }, { ...refusing, merchants: [blocked(90_000), blocked(33_000)] })).toEqual([
       'failing',
-      'Nothing is renewed: the store refuses',
-      'NOPERM: sessions are served from memory until they end. Renewals go on by themselves as soon as the store answers.',
+      'Nothing is renewed: the store (Redis) refuses to work',
+      'Reason: NOPERM. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
     ]);
     const stopping = { replica: { ...replica, shuttingDown: true } };
     expect(headline({ fresh: 2 }, stopping)).toEqual([

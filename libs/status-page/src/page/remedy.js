@@ -4,6 +4,9 @@ import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
 import { matterOf, renewCommand, runbookPath } from './wording.js';
 
+/** What prints the other half of a comparison. */
+const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
+
 const TOLD_FOR_MS = 2_000;
 
 /** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. With a store that is back, nobody's help is needed. */
@@ -13,6 +16,13 @@ const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'report
 export class Remedy {
   #cause = element('span', { class: 'cause' });
   #runbook = element('a');
+  #ownKey = element('code');
+  #keys = element('span', { class: 'keys' }, [
+    'Ours is ',
+    this.#ownKey,
+    '. That of the bank, from the public key that it has: ',
+    element('code', {}, [THUMBPRINT_COMMAND]),
+  ]);
   #command = element('code');
   #copy = element('button', { type: 'button', class: 'copy' }, ['Copy']);
   #needs = element('a', { href: runbookPath('README') }, ['Where to run it']);
@@ -26,7 +36,7 @@ export class Remedy {
     this.#command.id = `renew-${id}`;
     this.#copy.setAttribute('aria-describedby', this.#command.id);
     this.#copy.addEventListener('click', () => void this.#copied(command));
-    this.element = element('p', { class: 'remedy' }, [this.#cause, ' ', this.#runbook, this.#renew]);
+    this.element = element('p', { class: 'remedy' }, [this.#cause, ' ', this.#runbook, this.#keys, this.#renew]);
     this.element.hidden = true;
   }
 
@@ -40,6 +50,8 @@ export class Remedy {
     this.element.hidden = matter === undefined && !canRenew;
     this.#runbook.hidden = matter === undefined;
     this.#renew.hidden = !canRenew;
+    this.#keys.hidden = merchant.ownKey === undefined;
+    setText(this.#ownKey, merchant.ownKey ?? '');
     setText(this.#when, whenText(merchant, now));
     setText(this.#cause, matter === undefined ? '' : `${matter.text}.`);
     if (matter === undefined) return;

@@ -1,10 +1,11 @@
 /** @import { StatusDocument, StatusMerchant } from '../status-document.js' */
-import { countText } from './wording.js';
+import { countText, timeText } from './wording.js';
 
 /**
  * @typedef {object} StoreTrouble
  * @property {string} said what it does in place of answering
  * @property {string} reason
+ * @property {number | undefined} since
  * @property {string | undefined} held what is not renewed because of it
  */
 
@@ -13,21 +14,23 @@ import { countText } from './wording.js';
  * @param {Pick<StatusDocument, 'store' | 'merchants'>} document
  * @returns {StoreTrouble | undefined} undefined while it answers
  */
-export function storeTroubleOf({ store: { condition, reason = 'no reason given' }, merchants }) {
+export function storeTroubleOf({ store: { condition, since, reason = 'no reason given' }, merchants }) {
   if (condition !== 'silent' && condition !== 'refuses') return undefined;
-  const said = condition === 'silent' ? 'the store does not answer' : 'the store refuses';
-  return { said, reason, held: heldText(merchants) };
+  const said = condition === 'silent' ? 'the store (Redis) does not answer' : 'the store (Redis) refuses to work';
+  return { said, reason, since, held: heldText(merchants) };
 }
 
 /**
  * @param {StoreTrouble} trouble
  * @param {boolean} hasSessions
+ * @param {string} [named] what the reason is that of, where the headline does not say it
  * @returns {string} the reason, and what becomes of it without anybody's help
  */
-export function troubleDetail({ reason, held }, hasSessions) {
-  if (held === undefined) return `${reason}: sessions are served from memory.`;
-  const served = hasSessions ? ': sessions are served from memory until they end' : '';
-  return `${reason}${served}. Renewals go on by themselves as soon as the store answers.`;
+export function troubleDetail({ reason, since, held }, hasSessions, named = 'Reason') {
+  const why = `${named}: ${reason}${since === undefined ? '' : `, since ${timeText(since)}`}.`;
+  if (held === undefined) return `${why} Sessions are served from memory.`;
+  const served = hasSessions ? ' Until they end, sessions are served from memory and payments go on.' : '';
+  return `${why}${served} Renewals go on by themselves as soon as the store works again.`;
 }
 
 /** @param {readonly StatusMerchant[]} merchants */

@@ -160,7 +160,7 @@ const OF_REPORTS = new Set(['reported_dead', 'foreign_authorizer']);
  */
 export function matterOf({ cause, condition, reportedBy = [], reportedAs = [], quietSince }, now) {
   if (cause !== undefined) {
-    const by = OF_REPORTS.has(condition) ? reportText(reportedBy, reportedAs) : '';
+    const by = OF_REPORTS.has(condition) ? reportText(condition, reportedBy, reportedAs) : '';
     return { text: `${cause.text}${by}`, runbook: cause.runbook };
   }
   if (quietSince === undefined) return undefined;
@@ -169,10 +169,13 @@ export function matterOf({ cause, condition, reportedBy = [], reportedAs = [], q
 }
 
 /**
+ * Who reported it is known to the replica that was told, and to no other: ADR 41.
+ * @param {StatusCondition} condition
  * @param {readonly string[]} consumers
  * @param {readonly string[]} codes of the gateway that they met
  */
-function reportText(consumers, codes) {
-  if (consumers.length === 0) return '';
-  return ` (reported by ${consumers.join(', ')}${codes.length === 0 ? '' : `: ${codes.join(', ')}`})`;
+function reportText(condition, consumers, codes) {
+  if (consumers.length > 0)
+    return ` (reported by ${consumers.join(', ')}${codes.length === 0 ? '' : `: ${codes.join(', ')}`})`;
+  return condition === 'reported_dead' ? ' (the page and the log of the replica that was told say by whom)' : '';
 }

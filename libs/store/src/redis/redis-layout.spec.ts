@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RedisKeys } from './redis-keys.js';
-import { layoutKeys, merchantFields } from './redis-layout.js';
+import { inClear, layoutKeys, merchantFields } from './redis-layout.js';
 import { prelude } from './scripts/prelude.lua.js';
 import { operationScripts } from './scripts/probe.lua.js';
 
@@ -82,5 +82,17 @@ describe('docs/redis.md', () => {
   it('has the fields of the layout, and no others', () => {
     const rows = Object.entries(merchantFields).map(([name, field]) => [name, field.holds, field.setBy.join(', ')]);
     expect(tableBelow("The fields of a merchant's hash")).toEqual(rows);
+  });
+
+  it('tells of each key and each field what a reader of Redis learns from it', () => {
+    const places = [...Object.keys(layoutKeys), ...Object.keys(merchantFields)];
+    expect(new Set(Object.values(inClear).flat())).toEqual(new Set(places));
+    const rows = Object.entries(inClear).map(([what, where]) => [
+      what,
+      where.map((place) => `\`${place}\``).join(', '),
+    ]);
+    expect(tableBelow('What a reader of Redis learns').map(([what, ...rest]) => [what, ...rest])).toEqual(
+      rows.map(([what = '', ...rest]) => [what.replaceAll('`', ''), ...rest]),
+    );
   });
 });

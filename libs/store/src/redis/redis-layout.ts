@@ -73,3 +73,30 @@ export const merchantFields: Readonly<Record<string, LayoutField>> = {
     setBy: ['claim', 'publish', 'offer', 'release', 'enrol'],
   },
 };
+
+/** What whoever can read Redis learns, and from which keys and fields. All but the session is in clear. */
+export const inClear: Readonly<Record<string, readonly string[]>> = {
+  'the ids of merchants': [':{n}:merchant:<id>', ':{n}:due', 'sealed'],
+  'the thumbprint of the client key under which a session is sealed (`kid`, RFC 7638)': ['sealed'],
+  'when sessions are published and fall due, when leases end, and generations, which are moments': [
+    'fence',
+    'leaseEndsAt',
+    'leaseMs',
+    'leaseCools',
+    'generation',
+    'publishedAt',
+    'contested',
+    'cooledDownAt',
+    'dueAt',
+    'dueMs',
+    'dueFence',
+    ':{n}:due',
+  ],
+  'each create call that a budget still counts: its moment and its replica': [':{n}:calls:<id>', 'leaseCall'],
+  'the random ids of replicas, and when each last took its number': [':{0}:seats', 'owner'],
+  "the last failure: its kind, moment and code, the bank's or the network's, the HTTP status, and the address that was called":
+    ['failures', 'failure'],
+  'which sessions were reported or found dead, when, and what held up a newer one': ['condemned', 'reportedDead'],
+  'how many notifications were opened in a day': [':{n}:seen:<id>:<digest>'],
+  'the same as it happens, and how many consumers take part in a hand-over': [':announcements'],
+};

@@ -3,6 +3,7 @@ import type { MerchantConfiguration } from '#libs/configuration';
 import { inspectSession, type SessionInspection } from '#libs/gateway';
 import {
   admit,
+  budgetShortfall,
   exceedsTolerance,
   GatewayFailure,
   type ImplausibleTime,
@@ -11,6 +12,8 @@ import {
   leadTimeShortfall,
   measureSkew,
   type Session,
+  shortfallRemedy,
+  shortfallText,
 } from '#libs/session';
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
 import { exitClassOf } from '../../exit-codes.js';
@@ -33,7 +36,7 @@ function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): 
   return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 }
 
-/** One real create call: the form of what comes, the names of its fields, its lifetime, and whether the lead time suffices. */
+/** One real create call: the form of what comes, the names of its fields, its lifetime, and whether lead time and budget suffice for it. */
 export function sessionCreateCheck(merchant: MerchantConfiguration, tools: VisitTools): Check {
   return {
     name: 'session.create',
@@ -99,6 +102,7 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
   const lifetimeMs = Math.round(msBetween(session.createdAt, session.expiresAt));
   const given = issued.expiresAt === undefined ? 'none is named: fallbackLifetime counts' : 'as it names it';
   const lead = leadTimeShortfall(session, settings);
+  const shortfall = budgetShortfall(namedLifetimeMs(issued, session), settings);
   const numbers = {
     lifetimeMs,
     expiresAt: toRfc3339(session.expiresAt),
@@ -110,9 +114,13 @@ function withLifetime(issued: IssuedSession, { merchant, findings, facts }: Know
       fact(`answered after ${numbers.tookMs} ms; lifetime ${seconds(namedLifetimeMs(issued, session))}, ${given}`),
       ...implausibleTimes(issued, settings).map(implausibleFinding),
       leadFinding(session, lead),
+      ...(shortfall === undefined ? [] : [warning(shortfallText(shortfall), shortfallRemedy(shortfall))]),
       ...keyFindings(issued, merchant),
     ],
-    { ...facts, ...numbers, expiryNamed: issued.expiresAt !== undefined, leadTimeSuffices: lead === undefined },
+    {
+      ...{ ...facts, ...numbers, expiryNamed: issued.expiresAt !== undefined },
+      ...{ leadTimeSuffices: lead === undefined, budgetSuffices: shortfall === undefined },
+    },
   );
 }
 

@@ -29,7 +29,18 @@ const REMEDIES: Readonly<Record<string, string>> = {
   WRONGPASS: 'compare store.username and store.passwordFile, or what store.url has of them, with the server',
   NOAUTH: 'give store.passwordFile, or the password in store.url',
   DENIED: 'give the server a user or a password, and name it in store; see docs/redis.md',
+  CERT_HAS_EXPIRED: 'renew it on the server',
+  CERT_NOT_YET_VALID: 'compare the clocks of this machine and of the server',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'see the host in store.url, or give the server a certificate for that name',
 };
+
+/** The certificate is from nobody who is trusted, as OpenSSL says it. */
+const OF_A_STRANGER = /^(?:SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_FAILURE$)/;
+
+function remedyFor(mark: string): string | undefined {
+  const trust = 'store.tls.caFile has to name the authority that issued it; see docs/redis.md';
+  return REMEDIES[mark] ?? (OF_A_STRANGER.test(mark) ? trust : undefined);
+}
 
 function tlsSpoken({ place }: StoreInspectionFailure): Finding {
   const message = `TLS is spoken there, although the settings of the store ask for none (${place})`;
@@ -40,7 +51,7 @@ function tlsSpoken({ place }: StoreInspectionFailure): Finding {
 const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMBER', 'what answers is not Redis']);
 
 function failed({ kind, mark, detail = '' }: StoreInspectionFailure): Finding {
-  const remedy = REMEDIES[mark];
+  const remedy = remedyFor(mark);
   if (OF_THE_ADDRESS.has(mark)) return fault('invalidInput', detail, remedy ?? 'see store.url');
   return kind === 'refused'
     ? fault('refused', detail, remedy ?? 'compare user, password and TLS settings of the store; see docs/redis.md')

@@ -1,0 +1,76 @@
+import type { Clock } from '#libs/clock';
+import { spanText } from './budget-cause.js';
+import type { Cause } from './failure-cause.js';
+import type { SessionEvent, SessionEvents } from './ports/session-events.js';
+
+type Named<Name extends SessionEvent['event']> = Extract<SessionEvent, { event: Name }>;
+
+/** Whoever looks some time after a duel has gone quiet must not take it for one that never was. */
+export const QUIET_IS_TOLD_FOR_MS = 3_600_000;
+
+/** Somebody else created sessions of a merchant, and nothing says whether they still do. */
+interface QuietDuel {
+  readonly sinceMs: number;
+  readonly toldUntilMs: number;
+}
+
+interface QuietDuelsContext {
+  readonly clock: Clock;
+  readonly events: SessionEvents;
+}
+
+/**
+ * The merchants for which somebody else created sessions not long ago, known from the events that it passes on. That no consumer reports a
+ * dead session is no all-clear: while nobody pays, nobody finds one dead.
+ */
+export class QuietDuels implements SessionEvents {
+  readonly #context: QuietDuelsContext;
+  readonly #quiet = new Map<string, QuietDuel>();
+
+  constructor(context: QuietDuelsContext) {
+    this.#context = context;
+  }
+
+  emit(event: SessionEvent): void {
+    if (event.event === 'foreign_authorizer') this.#foreign(event);
+    if (event.event === 'session_rejected') this.#rejected(event);
+    this.#context.events.emit(event);
+  }
+
+  /**
+   * For a merchant that somebody else created for not long ago: how long nobody has reported a dead session to this replica.
+   * @returns undefined where nothing of the kind is known, or not any more
+   */
+  quietMs(merchant: string): number | undefined {
+    const quiet = this.#quiet.get(merchant);
+    const nowMs = this.#context.clock.monotonicMs();
+    if (quiet !== undefined && nowMs < quiet.toldUntilMs) return nowMs - quiet.sinceMs;
+    this.#quiet.delete(merchant);
+    return undefined;
+  }
+
+  forget(merchant: string): void {
+    this.#quiet.delete(merchant);
+  }
+
+  #foreign({ merchant, isPresent, quietMs }: Named<'foreign_authorizer'>): void {
+    if (isPresent) this.#quiet.delete(merchant);
+    else this.#tellQuiet(merchant, this.#context.clock.monotonicMs() - quietMs);
+  }
+
+  #rejected({ merchant, result }: Named<'session_rejected'>): void {
+    // A late report of one that was replaced says nothing of those after it.
+    if (result === 'already_newer') return;
+    if (this.quietMs(merchant) !== undefined) this.#tellQuiet(merchant, this.#context.clock.monotonicMs());
+  }
+
+  #tellQuiet(merchant: string, sinceMs: number): void {
+    this.#quiet.set(merchant, { sinceMs, toldUntilMs: this.#context.clock.monotonicMs() + QUIET_IS_TOLD_FOR_MS });
+  }
+}
+
+/** What nobody knows of a merchant that looks well, in the words of the status page. */
+export function quietCause(quietMs: number): Cause {
+  const quiet = `no consumer has reported a dead session for ${spanText(quietMs)}`;
+  return { text: `${quiet}; somebody else may still create some`, runbook: 'foreign-authorizer' };
+}
