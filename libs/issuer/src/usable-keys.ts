@@ -12,7 +12,7 @@ const OF_CURVE: Readonly<Record<string, readonly string[]>> = {
 export const SIGNATURE_ALGORITHMS: readonly string[] = [...Object.values(OF_CURVE).flat(), ...OF_EDWARDS, ...OF_RSA];
 
 /** RFC 7518 section 3.3: shorter ones sign nothing. */
-const LEAST_RSA_BITS = 2_048;
+const MIN_RSA_BITS = 2_048;
 
 type Key = Readonly<Record<string, unknown>>;
 
@@ -44,7 +44,7 @@ function algorithmsOf({ kty, crv }: Key): readonly string[] {
 function isReadable(key: Key): boolean {
   try {
     const { asymmetricKeyDetails } = createPublicKey({ key: key, format: 'jwk' });
-    return (asymmetricKeyDetails?.modulusLength ?? LEAST_RSA_BITS) >= LEAST_RSA_BITS;
+    return (asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS) >= MIN_RSA_BITS;
   } catch {
     return false;
   }
