@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { type GeneratedClientKey, generateClientKey, importClientKey } from '#libs/jwe';
@@ -107,13 +107,80 @@ describe('doctor: an egress', () => {
     expect((await gateway.calls()).calls.filter(({ operation }) => operation === 'authorize')).toEqual([]);
   });
 
-  it('is told which setting the egress would not start with, and that the rest was not looked at', async () => {
+  it('is told which file the egress would not start with, and has all looked at that does not need it', async () => {
     await configure();
     await examined.write('plugin.json', '{}');
-    const { code, check } = await doctor();
+    const { code, checks, check } = await doctor();
     expect(messagesOf(check('configuration'), 'fault').join()).toContain('egress.clients[1].publicKeyFile');
-    expect(check('broker.session').status).toBe('not_run');
+    expect(check('keys').reason).toBe(
+      'it needs the file of egress.clients[1].publicKeyFile, with which something is wrong',
+    );
+    expect(checks.filter(({ status }) => status === 'not_run').map(({ name }) => name)).toEqual(['keys']);
+    expect(check('broker.session')).toMatchObject({ status: 'passed', subject: 'shop' });
+    expect(check('management').status).toBe('not_applicable');
     expect(code).toBe(2);
+  });
+
+  it.each([
+    [
+      'a setting of the broker',
+      'tokenFile',
+      'tokenFiel',
+      'egress.broker.tokenFiel',
+      ['broker.access', 'broker.session', 'keys'],
+    ],
+    [
+      'a setting of the gateway',
+      'timeout: 2s',
+      'timeout: 2sec',
+      'egress.gateway.timeout',
+      ['gateway.dns', 'gateway.clock'],
+    ],
+    ['a port', /port: \d+/, 'port: many', 'egress.management.port', ['management']],
+    ['a rule between settings', 'aliasKeyFiles: [alias.json]', 'aliasKeyFiles: []', 'egress.aliasKeyFiles', ['keys']],
+    ['a name that is not known', 'aliasKeyFiles:', 'aliasKeyFile:', 'egress.aliasKeyFile', ['keys']],
+    ['all clients', /clients:[^]*/, 'clients: none', 'egress.clients', ['broker.session', 'keys']],
+    [
+      'the routes',
+      'clients:',
+      'routes: [{ path: no, body: clear }]\n  clients:',
+      'egress.routes[0].path',
+      ['broker.session'],
+    ],
+    ['the token of a client', /sha256: \w+/, 'sha256: no', undefined, []],
+  ])('has all looked at that does not need what is at fault: %s', async (...[, from, to, setting, names]) => {
+    await configure();
+    const text = await readFile(examined.path('egress.yaml'), 'utf8');
+    expect(text).toMatch(from);
+    await examined.write('egress.yaml', text.replace(from, to));
+    const { code, checks, check } = await doctor();
+    expect([code, check('configuration').status]).toEqual([2, 'failed']);
+    const notRun = checks.filter(({ status }) => status === 'not_run');
+    expect(notRun.map(({ name }) => name)).toEqual(expect.arrayContaining([...names]));
+    expect(new Set(notRun.map(({ name }) => name.split('.')[0]))).toEqual(
+      new Set(names.map((name) => name.split('.')[0])),
+    );
+    for (const { reason } of notRun) expect(reason).toMatch(/^it needs (?:egress\.\w|broker\.access)/);
+    if (setting !== undefined) expect(notRun[0]?.reason).toContain(setting);
+  });
+
+  it('asks the broker about the other clients where the merchant of one is not known, and nothing where its file is none', async () => {
+    await configure();
+    const text = await readFile(examined.path('egress.yaml'), 'utf8');
+    await examined.write(
+      'egress.yaml',
+      text.replace('name: orders, merchant: shop', 'name: orders, merchant: "${NOBODY}"'),
+    );
+    const { checks } = await doctor();
+    expect(checks.filter(({ name }) => name === 'broker.session')).toMatchObject([
+      { subject: 'shop', status: 'passed' },
+      { subject: 'egress.clients[0]', status: 'not_run', reason: 'it needs NOBODY, which is not set' },
+    ]);
+    broker.asked.length = 0;
+    await examined.write('egress.yaml', 'egress:\n');
+    const nothing = await doctor();
+    expect(nothing.check('broker.access').reason).toBe('it needs egress, which is at fault');
+    expect(broker.asked).toEqual([]);
   });
 
   it('is told where what stands at the top of the file belongs, and on which page that is', async () => {

@@ -205,6 +205,10 @@ describe('doctor: the keys of an issuer', () => {
       status: 'not_run',
       reason: 'it needs KEYS_URI, which is not set',
     });
+    const faulty = await examine(`${at(port)}, clockTolerance: soon`);
+    expect([faulty.check('configuration').status, faulty.check('auth.jwks').status]).toEqual(['failed', 'passed']);
+    const nowhere = await examine('types: []');
+    expect(nowhere.check('auth.jwks').reason).toBe('it needs auth.jwt.jwksUri, which is at fault');
     const noAuthority = await examine(`jwksUri: 'https://127.0.0.1:${port}/', jwksCaFile: none.pem`);
     expect(noAuthority.check('auth.jwks').reason).toBe(
       'it needs the file of auth.jwt.jwksCaFile, with which something is wrong',

@@ -3,10 +3,12 @@ import { brokerKind } from './broker-kind.js';
 import type { Loose } from './check-settings.js';
 import type { ConfigurationKind } from './configuration-kind.js';
 import { egressKind } from './egress-kind.js';
-import { ConfigurationError, type Fault, located, notCausedBy, type Place } from './fault.js';
+import { ConfigurationError, type Fault, located, MAX_FAULTS_FOUND } from './fault.js';
+import { notCausedBy, type Place, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { isEgressFile, readYamlFile } from './load-configuration.js';
-import { type BrokerParts, brokerParts, type EgressParts, egressParts, type Lacking } from './known-parts.js';
+import { type BrokerParts, brokerParts, type EgressParts, egressParts } from './known-parts.js';
+import { isWithin, type Lacking, lackingVariables, withWhatWasMeant } from './lacking.js';
 import { type Loaded, type NamedFile, readFiles, withContents } from './named-files.js';
 import { examine } from './parse-configuration.js';
 import type { UnsetVariable, YamlContent } from './read-yaml.js';
@@ -45,21 +47,29 @@ export async function checkConfiguration(file: string, options: CheckOptions): P
   const folder = dirname(resolve(file));
   if (isEgressFile(content)) {
     const { settings, ...looked } = await check(egressKind, content, { ...options, folder });
-    return { ...looked, kind: 'egress', ...(settings && { known: egressParts(settings, looked.unset) }) };
+    return {
+      ...looked,
+      kind: 'egress',
+      ...(settings && { known: egressParts(settings, lackingVariables(looked.unset)) }),
+    };
   }
   const { settings, ...looked } = await check(brokerKind, content, { ...options, folder });
-  return { ...looked, kind: 'broker', ...(settings && { known: brokerParts(settings, looked.unset) }) };
+  return {
+    ...looked,
+    kind: 'broker',
+    ...(settings && { known: brokerParts(settings, lackingVariables(looked.unset)) }),
+  };
 }
 
-/** A configuration that is right in itself, with what can be known of it where files are at fault or variables not set. */
+/** What can be known of a configuration where settings or files are at fault, or variables not set. */
 export type KnownInPart = Pick<Looked, 'files'> & {
-  /** Settings whose files are at fault. */
+  /** Settings that are right in themselves and whose files are at fault. */
   readonly faulty: readonly string[];
 } & (
     { readonly kind: 'broker'; readonly known: BrokerParts } | { readonly kind: 'egress'; readonly known: EgressParts }
   );
 
-/** @throws ConfigurationError where the configuration is at fault before any file that it names is looked at */
+/** @throws ConfigurationError where the file is no YAML, or so much is wrong that it was not looked at to its end */
 export async function knownInPart(file: string, environment: Environment): Promise<KnownInPart> {
   const content = await readYamlFile(file, environment);
   const folder = dirname(resolve(file));
@@ -81,11 +91,24 @@ async function inPart<Settings extends object>(
   content: YamlContent,
   folder: string,
 ): Promise<InPart<Settings>> {
-  const found = await look(kind, content, { readsFiles: true, folder });
-  if (found.faults.length > 0) throw new ConfigurationError(located(found.places, found.faults));
-  const faulty = found.ofFiles.map(({ path }) => path);
-  const lacking = [...content.unset, ...faulty.map((path) => ({ path }))];
-  return { settings: found.settings, lacking, faulty, files: found.named };
+  const { settings, faults, ofFiles, named, places, isCutShort } = await look(kind, content, {
+    readsFiles: true,
+    folder,
+  });
+  if (isCutShort || faults.some(({ path }) => path === WHOLE_FILE)) {
+    throw new ConfigurationError(located(places, faults));
+  }
+  const lacking = [
+    ...lackingVariables(content.unset),
+    ...ofFiles.map(({ path }) => ({ path, lack: { fileOf: path } })),
+    ...faults.map(({ path }) => ({ path, lack: { setting: path } })),
+  ];
+  return {
+    settings,
+    lacking: withWhatWasMeant(lacking, { settings: kind.settings, isWritten: (path) => places.has(path) }),
+    faulty: ofFiles.map(({ path }) => path),
+    files: named.filter(({ path }) => !faults.some((fault) => isWithin(path, fault.path))),
+  };
 }
 
 interface Found<Settings> {
@@ -97,6 +120,7 @@ interface Found<Settings> {
   readonly ofUnset: readonly Fault[];
   readonly named: readonly NamedFile[];
   readonly places: ReadonlyMap<string, Place>;
+  readonly isCutShort: boolean;
 }
 
 interface Reading extends Pick<CheckOptions, 'readsFiles'> {
@@ -110,7 +134,7 @@ async function look<Settings extends object>(
 ): Promise<Found<Settings>> {
   const { unset } = content;
   const missing = new Set(unset.map(({ path }) => path));
-  const { settings, files, faults, places } = examine(kind, {
+  const { settings, files, faults, places, isCutShort } = examine(kind, {
     ...content,
     faults: content.faults.filter(({ path }) => !missing.has(path)),
   });
@@ -119,6 +143,7 @@ async function look<Settings extends object>(
   const between = readsFiles ? kind.betweenFiles(loaded, settings) : [];
   return {
     ...{ settings: loaded, faults, places },
+    isCutShort: isCutShort || content.faults.length >= MAX_FAULTS_FOUND,
     ofFiles: notCausedBy([...faults, ...unset], [...read.faults, ...between]),
     ofUnset: content.faults.filter(({ path }) => missing.has(path)),
     named: files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds })),

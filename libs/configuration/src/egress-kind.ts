@@ -34,16 +34,23 @@ export const egressKind: ConfigurationKind<
 
 function toConfiguration({ egress }: Loaded<EgressDocument>): Omit<EgressConfiguration, keyof Findings> {
   const { broker, clients, routes, ...rest } = egress;
-  const { token: tokenFile, ...access } = broker;
   return {
     ...rest,
-    broker: { ...access, ...(tokenFile === undefined ? {} : { tokenFile }) },
+    broker: brokerAccess(broker),
     clients: clients.map(clientOptions),
     routes: routes.map(withMaxBytes),
   };
 }
 
-function clientOptions(client: Loaded<EgressClientSettings>): EgressClient {
+/** How the broker is reached. */
+export function brokerAccess({
+  token: tokenFile,
+  ...access
+}: Loaded<EgressSettings>['broker']): EgressConfiguration['broker'] {
+  return { ...access, ...(tokenFile === undefined ? {} : { tokenFile }) };
+}
+
+export function clientOptions(client: Loaded<EgressClientSettings>): EgressClient {
   const { name, merchant, token, formerToken, certificate, serviceCodeAlias, publicKey } = client;
   return {
     name,

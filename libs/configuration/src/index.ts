@@ -12,7 +12,8 @@ export { type AnyConfiguration, configurationKindOf, loadAnyConfiguration } from
 export { loadConfiguration, loadEgressConfiguration } from './load-configuration.js';
 export { reachedMode } from './reached-mode.js';
 export { readSchedule, type Schedule } from './read-schedule.js';
-export type { BrokerParts, EgressParts, Lack, MerchantParts, Part } from './known-parts.js';
+export type { BrokerParts, EgressParts, MerchantParts } from './known-parts.js';
+export type { Lack } from './lacking.js';
 export { nearestName } from './nearest-name.js';
 export type { NamedFile } from './named-files.js';
 export { assertFewRemoved, TooManyRemoved } from './removal-bound.js';

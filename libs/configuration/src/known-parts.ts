@@ -2,93 +2,137 @@ import { jwtConfiguration, storeOptions } from './arrange-options.js';
 import type { JwtConfiguration, MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
 import type { Loose } from './check-settings.js';
 import type { EgressConfiguration } from './egress-configuration.js';
+import { brokerAccess, clientOptions } from './egress-kind.js';
+import { childPath } from './fault.js';
+import { exceptIn, type Lacking, lacksAt, type Part, part } from './lacking.js';
 import type { Loaded } from './named-files.js';
 import type { JwtSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
-import type { EgressDocument } from './settings/egress-settings.js';
+import type { EgressClientSettings, EgressDocument, EgressSettings } from './settings/egress-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
 import type { StoreSettings } from './settings/store-settings.js';
 
-/** What a part of a configuration lacks: a variable that is not set, or what is in the file that a setting names. */
-export type Lack = { readonly variable: string } | { readonly setting: string };
-
-/** A part of a configuration, or what it needs and is not there. */
-export type Part<Content> = { readonly known: Content } | { readonly lacks: readonly Lack[] };
-
-/** What can be known of a broker's configuration where variables are not set, or files at fault. */
+/** What can be known of a broker's configuration where variables are not set, or settings or files at fault. */
 export interface BrokerParts {
   /** Whose tokens callers have, and where its keys are; undefined: nobody's. */
   readonly issuer: Part<Pick<JwtConfiguration, 'issuer' | 'keys'> | undefined>;
   readonly store: Part<StoreConfiguration>;
-  /** Those whose id is known. */
-  readonly merchants: readonly MerchantParts[];
+  readonly merchants: Part<readonly MerchantParts[]>;
 }
 
 export interface MerchantParts {
-  readonly id: string;
+  /** Where it stands in the file: `merchants[0]`. */
+  readonly path: string;
+  /** Absent: it is not known. */
+  readonly id?: string;
   readonly clientKeys: Part<MerchantConfiguration['clientKeys']>;
-  /** How it is reached: what create calls hold beside that is no part of it. */
-  readonly gateway: Part<Omit<MerchantConfiguration['gateway'], 'requestData'>>;
+  /** How it is reached: what create calls hold beside that is no part of it, nor what becomes of sessions. */
+  readonly gateway: Part<Omit<MerchantConfiguration['gateway'], 'requestData' | 'supersedes'>>;
 }
 
-/** What can be known of an egress' configuration where variables are not set, or files at fault. */
+/** What can be known of an egress' configuration where variables are not set, or settings or files at fault. */
 export interface EgressParts {
+  readonly broker: Part<EgressConfiguration['broker']>;
   readonly gateway: Part<EgressConfiguration['gateway']>;
+  readonly management: Part<EgressConfiguration['management']>;
+  /** Of each client that of its merchant. */
+  readonly merchants: Part<readonly ClientMerchant[]>;
+  /** Whether any route is sealed, so that answers have to be opened. */
+  readonly hasSealed: Part<boolean>;
+  /** What the keys of the egress and of its clients are. */
+  readonly keys: Part<Pick<EgressConfiguration, 'aliasKeys' | 'clients'>>;
 }
 
-/** A setting that is not known; without a variable, its file is at fault. */
-export type Lacking = { readonly path: string; readonly variable?: string };
+interface ClientMerchant {
+  /** Where the client stands in the file: `egress.clients[0]`. */
+  readonly path: string;
+  readonly merchant: Part<string>;
+}
 
-/** @param settings without faults but what is lacking, with what their files hold */
+/** Settings that are not needed to reach what their section leads to. */
+const NOT_OF_THE_STORE = ['onStoreOutage'];
+const NOT_OF_THE_ISSUER = ['audience', 'types', 'clockTolerance'];
+const NOT_OF_THE_WAY = ['requestData', 'supersedes', 'largestClockSkew'];
+/** Settings of a client that say how it is known, and nothing of its keys. */
+const NOT_OF_THE_KEYS = ['token', 'formerToken', 'certificate'];
+
+/** @param settings without what is lacking, with what their files hold */
 export function brokerParts(
-  { auth, store, merchants = [] }: Loaded<Loose<BrokerSettings>>,
+  { auth, store, merchants }: Loaded<Loose<BrokerSettings>>,
   lacking: readonly Lacking[],
 ): BrokerParts {
+  const ofStore = exceptIn(lacking, 'store', NOT_OF_THE_STORE);
+  const repeated = repeatedIn(merchants?.map((merchant) => merchant?.id) ?? []);
   return {
-    issuer: part(lacking.filter(isOfIssuer), 'auth.jwt', () =>
+    issuer: part(exceptIn(lacking, 'auth.jwt', NOT_OF_THE_ISSUER), 'auth.jwt', () =>
       auth?.jwt === undefined ? undefined : jwtConfiguration(auth.jwt as Loaded<JwtSettings>),
     ),
-    store: part(lacking, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
-    merchants: merchants.flatMap((merchant, index) => partsOf(merchant, `merchants[${index}]`, lacking) ?? []),
+    store: part(ofStore, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
+    merchants: listed(lacking, { path: 'merchants', items: merchants }, (merchant, path) => {
+      const { id, clientKeys, gateway } = (merchant ?? {}) as Loaded<MerchantSettings>;
+      const isKnown = lacksAt(lacking, `${path}.id`).length === 0 && !repeated.has(id);
+      const ofWay = exceptIn(lacking, `${path}.gateway`, NOT_OF_THE_WAY);
+      return {
+        path,
+        ...(isKnown ? { id } : {}),
+        clientKeys: part(lacking, `${path}.clientKeyFiles`, () => clientKeys),
+        gateway: part(ofWay, `${path}.gateway`, () => wayTo(gateway)),
+      };
+    }),
   };
 }
 
-/** @param settings without faults but what is lacking, with what their files hold */
+/** @param settings without what is lacking, with what their files hold */
 export function egressParts({ egress }: Loaded<Loose<EgressDocument>>, lacking: readonly Lacking[]): EgressParts {
-  return { gateway: part(lacking, 'egress.gateway', () => egress?.gateway as EgressConfiguration['gateway']) };
-}
-
-/** What a token has to say beside that decides nothing of where the keys are. */
-function isOfIssuer({ path }: Lacking): boolean {
-  return !/^auth\.jwt\.(?:audience|types|clockTolerance)/.test(path);
-}
-
-function partsOf(
-  merchant: Loaded<Loose<MerchantSettings>> | undefined,
-  path: string,
-  lacking: readonly Lacking[],
-): MerchantParts | undefined {
-  if (merchant?.id === undefined) return undefined;
-  const { id, clientKeys, gateway } = merchant as Loaded<MerchantSettings>;
+  const settings = (egress ?? {}) as Loaded<EgressSettings>;
+  const { clients } = egress ?? {};
   return {
-    id,
-    clientKeys: part(lacking, `${path}.clientKeyFiles`, () => clientKeys),
-    gateway: part(
-      lacking.filter((each) => !each.path.startsWith(`${path}.gateway.requestData`)),
-      `${path}.gateway`,
-      () => wayTo(gateway),
-    ),
+    broker: part(lacking, 'egress.broker', () => brokerAccess(settings.broker)),
+    gateway: part(lacking, 'egress.gateway', () => settings.gateway),
+    management: part(lacking, 'egress.management', () => settings.management),
+    merchants: listed(lacking, { path: 'egress.clients', items: clients }, (client, path) => ({
+      path,
+      merchant: part(lacking, `${path}.merchant`, () => (client as Loaded<EgressClientSettings>).merchant),
+    })),
+    hasSealed: part(lacking, 'egress.routes', () => settings.routes.some(({ body }) => body === 'sealed')),
+    keys: egressKeys(settings, ofKeys(lacking, clients?.length ?? 0)),
   };
 }
 
-function part<Content>(lacking: readonly Lacking[], place: string, read: () => Content): Part<Content> {
-  const isIn = (path: string): boolean =>
-    path === place || path.startsWith(`${place}.`) || path.startsWith(`${place}[`);
-  const found = lacking.filter(({ path }) => isIn(path));
-  if (found.length === 0) return { known: read() };
-  return { lacks: found.map(({ path, variable }) => (variable === undefined ? { setting: path } : { variable })) };
+function egressKeys({ aliasKeys, clients }: Loaded<EgressSettings>, lacking: readonly Lacking[]): EgressParts['keys'] {
+  const lacks = ['egress.aliasKeyFiles', 'egress.clients'].flatMap((place) => lacksAt(lacking, place));
+  return lacks.length > 0 ? { lacks } : { known: { aliasKeys, clients: clients.map(clientOptions) } };
 }
 
-function wayTo({ requestData: _, largestClockSkewMs: __, ...way }: Loaded<MerchantSettings>['gateway']): typeof way {
+function ofKeys(lacking: readonly Lacking[], clients: number): readonly Lacking[] {
+  const places = Array.from({ length: clients }, (_, index) => childPath('egress.clients', index));
+  return places.reduce((rest, place) => exceptIn(rest, place, NOT_OF_THE_KEYS), lacking);
+}
+
+interface Listed<Item> {
+  readonly path: string;
+  readonly items: readonly (Item | undefined)[] | undefined;
+}
+
+function listed<Item, Content>(
+  lacking: readonly Lacking[],
+  { path, items }: Listed<Item>,
+  read: (item: Item | undefined, path: string) => Content,
+): Part<readonly Content[]> {
+  if (items === undefined) return { lacks: lacksAt(lacking, path) };
+  return { known: items.map((item, index) => read(item, childPath(path, index))) };
+}
+
+/** What two merchants have as their id says of neither which one it is. */
+function repeatedIn(ids: readonly (string | undefined)[]): ReadonlySet<string | undefined> {
+  return new Set(ids.filter((id, index) => ids.indexOf(id) < index));
+}
+
+function wayTo({
+  requestData: _,
+  supersedes: __,
+  largestClockSkewMs: ___,
+  ...way
+}: Loaded<MerchantSettings>['gateway']): typeof way {
   return way;
 }

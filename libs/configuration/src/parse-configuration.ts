@@ -19,6 +19,8 @@ export interface Examined<Settings> {
   readonly faults: readonly Fault[];
   /** Every path of the file, with its place in it. */
   readonly places: ReadonlyMap<string, Place>;
+  /** There is so much wrong that it was not looked at to its end. */
+  readonly isCutShort: boolean;
 }
 
 /**
@@ -29,9 +31,10 @@ export function examine<Settings extends object>(
   { settings, rule }: Pick<ConfigurationKind<Settings, unknown, unknown>, 'settings' | 'rule'>,
   { tree, placeholders, places, faults, unset }: YamlContent,
 ): Examined<Settings> {
-  if (tree === undefined) return { settings: {} as Loose<Settings>, files: [], faults, places };
+  if (tree === undefined) return { settings: {} as Loose<Settings>, files: [], faults, places, isCutShort: true };
   const checked = checkSettings(tree, settings, placeholders);
   const own = withoutFollowers([...faults, ...checked.faults]);
+  const isCutShort = Math.max(own.length, checked.faults.length) >= MAX_FAULTS_FOUND;
   // What settings say against each other follows from what was left out.
   const between = own.length < MAX_FAULTS_FOUND ? notCausedBy([...own, ...unset], rule(checked.settings)) : [];
   return {
@@ -39,6 +42,7 @@ export function examine<Settings extends object>(
     files: inOrderOf(places, checked.files),
     faults: [...own, ...between],
     places,
+    isCutShort,
   };
 }
 

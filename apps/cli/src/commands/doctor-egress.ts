@@ -1,3 +1,4 @@
+import type { EgressConfiguration } from '#libs/configuration';
 import { GatewayConnections } from '#libs/gateway';
 import { OutboundConnections } from '#libs/outbound';
 import { ownUser } from '../doctor/own-user.js';
@@ -5,7 +6,7 @@ import { doctorReport } from '../doctor/doctor-report.js';
 import { echoUrlOf } from '../doctor/echo-url.js';
 import { BrokerVisit } from '../doctor/egress/broker-visit.js';
 import { planEgressChecks } from '../doctor/egress/plan-egress-checks.js';
-import { loadEgressAsFarAsPossible } from '../doctor/loaded-configuration.js';
+import { loadEgressAsFarAsPossible, type LoadedEgress } from '../doctor/loaded-configuration.js';
 import { machineFacts } from '../doctor/machine.js';
 import { runChecks } from '../doctor/run-checks.js';
 import { demandKind } from '../file-kind.js';
@@ -31,10 +32,8 @@ export async function doctorEgress(
   const loaded = await loadEgressAsFarAsPossible(file, environment);
   const connections = new GatewayConnections(clock);
   const toBroker = new OutboundConnections({ clock });
-  const broker =
-    loaded.kind === 'usable'
-      ? new BrokerVisit(loaded.configuration.broker, { clock, connections: toBroker })
-      : undefined;
+  const access = brokerOf(loaded);
+  const broker = access && new BrokerVisit(access, { clock, connections: toBroker });
   const machine = await machineFacts(environment);
   const checks = planEgressChecks({
     ...{ file, loaded, machine, user: ownUser(), tools: { clock, connections } },
@@ -46,4 +45,9 @@ export async function doctorEgress(
   } finally {
     await Promise.all([connections.close(), toBroker.close()]);
   }
+}
+
+function brokerOf(loaded: LoadedEgress): EgressConfiguration['broker'] | undefined {
+  if (loaded.kind === 'usable') return loaded.configuration.broker;
+  return loaded.known !== undefined && 'known' in loaded.known.broker ? loaded.known.broker.known : undefined;
 }

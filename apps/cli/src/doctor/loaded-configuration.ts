@@ -27,7 +27,7 @@ export type Loaded<Configuration, Parts = unknown> =
     }
   | ({ readonly kind: 'faulty'; readonly error: ConfigurationError } & (
       | { readonly files: undefined; readonly known?: never }
-      /** It is right in itself, and only what its files hold is not. */
+      /** What does not need the settings and files at fault is known. `faulty`: settings whose files are at fault. */
       | { readonly files: readonly NamedFile[]; readonly known: Parts; readonly faulty: readonly string[] }
     ));
 

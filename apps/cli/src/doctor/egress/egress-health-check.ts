@@ -7,7 +7,7 @@ const LIMIT_MS = 2_000;
 const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /** Whether the egress of this configuration is ready, if it runs here. */
-export function egressHealthCheck({ management }: EgressConfiguration): Check {
+export function egressHealthCheck({ management }: Pick<EgressConfiguration, 'management'>): Check {
   return {
     name: 'management',
     needs: ['configuration'],

@@ -3,7 +3,10 @@ import { type Check, fact, fault, type Finding, looked, notApplicable, some, war
 import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit } from './broker-visit.js';
 
 /** Keys of the egress and of its clients, by their thumbprints: none of them may be one that the bank knows. */
-export function egressKeysCheck({ aliasKeys, clients }: EgressConfiguration, visit: BrokerVisit): Check {
+export function egressKeysCheck(
+  { aliasKeys, clients }: Pick<EgressConfiguration, 'aliasKeys' | 'clients'>,
+  visit: BrokerVisit,
+): Check {
   return {
     name: 'keys',
     needs: ['broker.access'],

@@ -1,4 +1,4 @@
-import type { EgressConfiguration } from '#libs/configuration';
+import type { EgressConfiguration, EgressParts } from '#libs/configuration';
 import type { Check } from '../check.js';
 import { certificatesCheck } from '../checks/certificates-check.js';
 import { egressConfigurationCheck } from '../checks/configuration-check.js';
@@ -8,7 +8,7 @@ import { gatewayAddressCheck } from '../checks/gateway-address-check.js';
 import { GatewayVisit, type VisitTools } from '../gateway-visit.js';
 import type { LoadedEgress } from '../loaded-configuration.js';
 import { gatewayNames, unknown, visitChecks } from '../check-groups.js';
-import { byItself, leftOut, readable } from '../plan-in-part.js';
+import { byItself, lacksOf, leftOut, readable } from '../plan-in-part.js';
 import { brokerAccessCheck } from './broker-access-check.js';
 import { brokerSessionCheck } from './broker-session-check.js';
 import type { BrokerVisit } from './broker-visit.js';
@@ -61,17 +61,42 @@ function sessionChecks({ clients, routes }: EgressConfiguration, broker: BrokerV
   return merchants.map((merchant) => brokerSessionCheck(broker, { merchant, opens }));
 }
 
-/** Where variables are not set or files at fault: what needs none of them. */
-function inPart(plan: EgressPlan, { known: { gateway }, ...loaded }: InPart): readonly Check[] {
+/** Where variables are not set, or settings or files at fault: what needs none of them. */
+function inPart(plan: EgressPlan, { known, ...loaded }: InPart): readonly Check[] {
   const { file, user, tools } = plan;
+  const { gateway, management } = known;
   return [
     filesCheck({ file, named: loaded.files, user }),
     byItself(certificatesCheck({ file, named: readable(loaded), now: () => tools.clock.now() })),
-    ...unknown(BROKER_NAMES),
+    ...brokerInPart(plan, known),
     ...('lacks' in gateway
       ? leftOut(gatewayNames(plan), gateway.lacks)
       : gatewayChecks(plan, gateway.known).map(byItself)),
-    ...unknown(['management']),
+    ...('lacks' in management
+      ? leftOut(['management'], management.lacks)
+      : [byItself(egressHealthCheck({ management: management.known }))]),
+  ];
+}
+
+function brokerInPart({ broker: visit }: EgressPlan, known: EgressParts): readonly Check[] {
+  const { broker, keys } = known;
+  if (visit === undefined) return lacksOf(broker, BROKER_NAMES);
+  return [
+    byItself(brokerAccessCheck(visit)),
+    ...sessionsInPart(visit, known),
+    ...('lacks' in keys ? leftOut(['keys'], keys.lacks) : [egressKeysCheck(keys.known, visit)]),
+  ];
+}
+
+/** Of a client whose merchant is not known, by itself: those of the others are. */
+function sessionsInPart(visit: BrokerVisit, { merchants, hasSealed }: EgressParts): readonly Check[] {
+  const name = ['broker.session'];
+  if ('lacks' in merchants) return leftOut(name, merchants.lacks);
+  if ('lacks' in hasSealed) return leftOut(name, hasSealed.lacks);
+  const known = new Set(merchants.known.flatMap(({ merchant }) => ('known' in merchant ? merchant.known : [])));
+  return [
+    ...[...known].map((merchant) => brokerSessionCheck(visit, { merchant, opens: hasSealed.known })),
+    ...merchants.known.flatMap(({ merchant, path }) => lacksOf(merchant, name, path)),
   ];
 }
 
