@@ -1,5 +1,5 @@
 import type { Clock } from '#libs/clock';
-import type { Session } from '#libs/session';
+import type { ServeVerdict, Session } from '#libs/session';
 import type { DeathReports } from './death-reports.js';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
@@ -33,7 +33,7 @@ export function merchantStatus(
     required: isRequired(id),
     environment: environmentOf(id),
     condition,
-    reason: condition === 'foreign_authorizer' && reason === 'current' ? condition : reason,
+    reason: servedReason(condition, reason),
     ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
     ...(failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint }),
     ...reportsOf(reports, id, session),
@@ -46,6 +46,10 @@ export function merchantStatus(
     ...(failure === undefined ? {} : { failure: failureOf(failure, failure.msgCode ?? failure.trace?.mark) }),
     renewals: history.of(id),
   };
+}
+
+function servedReason(condition: StatusCondition, reason: ServeVerdict['reason']): StatusMerchant['reason'] {
+  return condition === 'foreign_authorizer' && reason === 'current' ? condition : reason;
 }
 
 function reportsOf(
