@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, SystemClock } from '#libs/clock';
-import { endedAfterEach, eventually, FakeClock, LoopbackServer, TestAuthority } from '#libs/testing';
+import { endedAfterEach, eventually, FakeClock, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
 import { runCli } from '../program.js';
 
@@ -212,6 +212,22 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(text).toMatch(/127\.0\.0\.1:\d+ broke the call off/);
       expect(code).toBe(exitCodes.tryLater);
     });
+  });
+
+  it('say at once that nothing listens where session watch is to follow', async () => {
+    const lines: string[] = [];
+    const print = (text: string): void => void lines.push(text);
+    const stop = new AbortController();
+    const ended = runCli(VERBS[2] ?? [], {
+      terminal: { out: print, err: print },
+      environment: { BROKER_URL: `http://127.0.0.1:${await freePort()}` },
+      signal: stop.signal,
+      clock: new SystemClock(),
+    });
+    await eventually(() => lines.length > 0);
+    stop.abort();
+    expect(await ended).toBe(exitCodes.ok);
+    expect(lines[0]).toMatch(/Z {2}interrupted: The broker cannot be reached: ECONNREFUSED .*; next try at once$/);
   });
 
   it('know TLS by a server that answers in plain text, too', async () => {
