@@ -161,7 +161,7 @@ describe('how status, renew and session watch get to a broker', () => {
   });
 
   describe('where a replica takes connections and no handshake', () => {
-    const CONNECT_LIMIT_MS = 5_000;
+    const CONNECT_LIMIT_MS = 4_000;
 
     async function untilGivenUp(args: readonly string[], urls: readonly string[]): Promise<Ended> {
       const hung = await broker(LoopbackServer.tcp(() => undefined));

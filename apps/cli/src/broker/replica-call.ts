@@ -30,7 +30,7 @@ interface Call {
 /** A wish waits for a create call: longer than the broker makes anybody wait for one. What is read comes from memory. */
 const LIMIT_MS = { GET: 10_000, POST: 30_000 } as const;
 /** For connection and handshake: a replica that hangs accepts the one, as its system does that for it, and never ends the other. */
-const CONNECT_LIMIT_MS = 5_000;
+const CONNECT_LIMIT_MS = 4_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Of a machine, not of replicas. */
 const LOCAL = 'localhost';
