@@ -20,6 +20,7 @@ import { EventFanOut } from './event-fan-out.js';
 import { EventLog } from './event-log.js';
 import { graceMsFor } from './grace-of-store.js';
 import { openStore } from './open-store.js';
+import { adviseRestart } from './restart-advice.js';
 import { RenewalScheduler } from './renewal-scheduler.js';
 import { ReplicaConnections, SIGHTINGS, STORE } from './replica-connections.js';
 import { RetiredKeys } from './retired-keys.js';
@@ -64,6 +65,7 @@ const store: FactoryProvider<SessionStore & Sightings> = {
     logger: Logger,
   ) => {
     const keysOf = (merchant: string): readonly ClientKey[] => merchants.clientKeysOf(merchant);
+    adviseRestart({ lastReading: configuration.lastReading, state, logger });
     return openStore({ store: configuration.current.store, keysOf, state, clock, logger });
   },
 };

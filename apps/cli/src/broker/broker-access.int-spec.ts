@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SystemClock } from '#libs/clock';
-import { endedAfterEach, LoopbackServer, TestAuthority } from '#libs/testing';
+import { type Clock, SystemClock } from '#libs/clock';
+import { endedAfterEach, eventually, FakeClock, freePort, LoopbackServer, TestAuthority } from '#libs/testing';
 import { exitCodes } from '../exit-codes.js';
 import { runCli } from '../program.js';
 
@@ -33,7 +33,11 @@ describe('how status, renew and session watch get to a broker', () => {
     return join(folder, name);
   }
 
-  async function cli(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+  async function cli(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    clock: Clock = new SystemClock(),
+  ): Promise<Ended> {
     const lines: string[] = [];
     const print = (text: string): void => void lines.push(text);
     const { signal } = new AbortController();
@@ -41,7 +45,7 @@ describe('how status, renew and session watch get to a broker', () => {
       terminal: { out: print, err: print },
       environment,
       signal,
-      clock: new SystemClock(),
+      clock,
     });
     return { code, text: lines.join('\n') };
   }
@@ -156,6 +160,49 @@ describe('how status, renew and session watch get to a broker', () => {
     });
   });
 
+  describe('where a replica takes connections and no handshake', () => {
+    const CONNECT_LIMIT_MS = 4_000;
+
+    async function untilGivenUp(args: readonly string[], urls: readonly string[]): Promise<Ended> {
+      const hung = await broker(LoopbackServer.tcp(() => undefined));
+      const clock = new FakeClock();
+      const ended = cli(args, { BROKER_URL: [`https://127.0.0.1:${hung.port}`, ...urls].join(',') }, clock);
+      await eventually(() => hung.connections === 1);
+      await clock.advance(CONNECT_LIMIT_MS);
+      return ended;
+    }
+
+    it('waits for it no longer than for a connection', async () => {
+      const { code, text } = await untilGivenUp(['status'], []);
+      expect(text).toMatch(/no answer: nothing answers there \(no connection in time to 127\.0\.0\.1:\d+\)$/);
+      expect(code).toBe(exitCodes.tryLater);
+    });
+
+    it('has the next one renew, as nothing was asked', async () => {
+      const listed = { merchants: [], result: 'renewed', generation: 7 };
+      const healthy = await broker(LoopbackServer.http((_request, response) => response.end(JSON.stringify(listed))));
+      const { code, text } = await untilGivenUp(VERBS[1] ?? [], [`http://127.0.0.1:${healthy.port}`]);
+      expect(text).toContain('session     of shop was created\ngeneration  7\n');
+      expect(code).toBe(exitCodes.ok);
+    });
+  });
+
+  it('asks nobody else to renew where the wish was sent and not answered', async () => {
+    let asked = 0;
+    const silent = await broker(LoopbackServer.http(() => void (asked += 1)));
+    const other = await broker(LoopbackServer.http((_request, response) => response.end('{"generation":7}')));
+    const clock = new FakeClock();
+    const urls = [silent, other].map(({ port }) => `http://127.0.0.1:${port}`).join(',');
+    const ended = cli(VERBS[1] ?? [], { BROKER_URL: urls }, clock);
+    await eventually(() => asked === 1);
+    await clock.advance(30_000);
+    expect(await ended).toEqual({
+      code: exitCodes.tryLater,
+      text: `not asked   http://127.0.0.1:${silent.port}: no answer in time`,
+    });
+    expect(other.connections).toBe(0);
+  });
+
   describe.each([['status'], ['renew --merchant shop']])('%s', (line) => {
     const args = line.split(' ');
 
@@ -165,6 +212,22 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(text).toMatch(/127\.0\.0\.1:\d+ broke the call off/);
       expect(code).toBe(exitCodes.tryLater);
     });
+  });
+
+  it('say at once that nothing listens where session watch is to follow', async () => {
+    const lines: string[] = [];
+    const print = (text: string): void => void lines.push(text);
+    const stop = new AbortController();
+    const ended = runCli(VERBS[2] ?? [], {
+      terminal: { out: print, err: print },
+      environment: { BROKER_URL: `http://127.0.0.1:${await freePort()}` },
+      signal: stop.signal,
+      clock: new SystemClock(),
+    });
+    await eventually(() => lines.length > 0);
+    stop.abort();
+    expect(await ended).toBe(exitCodes.ok);
+    expect(lines[0]).toMatch(/Z {2}interrupted: The broker cannot be reached: ECONNREFUSED .*; next try at once$/);
   });
 
   it('know TLS by a server that answers in plain text, too', async () => {

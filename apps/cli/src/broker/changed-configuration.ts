@@ -1,3 +1,5 @@
+import { STORE_DOWN } from './store-trouble.js';
+
 /** As `GET /v1/merchants` has it. */
 export interface ChangedConfiguration {
   readonly refusedSince?: string;
@@ -5,12 +7,14 @@ export interface ChangedConfiguration {
   readonly awaitingRestart?: readonly string[];
 }
 
-/** What a person has to know of changed files of a replica, one line each. */
-export function configurationTrouble({
-  refusedSince,
-  faults = 1,
-  awaitingRestart = [],
-}: ChangedConfiguration = {}): string[] {
+/**
+ * What a person has to know of changed files of a replica, one line each.
+ * @param store what the replica says of its store
+ */
+export function configurationTrouble(
+  { refusedSince, faults = 1, awaitingRestart = [] }: ChangedConfiguration = {},
+  store?: string,
+): string[] {
   const lines = [];
   if (refusedSince !== undefined) {
     const since = refusedSince.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
@@ -19,11 +23,20 @@ export function configurationTrouble({
       `Configuration: a change is refused since ${since} (${count}); the one before is in force (runbook: config-reload-failed).`,
     );
   }
-  if (awaitingRestart.length > 0)
-    lines.push(
-      `Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}. Nothing to do tonight: restart in office hours (runbook: config-reload-failed).`,
-    );
+  if (awaitingRestart.length > 0) {
+    const isCure = store === 'refuses' && awaitingRestart.includes('store');
+    const advice = isCure ? cureOf(refusedSince !== undefined) : CAN_WAIT;
+    lines.push(`Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}. ${advice}`);
+  }
   return lines;
+}
+
+const CAN_WAIT = 'Nothing to do tonight: restart in office hours (runbook: config-reload-failed).';
+
+/** A replica does not start with files that are refused. */
+function cureOf(isRefused: boolean): string {
+  const first = isRefused ? 'correct what is refused, then ' : '';
+  return `The new settings of the store may be what is missing: ${first}restart one replica (runbook: ${STORE_DOWN}).`;
 }
 
 /** @param value as a replica answered it, which may be a newer or an older one */

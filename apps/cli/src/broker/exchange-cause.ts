@@ -9,6 +9,8 @@ export interface NoAnswer {
   /** In the words of the status page. */
   readonly problem: string;
   readonly fault: ExitClass;
+  /** There was no connection, so that nothing was asked. */
+  readonly isUnasked?: true;
 }
 
 interface Asked {
@@ -28,7 +30,11 @@ export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): 
     trace: { mark, peer: peerOf(asked) },
   } as const;
   const known = leadsElsewhere(failed) ? 'invalidInput' : 'tryLater';
-  return { problem: causeOf(failed).text, fault: kind === 'untrusted' ? 'refused' : known };
+  return {
+    problem: causeOf(failed).text,
+    fault: kind === 'untrusted' ? 'refused' : known,
+    ...(wasReached ? {} : { isUnasked: true }),
+  };
 }
 
 /** Why no broker is reached by an address with http where TLS is spoken at its port; undefined where none is. */

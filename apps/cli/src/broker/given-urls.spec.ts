@@ -8,6 +8,7 @@ describe('the addresses of a broker', () => {
     ['on the command line, with blanks', { url: [A, B] }, {}],
     ['on the command line, with commas', { url: [`${A}, ${B},`] }, {}],
     ['in the environment', {}, { BROKER_URL: `${A},${B}` }],
+    ['in the environment, with blanks', {}, { BROKER_URL: ` ${A}  ${B} ` }],
     ['on the command line before the environment', { url: [A, B] }, { BROKER_URL: 'http://c.example' }],
   ])('are taken as they are written: %s', (_how, options, environment) => {
     expect(givenUrls(options, { environment })).toEqual([A, B]);

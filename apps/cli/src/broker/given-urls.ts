@@ -7,6 +7,6 @@ interface Given {
 /** The addresses of a broker as they are written: on the command line, or in the environment. */
 export function givenUrls({ url }: Given, { environment }: Pick<CommandContext, 'environment'>): string[] {
   const given = url ?? [environment['BROKER_URL'] ?? ''];
-  const texts = given.flatMap((text) => text.split(','));
-  return texts.map((text) => text.trim()).filter((text) => text !== '');
+  const texts = given.flatMap((text) => text.split(/[\s,]+/));
+  return texts.filter((text) => text !== '');
 }

@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { type IncomingMessage, request as requestPlain, type RequestOptions } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestPlain, type RequestOptions } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { isIP } from 'node:net';
 import { type Clock, Deadline } from '#libs/clock';
@@ -27,8 +27,10 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-/** Longer than the broker makes anybody wait for a create call. */
-const LIMIT_MS = 30_000;
+/** A wish waits for a create call: longer than the broker makes anybody wait for one. What is read comes from memory. */
+const LIMIT_MS = { GET: 10_000, POST: 30_000 } as const;
+/** For connection and handshake: a replica that hangs accepts the one, as its system does that for it, and never ends the other. */
+const CONNECT_LIMIT_MS = 4_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Of a machine, not of replicas. */
 const LOCAL = 'localhost';
@@ -69,10 +71,11 @@ export async function callReplica(
     accept: 'application/json',
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
-  const deadline = new Deadline(call.clock, LIMIT_MS, call.signal);
+  const deadline = new Deadline(call.clock, LIMIT_MS[call.method], call.signal);
   const { signal } = deadline;
   try {
-    const answer = await exchange(broker, place, { method: call.method, path: call.path, headers, signal });
+    const { method, path, clock } = call;
+    const answer = await exchange(broker, place, { method, path, headers, signal, clock });
     return (await tlsInstead({ httpStatus: answer.status }, place, { clock: call.clock, signal })) ?? answer;
   } catch (error) {
     if (!signal.aborted) return await noAnswer(exchangeEndOf(error), place, { clock: call.clock, signal });
@@ -82,9 +85,13 @@ export async function callReplica(
   }
 }
 
-type Asked = Required<Pick<RequestOptions, 'method' | 'path' | 'headers' | 'signal'>>;
+type Asked = Required<Pick<RequestOptions, 'method' | 'path' | 'headers' | 'signal'>> & Pick<Call, 'clock'>;
 
-function exchange({ ca }: BrokerPlace, { url, address }: ReplicaPlace, asked: Asked): Promise<ReplicaAnswer> {
+function exchange(
+  { ca }: BrokerPlace,
+  { url, address }: ReplicaPlace,
+  { clock, ...asked }: Asked,
+): Promise<ReplicaAnswer> {
   const base = url.pathname.replace(/\/+$/, '');
   const options = {
     ...asked,
@@ -98,8 +105,21 @@ function exchange({ ca }: BrokerPlace, { url, address }: ReplicaPlace, asked: As
     const request = (url.protocol === 'https:' ? requestTls : requestPlain)(url, options, (response) => {
       readBody(response).then((text) => resolve({ status: response.statusCode ?? 0, body: membersOf(text) }), reject);
     });
+    boundConnecting(request, url, clock);
     request.on('error', reject).end();
   });
+}
+
+/** As undici's own deadline ends a connection, so that it is told in the same words. */
+const NO_CONNECTION = 'UND_ERR_CONNECT_TIMEOUT';
+
+function boundConnecting(request: ClientRequest, { protocol }: URL, clock: Clock): void {
+  const task = clock.schedule(CONNECT_LIMIT_MS, () =>
+    request.destroy(Object.assign(new Error('no connection in time'), { code: NO_CONNECTION })),
+  );
+  const isThere = protocol === 'https:' ? 'secureConnect' : 'connect';
+  request.once('socket', (socket) => socket.once(isThere, () => task.cancel()));
+  request.once('close', () => task.cancel());
 }
 
 function leadingTo(address: string): NonNullable<RequestOptions['lookup']> {

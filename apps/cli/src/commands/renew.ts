@@ -81,7 +81,7 @@ async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signa
   });
   let asked = await ask(first);
   for (const place of others) {
-    if (!('problem' in asked.answer) || !asked.answer.problem.startsWith('nothing listens there')) break;
+    if (!('problem' in asked.answer) || asked.answer.isUnasked !== true) break;
     asked = await ask(place);
   }
   return asked;

@@ -172,13 +172,16 @@ function tellOf(
 ): void {
   const at = toRfc3339(clock.now());
   if (event.type === 'following') terminal.err(`${at}  following by ${event.mode}`);
-  // Until the first answer nothing is followed that could be interrupted.
-  if (event.type === 'retrying') replica.changeOver();
-  if (event.type !== 'interrupted') return;
-  const why = replica.readdressed(event.error?.message ?? 'the stream ended');
-  terminal.err(`${at}  interrupted: ${why}; next try in ${spanText(event.retryInMs)}`);
+  if (event.type !== 'interrupted' && event.type !== 'retrying') return;
+  // Of the tries for the first session the first one is told, at once: the others follow it closely.
+  if (event.type === 'interrupted' || event.attempt === 1) {
+    const why = replica.readdressed(event.error?.message ?? 'the stream ended');
+    terminal.err(`${at}  interrupted: ${why}; next try ${soonText(event.retryInMs)}`);
+  }
   replica.changeOver();
 }
+
+const soonText = (delayMs: number): string => (delayMs < 1_000 ? 'at once' : `in ${spanText(delayMs)}`);
 
 /** Resolves when the process is asked to end, and keeps it alive until then. */
 function awake(clock: Clock, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** @import { StatusReplica } from '../status-document.js' */
+/** @import { StatusReplica, StatusStore } from '../status-document.js' */
 import { countText, timeText } from './wording.js';
 
 /** @typedef {{ readonly text: string, readonly runbook: string | undefined }} Notice */
@@ -6,9 +6,11 @@ import { countText, timeText } from './wording.js';
 /**
  * What became of changed files, where a person has something left to do.
  * @param {Pick<StatusReplica, 'refusedChange' | 'awaitingRestart' | 'awaitingSince'>} replica
+ * @param {Pick<StatusStore, 'condition'>} store
  * @returns {Notice | undefined} undefined while the files say what is in force
  */
-export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }) {
+export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }, store) {
+  const isCure = store.condition === 'refuses' && awaitingRestart.includes('store');
   const sentences = [];
   if (refusedChange !== undefined) {
     const faults = countText(refusedChange.faults, 'fault', 'faults');
@@ -19,9 +21,23 @@ export function configurationNotice({ refusedChange, awaitingRestart = [], await
     const since = awaitingSince === undefined ? '' : ` since ${timeText(awaitingSince)}`;
     const settings = awaitingRestart.join(', ');
     sentences.push(
-      `Configuration: changed${since}, and in force with the next start: ${settings}. Nothing to do tonight: restart in office hours.`,
+      `Configuration: changed${since}, and in force with the next start: ${settings}. ${isCure ? cureOf(refusedChange !== undefined) : CAN_WAIT}`,
     );
   }
   if (sentences.length === 0) return undefined;
-  return { text: sentences.join(' '), runbook: 'config-reload-failed' };
+  return {
+    text: sentences.join(' '),
+    runbook: isCure && refusedChange === undefined ? 'store-down' : 'config-reload-failed',
+  };
+}
+
+const CAN_WAIT = 'Nothing to do tonight: restart in office hours.';
+
+/**
+ * A replica does not start with files that are refused.
+ * @param {boolean} isRefused
+ */
+function cureOf(isRefused) {
+  const first = isRefused ? 'correct what is refused, then ' : '';
+  return `The new settings of the store may be what is missing: ${first}restart one replica.`;
 }

@@ -95,8 +95,8 @@ function drawHeadline(document, counts, now) {
 }
 
 /** @param {StatusDocument} document */
-function drawNotice({ replica }) {
-  const notice = configurationNotice(replica);
+function drawNotice({ replica, store }) {
+  const notice = configurationNotice(replica, store);
   setText(byId('configuration-text', HTMLElement), notice?.text ?? '');
   drawRunbook('configuration-runbook', notice?.runbook);
   byId('configuration', HTMLElement).hidden = notice === undefined;
