@@ -49,13 +49,15 @@ async function visit(options: Parameters<typeof WatchedPage.open>[2] = {}): Prom
 }
 
 /** The page before a replica that says this, and nothing more. */
-async function visitPlayed(document: StatusDocument): Promise<WatchedPage['page']> {
+async function visitPlayed(
+  document: StatusDocument,
+  options: Parameters<typeof WatchedPage.open>[2] = {},
+): Promise<WatchedPage> {
   const prepare = async (page: WatchedPage['page']): Promise<void> => {
     await page.route('**/status/events', (route) => route.abort());
     await page.route('**/status.json*', (route) => route.fulfill({ json: document }));
   };
-  const { page } = await visit({ prepare });
-  return page;
+  return await visit({ ...options, prepare });
 }
 
 describeWith('chromium', 'the status page in a browser', () => {
@@ -211,6 +213,28 @@ describeWith('chromium', 'the status page in a browser', () => {
     },
   );
 
+  it.each([360, 390, 412])(
+    'is no wider than %d pixels, however long the code of a cause is',
+    async (width) => {
+      const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+      const merchant = few.merchants.find(({ id }) => id === LONG_ID)!;
+      const otherName = 'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)';
+      const cause = { text: otherName, runbook: 'access-refused' };
+      const moments = {
+        createdAt: few.at,
+        renewAt: few.at,
+        mustRenewAt: few.at + 800_000,
+        expiresAt: few.at + 900_000,
+      };
+      const failing = { ...merchant, condition: 'failing', session: { generation: 1, ...moments }, cause } as const;
+      const viewport = { width, height: 780 };
+      const shown = await visitPlayed({ ...few, matching: 1, merchants: [failing] }, { viewport });
+      await shown.page.getByRole('heading', { name: `gets no new session: ${otherName}` }).waitFor();
+      expect(await shown.overflow()).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+
   it(
     'shows the first of ten thousand merchants, says how many it does not show, and asks for others',
     async () => {
@@ -247,7 +271,7 @@ describeWith('chromium', 'the status page in a browser', () => {
       const cause = { text: 'the store does not answer', runbook: 'store-down' };
       const held = { ...none, condition: 'unavailable', reason: 'no_session', renewalBlocked: true, cause } as const;
       const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
-      const away = await visitPlayed({ ...few, store, matching: 1, merchants: [held] });
+      const { page: away } = await visitPlayed({ ...few, store, matching: 1, merchants: [held] });
       await away
         .getByRole('heading', {
           name: 'steady has no session with the bank, and its payments fail: the store does not answer',
@@ -256,7 +280,7 @@ describeWith('chromium', 'the status page in a browser', () => {
       expect(await away.locator('.remedy').innerText()).toMatch(/^The store does not answer[.]\s+Runbook: store-down$/);
       const otherKey = { text: 'the answer is sealed to another key than ours, or damaged', runbook: 'access-refused' };
       const sealed = { ...merchant, condition: 'failing', cause: otherKey, ownKey: 'i080_96Yv1yZ2r' } as const;
-      const compared = await visitPlayed({ ...few, matching: 1, merchants: [sealed] });
+      const { page: compared } = await visitPlayed({ ...few, matching: 1, merchants: [sealed] });
       expect(await compared.locator('#headline-words').innerText()).toBe(
         `steady gets no new session: ${otherKey.text}`,
       );
@@ -265,7 +289,7 @@ describeWith('chromium', 'the status page in a browser', () => {
       );
       expect(await away.locator('.keys').isHidden()).toBe(true);
       const quiet = { ...merchant, quietSince: few.at - 180_000 };
-      const page = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
+      const { page } = await visitPlayed({ ...few, matching: 1, merchants: [quiet] });
       const said = /^Somebody else may still create sessions of steady; no consumer has reported a dead one for 3 min/;
       await page.getByRole('heading', { name: said }).waitFor();
       expect(await page.locator('#headline').getAttribute('data-condition')).toBe('failing');
@@ -466,6 +490,9 @@ async function assertFoundByAnyName(root: string): Promise<void> {
   for (const path of ['runbooks/access-refused', 'docs/runbooks/access-refused.md', 'docs/runbooks/access-refused']) {
     expect(await ledTo(path, '*/*')).toBe('308 /runbooks/access-refused.md');
   }
+  expect(await ledTo('runbooks/SessionBrokerImplausibleTime', '*/*')).toBe('308 /runbooks/clock-skew.md');
+  const moved = await fetch(`${root}runbooks/SessionBrokerNoSession`, { redirect: 'manual' });
+  expect(await moved.text()).toBe('It is at /runbooks/no-session.md\n');
   expect(await ledTo('docs/runbooks', '*/*')).toBe('308 /runbooks/');
   expect(await ledTo('runbooks/none-such', 'text/html')).toBe('302 /runbooks/');
   expect(await ledTo('runbooks/none-such', '*/*')).toBe('404 ');

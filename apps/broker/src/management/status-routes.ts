@@ -83,10 +83,15 @@ export function serveStatus(server: FastifyInstance, page: StatusPage): void {
   });
 }
 
-/** Each below the address that the repository has, too, which is how the address of an alert ends, and by the short name that `status` prints. */
+/** The line of a runbook that names its alerts. */
+const ALERTS = /^Alerts?: (.+)$/m;
+
+/**
+ * Each below the address that the repository has, too, which is how the address of an alert ends, by the short name that `status` prints, and by
+ * the name of its alert.
+ */
 function serveRunbooks(server: FastifyInstance, { runbooks }: StatusPage): void {
-  const lead = (from: string, to: string): void =>
-    void server.get(from, (_request, reply) => reply.headers(HEADERS).redirect(to, MOVED));
+  const lead = (from: string, to: string): void => void server.get(from, (_request, reply) => sendElsewhere(reply, to));
   lead('/runbooks', '/runbooks/');
   lead('/docs/runbooks', '/runbooks/');
   lead('/docs/runbooks/', '/runbooks/');
@@ -95,12 +100,24 @@ function serveRunbooks(server: FastifyInstance, { runbooks }: StatusPage): void 
     const paths = file.name === INDEX ? ['/runbooks/', path] : [path];
     for (const one of paths) server.get(one, (request, reply) => sendRunbook(request, reply, file));
     const short = path.replace(/\.md$/, '');
-    for (const one of [short, `/docs${path}`, `/docs${short}`]) lead(one, path);
+    const alerts = alertsOf(file).map((alert) => `/runbooks/${alert}`);
+    for (const one of [short, `/docs${path}`, `/docs${short}`, ...alerts]) lead(one, path);
   }
   server.get('/runbooks/*', (request, reply) => {
     if (!wantsHtml(request)) throw new BrokerError('route_not_found');
     return reply.headers(HEADERS).header('vary', 'accept').redirect('/runbooks/', ELSEWHERE);
   });
+}
+
+/** Whoever asks by curl, which does not follow by itself, sees where it is. */
+function sendElsewhere(reply: FastifyReply, to: string): FastifyReply {
+  void reply.headers(HEADERS).code(MOVED).header('location', to).type('text/plain; charset=utf-8');
+  return reply.send(`It is at ${to}\n`);
+}
+
+function alertsOf({ content }: Runbook): readonly string[] {
+  const [, line = ''] = ALERTS.exec(content.toString()) ?? [];
+  return [...line.matchAll(/`(\w+)`/g)].flatMap(([, alert]) => alert ?? []);
 }
 
 /** A browser asks for HTML by name; curl and programs take anything, and are given the text, which is made to be read as well. */

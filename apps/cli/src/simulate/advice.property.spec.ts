@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
 import { type Judged, warningsOf } from './advice.js';
-import { changed, effectOf, tryChanges } from './changes.js';
+import { changed } from './change.js';
+import { tryChanges } from './changes.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
 import { simulate, type SimulationSetup } from './simulation.js';
+import { effectOf } from './trials.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -55,7 +57,7 @@ describe('the advice of a simulation', () => {
       }),
       { numRuns: 12, seed: 7 },
     );
-    expect([...effects].sort()).toEqual(['bridges', 'none', 'shortens']);
+    expect([...effects].sort()).toEqual(['bridges', 'lengthens', 'none', 'shortens']);
   }, 120_000);
 
   it('says that a longer lead needs more calls than are allowed only where the run with it shows so', async () => {

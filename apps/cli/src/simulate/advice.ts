@@ -1,8 +1,7 @@
 import { formatDuration } from '#libs/clock';
 import type { CreateCallWindow } from '#libs/session';
+import type { Change } from './change.js';
 import {
-  bridges,
-  type Change,
   hasLongerLead,
   isBeyondAnySetting,
   leadShareOf,
@@ -12,11 +11,11 @@ import {
   MAX_TIMEOUT_MS,
   raisedWindows,
   tooSmallOf,
-  type Tried,
 } from './changes.js';
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
-import { inWindow, seconds } from './spans.js';
+import { inWindow, partOf, seconds } from './spans.js';
+import { bridges, failsByChance, type Tried } from './trials.js';
 
 /** A run, and what was found out about it. */
 export interface Judged {
@@ -141,13 +140,13 @@ function gapWarnings(judged: Judged): readonly string[] {
   return [`sessions were handed out past their margin for ${seconds(pastMarginMs)}: ${remedies(judged)}`];
 }
 
-function afterOutage({ figures: { afterOutage: after } }: Judged): string {
+function afterOutage({ figures: { afterOutage: after, withoutSessionMs } }: Judged): string {
   if (after === undefined || after.gapMs < WORTH_TELLING_MS) return '';
   const cause =
     after.by === 'budget'
       ? 'because session.budget was spent'
       : 'in the pause after the last failed attempt, which `session-broker renew` ends';
-  return `, ${seconds(after.gapMs)} of it after the outage ${cause}`;
+  return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage ${cause}`;
 }
 
 function remedies({ setup, figures, tried }: Judged): string {
@@ -173,14 +172,35 @@ function hopelessLeads(judged: Judged): readonly string[] {
 const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
   figures.budgetRefusals > 0 && figures.budget.some(({ calls, perMs }) => perMs / setup.behaviour.lifetimeMs > calls);
 
-function resultOf(one: Tried, { setup, figures }: Judged): string {
-  const names = one.changes.map((change) => nameOf(change, setup)).join(' with ');
+function resultOf(one: Tried, judged: Judged): string {
+  const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
   const isOfBudget = one.changes.some((change) => change.of === 'budget');
-  const ask = isOfBudget ? ' (ask the bank whether it allows so many)' : '';
-  const isGap = figures.withoutSessionMs > 0;
-  const left = isGap ? one.figures.withoutSessionMs : one.figures.pastMarginMs;
-  if (bridges(one)) return `${names} would bridge it${ask}`;
-  return one.effect === 'shortens' ? `${names} would shorten it to ${seconds(left)}${ask}` : `${names} would not help`;
+  const isBetter = one.effect === 'bridges' || one.effect === 'shortens';
+  const ask = isOfBudget && isBetter ? ' (ask the bank whether it allows so many)' : '';
+  return `${names} ${effectText(one, judged)}${isBetter ? beyondTheRun(one, judged) : ''}${ask}`;
+}
+
+function effectText(one: Tried, { setup, figures }: Judged): string {
+  const withSeed = failsByChance(setup) ? ' with this seed' : '';
+  switch (one.effect) {
+    case 'bridges':
+      if (bridges(one)) return `would bridge it${one.lostElsewhereMs === undefined ? withSeed : ''}`;
+      return `would bridge it with this seed, and leave ${seconds(one.lostElsewhereMs ?? 0)} with another`;
+    case 'shortens':
+      return `would shorten it to ${seconds(one.lostMs)}${withSeed}`;
+    case 'lengthens':
+      return figures.withoutSessionMs > 0 ? 'would make it longer' : 'would make it worse';
+    case 'none':
+      return 'would not help';
+  }
+}
+
+/** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */
+function beyondTheRun({ figures }: Tried, { setup: { durationMs } }: Judged): string {
+  const refuting = figures.budget.find(({ perMs, needed, calls }) => perMs > durationMs && needed > calls);
+  if (refuting === undefined) return '';
+  const { needed, perMs } = refuting;
+  return `, for these ${formatDuration(durationMs)} only: a whole ${formatDuration(perMs)} takes ${needed} calls`;
 }
 
 function nameOf(change: Change, { settings }: SimulationSetup): string {

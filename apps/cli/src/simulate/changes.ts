@@ -1,23 +1,8 @@
-import { budgetShortfall, type CreateCallBudget, type CreateCallWindow, type SessionSettings } from '#libs/session';
-import { figuresOf, type ScheduleFigures } from './figures.js';
-import { simulate, type SimulationSetup } from './simulation.js';
-
-/** A setting, or the lifetime that the bank decides, as another run has it. */
-export type Change =
-  | { readonly of: 'timeout'; readonly timeoutMs: number }
-  | { readonly of: 'lead'; readonly share: number }
-  | { readonly of: 'budget'; readonly windows: CreateCallBudget }
-  | { readonly of: 'lifetime'; readonly lifetimeMs: number };
-
-/** Of a change on the time without a session, or past the margin where there was always one. */
-export type Effect = 'bridges' | 'shortens' | 'none';
-
-/** One change, or two at once, in a run that is the same otherwise. */
-export interface Tried {
-  readonly changes: readonly Change[];
-  readonly effect: Effect;
-  readonly figures: ScheduleFigures;
-}
+import { budgetShortfall, type CreateCallBudget, type CreateCallWindow } from '#libs/session';
+import { type Change, changed } from './change.js';
+import type { ScheduleFigures } from './figures.js';
+import type { SimulationSetup } from './simulation.js';
+import { bridges, failsByChance, played, seedsOf, SLOWEST_CALL, type Tried, Trials } from './trials.js';
 
 /** What `gateway.timeout` and a window's `calls` can be at most. */
 export const MAX_TIMEOUT_MS = 60_000;
@@ -32,103 +17,63 @@ const DEFAULT_LEAD_SHARE = 0.2;
 const DEFAULT_LEAD_TIMEOUTS = 2;
 const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;
 const DEFAULT_MARGIN_SHARE = 0.05;
-/** A call takes at most so many times the average: see `GatewayBehaviour`. */
-const SLOWEST_CALL = 1.5;
-/** Less than a tenth is as likely chance. */
-const NOTABLE_SHARE = 0.9;
-const CUT_SHORT_AFTER_MS = 10_000;
 
-export function changed(setup: SimulationSetup, changes: readonly Change[]): SimulationSetup {
-  return changes.reduce((run, change) => withChange(run, change), setup);
-}
-
-function withChange(setup: SimulationSetup, change: Change): SimulationSetup {
-  const { settings, behaviour } = setup;
-  const set = (more: Partial<SessionSettings>): SimulationSetup => ({ ...setup, settings: { ...settings, ...more } });
-  switch (change.of) {
-    case 'timeout':
-      return set({ gatewayTimeoutMs: change.timeoutMs });
-    case 'lead':
-      return set({ renewBefore: { kind: 'share', share: change.share } });
-    case 'budget':
-      return set({ budget: change.windows });
-    case 'lifetime':
-      return { ...setup, behaviour: { ...behaviour, lifetimeMs: change.lifetimeMs } };
-  }
-}
-
-export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effect {
-  const hadGap = before.withoutSessionMs > 0;
-  if (!hadGap && after.withoutSessionMs > 0) return 'none';
-  const lostMs = (figures: ScheduleFigures): number => (hadGap ? figures.withoutSessionMs : figures.pastMarginMs);
-  if (lostMs(after) === 0) return 'bridges';
-  return lostMs(after) <= NOTABLE_SHARE * lostMs(before) ? 'shortens' : 'none';
+/**
+ * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 24 runs,
+ * those with other seeds among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
+ */
+export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {
+  const trials = new Trials(setup, before);
+  const timeout = longEnoughTimeout(setup, before);
+  const byTimeout = timeout === undefined ? [] : [await trials.attempt(timeout)];
+  if (byTimeout.some(bridges)) return byTimeout;
+  const byLead = await bestLead(setup, trials);
+  const budget = before.budgetRefusals > 0 ? await amplerBudget(setup) : undefined;
+  const byBudget = budget === undefined ? [] : [await trials.attempt(budget)];
+  const own = [...byTimeout, ...byLead, ...byBudget];
+  if (own.some(bridges)) return own;
+  const both = before.budgetRefusals > 0 || !hasLongerLead(setup) ? await leadWithBudget(setup, trials) : [];
+  const better = [...own, ...both.filter(({ effect }) => effect === 'bridges')];
+  return better.some(bridges) ? better : [...better, ...bestOf(await triedInTurn(lifetimesToTry(setup), trials))];
 }
 
 /**
- * Plays the run again, with the same seed, for each change that may help, and tells what it does: advice is then what
- * was seen. At most twenty runs. What the bank decides alone comes last, and only when nothing else bridges the gap.
+ * The first lead that bridges, and otherwise the best; beside that the longest, where somebody who goes on in that direction
+ * would lose by it. Where none is better, the longest alone.
  */
-export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {
-  const attempt = async (...changes: readonly Change[]): Promise<Tried> => {
-    // With room for a tick or two: a run that is cut short has lost, and says so.
-    const mostGapMs = before.withoutSessionMs + CUT_SHORT_AFTER_MS;
-    const figures = await played({ ...changed(setup, changes), mostGapMs });
-    return { changes, figures, effect: effectOf(before, figures) };
-  };
-  const timeout = longEnoughTimeout(setup, before);
-  const byTimeout = timeout === undefined ? [] : [await attempt(timeout)];
-  if (byTimeout.some(bridges)) return byTimeout;
-  const byLead = await bestLead(leadsToTry(setup, before), attempt, before);
-  const budget = before.budgetRefusals > 0 ? await amplerBudget(setup) : undefined;
-  const byBudget = budget === undefined ? [] : [await attempt(budget)];
-  const own = [...byTimeout, ...byLead, ...byBudget];
-  if (own.some(bridges)) return own;
-  const both = before.budgetRefusals > 0 || !hasLongerLead(setup) ? await leadWithBudget(setup, attempt, before) : [];
-  const better = [...own, ...both.filter(({ effect }) => effect === 'bridges')];
-  return better.some(bridges) ? better : [...better, ...(await best(lifetimesToTry(setup), attempt, before))];
+async function bestLead(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
+  const tried = await triedInTurn(leadsToTry(setup, trials.before), trials);
+  const found = bestOf(tried);
+  if (found.some(bridges)) return found;
+  const longest = tried.filter(({ lead = 0 }) => lead > leadShareOf(setup)).at(-1);
+  const better = found.filter(({ effect }) => effect === 'bridges' || effect === 'shortens');
+  if (longest === undefined || better.includes(longest)) return better;
+  return better.length === 0 || longest.effect === 'lengthens' ? [...better, longest] : better;
 }
 
-const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
-  figuresOf(await simulate(setup), setup.durationMs, setup.settings);
-
-export const bridges = ({ effect }: Tried): boolean => effect === 'bridges';
-
-type Attempt = (...changes: readonly Change[]) => Promise<Tried>;
-
-/** The least lead that bridges; otherwise the longest that was tried, for none is likelier to. */
-async function bestLead(
+/** Up to the first change that bridges; those that make another warning necessary are none to advise. */
+async function triedInTurn(
   changes: readonly Change[],
-  attempt: Attempt,
-  before: ScheduleFigures,
-): Promise<readonly Tried[]> {
-  const most = changes.at(-1);
-  if (most === undefined) return [];
-  const longest = await attempt(most);
-  const isHopeless = longest.effect === 'none' && longest.figures.budgetRefusals === 0;
-  if (isNewlyShort(before, longest.figures) || isHopeless) return isHopeless ? [longest] : [];
-  if (bridges(longest) && tooSmallOf(before) !== undefined) return [longest];
-  const less = await best(changes.slice(0, -1), attempt, before);
-  return less.some(bridges) ? less : [longest];
-}
-
-/** The first change that bridges; otherwise the one that leaves the least. */
-async function best(changes: readonly Change[], attempt: Attempt, before: ScheduleFigures): Promise<readonly Tried[]> {
-  const tried: Tried[] = [];
+  trials: Trials,
+): Promise<readonly (Tried & { lead?: number })[]> {
+  const tried: (Tried & { lead?: number })[] = [];
   for (const change of changes) {
-    const result = await attempt(change);
-    if (isNewlyShort(before, result.figures)) continue;
-    if (bridges(result)) return [result];
-    tried.push(result);
+    const result = await trials.attempt(change);
+    if (trials.isNewlyShort(result)) continue;
+    tried.push({ ...result, ...(change.of === 'lead' ? { lead: change.share } : {}) });
+    if (bridges(result)) break;
   }
-  const left = ({ figures }: Tried): number => figures.withoutSessionMs;
-  const [first, ...others] = tried.reverse();
-  return first === undefined ? [] : [others.reduce((least, next) => (left(next) < left(least) ? next : least), first)];
+  return tried;
 }
 
-/** A change that makes another warning necessary is none to advise. */
-const isNewlyShort = (before: ScheduleFigures, after: ScheduleFigures): boolean =>
-  before.leadTimeShort === undefined && after.leadTimeShort !== undefined;
+/** The one that bridges; otherwise the one that leaves the least, the later one of two that are alike. */
+function bestOf(tried: readonly Tried[]): readonly Tried[] {
+  const bridging = tried.find(bridges);
+  if (bridging !== undefined) return [bridging];
+  const [first, ...others] = [...tried].reverse();
+  const lost = ({ lostMs }: Tried): number => lostMs;
+  return first === undefined ? [] : [others.reduce((least, next) => (lost(next) < lost(least) ? next : least), first)];
+}
 
 /** Undefined where no call ended at the timeout, or no timeout that can be set is long enough. */
 export function longEnoughTimeout(
@@ -140,15 +85,16 @@ export function longEnoughTimeout(
   return { of: 'timeout', timeoutMs };
 }
 
-/** Longer ones; where the schedule itself exceeds the budget, shorter ones, which need fewer calls. */
+/** Longer ones first, then shorter ones; where the schedule itself exceeds the budget, these alone: they need fewer calls. */
 function leadsToTry(setup: SimulationSetup, before: ScheduleFigures): readonly Change[] {
   const current = leadShareOf(setup);
   const { safetyMargin } = setup.settings;
   const marginShare = safetyMargin?.kind === 'share' ? safetyMargin.share : DEFAULT_MARGIN_SHARE;
   const isExceeded = tooSmallOf(before) !== undefined;
-  return LEAD_SHARES.filter((share) => share > marginShare && fitsBudget(setup, share))
-    .filter((share) => (isExceeded ? share < current - 0.01 : share > current + 0.01))
-    .map((share) => ({ of: 'lead', share }));
+  const shares = LEAD_SHARES.filter((share) => share > marginShare && fitsBudget(setup, share));
+  const longer = isExceeded ? [] : shares.filter((share) => share > current + 0.01);
+  const shorter = shares.filter((share) => share < current - 0.01).reverse();
+  return [...longer, ...shorter].map((share) => ({ of: 'lead', share }));
 }
 
 /** Whether any lead that is longer than the one that is set needs no more calls than are allowed. */
@@ -171,14 +117,15 @@ export function leadShareOf({ settings, behaviour }: SimulationSetup): number {
   return Math.min(MAX_LEAD_SHARE, leadMs / lifetimeMs);
 }
 
-/** What an unbounded run uses, and what the schedule needs in a window that is longer than the run. */
+/** What unbounded runs use, and what the schedule needs in a window that is longer than the run. */
 async function amplerBudget(setup: SimulationSetup): Promise<Change | undefined> {
   const { budget } = setup.settings;
   const unbounded = budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs }));
-  const free = await played(changed(setup, [{ of: 'budget', windows: unbounded }]));
+  const free: ScheduleFigures[] = [];
+  for (const run of seedsOf(changed(setup, [{ of: 'budget', windows: unbounded }]))) free.push(await played(run));
   const windows = budget.map(({ calls, perMs }, index) => {
-    const { used = 0, needed = 0 } = free.budget[index] ?? {};
-    return { calls: Math.min(MAX_CALLS, Math.max(calls, used, needed)), perMs };
+    const wanted = free.flatMap((figures) => [figures.budget[index]?.used ?? 0, figures.budget[index]?.needed ?? 0]);
+    return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
   });
   return windows.some(({ calls }, index) => calls > (budget[index]?.calls ?? 0))
     ? { of: 'budget', windows }
@@ -186,16 +133,12 @@ async function amplerBudget(setup: SimulationSetup): Promise<Change | undefined>
 }
 
 /** The longest lead and the calls that it needs. */
-async function leadWithBudget(
-  setup: SimulationSetup,
-  attempt: Attempt,
-  before: ScheduleFigures,
-): Promise<readonly Tried[]> {
+async function leadWithBudget(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
   if (leadShareOf(setup) >= MAX_LEAD_SHARE) return [];
   const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
   const budget = await amplerBudget(changed(setup, [lead]));
-  const tried = budget === undefined ? [] : [await attempt(lead, budget)];
-  return tried.filter(({ figures }) => !isNewlyShort(before, figures));
+  const tried = budget === undefined ? [] : [await trials.attempt(lead, budget)];
+  return tried.filter((one) => !trials.isNewlyShort(one));
 }
 
 /**
@@ -206,9 +149,8 @@ export function isBeyondAnySetting(
   { settings, behaviour }: SimulationSetup,
   figures: Pick<ScheduleFigures, 'budget'>,
 ): boolean {
-  const { outageMs, failureShare, latencyMs, lifetimeMs } = behaviour;
-  const failsOtherwise = failureShare > 0 || SLOWEST_CALL * latencyMs > settings.gatewayTimeoutMs;
-  if (failsOtherwise || tooSmallOf(figures) !== undefined) return false;
+  const { outageMs, lifetimeMs } = behaviour;
+  if (failsByChance({ settings, behaviour }) || tooSmallOf(figures) !== undefined) return false;
   return outageMs > MAX_LEAD_SHARE * Math.max(...LIFETIMES) * lifetimeMs;
 }
 

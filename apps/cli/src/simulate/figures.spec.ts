@@ -81,7 +81,10 @@ describe('the figures of a schedule', () => {
     expect(after({ heldUpAtMs: [299_000] })).toEqual({ gapMs: 200_000, by: 'back_off' });
     expect(after({ heldUpAtMs: [301_000] })).toEqual({ gapMs: 200_000, by: 'budget' });
     expect(after({ sessions: [taken(0)] })).toEqual({ gapMs: 250_000, by: 'back_off' });
-    expect(after({ outageEndsAtMs: 90_000 })).toBeUndefined();
+    // The session outlived the outage, by 10 s: the whole gap came after it.
+    expect(after({ outageEndsAtMs: 90_000 })).toEqual({ gapMs: 400_000, by: 'back_off' });
+    expect(after({ outageEndsAtMs: 90_000, heldUpAtMs: [95_000] })).toEqual({ gapMs: 400_000, by: 'budget' });
+    expect(after({ outageEndsAtMs: 20_000, sessions: [taken(0), taken(90_000)] })).toBeUndefined();
     expect(after({ outageEndsAtMs: 600_000 })).toBeUndefined();
   });
 

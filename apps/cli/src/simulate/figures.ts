@@ -27,7 +27,7 @@ export interface ScheduleFigures {
   readonly pastMarginMs: number;
   /** Nothing to serve, from the first session on. */
   readonly withoutSessionMs: number;
-  /** What of it came after the end of the outage that it began in, and what delayed the next session then. */
+  /** What of it came between the end of the outage and the next session, and what delayed that one. */
   readonly afterOutage?: { readonly gapMs: number; readonly by: 'back_off' | 'budget' };
   /** The shortest life that a session was believed to have. Absent: there was none. */
   readonly shortestLifeMs?: number;
@@ -94,11 +94,12 @@ function heldUpIn(events: readonly SessionEvent[]): number {
 function afterOutageIn(log: SimulationLog, durationMs: number): Pick<ScheduleFigures, 'afterOutage'> {
   const { sessions, startsAt, heldUpAtMs, outageEndsAtMs: endMs } = log;
   const last = sessions.findLast(({ atMs }) => endMs !== undefined && atMs < endMs);
-  if (last === undefined || endMs === undefined || last.session.expiresAt - startsAt > endMs) return {};
+  if (last === undefined || endMs === undefined) return {};
   const untilMs = sessions.find(({ atMs }) => atMs >= endMs)?.atMs ?? durationMs;
-  if (untilMs <= endMs) return {};
+  const gapMs = untilMs - Math.max(endMs, last.session.expiresAt - startsAt);
+  if (gapMs <= 0) return {};
   const isForBudget = heldUpAtMs.some((atMs) => atMs >= endMs && atMs <= untilMs);
-  return { afterOutage: { gapMs: untilMs - endMs, by: isForBudget ? 'budget' : 'back_off' } };
+  return { afterOutage: { gapMs, by: isForBudget ? 'budget' : 'back_off' } };
 }
 
 function shortestLifeIn({ sessions }: SimulationLog): Pick<ScheduleFigures, 'shortestLifeMs'> {

@@ -1,7 +1,7 @@
 import { type DailyTimes, formatDuration } from '#libs/clock';
 import type { ScheduleFigures } from './figures.js';
 import type { RenewalDay } from './renewal-days.js';
-import { inWindow, seconds } from './spans.js';
+import { inWindow, partOf, seconds } from './spans.js';
 
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
@@ -46,8 +46,10 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
   return `  failed           ${kinds.join(', ') || 'none'}`;
 }
 
-const afterOutage = ({ afterOutage: after }: ScheduleFigures): string =>
-  after === undefined ? '' : `, ${seconds(after.gapMs)} of it after the outage`;
+function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): string {
+  if (after === undefined) return '';
+  return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
+}
 
 function nightLinesOf({ quietHours, days = [] }: PlayedMerchant): readonly string[] {
   if (quietHours === undefined) return [];

@@ -18,4 +18,8 @@ export function seconds(durationMs: number): string {
   return rounded < 0 ? `-${formatDuration(-rounded)}` : formatDuration(rounded).replace(/^0ms$/, '0s');
 }
 
+/** Of a whole that is told in the same way. */
+export const partOf = (partMs: number, wholeMs: number): string =>
+  seconds(partMs) === seconds(wholeMs) ? 'all' : seconds(partMs);
+
 export const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;

@@ -57,6 +57,16 @@ export function endsUnrenewed(merchant, now) {
 }
 
 /**
+ * Whether each attempt fails until a person has mended something at the bank, at the certificate or in the
+ * configuration. What is sealed to another key than ours comes with the thumbprint of ours.
+ * @param {StatusMerchant} merchant
+ * @returns {boolean}
+ */
+export function takesPerson({ failure, ownKey }) {
+  return ownKey !== undefined || failure?.kind === 'refused' || failure?.kind === 'revoked';
+}
+
+/**
  * @param {StatusMerchant} merchant
  * @param {number} now
  * @returns {string} the condition in words, with the reason where there are two

@@ -1,7 +1,7 @@
 /** @import { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
 /** @import { StoreTrouble } from './store-trouble.js' */
 /** @import { Matter } from './wording.js' */
-import { conditionAt, conditions, endsUnrenewed } from './condition.js';
+import { conditionAt, conditions, endsUnrenewed, takesPerson } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
 import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, timeText } from './wording.js';
 
@@ -9,7 +9,8 @@ import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, ti
  * @typedef {object} Headline
  * @property {StatusCondition} condition what colours it
  * @property {string} text
- * @property {string} ending its last words, which change each second and are not read aloud each time
+ * @property {string} ending words that change each second and are not read aloud each time
+ * @property {string} because what follows them, where they are not the last
  * @property {string} detail
  * @property {string | undefined} runbook to go on with
  */
@@ -68,7 +69,7 @@ const bearable = new Set(['stale', 'held_back', 'failing', 'renewing', 'fresh'])
  */
 export function headlineOf({ store, replica, merchants }, counts, now) {
   const all = conditions.reduce((sum, condition) => sum + counts[condition], 0);
-  const none = { ending: '', detail: '', runbook: undefined };
+  const none = { ending: '', because: '', detail: '', runbook: undefined };
   if (all === 0) return { ...none, condition: 'renewing', text: 'No merchant is configured' };
   const worst = conditions.find((condition) => counts[condition] > 0) ?? 'fresh';
   const trouble = storeTroubleOf({ store, merchants });
@@ -113,18 +114,50 @@ function lastCallSentence({ merchants, worst, now }) {
     .sort((left, right) => left.leftMs - right.leftMs);
   const [first] = ending;
   if (first === undefined) return undefined;
-  const isOne = ending.length === 1;
-  const left = durationText(first.leftMs);
-  const because = first.cause === undefined ? '' : `: ${steady(first.cause.text)}`;
+  const alike = ending.filter((merchant) => takesPerson(merchant) === takesPerson(first));
+  const sentence = takesPerson(first) ? mendSentence(first, alike.length) : renewSentence(first, alike.length);
+  return { condition: 'unavailable', runbook: first.cause?.runbook ?? SESSION_EXPIRING, ...sentence };
+}
+
+/** @typedef {StatusMerchant & { readonly leftMs: number }} EndingMerchant */
+
+/**
+ * An attempt before that is mended would fail like the last one, at the cost of a call.
+ * @param {EndingMerchant} first
+ * @param {number} count
+ * @returns {Sentence}
+ */
+function mendSentence(first, count) {
   return {
-    condition: 'unavailable',
-    text: isOne
-      ? `Renew ${first.id} by hand: its session ends before the next attempt${because}`
-      : `Renew ${ending.length} merchants by hand: their sessions end before the next attempt; ${first.id}${because}`,
-    ending: isOne ? `; it ends in ${left}` : `; its session ends in ${left}`,
-    detail: renewCommand(first.id),
-    runbook: first.cause?.runbook ?? SESSION_EXPIRING,
+    text:
+      count === 1 ? `Payments of ${first.id} stop` : `Payments of ${count} merchants stop, those of ${first.id} first,`,
+    ending: ` in ${durationText(first.leftMs)}`,
+    because: becauseOf(first),
+    detail: "Mend that first (runbook); then renew by hand, since the next attempt comes after the session's end.",
   };
+}
+
+/**
+ * @param {EndingMerchant} first
+ * @param {number} count
+ * @returns {Sentence}
+ */
+function renewSentence(first, count) {
+  const left = durationText(first.leftMs);
+  const because = becauseOf(first);
+  return {
+    text:
+      count === 1
+        ? `Renew ${first.id} by hand: its session ends before the next attempt${because}`
+        : `Renew ${count} merchants by hand: their sessions end before the next attempt; ${first.id}${because}`,
+    ending: count === 1 ? `; it ends in ${left}` : `; its session ends in ${left}`,
+    detail: renewCommand(first.id),
+  };
+}
+
+/** @param {StatusMerchant} merchant */
+function becauseOf({ cause }) {
+  return cause === undefined ? '' : `: ${steady(cause.text)}`;
 }
 
 /**

@@ -147,6 +147,7 @@ describe('the headline', () => {
       condition: 'failing',
       text: 'Nothing is renewed: the store (Redis) does not answer',
       ending: '; the session of shop-33000 ends in 33 s',
+      because: '',
       detail:
         'Reason: ECONNREFUSED. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
@@ -157,6 +158,7 @@ describe('the headline', () => {
       condition: 'unavailable',
       text: 'shop-33000 has no session with the bank, and its payments fail: the store does not answer',
       ending: '',
+      because: '',
       detail:
         'The store (Redis) does not answer: ECONNREFUSED. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
@@ -199,6 +201,7 @@ describe('the headline', () => {
       condition: 'failing',
       text: 'Somebody else may still create sessions of shop-900000; no consumer has reported a dead one',
       ending: ' for 3 min 0 s',
+      because: '',
       detail: '',
       runbook: 'foreign-authorizer',
     });
@@ -222,6 +225,7 @@ describe('the headline', () => {
       condition: 'unavailable',
       text: `Renew shop-404000 by hand: its session ends before the next attempt: ${unheard}`,
       ending: '; it ends in 6 min 44 s',
+      because: '',
       detail: 'session-broker renew --merchant shop-404000',
       runbook: 'renewals-failing',
     });
@@ -233,6 +237,38 @@ describe('the headline', () => {
     for (const merchant of [inTime, { ...late, renewing: true }, { ...late, renewalBlocked: true }]) {
       expect(said([merchant], { failing: 1 })).toMatchObject({ condition: 'failing' });
     }
+  });
+
+  it.each<[string, Partial<StatusMerchant>]>([
+    ['refused', { failure: { at: 0, kind: 'refused', code: 'b_merchant_not_found' } }],
+    ['revoked', { failure: { at: 0, kind: 'revoked' } }],
+    ['sealed to another key', { failure: { at: 0, kind: 'invalid_response' }, ownKey: 'i080_96Yv1yZ2r' }],
+  ])('sends nobody to renew by hand before that is mended which only a person can mend: %s', (_what, facts) => {
+    const cause = { text: refused, runbook: 'access-refused' };
+    const late = (expiresAt: number): StatusMerchant => ({
+      ...blocked(expiresAt),
+      ...{ renewalBlocked: false, retryAt: 3_217_000, cause },
+      ...facts,
+    });
+    const said = (merchants: StatusMerchant[]): object =>
+      headlineOf({ store, replica, merchants }, { ...well, failing: merchants.length }, 0);
+    expect(said([late(116_000)])).toEqual({
+      condition: 'unavailable',
+      text: 'Payments of shop-116000 stop',
+      ending: ' in 1 min 56 s',
+      because: `: ${refused}`,
+      detail: "Mend that first (runbook); then renew by hand, since the next attempt comes after the session's end.",
+      runbook: 'access-refused',
+    });
+    expect(said([late(404_000), late(116_000)])).toMatchObject({
+      text: 'Payments of 2 merchants stop, those of shop-116000 first,',
+      ending: ' in 1 min 56 s',
+      because: `: ${refused}`,
+    });
+    const passing = { ...late(200_000), ownKey: undefined, failure: { at: 0, kind: 'transient' } };
+    expect(said([late(116_000), passing as unknown as StatusMerchant])).toMatchObject({
+      text: 'Payments of shop-116000 stop',
+    });
   });
 
   it('names the merchant and what it has left where there is only one, as its row does', () => {

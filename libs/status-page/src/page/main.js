@@ -79,12 +79,13 @@ function restText(shown, matching) {
  * @param {number} now
  */
 function drawHeadline(document, counts, now) {
-  const { condition, text, ending, detail, runbook } = headlineOf(document, counts, now);
+  const { condition, text, ending, because, detail, runbook } = headlineOf(document, counts, now);
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
   setText(byId('headline-words', HTMLElement), text);
   setText(byId('headline-ending', HTMLElement), ending);
+  setText(byId('headline-because', HTMLElement), because);
   setText(byId('headline-detail', HTMLElement), detail);
   drawRunbook('headline-runbook', runbook);
   setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);

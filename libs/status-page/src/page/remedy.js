@@ -1,5 +1,5 @@
 /** @import { StatusMerchant } from '../status-document.js' */
-import { conditionAt, endsUnrenewed } from './condition.js';
+import { conditionAt, endsUnrenewed, takesPerson } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
 import { matterOf, renewCommand, runbookPath } from './wording.js';
@@ -71,7 +71,7 @@ export class Remedy {
  * @param {number} now
  */
 function whenText(merchant, now) {
-  if (endsUnrenewed(merchant, now)) return 'Before its session ends:';
+  if (endsUnrenewed(merchant, now) && !takesPerson(merchant)) return 'Before its session ends:';
   return conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone:' : 'When it is mended:';
 }
 

@@ -1,0 +1,81 @@
+import { instantFromEpochMs } from '#libs/clock';
+import { someSettings } from '#libs/testing';
+import { type Judged, warningsOf } from './advice.js';
+import type { Change } from './change.js';
+import type { ScheduleFigures } from './figures.js';
+import type { SimulationSetup } from './simulation.js';
+import type { Tried } from './trials.js';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+
+const figures = (change: Partial<ScheduleFigures> = {}): ScheduleFigures => ({
+  ...{ createCalls: 40, sessions: 30, createCallsPerHour: 2, mostInAnHour: 4, failures: {}, budgetRefusals: 0 },
+  ...{ pastMarginMs: 30_000, withoutSessionMs: 1_000_000 },
+  budget: [{ calls: 60, perMs: DAY_MS, used: 40, needed: 30 }],
+  ...change,
+});
+
+const setup = (behaviour: object = {}, durationMs = DAY_MS): SimulationSetup => ({
+  ...{ merchant: 'shop', startsAt: instantFromEpochMs(0), settings: someSettings(), replicas: 1, durationMs, seed: 1 },
+  behaviour: { lifetimeMs: 60 * MINUTE_MS, latencyMs: 300, failureShare: 0, outageMs: 30 * MINUTE_MS, ...behaviour },
+});
+
+const lead = (share: number): Change => ({ of: 'lead', share });
+const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried, 'effect' | 'lostMs'>): Tried => ({
+  ...{ changes: [change], figures: figures({ withoutSessionMs: lostMs }), lostMs },
+  ...more,
+});
+
+const gapWarning = (judged: Partial<Judged>): string | undefined =>
+  warningsOf({ setup: setup(), figures: figures(), tried: [], ...judged }).find((text) => text.includes('no session'));
+
+describe('the warning of a gap', () => {
+  it('says that all of it came after the outage, and what ends it, where the session outlived the outage', () => {
+    const whole = figures({ afterOutage: { gapMs: 999_900, by: 'back_off' } });
+    expect(gapWarning({ figures: whole })).toMatch(
+      /^shop: there was no session for 1000s, all of it after the outage in the pause .* `session-broker renew` ends: /,
+    );
+    const part = figures({ afterOutage: { gapMs: 600_000, by: 'budget' } });
+    expect(gapWarning({ figures: part })).toMatch(/, 10m of it after the outage because session\.budget was spent: /);
+  });
+
+  it('names the change that leaves the least, and the one beyond it that would make it longer', () => {
+    const results = [
+      tried(lead(0.3), { effect: 'shortens', lostMs: 800_000 }),
+      tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
+    ];
+    expect(gapWarning({ tried: results })).toMatch(
+      /: a session\.renewBefore of 30% would shorten it to 800s; a session\.renewBefore of 50% would make it longer$/,
+    );
+  });
+
+  it('says of advice that holds for the run alone that a whole window refutes it', () => {
+    const windows = [{ calls: 1_000, perMs: DAY_MS }];
+    const bridged = tried(
+      { of: 'budget', windows },
+      {
+        ...{ effect: 'bridges', lostMs: 0 },
+        figures: figures({ withoutSessionMs: 0, budget: [{ calls: 1_000, perMs: DAY_MS, used: 150, needed: 1_845 }] }),
+      },
+    );
+    expect(gapWarning({ setup: setup({}, 120 * MINUTE_MS), tried: [bridged] })).toMatch(
+      /would bridge it, for these 2h only: a whole 1d takes 1845 calls \(ask the bank/,
+    );
+    expect(gapWarning({ tried: [bridged] })).toMatch(/would bridge it \(ask the bank/);
+  });
+
+  it('says with how many seeds advice was seen where calls fail by chance', () => {
+    const told = (result: Tried): string | undefined =>
+      gapWarning({ setup: setup({ failureShare: 0.1 }), tried: [result] })?.replace(/^.*renewBefore of 40% /, '');
+    const bridging = { effect: 'bridges', lostMs: 0 } as const;
+    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0 }))).toBe('would bridge it');
+    expect(told(tried(lead(0.4), bridging))).toBe('would bridge it with this seed');
+    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 40_000 }))).toBe(
+      'would bridge it with this seed, and leave 40s with another',
+    );
+    expect(told(tried(lead(0.4), { effect: 'shortens', lostMs: 90_000 }))).toBe(
+      'would shorten it to 90s with this seed',
+    );
+  });
+});

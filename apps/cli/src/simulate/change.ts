@@ -1,0 +1,28 @@
+import type { CreateCallBudget, SessionSettings } from '#libs/session';
+import type { SimulationSetup } from './simulation.js';
+
+/** A setting, or the lifetime that the bank decides, as another run has it. */
+export type Change =
+  | { readonly of: 'timeout'; readonly timeoutMs: number }
+  | { readonly of: 'lead'; readonly share: number }
+  | { readonly of: 'budget'; readonly windows: CreateCallBudget }
+  | { readonly of: 'lifetime'; readonly lifetimeMs: number };
+
+export function changed(setup: SimulationSetup, changes: readonly Change[]): SimulationSetup {
+  return changes.reduce((run, change) => withChange(run, change), setup);
+}
+
+function withChange(setup: SimulationSetup, change: Change): SimulationSetup {
+  const { settings, behaviour } = setup;
+  const set = (more: Partial<SessionSettings>): SimulationSetup => ({ ...setup, settings: { ...settings, ...more } });
+  switch (change.of) {
+    case 'timeout':
+      return set({ gatewayTimeoutMs: change.timeoutMs });
+    case 'lead':
+      return set({ renewBefore: { kind: 'share', share: change.share } });
+    case 'budget':
+      return set({ budget: change.windows });
+    case 'lifetime':
+      return { ...setup, behaviour: { ...behaviour, lifetimeMs: change.lifetimeMs } };
+  }
+}

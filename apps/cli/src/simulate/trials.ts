@@ -1,0 +1,92 @@
+import { type Change, changed } from './change.js';
+import { figuresOf, type ScheduleFigures } from './figures.js';
+import { simulate, type SimulationSetup } from './simulation.js';
+
+/** Of a change on the time without a session, or past the margin where there was always one. */
+export type Effect = 'bridges' | 'shortens' | 'none' | 'lengthens';
+
+/** One change, or two at once, in a run that is the same otherwise. */
+export interface Tried {
+  readonly changes: readonly Change[];
+  readonly effect: Effect;
+  readonly figures: ScheduleFigures;
+  /** Of the time without a session, or past the margin. */
+  readonly lostMs: number;
+  /** The most of it with another seed. Absent: none was played, for nothing fails by chance or nothing was bridged. */
+  readonly lostElsewhereMs?: number;
+}
+
+/** A call takes at most so many times the average: see `GatewayBehaviour`. */
+export const SLOWEST_CALL = 1.5;
+/** Less than a tenth is as likely chance. */
+const NOTABLE_SHARE = 0.9;
+const CUT_SHORT_AFTER_MS = 10_000;
+const OTHER_SEEDS = 2;
+const MAX_SEED = 2 ** 32;
+/** Of all trials of one run together. */
+const MAX_RUNS_WITH_OTHER_SEEDS = 8;
+
+export const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
+  figuresOf(await simulate(setup), setup.durationMs, setup.settings);
+
+/** With every seed that was played. */
+export const bridges = ({ effect, lostElsewhereMs = 0 }: Tried): boolean =>
+  effect === 'bridges' && lostElsewhereMs === 0;
+
+/** Then another seed is another run. */
+export function failsByChance({ settings, behaviour }: Pick<SimulationSetup, 'settings' | 'behaviour'>): boolean {
+  return behaviour.failureShare > 0 || SLOWEST_CALL * behaviour.latencyMs > settings.gatewayTimeoutMs;
+}
+
+/** The run itself, and where calls fail by chance the same with other seeds. */
+export function seedsOf(setup: SimulationSetup): readonly SimulationSetup[] {
+  const others = failsByChance(setup) ? OTHER_SEEDS : 0;
+  return Array.from({ length: 1 + others }, (_, index) => ({ ...setup, seed: (setup.seed + index) % MAX_SEED }));
+}
+
+export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effect {
+  if (before.withoutSessionMs === 0 && after.withoutSessionMs > 0) return 'lengthens';
+  const [wasMs, isMs] = [lostMs(before, before), lostMs(before, after)];
+  if (isMs === 0) return 'bridges';
+  if (isMs <= NOTABLE_SHARE * wasMs) return 'shortens';
+  return NOTABLE_SHARE * isMs >= wasMs ? 'lengthens' : 'none';
+}
+
+const lostMs = (before: ScheduleFigures, figures: ScheduleFigures): number =>
+  before.withoutSessionMs > 0 ? figures.withoutSessionMs : figures.pastMarginMs + figures.withoutSessionMs;
+
+/** Plays changes of one run. */
+export class Trials {
+  readonly before: ScheduleFigures;
+  readonly #setup: SimulationSetup;
+  #otherRunsLeft = MAX_RUNS_WITH_OTHER_SEEDS;
+
+  constructor(setup: SimulationSetup, before: ScheduleFigures) {
+    this.#setup = setup;
+    this.before = before;
+  }
+
+  async attempt(...changes: readonly Change[]): Promise<Tried> {
+    // With room for a tick or two: a run that is cut short has lost, and says so.
+    const mostGapMs = this.before.withoutSessionMs / NOTABLE_SHARE + CUT_SHORT_AFTER_MS;
+    const [run, ...others] = seedsOf({ ...changed(this.#setup, changes), mostGapMs });
+    const figures = await played(run ?? this.#setup);
+    const tried = { changes, figures, effect: effectOf(this.before, figures), lostMs: lostMs(this.before, figures) };
+    if (tried.effect !== 'bridges' || others.length === 0 || others.length > this.#otherRunsLeft) return tried;
+    return { ...tried, lostElsewhereMs: await this.#lostElsewhereMs(others) };
+  }
+
+  /** A change that makes another warning necessary is none to advise. */
+  isNewlyShort({ figures }: Tried): boolean {
+    return this.before.leadTimeShort === undefined && figures.leadTimeShort !== undefined;
+  }
+
+  async #lostElsewhereMs(others: readonly SimulationSetup[]): Promise<number> {
+    for (const run of others) {
+      this.#otherRunsLeft -= 1;
+      const lost = lostMs(this.before, await played(run));
+      if (lost > 0) return lost;
+    }
+    return 0;
+  }
+}
