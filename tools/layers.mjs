@@ -14,6 +14,7 @@ export const libLayers = {
   pkcs11: ['jwe', 'errors', 'clock'],
   tls: [],
   outbound: ['tls', 'errors', 'clock'],
+  issuer: ['session', 'outbound', 'errors', 'clock'],
   gateway: ['session', 'jwe', 'outbound', 'errors', 'clock'],
   store: ['session', 'jwe', 'tls', 'errors', 'clock'],
   telemetry: ['errors', 'clock'],
@@ -27,8 +28,8 @@ export const libLayers = {
 
 /** Which of our libs an app may import. The sandbox shares no protocol code with the broker on purpose. */
 export const appLayers = {
-  broker: [...everyLib, 'program', 'edge', 'status-page'],
-  cli: [...everyLib, 'pkcs11', 'program', 'client'],
+  broker: [...everyLib, 'issuer', 'program', 'edge', 'status-page'],
+  cli: [...everyLib, 'issuer', 'pkcs11', 'program', 'client'],
   egress: ['client', 'jwe', 'outbound', 'program', 'edge', 'configuration', 'telemetry', 'errors', 'clock'],
   sandbox: ['telemetry', 'errors', 'clock'],
 };
@@ -92,6 +93,7 @@ export const builtinHomes = {
     // Those who test a service with the client are given a broker to talk to.
     homes: [
       'libs/outbound',
+      'libs/issuer',
       'libs/gateway',
       'libs/edge',
       'libs/client/src/testing',
@@ -118,10 +120,12 @@ export const builtinHomes = {
   },
   files: {
     modules: ['fs', 'fs/promises'],
-    // The client reads the one file that holds its caller's token, and the tokens' process those that hold a PIN.
+    // The client reads the one file that holds its caller's token, the fetch from an issuer that of its own, and the tokens' process
+    // those that hold a PIN.
     homes: [
       'libs/configuration',
       'libs/pkcs11',
+      'libs/issuer',
       'libs/program',
       'libs/telemetry',
       'libs/client',

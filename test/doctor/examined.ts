@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, SystemClock } from '#libs/clock';
@@ -84,6 +84,17 @@ auth: { disabled: true }
 ${more}
 merchants:
 ${merchants.map(sectionOf).join('')}`,
+      0o644,
+    );
+  }
+
+  /** Changes the configuration that was written last. */
+  async change(from: string, to: string): Promise<void> {
+    const text = await readFile(this.config, 'utf8');
+    if (!text.includes(from)) throw new Error(`the configuration has no ${from}`);
+    await this.write(
+      'broker.yaml',
+      text.replace(from, () => to),
       0o644,
     );
   }

@@ -56,6 +56,38 @@ describe('callers with tokens of an issuer', () => {
       .expect('www-authenticate', 'Bearer realm="session-broker", error="insufficient_scope"');
   });
 
+  it('have their keys fetched before any of them calls', async () => {
+    await start(jwksUri());
+    await eventually(() => endpoint.requests.length === 1);
+    await read(one.token(Date.now())).expect(200);
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('that could not be let in are in the log before any of them calls, with what to do, and nobody waits for it', async () => {
+    // Answered by nobody, as where a network policy drops what is sent.
+    endpoint.answer = () => undefined;
+    await start(jwksUri());
+    await read(TOKENS.checkout).expect(200);
+    const told = (): string[] => broker.lines.filter((line) => line.includes('cannot be had'));
+    expect(told()).toEqual([]);
+    await endpoint.server.close();
+    await eventually(() => told().length === 1);
+    expect(JSON.parse(told()[0] ?? '')).toMatchObject({
+      level: 'warn',
+      msg: expect.stringContaining('no token of it is accepted until they come'),
+      runbook: 'authentication-unavailable',
+      error: { code: 'authentication_unavailable', detail: expect.stringMatching(/127\.0\.0\.1:\d+ broke .*; see /) },
+    });
+  });
+
+  it('have the keys of a changed issuer fetched as soon as it is in force', async () => {
+    await start(jwksUri());
+    await eventually(() => endpoint.requests.length === 1);
+    await broker.edit(['/jwks', '/other']);
+    await broker.reload();
+    await eventually(() => endpoint.requests.some(({ url }) => url === '/other'));
+  });
+
   it('cost one request for the keys and one check of the signature, however often they read', async () => {
     await start(jwksUri());
     const token = one.token(Date.now());

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describeWith, endedAfterAll, eventually, TcpProxy } from '#libs/testing';
+import { describeWith, endedAfterAll, eventually, freePort, TcpProxy, TestIssuer } from '#libs/testing';
 import { RULES } from '../deploy/monitoring.js';
 import { hastened, PrometheusProcess } from './prometheus-process.js';
 import { WatchedReplicas } from './watched-replicas.js';
@@ -85,6 +85,29 @@ describeWith(['redis-server', 'prometheus'], 'a real Prometheus, in trouble that
     writeFileSync(file, good);
     process?.signal('SIGHUP');
     await eventually(async () => !(await isFiring('SessionBrokerConfigReloadFailed')), 20_000);
+  });
+
+  it('fires while callers cannot be authenticated, and falls silent when they can be refused or let in again', async () => {
+    const [{ file, process } = { file: '', process: undefined }] = watched.replicas;
+    const good = readFileSync(file, 'utf8');
+    const { ISSUER: issuer, AUDIENCE: audience } = TestIssuer;
+    const parsed = JSON.parse(good) as { auth: object };
+    const jwt = { issuer, audience, jwksUri: `http://127.0.0.1:${await freePort()}/jwks` };
+    writeFileSync(file, JSON.stringify({ ...parsed, auth: { ...parsed.auth, jwt } }));
+    process?.signal('SIGHUP');
+    const token = new TestIssuer().token(Date.now());
+    await eventually(async () => {
+      await watched.readWith(token, 'steady');
+      return isFiring('SessionBrokerAuthenticationUnavailable');
+    }, 40_000);
+    expect(await watched.readWith(token, 'steady')).toBe(503);
+    writeFileSync(file, good);
+    process?.signal('SIGHUP');
+    await eventually(async () => {
+      await watched.readWith(token, 'steady');
+      return !(await isFiring('SessionBrokerAuthenticationUnavailable'));
+    }, 30_000);
+    expect(await watched.readWith(token, 'steady')).toBe(401);
   });
 
   it('fires for replicas that hold different sessions, and falls silent when they agree again', async () => {

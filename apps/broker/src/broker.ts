@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { BrokerConfiguration, ConfigurationSource } from '#libs/configuration';
 import type { LogLevel } from '#libs/telemetry';
+import { Authenticator } from './auth/authenticator.service.js';
 import { BrokerModule } from './broker.module.js';
 import { ConfigurationInForce } from './configuration/configuration-in-force.js';
 import { serveDocumentation } from './docs/documentation-pages.js';
@@ -58,13 +59,20 @@ export async function startBroker(options: BrokerOptions): Promise<RunningBroker
     const started = { replica: replicaName, url, managementUrl, merchants: configuration.merchants.length };
     logger.info(started, 'broker started');
     // Not before the ports are open: a start that fails costs no create call.
-    if (stopping?.aborted !== true) app.get(RenewalScheduler).start();
+    if (stopping?.aborted !== true) begin(app);
     const reload = (): Promise<void> => reloader?.reload() ?? Promise.resolve();
     return { url, managementUrl, reload, close: end };
   } catch (error) {
     await end(0);
     throw error;
   }
+}
+
+/** What a replica does without being asked. */
+function begin(app: NestFastifyApplication): void {
+  app.get(RenewalScheduler).start();
+  // After the renewals: nobody waits for it.
+  app.get(Authenticator).fetchKeysAhead();
 }
 
 async function createApp({

@@ -40,7 +40,14 @@ export function toConfiguration(settings: Loaded<BrokerSettings>): Without<Broke
   };
 }
 
-function jwtConfiguration({ jwksUri, jwks, jwksToken, jwksCa, ...claims }: Loaded<JwtSettings>): JwtConfiguration {
+/** Whom the callers' tokens come from, and where its keys are. */
+export function jwtConfiguration({
+  jwksUri,
+  jwks,
+  jwksToken,
+  jwksCa,
+  ...claims
+}: Loaded<JwtSettings>): JwtConfiguration {
   const keys: JwtConfiguration['keys'] =
     jwksUri === undefined
       ? { kind: 'set', set: assertSet(jwks) }

@@ -1,11 +1,12 @@
-import { storeOptions } from './arrange-options.js';
-import type { MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
+import { jwtConfiguration, storeOptions } from './arrange-options.js';
+import type { JwtConfiguration, MerchantConfiguration, StoreConfiguration } from './broker-configuration.js';
 import type { Loose } from './check-settings.js';
 import type { EgressConfiguration } from './egress-configuration.js';
 import { brokerAccess, clientOptions } from './egress-kind.js';
 import { childPath } from './fault.js';
 import { exceptIn, type Lacking, lacksAt, type Part, part } from './lacking.js';
 import type { Loaded } from './named-files.js';
+import type { JwtSettings } from './settings/auth-settings.js';
 import type { BrokerSettings } from './settings/broker-settings.js';
 import type { EgressClientSettings, EgressDocument, EgressSettings } from './settings/egress-settings.js';
 import type { MerchantSettings } from './settings/merchant-settings.js';
@@ -13,6 +14,8 @@ import type { StoreSettings } from './settings/store-settings.js';
 
 /** What can be known of a broker's configuration where variables are not set, or settings or files at fault. */
 export interface BrokerParts {
+  /** Whose tokens callers have, and where its keys are; undefined: nobody's. */
+  readonly issuer: Part<Pick<JwtConfiguration, 'issuer' | 'keys'> | undefined>;
   readonly store: Part<StoreConfiguration>;
   readonly merchants: Part<readonly MerchantParts[]>;
 }
@@ -48,18 +51,22 @@ interface ClientMerchant {
 
 /** Settings that are not needed to reach what their section leads to. */
 const NOT_OF_THE_STORE = ['onStoreOutage'];
+const NOT_OF_THE_ISSUER = ['audience', 'types', 'clockTolerance'];
 const NOT_OF_THE_WAY = ['requestData', 'supersedes', 'largestClockSkew'];
 /** Settings of a client that say how it is known, and nothing of its keys. */
 const NOT_OF_THE_KEYS = ['token', 'formerToken', 'certificate'];
 
 /** @param settings without what is lacking, with what their files hold */
 export function brokerParts(
-  { store, merchants }: Loaded<Loose<BrokerSettings>>,
+  { auth, store, merchants }: Loaded<Loose<BrokerSettings>>,
   lacking: readonly Lacking[],
 ): BrokerParts {
   const ofStore = exceptIn(lacking, 'store', NOT_OF_THE_STORE);
   const repeated = repeatedIn(merchants?.map((merchant) => merchant?.id) ?? []);
   return {
+    issuer: part(exceptIn(lacking, 'auth.jwt', NOT_OF_THE_ISSUER), 'auth.jwt', () =>
+      auth?.jwt === undefined ? undefined : jwtConfiguration(auth.jwt as Loaded<JwtSettings>),
+    ),
     store: part(ofStore, 'store', () => storeOptions(store as Loaded<StoreSettings>)),
     merchants: listed(lacking, { path: 'merchants', items: merchants }, (merchant, path) => {
       const { id, clientKeys, gateway } = (merchant ?? {}) as Loaded<MerchantSettings>;

@@ -24,6 +24,7 @@ export class Authenticator implements OnModuleDestroy {
   readonly #credentials: () => Credentials;
   readonly #failures: AuthenticationFailures;
   readonly #onKeysChanged: (() => void)[] = [];
+  #fetchesAhead = false;
 
   constructor(
     @Inject(ConfigurationInForce) configuration: ConfigurationInForce,
@@ -35,7 +36,10 @@ export class Authenticator implements OnModuleDestroy {
     const tools = { clock, logger, onKeysChanged };
     this.#credentials = configuration.derive(
       (next, before) => credentialsOf(next, tools, before),
-      (before, after) => releaseCredentials(before, after),
+      (before, after) => {
+        releaseCredentials(before, after);
+        if (this.#fetchesAhead) after.jwt?.keys.fetchAhead();
+      },
     );
     this.#failures = failures;
   }
@@ -43,6 +47,15 @@ export class Authenticator implements OnModuleDestroy {
   /** Calls the listener whenever an issuer has other keys than before: a caller that was known may not be any more. */
   onKeysChanged(listener: () => void): void {
     this.#onKeysChanged.push(listener);
+  }
+
+  /**
+   * Has the keys of the issuer fetched before anybody calls: that they cannot be had is in the log before a caller is refused for it.
+   * From then on those of a changed configuration are fetched as soon as it is in force.
+   */
+  fetchKeysAhead(): void {
+    this.#fetchesAhead = true;
+    this.#credentials().jwt?.keys.fetchAhead();
   }
 
   onModuleDestroy(): void {

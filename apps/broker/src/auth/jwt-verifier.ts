@@ -1,35 +1,21 @@
 import { type CryptoKey, errors, jwtVerify, type JWTVerifyGetKey, type JWTVerifyResult, type ResolvedKey } from 'jose';
 import type { Clock } from '#libs/clock';
 import { isCallerName, type JwtConfiguration } from '#libs/configuration';
+import { SIGNATURE_ALGORITHMS } from '#libs/issuer';
 import { CredentialRefused, type Refusal } from './credential-refused.js';
 import { assertKind, certificateOf, endOf } from './jwt-claims.js';
 import { keyName, type KeySet } from './key-set.js';
 import type { VerifiedToken } from './verified-tokens.js';
-
-/** Asymmetric ones only: with a shared secret, everybody who checks tokens could make them (RFC 8725 section 3.1). */
-const ALGORITHMS = [
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-  'PS256',
-  'PS384',
-  'PS512',
-  'RS256',
-  'RS384',
-  'RS512',
-];
 
 const MS_PER_S = 1_000;
 
 /** Checks JSON Web Tokens (RFC 7519) of one issuer. The caller is the token's subject. */
 export class JwtVerifier {
   readonly #jwt: Omit<JwtConfiguration, 'keys'>;
-  readonly #keys: KeySet;
+  readonly #keys: Pick<KeySet, 'find' | 'has'>;
   readonly #clock: Clock;
 
-  constructor(jwt: Omit<JwtConfiguration, 'keys'>, keys: KeySet, clock: Clock) {
+  constructor(jwt: Omit<JwtConfiguration, 'keys'>, keys: Pick<KeySet, 'find' | 'has'>, clock: Clock) {
     this.#jwt = jwt;
     this.#keys = keys;
     this.#clock = clock;
@@ -61,7 +47,7 @@ export class JwtVerifier {
       return await jwtVerify(token, findKey, {
         issuer,
         audience,
-        algorithms: ALGORITHMS,
+        algorithms: [...SIGNATURE_ALGORITHMS],
         clockTolerance: clockToleranceMs / MS_PER_S,
         currentDate: new Date(this.#clock.now()),
         requiredClaims: ['sub', 'exp'],

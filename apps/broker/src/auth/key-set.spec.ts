@@ -11,6 +11,7 @@ const { ISSUER, AUDIENCE, SUBJECT } = TestIssuer;
 class Endpoint {
   readonly clock = new FakeClock();
   readonly lines: string[] = [];
+  readonly fields: unknown[] = [];
   asked = 0;
   changes = 0;
   answer: () => Promise<object> = () => Promise.reject(new BrokerError('authentication_unavailable'));
@@ -18,7 +19,10 @@ class Endpoint {
   readonly #verifier: JwtVerifier;
 
   constructor() {
-    const note = (_fields: unknown, line: string): void => void this.lines.push(line);
+    const note = (fields: unknown, line: string): void => {
+      this.fields.push(fields);
+      this.lines.push(line);
+    };
     this.keys = new RemoteKeySet({
       clock: this.clock,
       logger: { warn: note, info: note } as unknown as Logger,
@@ -70,6 +74,56 @@ describe('the keys of an issuer', () => {
     expect(await Promise.all([endpoint.verdictOn(one), endpoint.verdictOn(one)])).toEqual([SUBJECT, SUBJECT]);
     expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
     expect(endpoint.asked).toBe(1);
+  });
+
+  it('are had before the first token when they are fetched ahead, and asked for no second time', async () => {
+    endpoint.publishes(one);
+    endpoint.keys.fetchAhead();
+    endpoint.keys.fetchAhead();
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    endpoint.keys.fetchAhead();
+    expect(endpoint.asked).toBe(1);
+    expect(endpoint.lines).toEqual([]);
+  });
+
+  it('that cannot be had ahead are told of once, with what that does, and once more when they have come', async () => {
+    endpoint.keys.fetchAhead();
+    await endpoint.clock.advance(60_000);
+    expect(endpoint.lines).toEqual([expect.stringContaining('no token of it is accepted until they come')]);
+    expect(endpoint.asked).toBe(3);
+    endpoint.publishes(one);
+    await endpoint.clock.advance(30_000);
+    await endpoint.clock.advance(600_000);
+    expect(endpoint.lines.slice(1)).toEqual([expect.stringContaining('had again')]);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    expect(endpoint.asked).toBe(5);
+  });
+
+  it('that could not be had ahead are asked for by a token, a second later at the earliest', async () => {
+    endpoint.keys.fetchAhead();
+    await endpoint.clock.advance(0);
+    endpoint.publishes(one);
+    expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
+    await endpoint.clock.advance(1_000);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    expect(endpoint.asked).toBe(2);
+  });
+
+  it('are not fetched ahead, nor told of, once they are closed', async () => {
+    endpoint.keys.fetchAhead();
+    endpoint.keys.close();
+    await endpoint.clock.advance(60_000);
+    expect([endpoint.asked, endpoint.lines]).toEqual([1, []]);
+    const closed = new Endpoint();
+    closed.keys.close();
+    closed.keys.fetchAhead();
+    expect(closed.asked).toBe(0);
+  });
+
+  it('that cannot be had ahead are told of with the page to go on with', async () => {
+    endpoint.keys.fetchAhead();
+    await endpoint.clock.advance(0);
+    expect(endpoint.fields).toMatchObject([{ error: expect.any(BrokerError), runbook: 'authentication-unavailable' }]);
   });
 
   it('that cannot be had are an outage, not a refusal, and cost the issuer one request a second at most', async () => {

@@ -19,6 +19,8 @@ export interface KeySet {
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder>;
   /** Whether the key is in the set now. @param key by `keyName` */
   has(key: string): boolean;
+  /** Has the keys fetched before a token wants them, where nobody has asked for them yet; a failure is logged. Waits for nothing. */
+  fetchAhead(): void;
   /** Nothing is fetched any more. */
   close(): void;
 }
@@ -43,8 +45,12 @@ export class FixedKeySet implements KeySet {
     return this.#names.has(key);
   }
 
-  close(): void {
+  fetchAhead(): void {
     // A file is read with the configuration.
+  }
+
+  close(): void {
+    // Nothing is ever fetched.
   }
 
   find(header: JWSHeaderParameters, token: FlattenedJWSInput): ReturnType<KeyFinder> {
@@ -60,6 +66,9 @@ const MAX_STALE_MS = 86_400_000;
 const COOL_DOWN_MS = 30_000;
 /** With no keys at all there is nothing to protect but the issuer. */
 const FIRST_COOL_DOWN_MS = 1_000;
+
+/** The page of docs/runbooks. */
+const RUNBOOK = 'authentication-unavailable';
 
 interface RemoteKeySetParts {
   readonly clock: Clock;
@@ -77,8 +86,8 @@ interface Fetched {
 }
 
 /**
- * The keys that an issuer publishes. They are fetched for the first token, from then on when they are old, whoever calls,
- * and when a token names a new one. They are kept while the issuer is down. There is one request at a time, and few of
+ * The keys that an issuer publishes. They are fetched ahead or for the first token, from then on when they are old, whoever
+ * calls, and when a token names a new one. They are kept while the issuer is down. There is one request at a time, and few of
  * them, whatever tokens come.
  */
 export class RemoteKeySet implements KeySet {
@@ -96,6 +105,10 @@ export class RemoteKeySet implements KeySet {
 
   has(key: string): boolean {
     return this.#known()?.keys.has(key) === true;
+  }
+
+  fetchAhead(): void {
+    if (!this.#closed && this.#askedAtMs === -Infinity) this.#askUnwatched();
   }
 
   close(): void {
@@ -155,9 +168,11 @@ export class RemoteKeySet implements KeySet {
     this.#asking = undefined;
     this.#next?.cancel();
     if (this.#closed) return;
-    this.#next = this.#parts.clock.schedule(this.#isDown ? COOL_DOWN_MS : FRESH_MS, () => {
-      void this.#ask().catch(() => 'logged where it happened');
-    });
+    this.#next = this.#parts.clock.schedule(this.#isDown ? COOL_DOWN_MS : FRESH_MS, () => this.#askUnwatched());
+  }
+
+  #askUnwatched(): void {
+    void this.#ask().catch(() => 'logged where it happened');
   }
 
   async #fetch(): Promise<void> {
@@ -178,11 +193,18 @@ export class RemoteKeySet implements KeySet {
   /** An outage is reported once, and so is its end. */
   #report(error: unknown): void {
     const isDown = error !== undefined;
-    if (isDown === this.#isDown) return;
+    if (isDown === this.#isDown || this.#closed) return;
     this.#isDown = isDown;
     const { logger } = this.#parts;
-    if (isDown) logger.warn({ error }, 'the keys of the token issuer cannot be had; known keys go on for a day');
+    if (isDown)
+      logger.warn({ error, runbook: RUNBOOK }, `the keys of the token issuer cannot be had; ${this.#effect()}`);
     else logger.info({}, 'the keys of the token issuer can be had again');
+  }
+
+  #effect(): string {
+    return this.#known() === undefined
+      ? 'no token of it is accepted until they come, and its callers are answered 503'
+      : 'known keys go on for a day';
   }
 
   #unavailable(cause?: unknown): BrokerError {

@@ -12,6 +12,7 @@ interface Ended {
   readonly text: string;
 }
 
+const PROBLEM = 'urn:session-broker:problem:';
 const VERBS: readonly (readonly string[])[] = [
   ['status'],
   ['renew', '--merchant', 'shop'],
@@ -108,6 +109,41 @@ describe('how status, renew and session watch get to a broker', () => {
       const { code, text } = await cli(args, { BROKER_URL: `https://127.0.0.1:${port}` });
       expect(text).toContain('no TLS is spoken there, although the address begins with https');
       expect(code).toBe(exitCodes.invalidInput);
+    });
+
+    it.each([
+      [
+        '404 of the management port',
+        404,
+        { type: `${PROBLEM}route_not_found`, code: 'route_not_found', title: 'none' },
+      ],
+      ['404 of somebody else', 404, 'not here'],
+      ['redirect', 302, ''],
+      ['success of somebody else', 200, {}],
+    ])('ends with the code of a wrong address by a %s', async (_what, answered, body) => {
+      const { port } = await broker(
+        LoopbackServer.http((_request, response) => {
+          response.writeHead(answered, { 'content-type': 'application/json' });
+          response.end(typeof body === 'string' ? body : JSON.stringify(body));
+        }),
+      );
+      const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
+      expect(text).toContain('correct --url, or BROKER_URL');
+      expect(code).toBe(exitCodes.invalidInput);
+    });
+
+    it.each([
+      ['a proxy that lets nobody in', 403, {}],
+      ['a broker of a merchant that it does not have', 404, { type: `${PROBLEM}x`, code: 'merchant_not_found' }],
+    ])('ends with the code of a refusal by %s', async (_what, answered, body) => {
+      const { port } = await broker(
+        LoopbackServer.http((_request, response) => {
+          response.writeHead(answered, { 'content-type': 'application/problem+json' }).end(JSON.stringify(body));
+        }),
+      );
+      const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
+      expect(text).not.toContain('correct --url');
+      expect(code).toBe(exitCodes.refused);
     });
 
     it('ends so where that of no replica is', async () => {

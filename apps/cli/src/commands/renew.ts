@@ -10,6 +10,7 @@ import {
   replicaPlaces,
 } from '../broker/replica-call.js';
 import { storeTrouble } from '../broker/store-trouble.js';
+import { CORRECT_ADDRESS, isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes } from '../exit-codes.js';
 import { unavailableReasons } from '#libs/errors';
 import type { Report } from '../report.js';
@@ -29,6 +30,8 @@ interface Asked {
   readonly place: ReplicaPlace;
   readonly answer: ReplicaAnswer | NoAnswer;
 }
+
+const NO_BROKER = 'the answer is not that of a broker';
 
 const ofReason: Readonly<Record<string, ExitClass>> = {
   refused: 'refused',
@@ -52,6 +55,7 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   };
   if ('problem' in answer) return unreached(place, answer);
   const { status, body } = answer;
+  if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200 && body['result'] === 'just_renewed') {
     return unlessUnwell(renewed(merchant, body), (await look()).found);
   }
@@ -102,6 +106,23 @@ function unreached(place: ReplicaPlace, { problem, fault }: NoAnswer): Report {
   };
 }
 
+const isRenewed = ({ status, body }: ReplicaAnswer): boolean =>
+  status === 200 && typeof body['generation'] === 'number';
+
+/** What answered is not the API of a broker, so nothing of it is about the merchant. */
+function misled(merchant: string, place: ReplicaPlace, { status, body }: ReplicaAnswer): Report {
+  const code = said(body['code']);
+  const cause = said(body['detail']) ?? said(body['title']) ?? NO_BROKER;
+  return {
+    lines: [
+      `Not renewed ${merchant}: ${cause} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
+      `What to do: ${CORRECT_ADDRESS}`,
+    ],
+    json: { merchant, place: placeName(place), status, code, cause },
+    exitCode: exitCodes.invalidInput,
+  };
+}
+
 function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
   const { result, generation, expiresAt, clientKeyThumbprint } = body;
   const what = result === 'just_renewed' ? 'is new already: it was created within the last ten seconds' : 'was created';
@@ -147,7 +168,7 @@ function refused(merchant: string, refusal: Refusal): Report {
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
   );
-  const why = fault ?? cause ?? detail ?? title ?? 'the answer is not that of a broker';
+  const why = fault ?? cause ?? detail ?? title ?? NO_BROKER;
   return {
     lines: [
       `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,

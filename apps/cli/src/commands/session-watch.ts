@@ -17,6 +17,7 @@ import type { NoAnswer } from '../broker/exchange-cause.js';
 import { type Notice, noticePrinter } from '../broker/notice.js';
 import { StatusLook } from '../broker/status-look.js';
 import { spanText } from '../broker/listed-merchant.js';
+import { CORRECT_ADDRESS, showsWrongAddress } from '../broker/wrong-address.js';
 import { exitCodes, gravestOf } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
 
@@ -54,6 +55,10 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
     if (error instanceof BrokerError) {
       terminal.err(`error: ${error.message}`);
+      return exitCodes.invalidInput;
+    }
+    if (showsWrongAddress(error)) {
+      terminal.err(`error: ${error.message}; ${CORRECT_ADDRESS}`);
       return exitCodes.invalidInput;
     }
     terminal.err(`error: ${error.message}${await nameHint(error, options, context)}`);

@@ -17,6 +17,7 @@ import { type Listing, listingOf } from '../broker/listing.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { hasStoreTrouble, storeTrouble } from '../broker/store-trouble.js';
 import { type Cell, tableLines } from '../broker/table.js';
+import { CORRECT_ADDRESS, isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
@@ -77,10 +78,11 @@ function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boo
   const listed = listingOf(answer);
   if (listed === undefined) {
     const says = [body['title'], body['detail']].filter((text) => typeof text === 'string').join(': ');
-    const unnamed = got === 401 && !hasToken;
-    const problem = unnamed
-      ? NO_TOKEN
-      : `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
+    const said = `HTTP ${got}${says === '' ? ', which is not the answer of a broker' : `: ${says}`}`;
+    if (isWrongAddress(answer)) {
+      return { place, merchants: [], problem: `${said}; ${CORRECT_ADDRESS}`, fault: 'invalidInput' };
+    }
+    const problem = got === 401 && !hasToken ? NO_TOKEN : said;
     return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
   }
   const changed = changedConfiguration(body['configuration']);

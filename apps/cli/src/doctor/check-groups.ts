@@ -1,5 +1,6 @@
-import type { NamedFile } from '#libs/configuration';
+import type { JwtConfiguration, NamedFile } from '#libs/configuration';
 import type { Check } from './check.js';
+import { authJwksCheck } from './checks/auth-jwks-check.js';
 import { certificatesCheck } from './checks/certificates-check.js';
 import { gatewayAddressCheck } from './checks/gateway-address-check.js';
 import { gatewayClockCheck } from './checks/gateway-clock-check.js';
@@ -16,6 +17,7 @@ import { type GatewayVisit, type MerchantWithGateway, visitsOf } from './gateway
 import type { Plan } from './plan.js';
 
 const VISIT_NAMES = ['gateway.dns', 'gateway.tcp', 'gateway.tls', 'gateway.http', 'gateway.clock'];
+export const ISSUER_NAMES = ['auth.jwks'];
 export const STORE_NAMES = ['store.connection', 'store.server', 'store.clock', 'store.rights'];
 
 /** What its files hold, as far as those are named. */
@@ -32,6 +34,10 @@ export function storeChecks({ store, tools }: Plan, ids: readonly string[]): rea
     storeRightsCheck(store, ids),
   ];
 }
+
+/** Whether tokens of callers can be checked. @param jwt undefined: no caller has one */
+export const issuerCheck = ({ tools }: Plan, jwt: Pick<JwtConfiguration, 'issuer' | 'keys'> | undefined): Check =>
+  authJwksCheck(jwt, tools.clock);
 
 /** Of each way to a gateway that the merchants have. */
 export function gatewayChecks({ tools, echo }: Plan, merchants: readonly MerchantWithGateway[]): readonly Check[] {

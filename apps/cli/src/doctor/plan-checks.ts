@@ -14,6 +14,8 @@ import {
   certificates,
   gatewayChecks,
   gatewayNames,
+  ISSUER_NAMES,
+  issuerCheck,
   probeNames,
   STORE_NAMES,
   storeChecks,
@@ -27,7 +29,7 @@ const USUAL_WATCHERS = 10_000;
 /** Both helpers, for each of a few texts. */
 const CROSS_CHECK_CALLS = 8;
 
-const OUTSIDE = ['keys', 'certificates', ...STORE_NAMES];
+const OUTSIDE = ['keys', 'certificates', ...STORE_NAMES, ...ISSUER_NAMES];
 
 /** The checks in their order: from near to far, and those that create sessions last. */
 export function planChecks(plan: Plan): readonly Check[] {
@@ -47,7 +49,7 @@ export function planChecks(plan: Plan): readonly Check[] {
   ];
 }
 
-function known(plan: Plan, { merchants, files }: BrokerConfiguration): readonly Check[] {
+function known(plan: Plan, { merchants, files, auth }: BrokerConfiguration): readonly Check[] {
   return [
     keysCheck(merchants),
     certificates(plan, files),
@@ -55,6 +57,7 @@ function known(plan: Plan, { merchants, files }: BrokerConfiguration): readonly 
       plan,
       plan.merchants.map(({ id }) => id),
     ),
+    issuerCheck(plan, auth.jwt),
     ...gatewayChecks(plan, plan.merchants),
     ...probes(plan),
     ...(plan.wishes.createSession === true ? [] : [sessionNotAskedCheck]),

@@ -2,7 +2,16 @@ import type { BrokerParts, Lack, MerchantParts, NamedFile } from '#libs/configur
 import { type Check, some } from './check.js';
 import { keysCheck } from './checks/keys-check.js';
 import type { LoadedConfiguration } from './loaded-configuration.js';
-import { certificates, gatewayChecks, gatewayNames, probeNames, STORE_NAMES, storeChecks } from './check-groups.js';
+import {
+  certificates,
+  gatewayChecks,
+  gatewayNames,
+  ISSUER_NAMES,
+  issuerCheck,
+  probeNames,
+  STORE_NAMES,
+  storeChecks,
+} from './check-groups.js';
 import type { Plan } from './plan.js';
 
 /** What is known where variables are not set, or settings or files at fault. */
@@ -20,6 +29,9 @@ export function checksInPart(plan: Plan, { known, ...loaded }: InPart): readonly
     ...lacksOf(known.merchants, ['keys']),
     byItself(certificates(plan, readable(loaded))),
     ...('lacks' in known.store ? leftOut(STORE_NAMES, known.store.lacks) : storeChecks(plan, ids).map(byItself)),
+    ...('lacks' in known.issuer
+      ? leftOut(ISSUER_NAMES, known.issuer.lacks)
+      : [byItself(issuerCheck(plan, known.issuer.known))]),
     ...gatewayChecks(plan, merchants.flatMap(withGateway)).map(byItself),
     ...merchants.flatMap((merchant) => lacksOf(merchant.gateway, gatewayNames(plan), nameOf(merchant))),
     ...lacksOf(known.merchants, gatewayNames(plan)),

@@ -1,0 +1,51 @@
+import type { fetchPublished } from '#libs/issuer';
+import { type PublishedPlace, whatIsWrong } from '#libs/issuer';
+import { fact, fault, type Finding } from './check.js';
+
+type Fetched = Awaited<ReturnType<typeof fetchPublished>>;
+
+const WELL_KNOWN = '/.well-known/openid-configuration';
+/** Where every API server of Kubernetes has its keys, whatever its issuer is called. */
+const KEYS_OF_KUBERNETES = '/openid/v1/jwks';
+/** As of the setting `auth.jwt.issuer`. */
+const PRINTABLE = /^[\x21-\x7e]{1,512}$/;
+
+/**
+ * Where the issuer says what it calls itself (OpenID Connect Discovery 1.0, section 4), where that is sure to be the one that publishes the
+ * keys: on their host, by the name of the issuer or by the address that Kubernetes has them at. No token goes to another host.
+ */
+export function discoveryAddress(issuer: string, keys: URL): URL | undefined {
+  if (keys.pathname.endsWith(KEYS_OF_KUBERNETES)) {
+    return discoveryAt(keys, keys.pathname.slice(0, -KEYS_OF_KUBERNETES.length));
+  }
+  if (!URL.canParse(issuer)) return undefined;
+  const { origin, pathname } = new URL(issuer);
+  return origin === keys.origin ? discoveryAt(keys, pathname.replace(/\/$/, '')) : undefined;
+}
+
+function discoveryAt(host: URL, path: string): URL {
+  const address = new URL(host);
+  address.pathname = `${path}${WELL_KNOWN}`;
+  address.search = '';
+  return address;
+}
+
+/** Whether the issuer calls itself as configured: tokens of any other name are refused, one after another, and nobody is told why. */
+export function issuerFinding(issuer: string, place: PublishedPlace, fetched: Fetched): Finding {
+  const { href } = place.uri;
+  if (fetched.kind !== 'document') {
+    return fact(
+      `what the issuer calls itself could not be looked up at ${href}: ${whatIsWrong(fetched, place).problem}`,
+    );
+  }
+  const { issuer: named }: { readonly issuer?: unknown } = fetched.document;
+  if (typeof named !== 'string' || !PRINTABLE.test(named)) {
+    return fact(`what the issuer calls itself could not be looked up: ${href} does not say`);
+  }
+  if (named === issuer) return fact(`the issuer calls itself ${named}, as configured`);
+  return fault(
+    'invalidInput',
+    `the issuer calls itself ${named}, and auth.jwt.issuer is ${issuer}: its tokens are refused`,
+    'set auth.jwt.issuer to what the issuer calls itself, character by character',
+  );
+}

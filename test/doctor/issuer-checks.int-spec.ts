@@ -1,0 +1,217 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { rm } from 'node:fs/promises';
+import { endedAfterEach, freePort, LoopbackServer, TestAuthority, TestIssuer } from '#libs/testing';
+import { Examined, type Examination, messagesOf } from './examined.js';
+
+const { ISSUER, AUDIENCE } = TestIssuer;
+const DISCOVERY = '/.well-known/openid-configuration';
+const PATH = '/openid/v1/jwks';
+const TOKEN = 'token-for-the-keys';
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+type Documents = Readonly<Record<string, object>>;
+
+const issuerKey = new TestIssuer('one').publicJwk;
+const KEYS = { keys: [issuerKey] };
+
+/** Answers as an API server of Kubernetes does: with documents, for those who show a token. */
+const publishing =
+  (documents: Documents): Listener =>
+  ({ url = '', headers }, response) => {
+    const document = documents[url];
+    if (headers.authorization !== `Bearer ${TOKEN}`) response.writeHead(401).end();
+    else if (document === undefined) response.writeHead(404).end();
+    else response.end(JSON.stringify(document));
+  };
+
+describe('doctor: the keys of an issuer', () => {
+  const authority = new TestAuthority();
+  const started = endedAfterEach();
+  let examined: Examined;
+
+  beforeEach(async () => {
+    examined = started.add(await Examined.create(), (it) => it.remove());
+    await examined.write('token', `${TOKEN}\n`);
+    await examined.write('ca.pem', authority.cert);
+  });
+
+  const serve = async (listener: Listener): Promise<number> =>
+    started.add(await LoopbackServer.http(listener), (it) => it.close()).port;
+
+  const serveTls = async (listener: Listener, by = authority): Promise<number> => {
+    const certificate = by.issue({ names: ['127.0.0.1'] });
+    return started.add(await LoopbackServer.https(certificate, listener), (it) => it.close()).port;
+  };
+
+  async function examine(jwt: string | undefined, ...merchant: readonly object[]): Promise<Examination> {
+    const auth = jwt === undefined ? 'disabled: true' : `jwt: { issuer: '${ISSUER}', audience: ${AUDIENCE}, ${jwt} }`;
+    await examined.configure([{ gatewayUrl: `http://127.0.0.1:${await freePort()}`, ...merchant[0] }]);
+    await examined.change('auth: { disabled: true }', `auth: { ${auth} }`);
+    return examined.doctor();
+  }
+
+  const at = (port: number, path = PATH): string => `jwksUri: 'http://127.0.0.1:${port}${path}', jwksTokenFile: token`;
+
+  it('are had as the broker has them: with its token, over TLS of the authority that it is given', async () => {
+    const port = await serveTls(publishing({ [PATH]: KEYS, [DISCOVERY]: { issuer: ISSUER } }));
+    const { check, text } = await examine(
+      `jwksUri: 'https://127.0.0.1:${port}${PATH}', jwksTokenFile: token, jwksCaFile: ca.pem`,
+    );
+    expect(check('auth.jwks')).toMatchObject({
+      status: 'passed',
+      facts: { address: `https://127.0.0.1:${port}${PATH}`, keys: 1, usableKeys: 1 },
+    });
+    expect(messagesOf(check('auth.jwks'), 'fact')).toEqual([
+      expect.stringMatching(/^keys of the issuer: 1, from https:\/\/127\.0\.0\.1:\d+\/openid\/v1\/jwks after \d+ ms$/),
+      `the issuer calls itself ${ISSUER}, as configured`,
+    ]);
+    expect(text).not.toContain(TOKEN);
+  });
+
+  it('are not looked for where no issuer is configured, or where they are in a file', async () => {
+    expect((await examine(undefined)).check('auth.jwks').status).toBe('not_applicable');
+    await examined.write('jwks.json', JSON.stringify(KEYS));
+    expect((await examine('jwksFile: jwks.json')).check('auth.jwks')).toMatchObject({
+      status: 'not_applicable',
+      reason: 'the keys of the issuer are in a file',
+    });
+  });
+
+  it('fail where nothing listens, with what the system says, and can pass later', async () => {
+    const port = await freePort();
+    const { check, code } = await examine(at(port));
+    expect(check('auth.jwks').findings).toEqual([
+      {
+        level: 'fault',
+        faultClass: 'tryLater',
+        message: `nothing listens there (ECONNREFUSED to 127.0.0.1:${port})`,
+        remedy: expect.stringContaining('auth.jwt.jwksUri'),
+      },
+    ]);
+    expect(code).toBe(4);
+  });
+
+  it('fail at a certificate that the authority does not vouch for, and nothing is asked', async () => {
+    let asked = 0;
+    const port = await serveTls(() => void (asked += 1), new TestAuthority());
+    const { check } = await examine(`jwksUri: 'https://127.0.0.1:${port}${PATH}', jwksCaFile: ca.pem`);
+    expect(check('auth.jwks').findings).toMatchObject([
+      {
+        faultClass: 'refused',
+        message: expect.stringMatching(/^the certificate of 127\.0\.0\.1:\d+ is not trusted \([A-Z_]+\)$/),
+        remedy: expect.stringContaining('auth.jwt.jwksCaFile'),
+      },
+    ]);
+    expect(asked).toBe(0);
+  });
+
+  const answer =
+    (status: number, body = '', headers = {}): Listener =>
+    (_request, response) =>
+      void response.writeHead(status, headers).end(body);
+
+  it.each<[string, Listener, string, RegExp]>([
+    [
+      'a token that is not accepted',
+      answer(401),
+      'refused',
+      /^the token of auth\.jwt\.jwksTokenFile is not accepted \(HTTP 401 from/,
+    ],
+    [
+      'a token whose owner may not read them',
+      answer(403),
+      'refused',
+      /^the owner of the token .* may not read this \(HTTP 403 /,
+    ],
+    [
+      'an address where nothing is',
+      answer(404),
+      'invalidInput',
+      /^nothing is published at the address \(HTTP 404 from/,
+    ],
+    [
+      'a redirect',
+      answer(302, '', { location: '/x' }),
+      'invalidInput',
+      /^the address leads elsewhere, .* \(HTTP 302 from/,
+    ],
+    ['a fault of the issuer', answer(503), 'tryLater', /^the issuer reports a fault of its own \(HTTP 503 from/],
+    ['a page', answer(200, '<html>'), 'invalidAnswer', /^the answer of 127\.0\.0\.1:\d+ is not a JSON object$/],
+    [
+      'an answer without end',
+      answer(200, `{"keys":[${' '.repeat(300_000)}]}`),
+      'invalidAnswer',
+      /is longer than 262144 bytes$/,
+    ],
+    ['JSON that is no key set', answer(200, '{"keys":{}}'), 'invalidAnswer', /is no JSON Web Key Set$/],
+    [
+      'keys for encryption alone',
+      answer(200, JSON.stringify({ keys: [{ ...issuerKey, use: 'enc' }] })),
+      'invalidAnswer',
+      /^none of the keys .* \(keys: 1\)$/,
+    ],
+    ['no keys', answer(200, '{"keys":[]}'), 'invalidAnswer', /^none of the keys .* \(keys: 0\)$/],
+    [
+      'a connection that breaks off',
+      (request) => void request.socket.destroy(),
+      'tryLater',
+      /broke the call off \(ECONNRESET\)$/,
+    ],
+  ])('fail at %s', async (...[, listener, faultClass, message]) => {
+    const { check } = await examine(at(await serve(listener)));
+    expect(check('auth.jwks').status).toBe('failed');
+    expect(check('auth.jwks').findings[0]).toMatchObject({ faultClass, message: expect.stringMatching(message) });
+    expect(check('auth.jwks').findings[0]?.remedy).not.toBe('');
+  });
+
+  it('fail without a token where the issuer wants one, and with a file of it that is not there', async () => {
+    const port = await serve(publishing({ [PATH]: KEYS }));
+    const without = await examine(`jwksUri: 'http://127.0.0.1:${port}${PATH}'`);
+    expect(without.check('auth.jwks').findings).toMatchObject([
+      { message: expect.stringContaining('wants a token'), remedy: expect.stringContaining('auth.jwt.jwksTokenFile') },
+    ]);
+    await rm(examined.path('token'));
+    const { check, code } = await examine(at(port));
+    expect(check('configuration').status).not.toBe('failed');
+    expect(messagesOf(check('auth.jwks'), 'fault')).toEqual(['auth.jwt.jwksTokenFile cannot be read (ENOENT)']);
+    expect(code).toBe(2);
+  });
+
+  it('fail where the issuer calls itself otherwise than configured: each of its tokens would be refused', async () => {
+    const port = await serve(publishing({ [PATH]: KEYS, [DISCOVERY]: { issuer: `${ISSUER}/` } }));
+    const { check, code } = await examine(at(port));
+    expect(messagesOf(check('auth.jwks'), 'fault')).toEqual([
+      `the issuer calls itself ${ISSUER}/, and auth.jwt.issuer is ${ISSUER}: its tokens are refused`,
+    ]);
+    expect(code).toBe(2);
+  });
+
+  it('pass where the issuer does not say what it calls itself, which is told', async () => {
+    const { check } = await examine(at(await serve(publishing({ [PATH]: KEYS }))));
+    expect(check('auth.jwks').status).toBe('passed');
+    expect(messagesOf(check('auth.jwks'), 'fact')[1]).toMatch(
+      /^what the issuer calls itself could not be looked up at .* \(HTTP 404 /,
+    );
+  });
+
+  it('are looked at where variables are not set or other files are at fault, unless it is they that need them', async () => {
+    const port = await serve(publishing({ [PATH]: KEYS, [DISCOVERY]: { issuer: ISSUER } }));
+    const unset = await examine(`${at(port)}, types: ['\${KIND_OF_TOKEN}']`, { serviceCode: '"${SHOP_CODE}"' });
+    expect([unset.check('configuration').status, unset.check('auth.jwks').status]).toEqual(['not_run', 'passed']);
+    const broken = await examine(at(port), { keyFile: 'missing.json' });
+    expect([broken.check('configuration').status, broken.check('auth.jwks').status]).toEqual(['failed', 'passed']);
+    const without = await examine(`jwksUri: '\${KEYS_URI}', jwksTokenFile: token`);
+    expect(without.check('auth.jwks')).toMatchObject({
+      status: 'not_run',
+      reason: 'it needs KEYS_URI, which is not set',
+    });
+    const faulty = await examine(`${at(port)}, clockTolerance: soon`);
+    expect([faulty.check('configuration').status, faulty.check('auth.jwks').status]).toEqual(['failed', 'passed']);
+    const nowhere = await examine('types: []');
+    expect(nowhere.check('auth.jwks').reason).toBe('it needs auth.jwt.jwksUri, which is at fault');
+    const noAuthority = await examine(`jwksUri: 'https://127.0.0.1:${port}/', jwksCaFile: none.pem`);
+    expect(noAuthority.check('auth.jwks').reason).toBe(
+      'it needs the file of auth.jwt.jwksCaFile, with which something is wrong',
+    );
+  });
+});
