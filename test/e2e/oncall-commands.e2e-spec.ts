@@ -162,13 +162,13 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const until = String.raw`until .*UTC; its session is good for another \d+ s`;
     expect((await cli('status')).out).toMatch(
       new RegExp(
-        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s +\\d+ +the create-call budget is spent ${until} \\(runbook: budget-exhausted\\)\n`,
+        `\nshop +not renewed +\\d+s +attempt in 59m \\d+s \\(after its end\\) +\\d+ +the create-call budget is spent ${until} \\(runbook: budget-exhausted\\)\n`,
       ),
     );
     const refused = await cli('renew', '--merchant', 'shop');
     expect(refused.code).toBe(4);
     expect(refused.out).toMatch(
-      /^Not renewed shop: the one call of 1 h is spent; the next one is free at .* UTC \[HTTP/,
+      /^Not renewed shop: no call was made: the one call of 1 h is spent; the next one is free at .* UTC \[HTTP/,
     );
     expect(refused.out).toMatch(
       /\nWhat to do: find out what spends the calls \(runbook: budget-exhausted\), then ask again\n$/,

@@ -135,7 +135,7 @@ describe('a renewal that a person wants while the create-call budget is spent', 
       await cluster.clock.advance(MINUTE);
       expect(await wished(cluster)).toMatchObject({
         reason: 'budget_exhausted',
-        publicCause: 'all 2 calls of 1 h are spent; the next one is free at 01:00 UTC',
+        publicCause: 'no call was made: all 2 calls of 1 h are spent; the next one is free at 01:00 UTC',
       });
       expect(conditionOf(cluster.first.replica, 'shop')).toBe('fresh');
       expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();

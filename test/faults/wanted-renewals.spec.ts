@@ -157,3 +157,19 @@ describe('a renewal that a person wants', () => {
     expect(cluster.first.replica.isRenewing('shop')).toBe(true);
   });
 });
+
+describe('a renewal that a person wants of a store that refuses', () => {
+  it('says so, although the session is served', async () => {
+    const cluster = await running();
+    for (const store of cluster.stores) store.state = 'refuses';
+    expect(await wanted(cluster, 0)).toMatchObject([
+      {
+        status: 'rejected',
+        reason: {
+          reason: 'store_refuses',
+          publicCause: 'the store refuses what it is asked, so that no session can be created',
+        },
+      },
+    ]);
+  });
+});

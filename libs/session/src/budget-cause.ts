@@ -64,6 +64,11 @@ export function momentText(moment: Instant, now: Instant): string {
     : timeText(plusMs(moment, NEARLY_A_MINUTE_MS), now, HH_MM);
 }
 
+/** Of a moment that is past. */
+export function secondText(moment: Instant, now: Instant): string {
+  return timeText(moment, now, HH_MM_SS);
+}
+
 /** With the day where that is another one. */
 function timeText(moment: Instant, now: Instant, length: number): string {
   const [day, time] = toRfc3339(moment).split('T');

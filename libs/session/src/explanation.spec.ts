@@ -2,7 +2,7 @@ import { instantFromEpochMs, plusMs } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
 import { aRecordedFailure, aSession } from '#libs/testing';
 import type { SpentBudget } from './budget-cause.js';
-import { explain, type ExplainedFacts, explainRefusal } from './explanation.js';
+import { explain, type ExplainedFacts } from './explanation.js';
 
 const MINUTE = 60_000;
 const failure = aRecordedFailure({ kind: 'refused', msgCode: 'b_merchant_not_found' });
@@ -147,21 +147,6 @@ describe('what is the matter with a merchant', () => {
       expect(cause?.text).toMatch(/ is spent until 18:14 UTC.*; somebody else creates sessions of the merchant, and /);
       expect(cause?.runbook).toBe('foreign-authorizer');
     }
-  });
-
-  it('is of a renewal that a person wants what refuses it, and who else ends the sessions', () => {
-    const { now } = facts({});
-    const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
-    const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14 UTC';
-    const others = 'somebody else ends the sessions of shop (runbook: foreign-authorizer)';
-    const told = (change: Partial<ExplainedFacts>): string | undefined =>
-      explainRefusal('shop', facts({ result: 'fresh', ...change }))?.text;
-    expect(told({ failure })).toBe(refused.text);
-    expect(told({ spent })).toBe(all);
-    expect(told({ spent, failure })).toBe(`${refused.text}; ${all}`);
-    expect(told({ spent, isForeign: true })).toBe(`${all}; ${others}`);
-    expect(told({ failure, isForeign: true })).toBe(`${refused.text}; ${others}`);
-    expect(told({ isForeign: true })).toBe(others);
   });
 
   it('is of a session that was reported dead what keeps anybody from replacing it', () => {

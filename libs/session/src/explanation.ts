@@ -55,19 +55,6 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   return ofReason(why(), facts);
 }
 
-/**
- * Why a person who wanted a newer session at once gets none. Who creates sessions of the merchant as well is named, whatever
- * the cause is: another call would end theirs, and theirs ends ours.
- */
-export function explainRefusal(merchant: string, facts: ExplainedFacts): Cause | undefined {
-  const { spent, isForeign, now } = facts;
-  const own = { ...facts, isForeign: false };
-  const cause = spent === undefined ? explain(own) : afterFailure(ofBudget(allSpentText(spent, now), false), own);
-  if (!isForeign) return cause;
-  const others = `somebody else ends the sessions of ${merchant} (runbook: ${FOREIGN.runbook})`;
-  return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
-}
-
 /** The pause that keeps the broker out of the duel is known where a report has met it. */
 function ofForeign({ reported, now }: ExplainedFacts): Cause {
   const until = reported?.coolsDownUntil;

@@ -4,7 +4,7 @@ import type { UnavailableReason } from '#libs/errors';
 import { BudgetForecast } from './budget-forecast.js';
 import { CallCeiling } from './call-ceiling.js';
 import { EarlyDeaths } from './early-deaths.js';
-import { explain, type ExplainedFacts, explainRefusal } from './explanation.js';
+import { explain, type ExplainedFacts } from './explanation.js';
 import { FailureBoard } from './failure-board.js';
 import type { Cause } from './failure-cause.js';
 import { GatewayLoad } from './gateway-load.js';
@@ -14,13 +14,14 @@ import { Handovers } from './handovers.js';
 import { HeldBackRenewals } from './held-back-renewals.js';
 import { HeldSessions } from './held-sessions.js';
 import { MomentWatches } from './moment-watches.js';
-import { ObservedStore } from './observed-store.js';
+import { ObservedStore, type StoreTrouble } from './observed-store.js';
 import type { Merchants } from './ports/merchants.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { OfferResult, SessionStore } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
 import { leaseMsFor } from './renewal-attempt.js';
+import { explainRefusal, type RefusedWish } from './refusal-cause.js';
 import { RenewalLoop } from './renewal-loop.js';
 import { Renewer } from './renewer.js';
 import { ReportedDeaths } from './reported-deaths.js';
@@ -88,12 +89,16 @@ export class SessionReplica {
   readonly #quietDuels: QuietDuels;
   readonly #clock: Clock;
   readonly #service: ServiceWatch;
-  readonly #why = (merchant: string): UnavailableReason => this.whyUnavailable(merchant);
-  readonly #causeFor = (merchant: string): Cause | undefined => this.causeFor(merchant);
+  readonly #told = {
+    why: (merchant: string): UnavailableReason => this.whyUnavailable(merchant),
+    causeFor: (merchant: string): Cause | undefined => this.causeFor(merchant),
+    whyRefused: (wish: RefusedWish): Cause | undefined => explainRefusal(wish, this.#facts(wish.merchant)),
+    storeTrouble: (): StoreTrouble | undefined => this.#store.trouble,
+  };
 
   constructor(given: ReplicaPorts) {
     this.#quietDuels = new QuietDuels(given);
-    this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#causeFor });
+    this.#heldBack = new HeldBackRenewals({ events: this.#quietDuels, causeFor: this.#told.causeFor });
     this.held = given.held ?? new HeldSessions(given.clock);
     this.#forecast = new BudgetForecast({ ...given, events: this.#heldBack, held: this.held });
     const ports = { ...given, events: this.#forecast };
@@ -133,13 +138,13 @@ export class SessionReplica {
     };
     this.#renewer = new Renewer(context);
     this.#sync = new SessionSync({ ...context, renewer: this.#renewer, reportedDeaths: this.#reportedDeaths });
-    const running = { ...context, renewer: this.#renewer, sync: this.#sync, why: this.#why, causeFor: this.#causeFor };
+    const running = { ...context, ...this.#told, renewer: this.#renewer, sync: this.#sync };
     const mayGoAlone = (merchant: string): boolean => this.#renewer.mayGoAlone(merchant);
-    this.#service = new ServiceWatch({ ...running, storeTrouble: () => store.trouble, mayGoAlone });
+    this.#service = new ServiceWatch({ ...running, mayGoAlone });
     this.#loop = new RenewalLoop(running);
     this.reader = new SessionReader(running);
     this.rejections = new SessionRejections({ ...running, reportedDeaths: this.#reportedDeaths, reader: this.reader });
-    this.wanted = new WantedRenewals({ ...running, reader: this.reader, whyRefused: (id) => this.#whyRefused(id) });
+    this.wanted = new WantedRenewals({ ...running, reader: this.reader });
   }
 
   /** To be called at a steady pace; see RenewalLoop. */
@@ -222,10 +227,6 @@ export class SessionReplica {
   /** What is the matter with the merchant, and where to read on; undefined while all is well. */
   causeFor(merchant: string): Cause | undefined {
     return explain(this.#facts(merchant));
-  }
-
-  #whyRefused(merchant: string): Cause | undefined {
-    return explainRefusal(merchant, this.#facts(merchant));
   }
 
   #facts(merchant: string): ExplainedFacts {

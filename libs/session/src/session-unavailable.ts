@@ -10,6 +10,8 @@ export interface Explainer {
 interface Refusal {
   readonly merchant: string;
   /** Where it is another one than everybody is told. */
+  readonly reason?: UnavailableReason | undefined;
+  /** Where it is another one than everybody is told. */
   readonly cause?: Cause | undefined;
   /** For the log. */
   readonly detail: string;
@@ -18,11 +20,11 @@ interface Refusal {
 
 /** The one refusal of whoever asks for a session that is not there: with the reason for programs, and the cause for people. */
 export function sessionUnavailable({ why, causeFor }: Explainer, refusal: Refusal): BrokerError {
-  const { merchant, detail, retryAfterMs } = refusal;
+  const { merchant, detail, retryAfterMs, reason = why(merchant) } = refusal;
   const cause = refusal.cause ?? causeFor(merchant);
   return new BrokerError('session_unavailable', {
     detail,
-    reason: why(merchant),
+    reason,
     publicCause: cause?.text,
     retryAfterMs,
   });

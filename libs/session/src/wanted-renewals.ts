@@ -2,6 +2,8 @@ import { Deadline } from '#libs/clock';
 import { ChangeWait } from './change-wait.js';
 import type { Cause } from './failure-cause.js';
 import { renewAndFollow } from './followed-renewal.js';
+import type { StoreTrouble } from './observed-store.js';
+import { type RefusedWish, storeRefusal } from './refusal-cause.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
@@ -38,7 +40,8 @@ export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'fa
   readonly sync: SessionSync;
   readonly reader: SessionReader;
   /** Why a person gets no newer session now. */
-  readonly whyRefused: (merchant: string) => Cause | undefined;
+  readonly whyRefused: (wish: RefusedWish) => Cause | undefined;
+  readonly storeTrouble: () => StoreTrouble | undefined;
 }
 
 /**
@@ -118,9 +121,11 @@ export class WantedRenewals {
 
   #refuse(merchant: string, generation: number, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
+    const wish = { merchant, refusedBy: result?.kind, store: this.#context.storeTrouble() };
     throw sessionUnavailable(this.#context, {
       merchant,
-      cause: this.#context.whyRefused(merchant),
+      reason: storeRefusal(wish),
+      cause: this.#context.whyRefused(wish),
       detail: `merchant ${merchant}: none newer than generation ${generation} (${result?.kind ?? 'no answer in time'})`,
       retryAfterMs: this.#context.renewer.retryInMs(merchant) ?? retryInMs ?? RETRY_AFTER_UNKNOWN_MS,
     });

@@ -107,8 +107,15 @@ export function nextText(merchant: ListedMerchant, nowMs: number): string {
   if (renewing) return 'creating one';
   if (renewalBlocked === true) return 'nothing is renewed';
   const retryInMs = retryAt === undefined ? 0 : Date.parse(retryAt) - nowMs;
-  if (retryInMs > 0) return `attempt in ${spanText(retryInMs)}`;
+  if (retryInMs > 0)
+    return `attempt in ${spanText(retryInMs)}${endsBefore(retryAt, merchant) ? ' (after its end)' : ''}`;
   const renewInMs = renewAt === undefined ? 0 : Date.parse(renewAt) - nowMs;
   const isOnSchedule = (state === 'fresh' || state === 'foreign_authorizer') && lastFailure === undefined;
   return isOnSchedule && renewInMs > 0 ? `renewal in ${spanText(renewInMs)}` : 'attempt is due';
+}
+
+/** Whether its session has ended by then. Of one that has ended already its state says so. */
+function endsBefore(retryAt: string | undefined, { state, expiresAt }: ListedMerchant): boolean {
+  if (retryAt === undefined || expiresAt === undefined || state === 'unavailable') return false;
+  return Date.parse(expiresAt) < Date.parse(retryAt);
 }

@@ -1,7 +1,7 @@
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
 import { causeText, isMisaddressed, isWell, type ListedMerchant, nextText } from '../broker/listed-merchant.js';
-import { listedMerchant } from '../broker/listing.js';
+import { type Listing, listing } from '../broker/listing.js';
 import {
   callReplica,
   placeName,
@@ -9,6 +9,7 @@ import {
   type ReplicaPlace,
   replicaPlaces,
 } from '../broker/replica-call.js';
+import { storeTrouble } from '../broker/store-trouble.js';
 import { CORRECT_ADDRESS, isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes } from '../exit-codes.js';
 import { unavailableReasons } from '#libs/errors';
@@ -17,6 +18,12 @@ import type { CommandContext } from '../terminal.js';
 
 interface RenewOptions extends BrokerOptions {
   readonly merchant: string;
+}
+
+/** What the replica that was asked says of the merchant and of its store; nothing where it has no list. */
+interface Look {
+  readonly listing?: Listing;
+  readonly found?: ListedMerchant;
 }
 
 interface Asked {
@@ -40,21 +47,25 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   const { merchant } = options;
   const broker = await brokerPlace(options, context);
   const { place, answer } = await firstAnswer(broker, merchant, context);
-  const asListed = async (): Promise<ListedMerchant | undefined> => {
-    const listed = await listedMerchant(broker, place, { ...context, merchant });
-    return typeof listed === 'string' ? undefined : listed;
+  const look = async (): Promise<Look> => {
+    const listed = await listing(broker, place, context);
+    if (listed === undefined || typeof listed === 'string') return {};
+    const found = listed.merchants.find(({ id }) => id === merchant);
+    return { listing: listed, ...(found === undefined ? {} : { found }) };
   };
   if ('problem' in answer) return unreached(place, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200 && body['result'] === 'just_renewed') {
-    return unlessUnwell(renewed(merchant, body), await asListed());
+    return unlessUnwell(renewed(merchant, body), (await look()).found);
   }
   if (status === 200) return renewed(merchant, body);
   const { nameFault } = await import('../broker/named-merchants.js');
   const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
-  const listed = status < 500 ? undefined : await asListed();
-  const outlook = status < 500 ? undefined : outlookOf(listed, context.clock.now());
+  if (status < 500) return refused(merchant, { place, answer, fault, outlook: [], listed: undefined });
+  const { listing: seen, found: listed } = await look();
+  const trouble = isOfStore(said(body['reason'])) && seen !== undefined ? storeTrouble(seen) : undefined;
+  const outlook = [...(trouble === undefined ? [] : [trouble]), outlookOf(listed, context.clock.now())];
   return refused(merchant, { place, answer, fault, outlook, listed });
 }
 
@@ -145,7 +156,8 @@ interface Refusal {
   readonly answer: ReplicaAnswer;
   /** What is wrong with the merchant's name. */
   readonly fault: string | undefined;
-  readonly outlook: string | undefined;
+  /** What follows, in a line each. */
+  readonly outlook: readonly string[];
   /** As the broker lists the merchant, after an attempt that has failed. */
   readonly listed: ListedMerchant | undefined;
 }
@@ -160,7 +172,7 @@ function refused(merchant: string, refusal: Refusal): Report {
   return {
     lines: [
       `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
-      ...(outlook === undefined ? [] : [outlook]),
+      ...outlook,
       `What to do: ${remedyOf(refusal)}`,
     ],
     json: { merchant, place: placeName(place), status, code, reason, cause: why },
@@ -179,11 +191,24 @@ function remedyOf({ answer: { status, body }, fault, listed }: Refusal): string 
   if (fault !== undefined) return 'name a merchant that session-broker status lists';
   if (status < 500) return ofStatus[status] ?? 'look at the address: session-broker status says what answers there';
   const reason = said(body['reason']);
-  const isBudget = reason === 'budget_exhausted';
-  const page = listed?.runbook ?? pageOf(reason);
+  const page = pageFor(reason, listed);
   if (page === undefined) return 'ask again; session-broker status shows what is the matter';
-  return isBudget ? `find out what spends the calls (runbook: ${page}), then ask again` : `go on with runbook: ${page}`;
+  if (reason !== 'budget_exhausted') return `go on with runbook: ${page}`;
+  return isSpentOnFailures(listed)
+    ? `if what ended the last attempt is mended, wait: the session is renewed by itself then. Otherwise go on with runbook: ${page}`
+    : `find out what spends the calls (runbook: ${page}), then ask again`;
 }
+
+const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
+  listed?.lastFailure !== undefined && listed.condition !== 'foreign_authorizer';
+
+/** A merchant that looks well may have a note, and a store that is away is nothing of the merchant's: neither note nor merchant refused this wish. */
+function pageFor(reason: string | undefined, listed: ListedMerchant | undefined): string | undefined {
+  const isOfMerchant = !isOfStore(reason) && listed !== undefined && !isWell(listed);
+  return (isOfMerchant ? listed.runbook : undefined) ?? pageOf(reason);
+}
+
+const isOfStore = (reason: string | undefined): boolean => reason === 'store_silent' || reason === 'store_refuses';
 
 /** Of what lasts: with the store away a merchant that is served has no cause of its own. */
 function pageOf(reason: string | undefined): string | undefined {

@@ -1,0 +1,86 @@
+import { SystemClock } from '#libs/clock';
+import { endedAfterEach, LoopbackServer } from '#libs/testing';
+import { runCli } from '../program.js';
+
+interface Answered {
+  readonly status: number;
+  readonly body: object;
+}
+
+const fresh = {
+  id: 'shop',
+  state: 'fresh',
+  condition: 'fresh',
+  reason: 'current',
+  renewing: false,
+  generation: 7,
+  expiresAt: '2126-11-23T12:00:00.000Z',
+  renewAt: '2126-11-23T11:00:00.000Z',
+};
+const quiet = {
+  quietSince: '2026-11-23T11:00:00.000Z',
+  cause: 'no consumer has reported a dead session for 9 min; somebody else may still create some',
+  runbook: 'foreign-authorizer',
+};
+const refusal = (reason: string, cause: string): Answered => ({
+  status: 503,
+  body: { code: 'session_unavailable', reason, cause },
+});
+
+describe('what renew says', () => {
+  const started = endedAfterEach();
+
+  /** Before a broker that the test plays: what it answers to the wish, and what it lists after that. */
+  async function renew({ status, body }: Answered, list: object): Promise<{ code: number; lines: readonly string[] }> {
+    const server = started.add(
+      await LoopbackServer.http((request, response) => {
+        const isWish = request.method === 'POST';
+        response.statusCode = isWish ? status : 200;
+        response.end(JSON.stringify(isWish ? body : list));
+      }),
+      (it) => it.close(),
+    );
+    const said: string[] = [];
+    const out = (text: string): void => void said.push(text);
+    const code = await runCli(['renew', '--merchant', 'shop', '--url', `http://127.0.0.1:${server.port}`], {
+      terminal: { out, err: out },
+      environment: {},
+      signal: new AbortController().signal,
+      clock: new SystemClock(),
+    });
+    return { code, lines: said.join('\n').split('\n') };
+  }
+
+  it('sends nobody after what spends the calls where failed attempts have spent them, and says to wait where that is mended', async () => {
+    const failed = { condition: 'failing', runbook: 'access-refused', cause: 'the answer is sealed to another key' };
+    const lastFailure = { kind: 'invalid_response', at: '2026-11-23T11:00:00.000Z' };
+    const wish = refusal('budget_exhausted', 'no call was made: all 20 calls of 10 min are spent');
+    const { code, lines } = await renew(wish, { merchants: [{ ...fresh, ...failed, lastFailure }] });
+    expect(lines).toEqual([
+      'Not renewed shop: no call was made: all 20 calls of 10 min are spent [HTTP 503, session_unavailable]',
+      'The session that there is is served on until 2126-11-23T12:00:00.000Z; next attempt is due',
+      'What to do: if what ended the last attempt is mended, wait: the session is renewed by itself then. Otherwise go on with runbook: access-refused',
+    ]);
+    expect(code).toBe(4);
+  });
+
+  it('names the reason of a store that refuses and its runbook, whatever note the merchant has', async () => {
+    const wish = refusal('store_refuses', 'the store refuses what it is asked, so that no session can be created');
+    const shop = { ...fresh, ...quiet, renewalBlocked: true };
+    const { code, lines } = await renew(wish, { store: 'refuses', storeReason: 'OOM', merchants: [shop] });
+    expect(lines).toEqual([
+      'Not renewed shop: the store refuses what it is asked, so that no session can be created [HTTP 503, session_unavailable]',
+      'The store refuses (OOM): sessions are served from memory, and nothing is renewed (runbook: store-down).',
+      'The session that there is is served on until 2126-11-23T12:00:00.000Z; nothing is renewed',
+      'What to do: go on with runbook: store-down',
+    ]);
+    expect(code).toBe(4);
+  });
+
+  it('does not take the note of a merchant that looks well for what refused the wish', async () => {
+    const { lines } = await renew(refusal('budget_exhausted', 'no call was made'), {
+      merchants: [{ ...fresh, ...quiet }],
+    });
+    expect(lines.at(-1)).toBe('What to do: find out what spends the calls (runbook: budget-exhausted), then ask again');
+  });
+});

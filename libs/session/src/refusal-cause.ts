@@ -1,0 +1,52 @@
+import { unavailableReasons } from '#libs/errors';
+import { allSpentText, FOREIGN, ofBudget, secondText } from './budget-cause.js';
+import { explain, type ExplainedFacts } from './explanation.js';
+import { type Cause, causeOf, clause } from './failure-cause.js';
+import type { StoreTrouble } from './observed-store.js';
+import type { RenewalResult } from './renewal-result.js';
+
+/** What became of the wish of a person who gets no newer session. */
+export interface RefusedWish {
+  readonly merchant: string;
+  /** Undefined where nothing came in time. */
+  readonly refusedBy: RenewalResult['kind'] | undefined;
+  readonly store: StoreTrouble | undefined;
+}
+
+const ofStore = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<StoreTrouble, string>;
+
+/** The reason for which the store let no call be made for the wish; undefined where it was not the store. */
+export function storeRefusal({
+  refusedBy,
+  store,
+}: Omit<RefusedWish, 'merchant'>): (typeof ofStore)[StoreTrouble] | undefined {
+  return refusedBy === 'store_down' && store !== undefined ? ofStore[store] : undefined;
+}
+
+/**
+ * Why a person who wanted a newer session at once gets none: what refused this wish, and then what ended the call before it.
+ * Who creates sessions of the merchant as well is named, whatever the cause is: another call would end theirs, and theirs ends ours.
+ */
+export function explainRefusal(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
+  const cause = ownCause(wish, { ...facts, isForeign: false });
+  if (!facts.isForeign) return cause;
+  const others = `somebody else ends the sessions of ${wish.merchant} (runbook: ${FOREIGN.runbook})`;
+  return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
+}
+
+function ownCause(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
+  const { spent, failure, now } = facts;
+  const refusal = storeRefusal(wish);
+  if (refusal !== undefined) {
+    const { page, runbook } = unavailableReasons[refusal];
+    return { text: clause(page), runbook };
+  }
+  if (spent === undefined) return explain(facts);
+  const all = allSpentText(spent, now);
+  const isCalled = wish.refusedBy !== 'budget_exhausted';
+  if (failure === undefined) return ofBudget(isCalled ? all : `no call was made: ${all}`, false);
+  const { text, runbook } = causeOf(failure);
+  if (isCalled) return { text: `${text}; ${all}`, runbook };
+  const last = `the last attempt (${secondText(failure.at, now)}) ended with: ${text}`;
+  return { text: `no call was made: ${all}; ${last}`, runbook };
+}
