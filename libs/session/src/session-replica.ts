@@ -197,12 +197,9 @@ export class SessionReplica {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
-  /** Whether an attempt was due and finds no call left in the budget, or will find none before the session ends. */
+  /** Whether an attempt was due, and finds no call left in the budget. */
   isHeldBack(merchant: string): boolean {
-    const spent = this.#renewer.spentBudget(merchant);
-    if (spent === undefined) return false;
-    const session = this.held.get(merchant);
-    return this.#heldBack.has(merchant) || (session !== undefined && spent.freeAt >= session.expiresAt);
+    return this.#heldBack.has(merchant) && this.#renewer.spentBudget(merchant) !== undefined;
   }
 
   /** When the next attempt can be made, where something holds it up; undefined where the schedule comes later by itself. */

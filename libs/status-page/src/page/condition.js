@@ -49,28 +49,15 @@ export function conditionAt({ condition, session }, now) {
 }
 
 /**
- * Whether the next attempt comes after the end of its session.
- * @param {StatusMerchant} merchant
- * @param {number} now
- * @returns {boolean}
- */
-export function isNextTooLate({ session, retryAt }, now) {
-  if (session === undefined || retryAt === undefined) return false;
-  return now < session.expiresAt && retryAt >= session.expiresAt;
-}
-
-/**
- * Whether no attempt comes before its session ends, so that it takes a person to renew it. Of a budget that is spent nobody
- * has a call, so that a person cannot either.
+ * Whether no attempt comes before its session ends, so that it takes a person to renew it.
  * @param {StatusMerchant} merchant
  * @param {number} now
  * @returns {boolean}
  */
 export function endsUnrenewed(merchant, now) {
-  const { renewing, renewalBlocked, budgetSpent } = merchant;
-  if (renewing || renewalBlocked || budgetSpent) return false;
-  const condition = conditionAt(merchant, now);
-  return (condition === 'failing' || condition === 'stale') && isNextTooLate(merchant, now);
+  const { session, retryAt, renewing, renewalBlocked, budgetSpent } = merchant;
+  if (session === undefined || retryAt === undefined || renewing || renewalBlocked || budgetSpent) return false;
+  return conditionAt(merchant, now) === 'failing' && retryAt >= session.expiresAt;
 }
 
 /**

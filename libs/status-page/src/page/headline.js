@@ -106,7 +106,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
  * @returns {Sentence | undefined}
  */
 function lastCallSentence({ merchants, worst, now }) {
-  if (!endsSoon.has(worst)) return undefined;
+  if (worst !== 'failing' && worst !== 'held_back') return undefined;
   const ending = merchants
     .flatMap((merchant) =>
       endsUnrenewed(merchant, now) ? [{ ...merchant, leftMs: (merchant.session?.expiresAt ?? now) - now }] : [],
