@@ -9,8 +9,7 @@ export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './
 export { generationAlone, isMadeAlone } from './generations.js';
 export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
-export { conditionColours, conditionOf, conditionWord } from './merchant-condition.js';
-export { type MerchantCondition, merchantConditions } from './merchant-condition.js';
+export * from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
