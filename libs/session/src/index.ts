@@ -9,14 +9,14 @@ export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './
 export { generationAlone, isMadeAlone } from './generations.js';
 export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
 export { HeldSessions } from './held-sessions.js';
-export * from './merchant-condition.js';
+export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';
 export type { CreateSessionRequest, SessionGateway } from './ports/session-gateway.js';
 export type * from './ports/session-store.js';
 export type { Sighting, Sightings } from './ports/sightings.js';
 export { type Tracing, untraced } from './ports/tracing.js';
-export { QuietDuels, quietCause } from './quiet-duels.js';
+export { quietCause } from './quiet-duels.js';
 export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';

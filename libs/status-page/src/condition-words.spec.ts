@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { conditionColours, conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
+import { conditionColours, conditionWord, merchantConditions } from '#libs/session';
 import type { StatusMerchant } from './status-document.js';
 
 /** The page's files are checked as a program of a browser: here they are imported by a name that the compiler does not follow. */
@@ -24,7 +24,7 @@ const expired: StatusMerchant = {
 };
 
 /** The page begins a line with it. */
-function titleOf(condition: MerchantCondition, reason?: 'expired'): string {
+function titleOf(condition: keyof typeof conditionColours, reason?: 'expired'): string {
   const word = conditionWord(condition, reason);
   return word.charAt(0).toUpperCase() + word.slice(1);
 }

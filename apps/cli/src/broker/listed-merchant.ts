@@ -1,4 +1,4 @@
-import { conditionColours, conditionWord, type MerchantCondition, merchantConditions } from '#libs/session';
+import { conditionColours, conditionWord, merchantConditions } from '#libs/session';
 import type { ExitClass } from '../exit-codes.js';
 
 /** A merchant as `GET /v1/merchants` lists it, as far as it is shown. */
@@ -28,7 +28,7 @@ export interface ListedMerchant {
   };
 }
 
-export type Tone = (typeof conditionColours)[MerchantCondition];
+export type Tone = (typeof conditionColours)[keyof typeof conditionColours];
 
 interface ShownCondition {
   readonly word: string;
