@@ -89,7 +89,11 @@ describe('the module for Nest', () => {
   });
 
   it.each<[string, () => ReturnType<typeof SessionBrokerModule.forRoot>, string]>([
-    ['no merchant', () => SessionBrokerModule.forRoot({ url: 'http://b.test' } as never), 'forRoot: merchant must be'],
+    [
+      'no merchant',
+      () => SessionBrokerModule.forRoot({ url: 'http://b.test' } as never),
+      'forRoot: merchant is missing',
+    ],
     ['no url', () => SessionBrokerModule.forRoot({ merchant: 'shop' } as never), 'forRoot: url is missing'],
     [
       'a factory that gives nothing',
@@ -103,7 +107,7 @@ describe('the module for Nest', () => {
   it('says which of several it is', async () => {
     const second = SessionBrokerModule.forRoot({ ...fake.options, merchant: '', name: 'second' });
     const modules = compile(SessionBrokerModule.forRoot(fake.options), second);
-    await expect(modules).rejects.toThrow('SessionBrokerModule.forRoot (name "second"): merchant must be');
+    await expect(modules).rejects.toThrow('SessionBrokerModule.forRoot (name "second"): merchant is missing');
   });
 
   it('says that it is well when there is a session, and begins to follow for it', async () => {
