@@ -66,7 +66,10 @@ function ofForeign({ reported, now }: ExplainedFacts): Cause {
  * Of a budget that is spent, after what ended the last call: attempts that fail are what it was spent on, and with them it is mended.
  * Somebody else who creates sessions comes first all the same.
  */
-function afterFailure(ofSpent: Cause, { failure, isForeign }: Pick<ExplainedFacts, 'failure' | 'isForeign'>): Cause {
+export function afterFailure(
+  ofSpent: Cause,
+  { failure, isForeign }: Pick<ExplainedFacts, 'failure' | 'isForeign'>,
+): Cause {
   if (failure === undefined || isForeign) return ofSpent;
   const { text, runbook } = causeOf(failure);
   return { text: `${text}; ${ofSpent.text}`, runbook };

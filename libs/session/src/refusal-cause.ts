@@ -1,6 +1,6 @@
 import { unavailableReasons } from '#libs/errors';
 import { allSpentText, FOREIGN, ofBudget, secondText } from './budget-cause.js';
-import { explain, type ExplainedFacts } from './explanation.js';
+import { afterFailure, explain, type ExplainedFacts } from './explanation.js';
 import { type Cause, causeOf, clause } from './failure-cause.js';
 import type { StoreTrouble } from './observed-store.js';
 import type { RenewalResult } from './renewal-result.js';
@@ -43,10 +43,9 @@ function ownCause(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
   }
   if (spent === undefined) return explain(facts);
   const all = allSpentText(spent, now);
-  const isCalled = wish.refusedBy !== 'budget_exhausted';
-  if (failure === undefined) return ofBudget(isCalled ? all : `no call was made: ${all}`, false);
+  if (wish.refusedBy !== 'budget_exhausted') return afterFailure(ofBudget(all, false), facts);
+  const unmade = `no call was made: ${all}`;
+  if (failure === undefined) return ofBudget(unmade, false);
   const { text, runbook } = causeOf(failure);
-  if (isCalled) return { text: `${text}; ${all}`, runbook };
-  const last = `the last attempt (${secondText(failure.at, now)}) ended with: ${text}`;
-  return { text: `no call was made: ${all}; ${last}`, runbook };
+  return { text: `${unmade}; the last attempt (${secondText(failure.at, now)}) ended with: ${text}`, runbook };
 }
