@@ -25,7 +25,7 @@ export type FetchFailure =
   /** The signal was aborted. */
   | { readonly kind: 'ended' };
 
-type Fetched = { readonly kind: 'document'; readonly document: object } | FetchFailure;
+export type Fetched = { readonly kind: 'document'; readonly document: object } | FetchFailure;
 
 interface Bounds {
   readonly clock: Clock;

@@ -1,8 +1,5 @@
-import type { fetchPublished } from '#libs/issuer';
-import { type PublishedPlace, whatIsWrong } from '#libs/issuer';
+import { type Fetched, type PublishedPlace, whatIsWrong } from '#libs/issuer';
 import { fact, fault, type Finding } from './check.js';
-
-type Fetched = Awaited<ReturnType<typeof fetchPublished>>;
 
 const WELL_KNOWN = '/.well-known/openid-configuration';
 /** Where every API server of Kubernetes has its keys, whatever its issuer is called. */

@@ -1,6 +1,7 @@
 import type { Clock } from '#libs/clock';
 import type { JwtConfiguration } from '#libs/configuration';
 import {
+  type Fetched,
   fetchPublished,
   keysOf,
   type PublishedPlace,
@@ -12,7 +13,6 @@ import { type Check, fact, fault, type Finding, looked, notApplicable, type Verd
 import { discoveryAddress, issuerFinding } from '../issuer-discovery.js';
 
 type Jwt = Pick<JwtConfiguration, 'issuer' | 'keys'>;
-type Fetched = Awaited<ReturnType<typeof fetchPublished>>;
 
 /** Two documents, each with the time that a broker gives the one that it fetches. */
 const LIMIT_MS = 11_000;
