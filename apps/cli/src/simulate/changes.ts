@@ -45,22 +45,20 @@ async function bestLead(setup: SimulationSetup, trials: Trials): Promise<readonl
   const tried = await triedInTurn(leadsToTry(setup, trials.before), trials);
   const found = bestOf(tried);
   if (found.some(bridges)) return found;
-  const longest = tried.filter(({ lead = 0 }) => lead > leadShareOf(setup)).at(-1);
+  const current = leadShareOf(setup);
+  const longest = tried.filter(({ changes: [change] }) => change?.of === 'lead' && change.share > current).at(-1);
   const better = found.filter(({ effect }) => effect === 'bridges' || effect === 'shortens');
   if (longest === undefined || better.includes(longest)) return better;
   return better.length === 0 || longest.effect === 'lengthens' ? [...better, longest] : better;
 }
 
 /** Up to the first change that bridges; those that make another warning necessary are none to advise. */
-async function triedInTurn(
-  changes: readonly Change[],
-  trials: Trials,
-): Promise<readonly (Tried & { lead?: number })[]> {
-  const tried: (Tried & { lead?: number })[] = [];
+async function triedInTurn(changes: readonly Change[], trials: Trials): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
   for (const change of changes) {
     const result = await trials.attempt(change);
     if (trials.isNewlyShort(result)) continue;
-    tried.push({ ...result, ...(change.of === 'lead' ? { lead: change.share } : {}) });
+    tried.push(result);
     if (bridges(result)) break;
   }
   return tried;
