@@ -1,4 +1,5 @@
 import type { Clock } from '#libs/clock';
+import type { UnavailableReason } from '#libs/errors';
 import type { SessionEvents } from './ports/session-events.js';
 import type {
   Announcement,
@@ -34,6 +35,12 @@ const alsoShows: Readonly<Record<string, readonly string[]>> = {
 
 /** What is the matter with a store that does not work. */
 export type StoreTrouble = 'silent' | 'refuses';
+
+/** By what consumers and people know it. */
+export const reasonOfTrouble = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
+  StoreTrouble,
+  UnavailableReason
+>;
 
 interface ObservedStoreParts {
   readonly events: SessionEvents;

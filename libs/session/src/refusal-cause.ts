@@ -2,7 +2,7 @@ import { unavailableReasons } from '#libs/errors';
 import { allSpentText, FOREIGN, ofBudget, secondText } from './budget-cause.js';
 import { afterFailure, explain, type ExplainedFacts } from './explanation.js';
 import { type Cause, causeOf, clause } from './failure-cause.js';
-import type { StoreTrouble } from './observed-store.js';
+import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
 import type { RenewalResult } from './renewal-result.js';
 
 /** What became of the wish of a person who gets no newer session. */
@@ -13,14 +13,12 @@ export interface RefusedWish {
   readonly store: StoreTrouble | undefined;
 }
 
-const ofStore = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<StoreTrouble, string>;
-
 /** The reason for which the store let no call be made for the wish; undefined where it was not the store. */
 export function storeRefusal({
   refusedBy,
   store,
-}: Omit<RefusedWish, 'merchant'>): (typeof ofStore)[StoreTrouble] | undefined {
-  return refusedBy === 'store_down' && store !== undefined ? ofStore[store] : undefined;
+}: Omit<RefusedWish, 'merchant'>): (typeof reasonOfTrouble)[StoreTrouble] | undefined {
+  return refusedBy === 'store_down' && store !== undefined ? reasonOfTrouble[store] : undefined;
 }
 
 /**

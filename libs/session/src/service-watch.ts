@@ -1,18 +1,13 @@
 import type { Clock } from '#libs/clock';
-import { type UnavailableReason, unavailableReasons } from '#libs/errors';
+import { unavailableReasons } from '#libs/errors';
 import { type Cause, clause } from './failure-cause.js';
 import type { HeldSessions } from './held-sessions.js';
-import type { StoreTrouble } from './observed-store.js';
+import { reasonOfTrouble, type StoreTrouble } from './observed-store.js';
 import type { SessionEvents } from './ports/session-events.js';
 import type { Session } from './session.js';
 
 /** What happens to thousands at about the same time is told in few events, and soon all the same. */
 const BETWEEN_EVENTS_MS = 10_000;
-
-const reasonOf = { silent: 'store_silent', refuses: 'store_refuses' } as const satisfies Record<
-  StoreTrouble,
-  UnavailableReason
->;
 
 interface ServiceWatchContext {
   readonly held: HeldSessions;
@@ -122,7 +117,7 @@ export class ServiceWatch {
     const trouble = this.#context.storeTrouble();
     // The store is back: what was to be told is not so any more, and is looked at again.
     if (trouble === undefined) return this.#reconsider(merchants);
-    const { page, runbook } = unavailableReasons[reasonOf[trouble]];
+    const { page, runbook } = unavailableReasons[reasonOfTrouble[trouble]];
     this.#emit('renewal_blocked', merchants, { text: clause(page), runbook });
   }
 

@@ -1,4 +1,3 @@
-import { QuietDuels } from './quiet-duels.js';
 import type { Clock } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { BudgetForecast } from './budget-forecast.js';
@@ -20,6 +19,7 @@ import type { SessionEvents } from './ports/session-events.js';
 import type { SessionGateway } from './ports/session-gateway.js';
 import type { OfferResult, SessionStore } from './ports/session-store.js';
 import { type Tracing, untraced } from './ports/tracing.js';
+import { QuietDuels } from './quiet-duels.js';
 import { leaseMsFor } from './renewal-attempt.js';
 import { explainRefusal, type RefusedWish } from './refusal-cause.js';
 import { RenewalLoop } from './renewal-loop.js';
