@@ -148,8 +148,20 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       spent = await report('duel');
       return spent.body.reason === 'budget_exhausted';
     }, IN_TIME_MS);
-    expect(spent).toMatchObject({ status: 503, body: { code: 'session_unavailable', cause: FOREIGN } });
-    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}`));
+    const notBefore = 'a session that is reported dead is not replaced before .* UTC: the share of the budget for that is';
+    expect(spent).toMatchObject({
+      status: 503,
+      body: {
+        code: 'session_unavailable',
+        cause: expect.stringMatching(new RegExp(`^${FOREIGN}; ${notBefore} spent$`)),
+      },
+    });
+    await agreed('duel', 'foreign_authorizer');
+    await expectToldByOther(
+      'duel',
+      'foreign_authorizer',
+      new RegExp(`^duel +ended by others .* ${FOREIGN}; ${notBefore}`),
+    );
 
     await noLongerNew('duel');
     expect((await cli('renew', '--merchant', 'duel', '--url', replica(1).url)).out).toMatch(

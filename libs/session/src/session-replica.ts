@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { BudgetForecast } from './budget-forecast.js';
 import { CallCeiling } from './call-ceiling.js';
@@ -227,6 +227,8 @@ export class SessionReplica {
   }
 
   #facts(merchant: string): ExplainedFacts {
+    const now = this.#clock.now();
+    const overInMs = this.#earlyDeaths.overInMs(merchant);
     return {
       result: this.reader.verdict(merchant).result,
       failure: this.failures.get(merchant),
@@ -235,7 +237,8 @@ export class SessionReplica {
       reported: this.#reportedDeaths.of(merchant),
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),
-      now: this.#clock.now(),
+      duelOverAt: overInMs === undefined ? undefined : plusMs(now, overInMs),
+      now,
       why: () => this.whyUnavailable(merchant),
     };
   }
