@@ -197,9 +197,14 @@ export class SessionReplica {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
-  /** Whether an attempt was due, and finds no call left in the budget. */
+  /** Whether an attempt was due and finds no call left in the budget, or will find none before the session ends. */
   isHeldBack(merchant: string): boolean {
-    return this.#heldBack.has(merchant) && this.#renewer.spentBudget(merchant) !== undefined;
+    const spent = this.#renewer.spentBudget(merchant);
+    if (spent === undefined) return false;
+    if (this.#heldBack.has(merchant)) return true;
+    const session = this.held.get(merchant);
+    // The call that is under way may be the one that has spent it.
+    return session !== undefined && spent.freeAt >= session.expiresAt && !this.isRenewing(merchant);
   }
 
   /** When the next attempt can be made, where something holds it up; undefined where the schedule comes later by itself. */

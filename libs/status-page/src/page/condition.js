@@ -49,15 +49,27 @@ export function conditionAt({ condition, session }, now) {
 }
 
 /**
- * Whether no attempt comes before its session ends, so that it takes a person to renew it.
+ * Whether the next attempt comes after the end of its session.
+ * @param {StatusMerchant} merchant
+ * @param {number} now
+ * @returns {boolean}
+ */
+export function isNextTooLate({ session, retryAt }, now) {
+  if (session === undefined || retryAt === undefined) return false;
+  return now < session.expiresAt && retryAt >= session.expiresAt;
+}
+
+/**
+ * Whether no attempt comes before its session ends, and a person can make one: of a budget that is spent nobody has a call.
  * @param {StatusMerchant} merchant
  * @param {number} now
  * @returns {boolean}
  */
 export function endsUnrenewed(merchant, now) {
-  const { session, retryAt, renewing, renewalBlocked, budgetSpent } = merchant;
-  if (session === undefined || retryAt === undefined || renewing || renewalBlocked || budgetSpent) return false;
-  return conditionAt(merchant, now) === 'failing' && retryAt >= session.expiresAt;
+  const { renewing, renewalBlocked, budgetSpent } = merchant;
+  if (renewing || renewalBlocked || budgetSpent) return false;
+  const condition = conditionAt(merchant, now);
+  return (condition === 'failing' || condition === 'stale') && isNextTooLate(merchant, now);
 }
 
 /**

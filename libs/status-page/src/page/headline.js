@@ -106,7 +106,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
  * @returns {Sentence | undefined}
  */
 function lastCallSentence({ merchants, worst, now }) {
-  if (worst !== 'failing' && worst !== 'held_back') return undefined;
+  if (!endsSoon.has(worst)) return undefined;
   const ending = merchants
     .flatMap((merchant) =>
       endsUnrenewed(merchant, now) ? [{ ...merchant, leftMs: (merchant.session?.expiresAt ?? now) - now }] : [],
@@ -246,16 +246,17 @@ function becauseText(worst, causes) {
   return `${worst === 'foreign_authorizer' ? ';' : ':'} ${first.text}`;
 }
 
-/** The same as the sentence of the headline. */
 const BY_OTHERS = 'somebody else creates sessions of the merchant, and each ends ours';
 
 /**
- * What there is to say of a merchant beside that somebody else creates its sessions, such as until when.
+ * What there is to say beside the sentence of the headline.
  * @param {StatusMerchant} merchant
  */
 function besidesOthers({ cause }) {
-  const parts = steady(cause?.text ?? '').split('; ');
-  return parts.filter((part) => part !== BY_OTHERS).join('; ');
+  return steady(cause?.text ?? '')
+    .split('; ')
+    .filter((part) => part !== BY_OTHERS)
+    .join('; ');
 }
 
 /**

@@ -251,6 +251,10 @@ describe('the headline', () => {
       detail: 'session-broker renew --merchant shop-404000',
       runbook: 'renewals-failing',
     });
+    expect(said([{ ...late, condition: 'stale' }], { stale: 1 })).toMatchObject({
+      condition: 'unavailable',
+      text: `Renew shop-404000 by hand: its session ends before the next attempt: ${unheard}`,
+    });
     const later = { ...late, ...blocked(500_000), renewalBlocked: false };
     expect(said([later, late, inTime], { failing: 3 })).toMatchObject({
       text: `Renew 2 merchants by hand: their sessions end before the next attempt; shop-404000: ${unheard}`,
