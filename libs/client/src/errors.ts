@@ -140,8 +140,8 @@ export class ClientClosed extends SessionBrokerError {
 
 /** A reason as the broker takes it; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
-/** As the system and undici write them. A text of any other form could be anything. */
-const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
+/** As the system, OpenSSL and undici write them. A text of any other form could be anything. */
+const SYSTEM_CODE = /^(?:[A-Z][A-Z0-9_]{1,39}|ERR_SSL_[A-Z0-9_/]{1,60})$/;
 export const UNSPECIFIED_REASON = 'unspecified';
 
 /**

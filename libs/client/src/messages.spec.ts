@@ -71,6 +71,21 @@ describe('what goes wrong', () => {
     );
   });
 
+  it('is told once where title and cause are the same sentence, or one begins with the other', async () => {
+    const title = 'Somebody else creates sessions of this merchant, and each ends ours';
+    const cause = 'somebody else creates sessions of the merchant, and each ends ours';
+    const body = { type: 'urn:session-broker:problem:foreign_authorizer', title, code: 'foreign_authorizer' };
+    const says = 'The broker answered 503 (foreign_authorizer): ';
+    open();
+    for (const [told, expected] of [
+      [{ cause }, cause],
+      [{ detail: `${title} since 10:00`, cause: 'another' }, `${title} since 10:00; another`],
+    ] as const) {
+      server.on('read', () => json({ ...body, ...told }, 503));
+      expect((await failure()).message).toBe(`${says}${expected} ${PLACE}`);
+    }
+  });
+
   it.each<[string, object]>([
     ['of whatever else answers there', { type: 'about:blank' }],
     ['with the token in them', {}],
