@@ -21,7 +21,7 @@ export { failuresAfter, MAX_UNREACHED_FAILURES } from './retry-policy.js';
 export { budgetShortfall, callsOnSchedule, shortfallRemedy, shortfallText } from './schedule-calls.js';
 export type { ServeVerdict } from './serve-decision.js';
 export { admit, implausibleTimes, type ImplausibleTime } from './session-admission.js';
-export { leadTimeShortfall } from './session-moments.js';
+export { leadShareOf, leadTimeShortfall, MAX_LEAD_SHARE } from './session-moments.js';
 export { SessionReader, type ServedSession } from './session-reader.js';
 export type { LeadTime, SessionSettings } from './session-settings.js';
 export type { RejectionAnswer } from './session-rejections.js';

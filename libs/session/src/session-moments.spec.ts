@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { msBetween, plusMs } from '#libs/clock';
 import { aSession, someSettings } from '#libs/testing';
-import { leadTimeShortfall, momentsOf } from './session-moments.js';
+import { leadShareOf, leadTimeShortfall, momentsOf } from './session-moments.js';
 
 const { createdAt } = aSession();
 const unspread = { merchant: 'shop', jitter: 0 };
@@ -33,6 +33,23 @@ describe('the moments of a session', () => {
     expect(leadAndMargin(2_000).leadMs).toBe(1_000);
     const renewBefore = { kind: 'duration', durationMs: 3_600_000 } as const;
     expect(leadAndMargin(60_000, someSettings({ renewBefore })).leadMs).toBe(30_000);
+  });
+
+  it('leads by the share that others plan with, where there is no jitter', () => {
+    const anyLead = fc.option(
+      fc.oneof(
+        fc.record({ kind: fc.constant('share' as const), share: fc.double({ min: 0.01, max: 0.5, noNaN: true }) }),
+        fc.record({ kind: fc.constant('duration' as const), durationMs: fc.integer({ min: 1_000, max: 7_200_000 }) }),
+      ),
+      { nil: undefined },
+    );
+    fc.assert(
+      fc.property(fc.integer({ min: 60_000, max: 86_400_000 }), anyLead, (lifetimeMs, renewBefore) => {
+        const settings = someSettings(renewBefore === undefined ? {} : { renewBefore });
+        const plannedMs = leadShareOf(lifetimeMs, settings) * lifetimeMs;
+        expect(Math.abs(plannedMs - leadAndMargin(lifetimeMs, settings).leadMs)).toBeLessThan(2);
+      }),
+    );
   });
 
   it('keeps a margin of 5 %, at most 30 s', () => {

@@ -11,7 +11,7 @@ const DEFAULT_MARGIN_SHARE = 0.05;
 const MAX_DEFAULT_MARGIN_MS = 30_000;
 const JITTER_SHARE = 0.1;
 /** A lead time as long as the lifetime would renew for ever, so renewal never starts before half of it has passed. */
-const MAX_LEAD_SHARE = 0.5;
+export const MAX_LEAD_SHARE = 0.5;
 /** Attempts that should fit between renewAt and mustRenewAt, and the pause that lies between them. */
 const ATTEMPTS_TO_FIT = 2;
 const PAUSE_BETWEEN_ATTEMPTS_MS = 1_000;
@@ -90,6 +90,11 @@ export function leadTimeShortfall(moments: SessionMoments, settings: SessionSett
   const leadMs = msBetween(moments.renewAt, moments.mustRenewAt);
   const neededMs = ATTEMPTS_TO_FIT * settings.gatewayTimeoutMs + (ATTEMPTS_TO_FIT - 1) * PAUSE_BETWEEN_ATTEMPTS_MS;
   return leadMs < neededMs ? { leadMs, neededMs } : undefined;
+}
+
+/** The lead time that is planned with, as a share of the lifetime and before the jitter. */
+export function leadShareOf(lifetimeMs: number, settings: SessionSettings): number {
+  return Math.min(MAX_LEAD_SHARE, renewLeadMs(settings, lifetimeMs) / lifetimeMs);
 }
 
 function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {

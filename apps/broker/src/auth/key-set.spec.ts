@@ -204,6 +204,21 @@ describe('the keys of an issuer', () => {
     expect(await endpoint.verdictOn(one)).toBe('authentication_unavailable');
   });
 
+  it('are told of once when none of them can be used, count all the same, and once more when one can', async () => {
+    endpoint.publishes(one);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+    endpoint.publishes();
+    await endpoint.clock.advance(1_200_000);
+    expect(endpoint.lines).toEqual([
+      expect.stringContaining('no token of it is accepted, and its callers are answered 401'),
+    ]);
+    expect(await endpoint.verdictOn(one)).toBe('unknown_key');
+    endpoint.publishes(one);
+    await endpoint.clock.advance(600_000);
+    expect(endpoint.lines.slice(1)).toEqual([expect.stringContaining('can be checked with again')]);
+    expect(await endpoint.verdictOn(one)).toBe(SUBJECT);
+  });
+
   it('may come in any state: of a set with a key that makes no sense, the others count', async () => {
     endpoint.answer = () => Promise.resolve({ keys: [{ kty: 'XX', kid: 'odd' }, one.publicJwk] });
     expect(await endpoint.verdictOn(one)).toBe(SUBJECT);

@@ -9,6 +9,7 @@ import {
 } from 'jose';
 import type { Clock, ScheduledTask } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
+import { keysOf, usableKeys } from '#libs/issuer';
 import type { Logger } from '#libs/telemetry';
 
 type KeyFinder = ReturnType<typeof createLocalJWKSet>;
@@ -96,6 +97,7 @@ export class RemoteKeySet implements KeySet {
   #askedAtMs = -Infinity;
   #asking: Promise<void> | undefined;
   #isDown = false;
+  #isWithoutUsableKey = false;
   #next: ScheduledTask | undefined;
   #closed = false;
 
@@ -184,6 +186,7 @@ export class RemoteKeySet implements KeySet {
       this.#fetched = { text: JSON.stringify(set), keys: new FixedKeySet(set), atMs: clock.monotonicMs() };
       if (before !== undefined && before !== this.#fetched.text) onChange();
       this.#report(undefined);
+      this.#reportUsable(set);
     } catch (error) {
       this.#report(error);
       throw isUnavailable(error) ? error : this.#unavailable(error);
@@ -199,6 +202,20 @@ export class RemoteKeySet implements KeySet {
     if (isDown)
       logger.warn({ error, runbook: RUNBOOK }, `the keys of the token issuer cannot be had; ${this.#effect()}`);
     else logger.info({}, 'the keys of the token issuer can be had again');
+  }
+
+  /** A set without keys counts, for it may be how an issuer takes them all back; but it is hardly what somebody meant. */
+  #reportUsable(set: object): void {
+    const isWithout = usableKeys(keysOf(set) ?? []).length === 0;
+    if (isWithout === this.#isWithoutUsableKey || this.#closed) return;
+    this.#isWithoutUsableKey = isWithout;
+    const { logger } = this.#parts;
+    if (isWithout)
+      logger.warn(
+        { runbook: RUNBOOK },
+        'none of the keys that the token issuer publishes can be used to check a token; no token of it is accepted, and its callers are answered 401',
+      );
+    else logger.info({}, 'the token issuer publishes keys that tokens can be checked with again');
   }
 
   #effect(): string {

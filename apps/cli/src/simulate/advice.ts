@@ -1,13 +1,12 @@
 import { formatDuration } from '#libs/clock';
-import type { CreateCallWindow } from '#libs/session';
+import { type CreateCallWindow, MAX_LEAD_SHARE } from '#libs/session';
 import type { Change } from './change.js';
 import {
+  currentLeadShare,
   hasLongerLead,
   isBeyondAnySetting,
-  leadShareOf,
   longEnoughTimeout,
   MAX_CALLS,
-  MAX_LEAD_SHARE,
   MAX_TIMEOUT_MS,
   raisedWindows,
   tooSmallOf,
@@ -163,7 +162,7 @@ const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behavi
 function hopelessLeads(judged: Judged): readonly string[] {
   const { setup, figures } = judged;
   if (isBeyondEveryLead(judged)) return ['no lead time bridges a budget that the schedule exceeds'];
-  const isLongest = tooSmallOf(figures) !== undefined || leadShareOf(setup) >= MAX_LEAD_SHARE;
+  const isLongest = tooSmallOf(figures) !== undefined || currentLeadShare(setup) >= MAX_LEAD_SHARE;
   if (isLongest || hasLongerLead(setup)) return [];
   return ['a longer session.renewBefore needs more calls than session.budget allows'];
 }

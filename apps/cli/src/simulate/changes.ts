@@ -1,4 +1,10 @@
-import { budgetShortfall, type CreateCallBudget, type CreateCallWindow } from '#libs/session';
+import {
+  budgetShortfall,
+  type CreateCallBudget,
+  type CreateCallWindow,
+  leadShareOf,
+  MAX_LEAD_SHARE,
+} from '#libs/session';
 import { type Change, changed } from './change.js';
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
@@ -7,15 +13,10 @@ import { bridges, failsByChance, played, seedsOf, SLOWEST_CALL, type Tried, Tria
 /** What `gateway.timeout` and a window's `calls` can be at most. */
 export const MAX_TIMEOUT_MS = 60_000;
 export const MAX_CALLS = 1_000;
-/** Renewal never starts before half of the lifetime has passed. */
-export const MAX_LEAD_SHARE = 0.5;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 /** Times the one that was given. */
 const LIFETIMES = [2, 4];
-/** The renewer's own defaults. */
-const DEFAULT_LEAD_SHARE = 0.2;
-const DEFAULT_LEAD_TIMEOUTS = 2;
-const MAX_DEFAULT_LEAD_TO_QUIET_MS = 300_000;
+/** The renewer's own default. */
 const DEFAULT_MARGIN_SHARE = 0.05;
 
 /**
@@ -45,7 +46,7 @@ async function bestLead(setup: SimulationSetup, trials: Trials): Promise<readonl
   const tried = await triedInTurn(leadsToTry(setup, trials.before), trials);
   const found = bestOf(tried);
   if (found.some(bridges)) return found;
-  const current = leadShareOf(setup);
+  const current = currentLeadShare(setup);
   const longest = tried.filter(({ changes: [change] }) => change?.of === 'lead' && change.share > current).at(-1);
   const better = found.filter(({ effect }) => effect === 'bridges' || effect === 'shortens');
   if (longest === undefined || better.includes(longest)) return better;
@@ -85,7 +86,7 @@ export function longEnoughTimeout(
 
 /** Longer ones first, then shorter ones; where the schedule itself exceeds the budget, these alone: they need fewer calls. */
 function leadsToTry(setup: SimulationSetup, before: ScheduleFigures): readonly Change[] {
-  const current = leadShareOf(setup);
+  const current = currentLeadShare(setup);
   const { safetyMargin } = setup.settings;
   const marginShare = safetyMargin?.kind === 'share' ? safetyMargin.share : DEFAULT_MARGIN_SHARE;
   const isExceeded = tooSmallOf(before) !== undefined;
@@ -97,7 +98,7 @@ function leadsToTry(setup: SimulationSetup, before: ScheduleFigures): readonly C
 
 /** Whether any lead that is longer than the one that is set needs no more calls than are allowed. */
 export function hasLongerLead(setup: SimulationSetup): boolean {
-  return LEAD_SHARES.some((share) => share > leadShareOf(setup) + 0.01 && fitsBudget(setup, share));
+  return LEAD_SHARES.some((share) => share > currentLeadShare(setup) + 0.01 && fitsBudget(setup, share));
 }
 
 function fitsBudget({ settings, behaviour }: SimulationSetup, share: number): boolean {
@@ -105,14 +106,9 @@ function fitsBudget({ settings, behaviour }: SimulationSetup, share: number): bo
   return budgetShortfall(lifetimeMs, { ...settings, renewBefore: { kind: 'share', share } }) === undefined;
 }
 
-export function leadShareOf({ settings, behaviour }: SimulationSetup): number {
-  const { renewBefore, quietHours, gatewayTimeoutMs, longestLifetimeMs } = settings;
-  const lifetimeMs = Math.min(behaviour.lifetimeMs, longestLifetimeMs);
-  if (renewBefore?.kind === 'share') return Math.min(MAX_LEAD_SHARE, renewBefore.share);
-  const usualMs = DEFAULT_LEAD_SHARE * lifetimeMs;
-  const wantedMs = quietHours === undefined ? usualMs : Math.min(usualMs, MAX_DEFAULT_LEAD_TO_QUIET_MS);
-  const leadMs = renewBefore?.durationMs ?? Math.max(wantedMs, DEFAULT_LEAD_TIMEOUTS * gatewayTimeoutMs);
-  return Math.min(MAX_LEAD_SHARE, leadMs / lifetimeMs);
+/** The lead time that the run is played with, as a share of the lifetime. */
+export function currentLeadShare({ settings, behaviour }: SimulationSetup): number {
+  return leadShareOf(Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs), settings);
 }
 
 /** What unbounded runs use, and what the schedule needs in a window that is longer than the run. */
@@ -132,7 +128,7 @@ async function amplerBudget(setup: SimulationSetup): Promise<Change | undefined>
 
 /** The longest lead and the calls that it needs. */
 async function leadWithBudget(setup: SimulationSetup, trials: Trials): Promise<readonly Tried[]> {
-  if (leadShareOf(setup) >= MAX_LEAD_SHARE) return [];
+  if (currentLeadShare(setup) >= MAX_LEAD_SHARE) return [];
   const lead: Change = { of: 'lead', share: MAX_LEAD_SHARE };
   const budget = await amplerBudget(changed(setup, [lead]));
   const tried = budget === undefined ? [] : [await trials.attempt(lead, budget)];
@@ -164,7 +160,7 @@ export async function sufficientLead(setup: SimulationSetup): Promise<number | u
   const { behaviour, settings } = setup;
   const durationMs = Math.min(setup.durationMs, 4 * behaviour.lifetimeMs);
   const calm = { ...setup, durationMs, behaviour: { ...behaviour, failureShare: 0, outageMs: 0, latencyMs: 0 } };
-  for (const share of LEAD_SHARES.filter((candidate) => candidate > leadShareOf(setup))) {
+  for (const share of LEAD_SHARES.filter((candidate) => candidate > currentLeadShare(setup))) {
     const figures = await played(changed(calm, [{ of: 'lead', share }]));
     const exceeds = figures.budget.some(({ needed }, index) => needed > (settings.budget[index]?.calls ?? 0));
     if (figures.leadTimeShort === undefined && !exceeds) return share;
