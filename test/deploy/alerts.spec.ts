@@ -2,7 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeWith, toolPath } from '#libs/testing';
-import { alerts, RULE_TESTS, runbookIndex, runbooks, RULES, ruleTests, SHORT_RULE_TESTS } from './monitoring.js';
+import {
+  alerts,
+  HOURS_RULE_TESTS,
+  RULE_TESTS,
+  runbookIndex,
+  runbooks,
+  RULES,
+  ruleTests,
+  SHORT_RULE_TESTS,
+} from './monitoring.js';
 
 describe('the alerts', () => {
   describeWith('prometheus', 'by promtool', () => {
@@ -14,10 +23,13 @@ describe('the alerts', () => {
       ).toMatch(/SUCCESS: \d+ rules found/);
     });
 
-    it('fire and are silent as their tests say', () => {
-      expect(
-        execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', RULE_TESTS], { encoding: 'utf8' }),
-      ).toContain('SUCCESS');
+    it.each([
+      ['minutes', RULE_TESTS],
+      ['hours', HOURS_RULE_TESTS],
+    ])('fire and are silent as their tests of %s say', (_length, file) => {
+      expect(execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', file], { encoding: 'utf8' })).toContain(
+        'SUCCESS',
+      );
     });
 
     it('are not even pending for sessions of a minute that are all renewed in time', () => {

@@ -4,9 +4,12 @@ import { parse } from 'yaml';
 
 const root = join(import.meta.dirname, '..', '..');
 export const RULES = join(root, 'deploy/prometheus/rules/session-broker.yml');
-export const RULE_TESTS = join(root, 'deploy/prometheus/tests/session-broker.yml');
+const ruleTestsIn = (file: string): string => join(root, 'deploy/prometheus/tests', file);
+export const RULE_TESTS = ruleTestsIn('session-broker.yml');
+/** Trouble of hours, judged once a minute. */
+export const HOURS_RULE_TESTS = ruleTestsIn('hours.yml');
 /** The rules again, for sessions as short as those of the demo. */
-export const SHORT_RULE_TESTS = join(root, 'deploy/prometheus/tests/short-sessions.yml');
+export const SHORT_RULE_TESTS = ruleTestsIn('short-sessions.yml');
 export const DASHBOARD = join(root, 'deploy/grafana/dashboards/session-broker.json');
 const RUNBOOKS = join(root, 'docs/runbooks');
 
@@ -55,7 +58,9 @@ export interface Board {
 const ruleFile = parse(readFileSync(RULES, 'utf8')) as RuleFile;
 export const rules: readonly Rule[] = ruleFile.groups.flatMap((group) => group.rules);
 export const alerts = rules.filter(({ alert }) => alert !== undefined);
-export const ruleTests = (parse(readFileSync(RULE_TESTS, 'utf8')) as { tests: readonly RuleTest[] }).tests;
+export const ruleTests = [RULE_TESTS, HOURS_RULE_TESTS].flatMap(
+  (file) => (parse(readFileSync(file, 'utf8')) as { tests: readonly RuleTest[] }).tests,
+);
 export const board = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as Board;
 export const panels = board.panels.filter(({ type }) => type !== 'row');
 

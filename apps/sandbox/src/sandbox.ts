@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyPluginCallback } from 'fastify';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Clock } from '#libs/clock';
 import type { Logger } from '#libs/telemetry';
@@ -150,10 +150,17 @@ async function applicationOf(parts: Parts): Promise<FastifyInstance> {
   gatewayRoutes(app, stage, [...sessionOperations, ...paymentOperations(parts)]);
   app.setNotFoundHandler(answerUnknownService(stage));
   app.get('/livez', () => ({ status: 'ok' }));
-  await app.register(hostedPage(parts));
-  await app.register(publicRoutes(parts), { prefix: '/_sandbox' });
-  for (const prefix of ['/control', '/_sandbox']) await app.register(controlRoutes(parts), { prefix });
+  await app.register(named('hosted page', hostedPage(parts)));
+  await app.register(named('public routes', publicRoutes(parts)), { prefix: '/_sandbox' });
+  for (const prefix of ['/control', '/_sandbox']) {
+    await app.register(named('control routes', controlRoutes(parts)), { prefix });
+  }
   return app;
+}
+
+/** Of one without a name Fastify looks for the file, through all modules there are: in Jest the longest part of a start. */
+function named(name: string, plugin: FastifyPluginCallback): FastifyPluginCallback {
+  return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name });
 }
 
 /** An IPv6 address in brackets, as it stands in a URL. */

@@ -7,7 +7,14 @@ export interface ErrorFacts {
   readonly requestId?: string | undefined;
   /** What is the matter, in the broker's sentence for people, where it knows. */
   readonly brokerCause?: string | undefined;
+  readonly rejection?: Rejection | undefined;
   readonly cause?: unknown;
+}
+
+/** That the gateway did not accept a session: its generation, and the gateway's code or `http_401`. */
+export interface Rejection {
+  readonly generation: number;
+  readonly reason: string;
 }
 
 /** Shared by all copies of this package in a process: one of its two module formats may meet errors of the other. */
@@ -23,6 +30,8 @@ export abstract class SessionBrokerError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
   readonly brokerCause: string | undefined;
+  /** A request was sent and refused with its session, so that the bank has not carried it out; no newer session came. */
+  readonly rejection: Rejection | undefined;
 
   /** Its name and those of its bases, also where a bundler has shortened the names of classes. */
   static readonly kinds: readonly string[] = ['SessionBrokerError'];
@@ -44,6 +53,7 @@ export abstract class SessionBrokerError extends Error {
     this.retryAfterMs = facts.retryAfterMs;
     this.requestId = facts.requestId;
     this.brokerCause = facts.brokerCause;
+    this.rejection = facts.rejection;
   }
 
   /** For logs: an error of the platform has no message in JSON. Of causes only those of this package hold no secret. */
@@ -59,26 +69,32 @@ export interface Place {
   readonly merchant: string;
 }
 
-/** The same error with a cause of its own, for one of several callers who share the outcome. */
-export function causedBy(error: unknown, cause: unknown): unknown {
-  return isRemade(error) ? remade(error, error.message, cause) : error;
+/**
+ * The same error for whoever had sent a request already: without this, one whose session was refused looks like one that
+ * was never sent. Its cause is that refusal; several callers may share the error.
+ */
+export function afterRejection(error: unknown, rejection: Rejection, cause: unknown): unknown {
+  if (!isRemade(error)) return error;
+  const sent = `A request was sent before: the gateway refused it with its session (${rejection.reason})`;
+  return remade(error, `${error.message}. ${sent}, so that the bank has not carried it out`, { rejection, cause });
 }
 
 /** The same error with a message that says which broker was asked, and for whom. */
 export function placed(error: unknown, place: Place): unknown {
-  return isRemade(error) ? remade(error, error.message + nameOf(place), error.cause) : error;
+  if (!isRemade(error) || error instanceof ClientClosed) return error;
+  return remade(error, error.message + nameOf(place), { cause: error.cause });
 }
 
 const nameOf = ({ brokerUrl, merchant }: Place): string => ` (${brokerUrl}, merchant "${merchant}")`;
 
 const isRemade = (error: unknown): error is SessionBrokerError =>
-  error instanceof SessionBrokerError && !(error instanceof ClientClosed) && !(error instanceof SessionRejected);
+  error instanceof SessionBrokerError && !(error instanceof SessionRejected);
 
 /** Made anew rather than changed: what is printed of an error is its stack, which keeps the first message. */
-function remade(error: SessionBrokerError, message: string, cause: unknown): SessionBrokerError {
+function remade(error: SessionBrokerError, message: string, changed: ErrorFacts): SessionBrokerError {
   const { code, status, retryAfterMs, requestId, brokerCause } = error;
   const Same = error.constructor as new (code: string, message: string, facts: ErrorFacts) => SessionBrokerError;
-  return new Same(code, message, { status, retryAfterMs, requestId, brokerCause, cause });
+  return new Same(code, message, { status, retryAfterMs, requestId, brokerCause, ...changed });
 }
 
 /** The broker cannot be reached, does not answer in time, or has no session to serve. Trying again later may help. */
@@ -117,15 +133,15 @@ export class InvalidInput extends SessionBrokerError {
 export class ClientClosed extends SessionBrokerError {
   static override readonly kinds = ['ClientClosed', ...SessionBrokerError.kinds];
 
-  constructor(place?: Place) {
-    super('client_closed', `The session broker client is closed${place === undefined ? '' : nameOf(place)}`);
+  static at(place: Place): ClientClosed {
+    return new ClientClosed('client_closed', `The session broker client is closed${nameOf(place)}`);
   }
 }
 
 /** A reason as the broker takes it; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
-/** As the system and undici write them. A text of any other form could be anything. */
-const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
+/** As the system, OpenSSL and undici write them. A text of any other form could be anything. */
+const SYSTEM_CODE = /^(?:[A-Z][A-Z0-9_]{1,39}|ERR_SSL_[A-Z0-9_/]{1,60})$/;
 export const UNSPECIFIED_REASON = 'unspecified';
 
 /**

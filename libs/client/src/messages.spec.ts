@@ -71,6 +71,21 @@ describe('what goes wrong', () => {
     );
   });
 
+  it('is told once where title and cause are the same sentence, or one begins with the other', async () => {
+    const title = 'Somebody else creates sessions of this merchant, and each ends ours';
+    const cause = 'somebody else creates sessions of the merchant, and each ends ours';
+    const body = { type: 'urn:session-broker:problem:foreign_authorizer', title, code: 'foreign_authorizer' };
+    const says = 'The broker answered 503 (foreign_authorizer): ';
+    open();
+    for (const [told, expected] of [
+      [{ cause }, cause],
+      [{ detail: `${title} since 10:00`, cause: 'another' }, `${title} since 10:00; another`],
+    ] as const) {
+      server.on('read', () => json({ ...body, ...told }, 503));
+      expect((await failure()).message).toBe(`${says}${expected} ${PLACE}`);
+    }
+  });
+
   it.each<[string, object]>([
     ['of whatever else answers there', { type: 'about:blank' }],
     ['with the token in them', {}],
@@ -158,7 +173,7 @@ describe('what goes wrong', () => {
     open();
     expect((await failure()).message).toBe(`No answer within 7500 ms ${PLACE}`);
     await broker.close();
-    await expect(broker.session()).rejects.toThrow(new ClientClosed().message + ` ${PLACE}`);
+    await expect(broker.session()).rejects.toThrow(`The session broker client is closed ${PLACE}`);
   });
 
   it('names the place for each call, and keeps the rejection as the cause', async () => {
@@ -364,7 +379,7 @@ describe('errors', () => {
 
   it('are named as they are written', () => {
     expect(new BrokerUnavailable('network', 'away').name).toBe('BrokerUnavailable');
-    expect(String(new ClientClosed())).toBe('ClientClosed: The session broker client is closed');
+    expect(String(new ClientClosed('client_closed', 'closed'))).toBe('ClientClosed: closed');
   });
 });
 

@@ -20,6 +20,13 @@ import { SessionBroker } from './session-broker.js';
 const PLACE = '(http://b.test, merchant "shop")';
 const away = (): Promise<never> =>
   Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }));
+const thrownBy = (lose: () => never): unknown => {
+  try {
+    return lose();
+  } catch (error) {
+    return error;
+  }
+};
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
 
 describe('a payment that was carried out', () => {
@@ -139,8 +146,16 @@ describe('a payment that was carried out', () => {
   const failed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause });
   const ofSystem = (code: string, syscall: string): Error => Object.assign(new Error('canary'), { code, syscall });
 
+  const ofTls = (code: string): Error => Object.assign(new Error('canary'), { code: `ERR_SSL_${code}` });
+
   it.each<[string, unknown, string]>([
     ['no way to the host', failed(ofSystem('EHOSTUNREACH', 'connect')), 'reached: EHOSTUNREACH. The'],
+    [
+      'a handshake that is answered without TLS',
+      failed(ofTls('WRONG_VERSION_NUMBER')),
+      'begin with http://? The request',
+    ],
+    ['a handshake that is refused', failed(ofTls('SSL/TLS_ALERT_HANDSHAKE_FAILURE')), 'HANDSHAKE_FAILURE. The request'],
     ['a reset while connecting', failed(ofSystem('ECONNRESET', 'connect')), 'reached: ECONNRESET. The'],
     [
       'silence of all addresses of the name',
@@ -166,7 +181,7 @@ describe('a payment that was carried out', () => {
     const failure = await failureOf(fetch('/ecom/execute_request', { method: 'POST' }).catch(answerLost));
     expect(failure).toBeInstanceOf(GatewayUnreachable);
     expect((failure as Error).message).toContain(
-      'reached: ERR_INVALID_URL, its URL has to begin with http:// or https://; is its environment variable set?',
+      'reached: ERR_INVALID_URL, its URL has to begin with http:// or https://; is its environment variable set? The request was not sent',
     );
   });
 
@@ -197,6 +212,12 @@ describe('a payment that was carried out', () => {
   const answered = (type: string): Response => page(403, type);
 
   it.each<[string, () => unknown, string]>([
+    [
+      'what the gateway says under 5xx',
+      () => answerLost({ msgCode: 'b_unknown_error', msgText: 'canary' }, page(500, 'application/json')),
+      'can be used: status 500, application/json, b_unknown_error. Nobody',
+    ],
+    ['a code that is none', () => answerLost({ msgCode: 'B canary' }, page(500, 'a/b')), 'status 500, a/b. Nobody'],
     ['a page of a firewall', () => answerLost(page(403, 'text/html')), 'can be used: status 403, text/html. Nobody'],
     [
       'one with a charset',
@@ -229,6 +250,11 @@ describe('a payment that was carried out', () => {
     expect(lose).toThrow(AnswerLost);
     expect(lose).toThrow(says);
     expect(lose).not.toThrow('canary');
+  });
+
+  it('is told without what was read', () => {
+    const lose = (): never => answerLost({ msgCode: 'b_unknown_error', status: 500, path: 'canary' }, page(500, 'a/b'));
+    expect(inspect(thrownBy(lose))).not.toContain('canary');
   });
 
   it('is never told with the body of a page, which its parser quotes', async () => {

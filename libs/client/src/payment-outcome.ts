@@ -1,4 +1,5 @@
 import { isBadPort, isError, SessionBrokerError, systemCodeOf } from './errors.js';
+import { IS_IT_SET } from './option-names.js';
 
 /** What is right after both: a payment that is repeated under another id is a second payment. */
 const WHAT_TO_DO =
@@ -11,8 +12,16 @@ const NO_CONNECTION: readonly unknown[] = [
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'],
   ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
   ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  'ERR_TLS_CERT_ALTNAME_INVALID',
+  ...['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_REVOKED', 'CERT_UNTRUSTED', 'CERT_REJECTED', 'CERT_SIGNATURE_FAILURE'],
+  ...['CERT_CHAIN_TOO_LONG', 'PATH_LENGTH_EXCEEDED', 'INVALID_CA', 'INVALID_PURPOSE', 'HOSTNAME_MISMATCH'],
+  // Of a handshake. On a connection that has had its own, fetch says UND_ERR_SOCKET instead.
+  ...['ERR_SSL_UNSUPPORTED_PROTOCOL', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
+  ...['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'],
 ];
+/** What came in a handshake is no TLS, such as the page of a server that speaks HTTP there. */
+const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
+/** As Node.js says it of a connection that ended in the handshake, with the code of any connection that ended. */
+const ENDED_IN_HANDSHAKE = 'Client network socket disconnected before secure TLS connection was established';
 const NO_URL = 'ERR_INVALID_URL';
 /** Of the platform's own errors; any other name could be anything. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -23,6 +32,9 @@ const NAMES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 5;
 /** A type and nothing behind it: a parameter could be anything. */
 const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
+
+/** As the gateway writes its codes. */
+const MSG_CODE = /^b_[a-z_]{1,64}$/;
 
 /** As fetch gives it, and others whose answers are of its form; of it, status and content type are read, and no more. */
 export interface GatewayAnswer {
@@ -53,7 +65,8 @@ export class GatewayUnreachable extends SessionBrokerError {
 
 /**
  * For what happens to a request that may have reached the gateway: give it to the `catch` of the fetch, and with the
- * answer to that of reading it; or call it with an answer that is neither a JWE nor a `msgCode`. The fetch must
+ * answer to that of reading it; or call it with what was read and the answer, where that is no JWE and no sure refusal:
+ * a `msgCode` under 5xx or `b_unknown_error` is none. The fetch must
  * follow no redirect (`redirect: 'error'`): behind one, a connection that was refused says nothing of what was sent before.
  * @throws AnswerLost; GatewayUnreachable when a connection could not be made; an error of this package as it is
  * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch(answerLost);
@@ -64,15 +77,15 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
   const given = [answer, cause].find(isAnswer);
   const why = given === undefined ? whyNotSent(cause) : undefined;
   if (why !== undefined) {
-    const message = `The gateway cannot be reached: ${why}. The request was not sent, and may be sent again`;
+    const message = `The gateway cannot be reached: ${why} The request was not sent, and may be sent again`;
     throw new GatewayUnreachable('gateway_unreachable', `${message} with the same merchantRequestId`, { cause });
   }
   const what = [...answerTexts(given), ...failureTexts(cause)].join(', ');
   const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
-  // A parser quotes what it read, and that may be anybody's page.
-  const isOfParser = isError(cause) && cause.name === 'SyntaxError';
-  throw new AnswerLost('answer_lost', `${message}. ${unknown}. ${WHAT_TO_DO}`, isOfParser ? {} : { cause });
+  // A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all.
+  const isKept = (given !== undefined && given === cause) || (isError(cause) && cause.name !== 'SyntaxError');
+  throw new AnswerLost('answer_lost', `${message}. ${unknown}. ${WHAT_TO_DO}`, isKept ? { cause } : {});
 }
 
 /** What kept an answer from being opened, as the error of a payment; a reason of the caller's own signal as it is. */
@@ -92,13 +105,13 @@ export function mayBeCarriedOut(error: unknown): boolean {
   return error instanceof AnswerUnopened || error instanceof AnswerLost;
 }
 
-/** Why nothing was sent; undefined where that is not certain. */
+/** Why nothing was sent, as the end of a sentence; undefined where that is not certain. */
 function whyNotSent(cause: unknown): string | undefined {
   const code = systemCodeOf(cause);
-  if (code === NO_URL)
-    return `${code}, its URL has to begin with http:// or https://; is its environment variable set?`;
-  if (NO_CONNECTION.includes(code) || isOfConnecting(cause)) return code ?? 'there was no connection';
-  return isBadPort(cause) ? 'fetch never asks that port ("bad port")' : undefined;
+  if (code === NO_URL) return `${code}, its URL has to begin with http:// or https://; ${IS_IT_SET}`;
+  if (code === NO_TLS) return `${code}, what answers there speaks no TLS; does its URL begin with http://?`;
+  if (NO_CONNECTION.includes(code) || isOfConnecting(cause)) return `${code ?? 'there was no connection'}.`;
+  return isBadPort(cause) ? 'fetch never asks that port ("bad port").' : undefined;
 }
 
 /** The system names the call that failed: in that of a connection, nothing was sent. */
@@ -107,7 +120,7 @@ function isOfConnecting(error: unknown, depth = 0): boolean {
   const { syscall, errors, cause } = error as ConnectionFailure;
   // One for each address that the name has.
   if (Array.isArray(errors) && errors.length > 0) return errors.every((each) => isOfConnecting(each, depth + 1));
-  return syscall === 'connect' || isOfConnecting(cause, depth + 1);
+  return syscall === 'connect' || error.message === ENDED_IN_HANDSHAKE || isOfConnecting(cause, depth + 1);
 }
 
 interface ConnectionFailure {
@@ -134,10 +147,15 @@ function answerTexts(answer: GatewayAnswer | undefined): readonly string[] {
 function failureTexts(cause: unknown): readonly string[] {
   const code = systemCodeOf(cause);
   if (code !== undefined) return [code];
-  if (!isError(cause)) return [];
+  if (!isError(cause)) return msgCodeOf(cause);
   if (isRedirect(cause)) return ['a redirect'];
   const text = Object.hasOwn(NAMES, cause.name) ? NAMES[cause.name] : undefined;
   return text === undefined ? [] : [text];
+}
+
+function msgCodeOf(body: unknown): readonly string[] {
+  const code = typeof body === 'object' && body !== null && 'msgCode' in body ? body.msgCode : undefined;
+  return typeof code === 'string' && MSG_CODE.test(code) ? [code] : [];
 }
 
 /** Fetch refuses to follow with this text and no code, and tells no status. */

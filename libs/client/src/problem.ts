@@ -48,7 +48,7 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
   const { status } = answer;
   const code = codeOf(problem) ?? `http_${status}`;
   const texts = textsOf(problem, ['title', 'detail', 'cause'], secret);
-  const says = texts.length === 0 ? '' : `: ${texts.join('; ')}`;
+  const says = texts.length === 0 ? '' : `: ${withoutRepetition(texts).join('; ')}`;
   const facts: ErrorFacts = {
     status,
     requestId: requestIdOf(answer),
@@ -106,6 +106,12 @@ function textsOf(problem: unknown, members: readonly string[], secret: string | 
     .map((member) => problem[member])
     .filter(isFit)
     .map((text) => text.slice(0, MAX_TEXT_LENGTH));
+}
+
+/** A sentence of the broker may be the beginning of a later one, which may say "the merchant" where it says "this". */
+function withoutRepetition(texts: readonly string[]): readonly string[] {
+  const plain = texts.map((text) => text.toLowerCase().replace(/\bthis\b/g, 'the'));
+  return texts.filter((_, place) => !plain.slice(place + 1).some((later) => later.startsWith(plain[place] ?? '')));
 }
 
 function codeOf(problem: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { Attempts } from './attempts.js';
 import type { BrokerHttp } from './broker-http.js';
-import { ProtocolError } from './errors.js';
+import { ProtocolError, type Rejection } from './errors.js';
 import { brokerTimeMs, requestIdOf } from './problem.js';
 import { readSession, type Session } from './session.js';
 import type { SessionShelf } from './session-shelf.js';
@@ -11,11 +11,6 @@ export interface RejectionsParts {
   readonly shelf: SessionShelf;
   readonly attempts: Attempts;
   readonly merchant: string;
-}
-
-export interface Rejection {
-  readonly generation: number;
-  readonly reason: string;
 }
 
 /**

@@ -5,8 +5,8 @@ import { CallGate } from './call-gate.js';
 import { tell } from './client-event.js';
 import { rejectionReason, type RejectionPredicate } from './dead-session.js';
 import {
+  afterRejection,
   BrokerUnavailable,
-  causedBy,
   ClientClosed,
   InvalidInput,
   placed,
@@ -130,7 +130,7 @@ export class SessionBroker {
    * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
    * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
    * that within `fn`. While the broker replaces the session, a call waits for the next one before it begins.
-   * @throws whatever `fn` throws; SessionBrokerError, with the rejection as its cause, when there is no newer session
+   * @throws whatever `fn` throws; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, when there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
     this.#named(() => demandFunction(fn));
@@ -216,7 +216,7 @@ export class SessionBroker {
 
   /** Ends everything: calls in progress reject with ClientClosed, and nothing keeps the process alive any more. */
   async close(): Promise<void> {
-    this.#closing.abort(new ClientClosed(this.#settings));
+    this.#closing.abort(ClientClosed.at(this.#settings));
     this.#gate.close();
     this.#shelf.clear();
     await this.#follower?.ended();
@@ -285,15 +285,15 @@ export class SessionBroker {
     rejected: Session,
     { reason, cause, signal }: { reason: string; cause: unknown; signal: AbortSignal | undefined },
   ): Promise<Session> {
-    this.#demandOpen();
-    const held = this.#shelf.valid();
-    if (held !== undefined && held.session.generation > rejected.generation) return held.session;
-    const { generation } = rejected;
-    tell(this.#settings.onEvent, { type: 'rejection', generation, reason });
+    const rejection = { generation: rejected.generation, reason };
     try {
-      return await this.#rejections.report({ generation, reason }, signal);
+      this.#demandOpen();
+      const held = this.#shelf.valid();
+      if (held !== undefined && held.session.generation > rejected.generation) return held.session;
+      tell(this.#settings.onEvent, { type: 'rejection', ...rejection });
+      return await this.#rejections.report(rejection, signal);
     } catch (error) {
-      throw causedBy(error, cause);
+      throw afterRejection(error, rejection, cause);
     }
   }
 

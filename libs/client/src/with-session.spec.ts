@@ -1,7 +1,7 @@
 import { FakeClock } from '../../testing/src/index.js';
 import { aDocument, json, problem, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
 import type { ClientEvent } from './client-event.js';
-import { BrokerUnavailable, Forbidden, ProtocolError, SessionRejected } from './errors.js';
+import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
 import type { Session } from './session.js';
 import { SessionBroker } from './session-broker.js';
 
@@ -21,6 +21,8 @@ describe('work with a session', () => {
     };
     return { seen, pay };
   };
+  const away = (): Promise<never> =>
+    Promise.reject(new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }));
   const reported = (): unknown[] => server.seen('rejections').map(({ body }) => JSON.parse(body ?? '') as unknown);
 
   beforeEach(() => {
@@ -135,6 +137,46 @@ describe('work with a session', () => {
       cause: expect.any(SessionRejected),
     });
     expect((await broker.session()).generation).toBe(1);
+  });
+
+  const unauthorized = (): never => {
+    throw Object.assign(new Error('Request failed'), { response: { status: 401, data: '' } });
+  };
+
+  it.each<[string, () => Promise<Response>, string]>([
+    ['cannot be reached', away, 'The broker cannot be reached: ECONNREFUSED'],
+    ['has none to give', () => Promise.resolve(problem(503, 'session_unavailable')), 'The broker answered 503'],
+    ['does not allow a report', () => Promise.resolve(problem(403, 'forbidden')), 'The broker does not allow'],
+  ])('says that one request went out and was refused when the broker %s', async (_what, answer, says) => {
+    server.on('rejections', answer);
+    const failing = broker.withSession(unauthorized).catch((error: unknown) => error);
+    await clock.advance(15_000);
+    const failure = (await failing) as BrokerUnavailable;
+    expect(failure).toMatchObject({ rejection: { generation: 1, reason: 'http_401' } });
+    expect(failure.message.startsWith(says)).toBe(true);
+    expect(failure.message).toContain(
+      '(http://broker.test, merchant "shop"). A request was sent before: the gateway refused it with its session ' +
+        '(http_401), so that the bank has not carried it out',
+    );
+    expect(JSON.parse(JSON.stringify(failure))).toMatchObject({ rejection: { generation: 1, reason: 'http_401' } });
+  });
+
+  it('says so when the client is closed meanwhile, or was before', async () => {
+    await broker.session();
+    server.on('rejections', () => new Promise(() => undefined));
+    const failing = broker.withSession(unauthorized).catch((error: unknown) => error);
+    const late = broker.withSession(() => broker.close().then(unauthorized)).catch((error: unknown) => error);
+    for (const failure of [await failing, await late]) {
+      expect(failure).toBeInstanceOf(ClientClosed);
+      expect(failure).toMatchObject({ rejection: { generation: 1, reason: 'http_401' }, cause: expect.any(Error) });
+    }
+  });
+
+  it('says nothing of a request where none was sent', async () => {
+    server.on('read', () => problem(403, 'forbidden'));
+    const failure: unknown = await broker.withSession(unauthorized).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Forbidden);
+    expect(failure).toMatchObject({ rejection: undefined, message: expect.not.stringContaining('was sent') });
   });
 
   it('waits through a cool-down that fits into its time', async () => {

@@ -23,6 +23,7 @@ export {
   Forbidden,
   InvalidInput,
   ProtocolError,
+  type Rejection,
   RequestRefused,
   SessionBrokerError,
   SessionRejected,
