@@ -56,6 +56,8 @@ describe('a renewal that a person wants', () => {
     expect(new Set(generations).size).toBe(1);
     const { body } = await renew().expect(200);
     expect(body).toMatchObject({ generation: generations[0], result: 'just_renewed' });
+    const { retryInSeconds } = body as { retryInSeconds: number };
+    expect([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).toContain(retryInSeconds);
     expect(await createCalls()).toBe(calls + 1);
   });
 

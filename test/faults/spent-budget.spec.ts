@@ -78,6 +78,31 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     }
   });
 
+  it('is told before it is due, as soon as no call is free before the session ends', async () => {
+    const cluster = new Cluster({ settings });
+    await cluster.clock.advance(MINUTE);
+    await wished(cluster);
+    const { replica } = cluster.first;
+    await cluster.clock.advance(MINUTE);
+    expect(conditionOf(replica, 'shop')).toBe('held_back');
+    expect(causeAt(cluster, 0)).toEqual({
+      text: `${SPENT}; its session is good for another 13 min`,
+      runbook: 'budget-exhausted',
+    });
+    expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
+    expect(told(cluster)).toEqual([]);
+  });
+
+  it('is not told of while the call is under way that spends the budget', async () => {
+    const cluster = new Cluster({ settings, latencyMs: 2 * SECOND });
+    const { replica } = cluster.first;
+    await cluster.clock.advance(10 * MINUTE);
+    while (!replica.isRenewing('shop') && cluster.gateway.calls.length < 2) await cluster.clock.advance(SECOND / 2);
+    expect([cluster.gateway.calls.length, conditionOf(replica, 'shop')]).toEqual([2, 'renewing']);
+    await cluster.clock.advance(3 * SECOND);
+    expect(conditionOf(replica, 'shop')).toBe('held_back');
+  });
+
   it('is told as over with the call that is free again, and is a merchant that is well', async () => {
     const cluster = new Cluster({ settings });
     await cluster.clock.advance(DUE_MS + MINUTE);

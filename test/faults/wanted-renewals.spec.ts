@@ -1,3 +1,4 @@
+import { msBetween } from '#libs/clock';
 import type { WantedRenewalAnswer } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
@@ -72,10 +73,12 @@ describe('a renewal that a person wants', () => {
     const { generation } = cluster.session();
     expect(generation).toBeGreaterThan(first);
     expect(answer).toEqual(answered('renewed', generation));
-    expect(await wanted(cluster, 0, 1)).toEqual([
-      answered('just_renewed', generation),
-      answered('just_renewed', generation),
-    ]);
+    const { createdAt } = cluster.session();
+    const retryInMs = 10_000 - msBetween(createdAt, cluster.now());
+    const again = await wanted(cluster, 0, 1);
+    expect(again).toEqual([answered('just_renewed', generation), answered('just_renewed', generation)]);
+    expect(retryInMs).toBeLessThan(10_000);
+    for (const one of again) expect(one).toMatchObject({ value: { retryInMs } });
     await cluster.clock.advance(10_000);
     await wanted(cluster, 1);
     expect(cluster.session().generation).toBeGreaterThan(generation);

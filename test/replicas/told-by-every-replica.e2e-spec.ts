@@ -148,23 +148,46 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       spent = await report('duel');
       return spent.body.reason === 'budget_exhausted';
     }, IN_TIME_MS);
-    expect(spent).toMatchObject({ status: 503, body: { code: 'session_unavailable', cause: FOREIGN } });
-    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}`));
+    const notBefore =
+      'a session that is reported dead is not replaced before .* UTC: the share of the budget for that is';
+    expect(spent).toMatchObject({
+      status: 503,
+      body: {
+        code: 'session_unavailable',
+        cause: expect.stringMatching(new RegExp(`^${FOREIGN}; ${notBefore} spent$`)),
+      },
+    });
+    await agreed('duel', 'foreign_authorizer');
+    await expectToldByOther(
+      'duel',
+      'foreign_authorizer',
+      new RegExp(`^duel +ended by others .* ${FOREIGN}; ${notBefore}`),
+    );
 
     await noLongerNew('duel');
     expect((await cli('renew', '--merchant', 'duel', '--url', replica(1).url)).out).toMatch(
       /^session +of duel was created/,
     );
     await noLongerNew('duel');
-    const refused = await cli('renew', '--merchant', 'duel', '--url', replica(1).url);
-    expect(refused).toMatchObject({
-      code: 4,
-      out: expect.stringMatching(
-        /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC; somebody else ends the sessions of duel \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
-      ),
-    });
-    await agreed('duel', 'fresh');
-    for (const index of [0, 1]) expect((await status(index, 'duel')).line).toMatch(/^duel +fresh /);
+    // Who is refused learns that none is left for anybody, the schedule among them.
+    for (const index of [0, 1]) {
+      const refused = await cli('renew', '--merchant', 'duel', '--url', replica(index).url);
+      expect(refused).toMatchObject({
+        code: 4,
+        out: expect.stringMatching(
+          /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC; somebody else ends the sessions of duel \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
+        ),
+      });
+    }
+    const over = 'this counts as over at .* UTC unless the session is reported dead before then';
+    await agreed('duel', 'foreign_authorizer');
+    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}; ${over}`));
+    await agreed('duel', 'held_back');
+    const until =
+      'the create-call budget is spent until .* UTC; its session is good for another .* \\(runbook: budget-exhausted\\)$';
+    for (const index of [0, 1]) {
+      expect((await status(index, 'duel')).line).toMatch(new RegExp(`^duel +not renewed .* ${until}`));
+    }
   });
 
   it('is told by the other: that the session is dead and its share of the budget spent, until a person renews it', async () => {

@@ -75,6 +75,20 @@ describe('a session that is reported dead', () => {
     expect(deaths.watches.over('shop', 'cool_down')).toBeUndefined();
   });
 
+  it('leaves a newer one that counts as the end of it when it has lived long enough, as long as it is not reported', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    expect(deaths.deaths.overInMs('shop')).toBeUndefined();
+    await deaths.report(4);
+    expect(deaths.deaths.overInMs('shop')).toBeUndefined();
+    await deaths.clock.advance(1_000);
+    deaths.holding(5, 2);
+    expect(deaths.deaths.overInMs('shop')).toBe(EARLY_MS);
+    await deaths.clock.advance(EARLY_MS - 1);
+    expect([deaths.isForeign, deaths.deaths.overInMs('shop')]).toEqual([true, 1]);
+    await deaths.clock.advance(1);
+    expect([deaths.isForeign, deaths.deaths.overInMs('shop')]).toEqual([false, undefined]);
+  });
+
   it.each<[string, (deaths: Deaths) => void, number]>([
     ['is not the one that is held', (deaths) => deaths.holding(6, 1), 4],
     ['was never held', () => undefined, 8],

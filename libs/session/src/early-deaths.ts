@@ -86,6 +86,14 @@ export class EarlyDeaths {
     return held.ageMs(merchant) < earlyUntilMs(session) + quietMs;
   }
 
+  /** While somebody else creates, and nobody has reported the session that is held: in how long that counts as over. */
+  overInMs(merchant: string): number | undefined {
+    const { held } = this.#context;
+    const session = held.get(merchant);
+    if (session === undefined || this.#isCondemned(session) || !this.areForeign(merchant)) return undefined;
+    return earlyUntilMs(session) - held.ageMs(merchant);
+  }
+
   /** How far apart renewals for rejections are kept now; 0 while nobody else creates. */
   pauseMs(merchant: string): number {
     return this.areForeign(merchant) ? this.#settledPauseMs(merchant) : 0;

@@ -15,6 +15,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
+  duelOverAt: undefined,
   now: instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z')),
   why: () => 'refused',
   ...change,
@@ -135,6 +136,44 @@ describe('what is the matter with a merchant', () => {
     expect(text({ generation: 1 })).toBe(told);
     expect(text({ generation: 1, coolsDownUntil: plusMs(now, 9 * MINUTE) })).toBe(
       `${told}; a report gets a newer one from 18:09 UTC on`,
+    );
+  });
+
+  it('is of sessions that somebody else ends when the next call is free, where none is left', () => {
+    const { now } = facts({});
+    const text = (change: Partial<ExplainedFacts>): string | undefined =>
+      explain(facts({ result: 'fresh', isForeign: true, ...change }))?.text;
+    const told = 'somebody else creates sessions of the merchant, and each ends ours';
+    const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
+    const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14 UTC';
+    const cooling = (ms: number) => ({ generation: 1, coolsDownUntil: plusMs(now, ms) });
+    expect(text({ spent })).toBe(`${told}; ${all}`);
+    expect(text({ spent, reported: cooling(9 * MINUTE) })).toBe(`${told}; ${all}`);
+    expect(text({ spent, reported: cooling(20 * MINUTE) })).toBe(
+      `${told}; ${all}; a report gets a newer one from 18:20 UTC on`,
+    );
+    const share = { generation: 1, shareSpentUntil: plusMs(now, 57 * MINUTE) };
+    expect(text({ reported: share })).toBe(
+      `${told}; a session that is reported dead is not replaced before 18:57 UTC: the share of the budget for that is spent`,
+    );
+    expect(text({ spent, reported: share })).toBe(`${told}; ${all}`);
+  });
+
+  it('is of sessions that somebody else ends when that counts as over, while the last one is not reported', () => {
+    const { now } = facts({});
+    const duelOverAt = plusMs(now, 12 * MINUTE);
+    const over = '; this counts as over at 18:12 UTC unless the session is reported dead before then';
+    const foreign = { result: 'fresh', isForeign: true, duelOverAt } as const;
+    const told = 'somebody else creates sessions of the merchant, and each ends ours';
+    expect(explain(facts(foreign))?.text).toBe(`${told}${over}`);
+    expect(explain(facts({ ...foreign, reported: { generation: 1 } }))?.text).toBe(told);
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    expect(explain(facts({ ...foreign, spent }))?.text).toBe(
+      `${told}; all calls of the budget are spent; the next one is free at 18:14 UTC${over}`,
+    );
+    const session = aSession({ expiresAt: plusMs(now, 8_400) });
+    expect(explain(facts({ ...foreign, spent, session, isHeldBack: true }))?.text).toBe(
+      `the create-call budget is spent until 18:14 UTC; its session is good for another 8 s; ${told}${over}`,
     );
   });
 

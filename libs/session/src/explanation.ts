@@ -28,6 +28,8 @@ export interface ExplainedFacts {
   readonly spent: SpentBudget | undefined;
   /** An attempt was due, and the budget refused it. */
   readonly isHeldBack: boolean;
+  /** When it counts as over that somebody else creates, unless the session that is held is reported before. */
+  readonly duelOverAt: Instant | undefined;
   readonly now: Instant;
   /** Asked only when no fresh session is served, or one that was reported dead. */
   readonly why: () => UnavailableReason;
@@ -47,7 +49,8 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const { result, session, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isServed = result !== 'unavailable';
   if (isServed && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
-    return afterFailure(heldBackCause(spent, session, facts), facts);
+    const { text, runbook } = heldBackCause(spent, session, facts);
+    return afterFailure({ text: [text, ...duelOverTexts(facts)].join('; '), runbook }, facts);
   }
   if (isServed && isForeign) return ofForeign(facts);
   if (reported !== undefined) return ofReported(reported, facts);
@@ -55,11 +58,25 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   return ofReason(why(), facts);
 }
 
-/** The pause that keeps the broker out of the duel is known where a report has met it. */
-function ofForeign({ reported, now }: ExplainedFacts): Cause {
-  const until = reported?.coolsDownUntil;
-  if (until === undefined) return FOREIGN;
-  return { ...FOREIGN, text: `${FOREIGN.text}; a report gets a newer one from ${momentText(until, now)} on` };
+function ofForeign(facts: ExplainedFacts): Cause {
+  const text = [FOREIGN.text, ...notReplacedTexts(facts), ...duelOverTexts(facts)].join('; ');
+  return { ...FOREIGN, text };
+}
+
+/** Until when a session that somebody else ends is not replaced: of what keeps a report from it, what does so for longest. */
+function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): readonly string[] {
+  const { coolsDownUntil, shareSpentUntil } = reported ?? {};
+  const ofBudgets = spent === undefined ? [] : [allSpentText(spent, now)];
+  if (coolsDownUntil !== undefined && coolsDownUntil > (spent?.freeAt ?? now)) {
+    return [...ofBudgets, `a report gets a newer one from ${momentText(coolsDownUntil, now)} on`];
+  }
+  if (spent !== undefined || shareSpentUntil === undefined) return ofBudgets;
+  return [`a session that is reported dead ${notReplacedText(shareSpentUntil, session?.renewAt, now)}`];
+}
+
+function duelOverTexts({ isForeign, reported, duelOverAt, now }: ExplainedFacts): readonly string[] {
+  if (!isForeign || reported !== undefined || duelOverAt === undefined) return [];
+  return [`this counts as over at ${momentText(duelOverAt, now)} unless the session is reported dead before then`];
 }
 
 /**

@@ -22,6 +22,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
+  duelOverAt: undefined,
   now,
   why: () => 'not_replaced',
   ...change,

@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, plusMs } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { BudgetForecast } from './budget-forecast.js';
 import { CallCeiling } from './call-ceiling.js';
@@ -197,9 +197,14 @@ export class SessionReplica {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
-  /** Whether an attempt was due, and finds no call left in the budget. */
+  /** Whether an attempt was due and finds no call left in the budget, or will find none before the session ends. */
   isHeldBack(merchant: string): boolean {
-    return this.#heldBack.has(merchant) && this.#renewer.spentBudget(merchant) !== undefined;
+    const spent = this.#renewer.spentBudget(merchant);
+    if (spent === undefined) return false;
+    if (this.#heldBack.has(merchant)) return true;
+    const session = this.held.get(merchant);
+    // The call that is under way may be the one that has spent it.
+    return session !== undefined && spent.freeAt >= session.expiresAt && !this.isRenewing(merchant);
   }
 
   /** When the next attempt can be made, where something holds it up; undefined where the schedule comes later by itself. */
@@ -227,6 +232,8 @@ export class SessionReplica {
   }
 
   #facts(merchant: string): ExplainedFacts {
+    const now = this.#clock.now();
+    const overInMs = this.#earlyDeaths.overInMs(merchant);
     return {
       result: this.reader.verdict(merchant).result,
       failure: this.failures.get(merchant),
@@ -235,7 +242,8 @@ export class SessionReplica {
       reported: this.#reportedDeaths.of(merchant),
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),
-      now: this.#clock.now(),
+      duelOverAt: overInMs === undefined ? undefined : plusMs(now, overInMs),
+      now,
       why: () => this.whyUnavailable(merchant),
     };
   }

@@ -26,13 +26,16 @@ export interface WantedRenewal {
   readonly signal: AbortSignal;
 }
 
-/** `just_renewed`: one was created within the last seconds, and no call was made for this wish. */
-export interface WantedRenewalAnswer {
-  readonly kind: 'renewed' | 'just_renewed';
+/** One was created within the last seconds, and no call was made for this wish. */
+interface JustRenewed {
+  readonly kind: 'just_renewed';
   readonly session: Session;
+  /** When another wish gets a newer one. */
+  readonly retryInMs: number;
 }
 
-type JustRenewed = WantedRenewalAnswer & { readonly kind: 'just_renewed' };
+export type WantedRenewalAnswer = { readonly kind: 'renewed'; readonly session: Session } | JustRenewed;
+
 type WantedResult = RenewalResult | JustRenewed;
 
 export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
@@ -87,7 +90,7 @@ export class WantedRenewals {
     const { renewer, sync, held } = this.#context;
     await this.#lookUp(merchant);
     const young = this.#justRenewed(merchant);
-    if (young !== undefined) return { kind: 'just_renewed', session: young };
+    if (young !== undefined) return young;
     const newerThan = held.known(merchant);
     const request = { merchant, trigger: 'operator', newerThan, coolDownMs: 0, ignoresBackOff: true } as const;
     const joins = renewer.isRenewing(merchant);
@@ -97,10 +100,12 @@ export class WantedRenewals {
   }
 
   /** Nothing has failed since: what was created is as good as what would be. */
-  #justRenewed(merchant: string): Session | undefined {
+  #justRenewed(merchant: string): JustRenewed | undefined {
     const { held, failures, reader } = this.#context;
-    if (held.ageMs(merchant) >= JUST_RENEWED_MS || failures.get(merchant) !== undefined) return undefined;
-    return reader.verdict(merchant).result === 'fresh' ? held.get(merchant) : undefined;
+    const session = held.get(merchant);
+    const retryInMs = JUST_RENEWED_MS - held.ageMs(merchant);
+    if (session === undefined || retryInMs <= 0 || failures.get(merchant) !== undefined) return undefined;
+    return reader.verdict(merchant).result === 'fresh' ? { kind: 'just_renewed', session, retryInMs } : undefined;
   }
 
   /** What another replica has created meanwhile is no reason for another call. Without the store, what is known counts. */

@@ -26,8 +26,6 @@ describe('the advice to restart a replica', () => {
 
   it('is given once when the store refuses after its settings have changed', () => {
     waits('store');
-    state.note('silent', 'the connection was closed');
-    expect(lines).toEqual([]);
     state.note('refuses', 'WRONGPASS');
     state.note('refuses', 'WRONGPASS');
     waits('http.port', 'store');
@@ -40,6 +38,22 @@ describe('the advice to restart a replica', () => {
     expect(lines).toEqual([]);
     waits('http.port', 'store');
     expect(lines).toEqual([advice]);
+  });
+
+  it('is given of a store that is silent, too, for which doctor says whether its new settings are the cure', () => {
+    waits('http.port', 'store');
+    const silent = [
+      { detail: 'ECONNREFUSED', runbook: 'store-down' },
+      'the new settings of the store may be what is missing: restart one replica once session-broker doctor is green',
+    ];
+    state.note('silent', 'ECONNREFUSED');
+    state.note('silent', 'ETIMEDOUT');
+    expect(lines).toEqual([silent]);
+    state.note('refuses', 'WRONGPASS');
+    expect(lines).toEqual([silent, advice]);
+    waits('http.port');
+    state.note('silent', 'ECONNREFUSED');
+    expect(lines).toHaveLength(2);
   });
 
   it('is given again when the store has answered in between', () => {

@@ -8,21 +8,25 @@ interface AdviceParts {
   readonly logger: Logger;
 }
 
+const advice = {
+  refuses: 'the new settings of the store may be what is missing: restart one replica',
+  silent:
+    'the new settings of the store may be what is missing: restart one replica once session-broker doctor is green',
+} as const;
+
 /**
- * Says, whichever of the two comes first, when the store refuses while its own new settings wait for a restart: other
- * refusals are nothing that a restart mends. Once, until one of the two is over.
+ * Says, whichever of the two comes first, when the store refuses or is silent while its own new settings wait for a restart: anything
+ * else is nothing that a restart mends. Once for each of them, until one of the two is over. Of silence others may be the cause, and a
+ * replica that restarts gives up what it holds in memory: doctor tells first whether the new settings reach the store.
  */
 export function adviseRestart({ lastReading, state, logger }: AdviceParts): void {
-  let isTold = false;
+  let told: keyof typeof advice | undefined;
   const look = (): void => {
-    const isDue = state.current?.condition === 'refuses' && lastReading.awaitingRestart.includes('store');
-    if (isDue && !isTold) {
-      logger.warn(
-        { detail: state.current.reason, runbook: 'store-down' },
-        'the new settings of the store may be what is missing: restart one replica',
-      );
-    }
-    isTold = isDue;
+    const { condition, reason } = state.current ?? {};
+    const isDue = lastReading.awaitingRestart.includes('store');
+    const due = isDue && (condition === 'refuses' || condition === 'silent') ? condition : undefined;
+    if (due !== undefined && due !== told) logger.warn({ detail: reason, runbook: 'store-down' }, advice[due]);
+    told = due;
   };
   state.onChange(look);
   lastReading.onChange(look);

@@ -16,6 +16,16 @@ export class RenewalDocument {
   })
   readonly result: string;
 
+  @ApiProperty({
+    required: false,
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    description: 'With `just_renewed`: in how many seconds another wish gets a newer session.',
+    example: 7,
+  })
+  readonly retryInSeconds?: number;
+
   @GenerationProperty({ description: 'Of the session that is served now.' })
   readonly generation: number;
 
@@ -32,11 +42,13 @@ export class RenewalDocument {
   readonly renewAt: string;
 }
 
-export function renewalDocument({ kind, session }: WantedRenewalAnswer): RenewalDocument {
+export function renewalDocument(answer: WantedRenewalAnswer): RenewalDocument {
+  const { kind, session } = answer;
   const { merchant, generation, clientKeyThumbprint, createdAt, expiresAt, renewAt } = session;
   return {
     merchant,
     result: kind,
+    ...(answer.kind === 'just_renewed' ? { retryInSeconds: Math.ceil(answer.retryInMs / 1_000) } : {}),
     generation,
     clientKeyThumbprint,
     createdAt: toRfc3339(createdAt),

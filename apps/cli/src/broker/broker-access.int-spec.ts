@@ -160,6 +160,20 @@ describe('how status, renew and session watch get to a broker', () => {
     });
   });
 
+  it('do not take a caller who may see nothing for one who sees that all is well', async () => {
+    const seen = { replica: 'broker-0', store: 'answers', merchants: [] };
+    const { port } = await broker(LoopbackServer.http((_request, response) => response.end(JSON.stringify(seen))));
+    const environment = { BROKER_URL: `http://127.0.0.1:${port}` };
+    const said =
+      'no merchant that this caller may read: have session:read granted to it, or use the token of one that has it';
+    expect(await cli(['status'], environment)).toEqual({
+      code: exitCodes.refused,
+      text: expect.stringMatching(new RegExp(`\n${said}$`)) as string,
+    });
+    const { text } = await cli(['status', '--json'], environment);
+    expect(JSON.parse(text)).toMatchObject({ ok: false, replicas: [{ merchants: [], problem: said }] });
+  });
+
   describe('where a replica takes connections and no handshake', () => {
     const CONNECT_LIMIT_MS = 4_000;
 
@@ -198,7 +212,8 @@ describe('how status, renew and session watch get to a broker', () => {
     await clock.advance(30_000);
     expect(await ended).toEqual({
       code: exitCodes.tryLater,
-      text: `not asked   http://127.0.0.1:${silent.port}: no answer in time`,
+      text: `no answer   http://127.0.0.1:${silent.port}: no answer in time
+What was sent may have been carried out: session-broker status shows whether shop has a newer session`,
     });
     expect(other.connections).toBe(0);
   });

@@ -26,6 +26,14 @@ describe('what status says of changed files', () => {
       'refuses',
     ],
     [
+      'that a restart may be the cure where the store is silent and doctor finds it with the settings that wait',
+      { awaitingRestart: ['store'] },
+      [
+        'Configuration: changed, and in force with the next start: store. The new settings of the store may be what is missing: restart one replica once session-broker doctor is green (runbook: store-down).',
+      ],
+      'silent',
+    ],
+    [
       'that what is refused comes before that restart',
       { refusedSince: '2026-11-22T22:05:27.103Z', awaitingRestart: ['store'] },
       [

@@ -24,8 +24,8 @@ export function configurationTrouble(
     );
   }
   if (awaitingRestart.length > 0) {
-    const isCure = store === 'refuses' && awaitingRestart.includes('store');
-    const advice = isCure ? cureOf(refusedSince !== undefined) : CAN_WAIT;
+    const isCure = (store === 'refuses' || store === 'silent') && awaitingRestart.includes('store');
+    const advice = isCure ? cureOf(store, refusedSince !== undefined) : CAN_WAIT;
     lines.push(`Configuration: changed, and in force with the next start: ${awaitingRestart.join(', ')}. ${advice}`);
   }
   return lines;
@@ -33,10 +33,11 @@ export function configurationTrouble(
 
 const CAN_WAIT = 'Nothing to do tonight: restart in office hours (runbook: config-reload-failed).';
 
-/** A replica does not start with files that are refused. */
-function cureOf(isRefused: boolean): string {
+/** A replica does not start with files that are refused, and gives up what it holds in memory: silence may have another cause. */
+function cureOf(store: string | undefined, isRefused: boolean): string {
   const first = isRefused ? 'correct what is refused, then ' : '';
-  return `The new settings of the store may be what is missing: ${first}restart one replica (runbook: ${STORE_DOWN}).`;
+  const once = store === 'silent' ? ' once session-broker doctor is green' : '';
+  return `The new settings of the store may be what is missing: ${first}restart one replica${once} (runbook: ${STORE_DOWN}).`;
 }
 
 /** @param value as a replica answered it, which may be a newer or an older one */

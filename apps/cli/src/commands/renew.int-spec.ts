@@ -31,7 +31,11 @@ describe('what renew says', () => {
   const started = endedAfterEach();
 
   /** Before a broker that the test plays: what it answers to the wish, and what it lists after that. */
-  async function renew({ status, body }: Answered, list: object): Promise<{ code: number; lines: readonly string[] }> {
+  async function renew(
+    { status, body }: Answered,
+    list: object,
+    ...more: readonly string[]
+  ): Promise<{ code: number; lines: readonly string[] }> {
     const server = started.add(
       await LoopbackServer.http((request, response) => {
         const isWish = request.method === 'POST';
@@ -42,7 +46,7 @@ describe('what renew says', () => {
     );
     const said: string[] = [];
     const out = (text: string): void => void said.push(text);
-    const code = await runCli(['renew', '--merchant', 'shop', '--url', `http://127.0.0.1:${server.port}`], {
+    const code = await runCli(['renew', '--merchant', 'shop', '--url', `http://127.0.0.1:${server.port}`, ...more], {
       terminal: { out, err: out },
       environment: {},
       signal: new AbortController().signal,
@@ -62,6 +66,37 @@ describe('what renew says', () => {
       'What to do: if what ended the last attempt is mended, wait: the session is renewed by itself then. Otherwise go on with runbook: access-refused',
     ]);
     expect(code).toBe(4);
+  });
+
+  it('has for programs the runbook of a refusal, and when the next attempt comes', async () => {
+    const retryAt = '2126-11-23T11:30:00.000Z';
+    const wish = refusal('budget_exhausted', 'no call was made');
+    const { lines } = await renew(wish, { merchants: [{ ...fresh, condition: 'held_back', retryAt }] }, '--json');
+    expect(JSON.parse(lines.join('\n'))).toMatchObject({
+      ok: false,
+      merchant: 'shop',
+      place: expect.stringMatching(/^http:/) as string,
+      status: 503,
+      code: 'session_unavailable',
+      reason: 'budget_exhausted',
+      cause: 'no call was made',
+      runbook: 'budget-exhausted',
+      expiresAt: fresh.expiresAt,
+      renewAt: fresh.renewAt,
+      retryAt,
+    });
+  });
+
+  it('says of a session that is new already when to ask again', async () => {
+    const body = { result: 'just_renewed', generation: 7, retryInSeconds: 4 };
+    const list = { merchants: [fresh] };
+    expect((await renew({ status: 200, body }, list)).lines[0]).toBe(
+      'session     of shop is new already: it was created within the last ten seconds; ask again in 4 s for another one',
+    );
+    const { lines } = await renew({ status: 200, body }, list, '--json');
+    expect(JSON.parse(lines.join('\n'))).toMatchObject({ result: 'just_renewed', retryInSeconds: 4 });
+    const old = await renew({ status: 200, body: { ...body, retryInSeconds: undefined } }, list);
+    expect(old.lines[0]).toMatch(/within the last ten seconds$/);
   });
 
   it('names the reason of a store that refuses and its runbook, whatever note the merchant has', async () => {

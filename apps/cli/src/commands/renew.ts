@@ -53,7 +53,7 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };
-  if ('problem' in answer) return unreached(place, answer);
+  if ('problem' in answer) return unreached(merchant, place, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200 && body['result'] === 'just_renewed') {
@@ -98,10 +98,18 @@ async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signa
   return asked;
 }
 
-function unreached(place: ReplicaPlace, { problem, fault }: NoAnswer): Report {
+/** Where somebody else is there than the broker that was looked for, the wish came to no broker. */
+function unreached(merchant: string, place: ReplicaPlace, { problem, fault, isUnasked }: NoAnswer): Report {
+  const mayBeDone = isUnasked !== true && fault === 'tryLater';
+  const said = `${placeName(place)}: ${problem}`;
   return {
-    lines: [`not asked   ${placeName(place)}: ${problem}`],
-    json: { place: placeName(place), problem },
+    lines: mayBeDone
+      ? [
+          `no answer   ${said}`,
+          `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
+        ]
+      : [`not asked   ${said}`],
+    json: { merchant, place: placeName(place), problem, mayBeDone },
     exitCode: exitCodes[fault],
   };
 }
@@ -124,8 +132,10 @@ function misled(merchant: string, place: ReplicaPlace, { status, body }: Replica
 }
 
 function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
-  const { result, generation, expiresAt, clientKeyThumbprint } = body;
-  const what = result === 'just_renewed' ? 'is new already: it was created within the last ten seconds' : 'was created';
+  const { result, generation, expiresAt, clientKeyThumbprint, retryInSeconds } = body;
+  const again = typeof retryInSeconds === 'number' ? `; ask again in ${retryInSeconds} s for another one` : '';
+  const what =
+    result === 'just_renewed' ? `is new already: it was created within the last ten seconds${again}` : 'was created';
   return {
     lines: [
       `session     of ${merchant} ${what}`,
@@ -133,7 +143,7 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
       `expires at  ${String(expiresAt)}`,
       `client key  ${String(clientKeyThumbprint)}`,
     ],
-    json: { merchant, result, generation, expiresAt, clientKeyThumbprint },
+    json: { merchant, result, generation, expiresAt, clientKeyThumbprint, retryInSeconds },
   };
 }
 
@@ -175,8 +185,27 @@ function refused(merchant: string, refusal: Refusal): Report {
       ...outlook,
       `What to do: ${remedyOf(refusal)}`,
     ],
-    json: { merchant, place: placeName(place), status, code, reason, cause: why },
+    json: {
+      merchant,
+      place: placeName(place),
+      status,
+      code,
+      reason,
+      cause: why,
+      runbook: status < 500 ? undefined : pageFor(reason, listed),
+      ...momentsOf(listed),
+    },
     exitCode: exitCodes[classOf(status, reason, listed)],
+  };
+}
+
+/** As `GET /v1/merchants` has them: until when there is a session, and when the next attempt comes. */
+function momentsOf(listed: ListedMerchant | undefined): Partial<ListedMerchant> {
+  const { expiresAt, renewAt, retryAt } = listed ?? {};
+  return {
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(renewAt === undefined ? {} : { renewAt }),
+    ...(retryAt === undefined ? {} : { retryAt }),
   };
 }
 

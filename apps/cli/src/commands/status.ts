@@ -53,24 +53,37 @@ export async function status(options: BrokerOptions, context: CommandContext): P
       ...linesOf(replica, { nowMs: clock.now(), hasColours: terminal.hasColours === true }),
     ]),
     json: {
-      replicas: replicas.map(({ place, replica, store, storeReason, configuration, merchants, problem }) => ({
-        place,
-        ...(replica === undefined ? {} : { replica }),
-        ...(store === undefined ? {} : { store }),
-        ...(storeReason === undefined ? {} : { storeReason }),
-        ...(configuration === undefined ? {} : { configuration }),
-        ...(problem === undefined ? { merchants } : { problem }),
-      })),
+      replicas: replicas.map(jsonOf),
     },
     exitCode: gravest === undefined ? exitCodes.ok : exitCodes[gravest],
+  };
+}
+
+function jsonOf(status: ReplicaStatus): object {
+  const { place, replica, store, storeReason, configuration, merchants, problem } = status;
+  return {
+    place,
+    ...(replica === undefined ? {} : { replica }),
+    ...(store === undefined ? {} : { store }),
+    ...(storeReason === undefined ? {} : { storeReason }),
+    ...(configuration === undefined ? {} : { configuration }),
+    ...(problem === undefined ? { merchants } : { problem }),
+    ...(seesNothing(status) ? { problem: NO_MERCHANT } : {}),
   };
 }
 
 function faultsOf(replica: ReplicaStatus): readonly ExitClass[] {
   const { fault, merchants } = replica;
   const ofStore: ExitClass[] = hasStoreTrouble(replica) ? ['tryLater'] : [];
-  return [fault, ...ofStore, ...merchants.map(faultOf)].filter((one) => one !== undefined);
+  const ofPolicy: ExitClass[] = seesNothing(replica) ? ['refused'] : [];
+  return [fault, ...ofStore, ...ofPolicy, ...merchants.map(faultOf)].filter((one) => one !== undefined);
 }
+
+/** What is not seen may be wrong: that is no all-clear. */
+const seesNothing = ({ merchants, problem }: ReplicaStatus): boolean => problem === undefined && merchants.length === 0;
+
+const NO_MERCHANT =
+  'no merchant that this caller may read: have session:read granted to it, or use the token of one that has it';
 
 function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boolean): ReplicaStatus {
   if ('problem' in answer) return { ...answer, place, merchants: [], problem: `no answer: ${answer.problem}` };
@@ -112,7 +125,7 @@ function linesOf(replicaStatus: ReplicaStatus, { nowMs, hasColours }: Look): rea
       tableLines([[{ text, tone: 'yellow' }]], hasColours),
     ),
   ];
-  if (merchants.length === 0) return [...heads, 'no merchant that this caller may read'];
+  if (seesNothing(replicaStatus)) return [...heads, ...tableLines([[{ text: NO_MERCHANT, tone: 'red' }]], hasColours)];
   return [...heads, ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];
 }
 

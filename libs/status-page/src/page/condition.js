@@ -49,22 +49,31 @@ export function conditionAt({ condition, session }, now) {
 }
 
 /**
- * Whether no attempt comes before its session ends, so that it takes a person to renew it.
+ * Whether the next attempt comes after the end of its session.
  * @param {StatusMerchant} merchant
  * @param {number} now
- * @returns {boolean}
+ */
+export function isNextTooLate({ session, retryAt }, now) {
+  if (session === undefined || retryAt === undefined) return false;
+  return now < session.expiresAt && retryAt >= session.expiresAt;
+}
+
+/**
+ * Whether no attempt comes before its session ends, and a person can make one: of a budget that is spent nobody has a call.
+ * @param {StatusMerchant} merchant
+ * @param {number} now
  */
 export function endsUnrenewed(merchant, now) {
-  const { session, retryAt, renewing, renewalBlocked, budgetSpent } = merchant;
-  if (session === undefined || retryAt === undefined || renewing || renewalBlocked || budgetSpent) return false;
-  return conditionAt(merchant, now) === 'failing' && retryAt >= session.expiresAt;
+  const { renewing, renewalBlocked, budgetSpent } = merchant;
+  if (renewing || renewalBlocked || budgetSpent) return false;
+  const condition = conditionAt(merchant, now);
+  return (condition === 'failing' || condition === 'stale') && isNextTooLate(merchant, now);
 }
 
 /**
  * Whether each attempt fails until a person has mended something at the bank, at the certificate or in the
  * configuration. What is sealed to another key than ours comes with the thumbprint of ours.
  * @param {StatusMerchant} merchant
- * @returns {boolean}
  */
 export function takesPerson({ failure, ownKey }) {
   return ownKey !== undefined || failure?.kind === 'refused' || failure?.kind === 'revoked';
@@ -77,7 +86,6 @@ const SUPERSEDED = new Set(['b_previous_auth_token_expired', 'b_used_token']);
  * Of a session that is reported dead, whether that is certain: the gateway itself said that a newer one has ended it, or an
  * attempt has, whose answer is sealed to another key than ours.
  * @param {StatusMerchant} merchant
- * @returns {boolean}
  */
 export function isSurelyDead({ ownKey, reportedAs = [] }) {
   return ownKey !== undefined || reportedAs.some((code) => SUPERSEDED.has(code));

@@ -9,8 +9,8 @@ import { countText, timeText } from './wording.js';
  * @param {Pick<StatusStore, 'condition'>} store
  * @returns {Notice | undefined} undefined while the files say what is in force
  */
-export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }, store) {
-  const isCure = store.condition === 'refuses' && awaitingRestart.includes('store');
+export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }, { condition }) {
+  const isCure = (condition === 'refuses' || condition === 'silent') && awaitingRestart.includes('store');
   const sentences = [];
   if (refusedChange !== undefined) {
     const faults = countText(refusedChange.faults, 'fault', 'faults');
@@ -21,7 +21,7 @@ export function configurationNotice({ refusedChange, awaitingRestart = [], await
     const since = awaitingSince === undefined ? '' : ` since ${timeText(awaitingSince)}`;
     const settings = awaitingRestart.join(', ');
     sentences.push(
-      `Configuration: changed${since}, and in force with the next start: ${settings}. ${isCure ? cureOf(refusedChange !== undefined) : CAN_WAIT}`,
+      `Configuration: changed${since}, and in force with the next start: ${settings}. ${isCure ? cureOf(condition, refusedChange !== undefined) : CAN_WAIT}`,
     );
   }
   if (sentences.length === 0) return undefined;
@@ -35,9 +35,11 @@ const CAN_WAIT = 'Nothing to do tonight: restart in office hours.';
 
 /**
  * A replica does not start with files that are refused.
+ * @param {StatusStore['condition']} condition
  * @param {boolean} isRefused
  */
-function cureOf(isRefused) {
+function cureOf(condition, isRefused) {
+  const once = condition === 'silent' ? ' once session-broker doctor is green' : '';
   const first = isRefused ? 'correct what is refused, then ' : '';
-  return `The new settings of the store may be what is missing: ${first}restart one replica.`;
+  return `The new settings of the store may be what is missing: ${first}restart one replica${once}.`;
 }

@@ -31,6 +31,15 @@ describe('the notice of the configuration', () => {
     expect(configurationNotice({ awaitingRestart: ['http.port'] }, refusing)?.text).toContain('Nothing to do tonight');
   });
 
+  it('says so of a store that is silent, once doctor finds it with the settings that wait', () => {
+    const silent = { condition: 'silent' } as const;
+    expect(configurationNotice({ awaitingRestart: ['store'] }, silent)).toEqual({
+      text: 'Configuration: changed, and in force with the next start: store. The new settings of the store may be what is missing: restart one replica once session-broker doctor is green.',
+      runbook: 'store-down',
+    });
+    expect(configurationNotice({ awaitingRestart: ['http.port'] }, silent)?.text).toContain('Nothing to do tonight');
+  });
+
   it('puts what is refused before that restart, since a replica would not start with it', () => {
     const replica = { refusedChange: { since: 1_000, faults: 1 }, awaitingRestart: ['store'] };
     const notice = configurationNotice(replica, refusing);

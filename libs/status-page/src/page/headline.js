@@ -106,7 +106,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
  * @returns {Sentence | undefined}
  */
 function lastCallSentence({ merchants, worst, now }) {
-  if (worst !== 'failing' && worst !== 'held_back') return undefined;
+  if (!endsSoon.has(worst)) return undefined;
   const ending = merchants
     .flatMap((merchant) =>
       endsUnrenewed(merchant, now) ? [{ ...merchant, leftMs: (merchant.session?.expiresAt ?? now) - now }] : [],
@@ -192,7 +192,9 @@ function worstSentence(view) {
   const worse = merchants.filter((one) => (isComplete ? conditionAt(one, now) : one.condition) === worst);
   const causes = worse.flatMap((merchant) => {
     const matter = merchant.cause === undefined ? undefined : matterOf(merchant, now);
-    return matter === undefined ? [] : [{ id: merchant.id, ...matter, text: steady(matter.text) }];
+    if (matter === undefined) return [];
+    const text = worst === 'foreign_authorizer' ? besidesOthers(merchant) : steady(matter.text);
+    return [{ id: merchant.id, ...matter, text }];
   });
   const count = counts[worst];
   const isOne = count === 1;
@@ -237,10 +239,24 @@ function timesOf(worse, { counts, worst, now }) {
  * @returns {string} where they are not all the same, that of one
  */
 function becauseText(worst, causes) {
-  const [first] = causes;
-  if (first === undefined || worst === 'foreign_authorizer') return '';
+  const [first] = causes.filter(({ text }) => text !== '');
+  if (first === undefined) return '';
   const isOne = causes.every(({ text }) => text === first.text);
-  return isOne ? `: ${first.text}` : `; ${first.id}: ${first.text}`;
+  if (!isOne) return `; ${first.id}: ${first.text}`;
+  return `${worst === 'foreign_authorizer' ? ';' : ':'} ${first.text}`;
+}
+
+const BY_OTHERS = 'somebody else creates sessions of the merchant, and each ends ours';
+
+/**
+ * What there is to say beside the sentence of the headline.
+ * @param {StatusMerchant} merchant
+ */
+function besidesOthers({ cause }) {
+  return steady(cause?.text ?? '')
+    .split('; ')
+    .filter((part) => part !== BY_OTHERS)
+    .join('; ');
 }
 
 /**

@@ -195,6 +195,28 @@ describe('the headline', () => {
     expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Until /);
   });
 
+  it('says of what others end when that counts as over, and of a budget that is spent too when a call is free', () => {
+    const others = 'somebody else creates sessions of the merchant, and each ends ours';
+    const over = 'this counts as over at 18:12 UTC unless the session is reported dead before then';
+    const spent = 'the create-call budget is spent until 18:14 UTC';
+    const duel = (text: string) => ({
+      ...blocked(33_000),
+      condition: 'foreign_authorizer' as const,
+      renewalBlocked: false,
+      cause: { text, runbook: 'foreign-authorizer' },
+      reportedBy: ['checkout'],
+    });
+    const said = (...texts: readonly string[]) =>
+      headlineOf({ store, replica, merchants: texts.map(duel) }, { ...well, foreign_authorizer: texts.length }, 0).text;
+    const fail = 'fail: somebody else creates sessions with the bank, and each of them ends ours';
+    expect(said(others)).toBe(`Payments of shop-33000 ${fail}`);
+    expect(said(`${others}; ${over}`)).toBe(`Payments of shop-33000 ${fail}; ${over}`);
+    expect(said(`${spent}; its session is good for another 8 s; ${others}; ${over}`)).toBe(
+      `Payments of shop-33000 ${fail}; ${spent}; ${over}`,
+    );
+    expect(said(`${others}; ${over}`, others)).toBe(`Payments of 2 merchants ${fail}; shop-33000: ${over}`);
+  });
+
   it('gives no all-clear after a duel that has gone quiet', () => {
     const quiet = { ...blocked(900_000), condition: 'fresh' as const, renewalBlocked: false, quietSince: 20_000 };
     expect(headlineOf({ store, replica, merchants: [quiet] }, { ...well, fresh: 1 }, 200_000)).toEqual({
@@ -228,6 +250,10 @@ describe('the headline', () => {
       because: '',
       detail: 'session-broker renew --merchant shop-404000',
       runbook: 'renewals-failing',
+    });
+    expect(said([{ ...late, condition: 'stale' }], { stale: 1 })).toMatchObject({
+      condition: 'unavailable',
+      text: `Renew shop-404000 by hand: its session ends before the next attempt: ${unheard}`,
     });
     const later = { ...late, ...blocked(500_000), renewalBlocked: false };
     expect(said([later, late, inTime], { failing: 3 })).toMatchObject({

@@ -1,5 +1,5 @@
 /** @import { StatusCondition, StatusMerchant, StatusRenewal } from '../status-document.js' */
-import { conditionAt, endsUnrenewed } from './condition.js';
+import { conditionAt, isNextTooLate } from './condition.js';
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -81,7 +81,7 @@ export function outlookText(merchant, now) {
   if (renewing) return 'creating the next session';
   if (renewalBlocked) return 'nothing is renewed';
   if (retryAt !== undefined && retryAt - now >= S) {
-    const isLate = endsUnrenewed(merchant, now);
+    const isLate = isNextTooLate(merchant, now);
     return `${budgetSpent ? 'create-call budget spent, ' : ''}next attempt ${isLate ? 'after its end, ' : ''}in ${durationText(retryAt - now)}`;
   }
   if (budgetSpent) return 'create-call budget spent';

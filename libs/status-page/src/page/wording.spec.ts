@@ -68,6 +68,12 @@ describe('the words of the page', () => {
     ['creating the next session', { renewing: true, budgetSpent: true }, 800_000],
     ['create-call budget spent, next attempt in 1 min 40 s', { budgetSpent: true, retryAt: 900_000 }, 800_000],
     ['create-call budget spent', { budgetSpent: true }, 800_000],
+    [
+      'create-call budget spent, next attempt after its end, in 5 min 0 s',
+      { condition: 'held_back', budgetSpent: true, retryAt: 1_100_000 },
+      800_000,
+    ],
+    ['next attempt in 5 min 0 s', { condition: 'unavailable', retryAt: 1_400_000 }, 1_100_000],
     ['nothing is renewed', { renewalBlocked: true, retryAt: 900_000 }, 0],
     ['renews in 13 min 20 s', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 0],
     ['renewal is due', { condition: 'foreign_authorizer', reason: 'foreign_authorizer' }, 900_000],
