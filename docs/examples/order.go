@@ -47,7 +47,7 @@ func main() {
 	why := strings.Join(strings.FieldsFunc(strings.Join(told, "\n"), isEnd), "; ") // without what is empty
 	isNotSent := said.Type == "urn:session-broker:problem:"+said.Code && strings.Contains(notSent, " "+said.Code+" ")
 	if err != nil {
-		log.Fatalf(unknown, response.Status, err)
+		log.Fatalf(unknown, response.Status, "that is neither of the bank nor of the egress: "+err.Error())
 	} else if said.MsgCode == "b_duplicate_field_value" && response.StatusCode < 500 {
 		log.Fatalf("the bank has a request with this id already, and does not say of which order: %s; keep %s, and read in docs/egress.md how to find out", why, id)
 	} else if isNotSent || said.MsgCode != "" && said.MsgCode != "b_unknown_error" && response.StatusCode < 500 {

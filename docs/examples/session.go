@@ -18,9 +18,9 @@ type answer struct {
 
 // call gives the status of an answer and what it says. It comes back after Retry-After, a minute at most; any other refusal is fatal.
 func call(method, path, body string, headers http.Header) (status int, said answer) {
-	url, token := strings.TrimSpace(os.Getenv("BROKER_URL")), strings.TrimSpace(os.Getenv("BROKER_TOKEN"))
+	url, token, merchant := strings.TrimSpace(os.Getenv("BROKER_URL")), strings.TrimSpace(os.Getenv("BROKER_TOKEN")), strings.Fields(os.Getenv("BROKER_MERCHANT") + " shop")[0]
 	for try := 1; ; try, said = try+1, (answer{}) {
-		request, err := http.NewRequest(method, url+"/v1/merchants/shop"+path, strings.NewReader(body))
+		request, err := http.NewRequest(method, url+"/v1/merchants/"+merchant+path, strings.NewReader(body))
 		if err != nil || request.URL.Host == "" || len(strings.Fields(token)) != 1 {
 			log.Fatal("set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 		}

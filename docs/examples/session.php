@@ -1,6 +1,6 @@
 <?php
 // Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs PHP 8.0 alone:
-//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php
+//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… php docs/examples/session.php, and BROKER_MERCHANT=… for one that is not shop
 declare(strict_types=1);
 
 [$url, $token] = array_map(fn ($name) => trim((string) getenv($name)), ['BROKER_URL', 'BROKER_TOKEN']);
@@ -15,7 +15,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     $options += $body === null ? [] : ['method' => 'POST', 'content' => json_encode($body, JSON_THROW_ON_ERROR)];
     $warnings = []; // TLS tells its reasons one by one
     set_error_handler(function ($level, $message) use (&$warnings) { return (bool) $warnings[] = $message; });
-    $text = file_get_contents("{$GLOBALS['url']}/v1/merchants/shop$path", false, stream_context_create(['http' => $options]));
+    $text = file_get_contents("{$GLOBALS['url']}/v1/merchants/" . (getenv('BROKER_MERCHANT') ?: 'shop') . $path, false, stream_context_create(['http' => $options]));
     restore_error_handler();
     if ($text === false) {
         throw new RuntimeException("nothing answers at {$GLOBALS['url']} (BROKER_URL): " . implode('; ', $warnings));

@@ -1,5 +1,5 @@
 """Reads a session, reports it as dead, follows to the next one, and seals and opens a payload. Needs only Python 3.9:
-BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py"""
+BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… python3 docs/examples/session.py, and BROKER_MERCHANT=… for one that is not shop"""
 
 import http.client
 import json
@@ -19,7 +19,7 @@ for handler in (urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
 def call(path, body=None, headers={}, tries=5):
     """Status and document of an answer. Comes back after Retry-After, a minute at most; raises RuntimeError for any other refusal."""
     own = {"Authorization": "Bearer " + TOKEN, "Content-Type": "application/json", **headers}
-    request = urllib.request.Request(URL + "/v1/merchants/shop" + path, body and json.dumps(body).encode(), own)
+    request = urllib.request.Request(f"{URL}/v1/merchants/{os.environ.get('BROKER_MERCHANT') or 'shop'}{path}", body and json.dumps(body).encode(), own)
     try:
         with OPENER.open(request, timeout=40) as answer:
             text = answer.read()

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Reads a session, holds on to it, reports it as dead, and seals and opens a payload. Needs curl and sed.
-#   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… sh docs/examples/session.sh
+#   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… sh docs/examples/session.sh, and BROKER_MERCHANT=… for one that is not shop
 set -eu
 trimmed() { printf '%s' "$1" | tr -s '[:space:]' ' ' | sed 's/^ //; s/ $//'; }
 url=$(trimmed "${BROKER_URL-}") token=$(trimmed "${BROKER_TOKEN-}")
 case $url,$token in
   *' '* | *,) ;;
-  http://* | https://*) shop="$url/v1/merchants/shop" ;;
+  http://* | https://*) shop="$url/v1/merchants/${BROKER_MERCHANT:-shop}" ;;
 esac
 : "${shop:?set BROKER_URL and BROKER_TOKEN: the URL begins with http:// or https://, and the token has no line break}"
 # A file of its own for the header keeps the token out of the list of processes.

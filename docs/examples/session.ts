@@ -1,10 +1,10 @@
 // Reads a session, follows it by events, reports it as dead, and seals and opens a payload: the plain HTTP API, as a
 // program without the client package would use it. Node.js 22.18 or later runs it as it is; in the clone, with any Node.js,
 // the one of the lock file does: npm exec -c 'node docs/examples/session.ts'
-//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts
+//   BROKER_URL=http://127.0.0.1:8080 BROKER_TOKEN=… node docs/examples/session.ts, and BROKER_MERCHANT=… for one that is not shop
 import { setTimeout } from 'node:timers/promises';
 
-const { BROKER_URL = '', BROKER_TOKEN = '' } = process.env;
+const { BROKER_URL = '', BROKER_TOKEN = '', BROKER_MERCHANT = 'shop' } = process.env;
 const [url, token] = [BROKER_URL.trim(), BROKER_TOKEN.trim()];
 if (!/^https?:/.test(url) || !/^\S+$/.test(token))
   throw new Error(
@@ -21,7 +21,7 @@ type Document = Readonly<Record<string, string>>;
 /** Comes back when a busy broker says so (Retry-After, a minute at most), and throws at any other refusal. */
 async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Response> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...init.headers };
-  const response = await fetch(`${url}/v1/merchants/shop${path}`, {
+  const response = await fetch(`${url}/v1/merchants/${BROKER_MERCHANT}${path}`, {
     redirect: 'manual',
     signal: AbortSignal.timeout(40_000),
     ...init,

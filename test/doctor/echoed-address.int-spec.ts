@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LoopbackServer } from '#libs/testing';
-import { type Examination, Examined } from './examined.js';
+import { freePort, LoopbackServer } from '#libs/testing';
+import { type Examination, Examined, messagesOf } from './examined.js';
 
 const MARKER = 'marker-b41d';
 
@@ -91,12 +91,37 @@ describe('doctor --echo-url', () => {
     expect(check('gateway.address')).toMatchObject({ status: 'failed', findings: [{ faultClass: 'tryLater' }] });
   });
 
+  it.each([
+    ['where nothing listens', async () => `http://127.0.0.1:${await freePort()}/ip`, 'ECONNREFUSED', 'tryLater'],
+    ['that has no TLS', () => `https://127.0.0.1:${echo.port}/`, 'ERR_SSL_WRONG_VERSION_NUMBER', 'invalidInput'],
+    ['that redirects', () => `http://127.0.0.1:${echo.port}/`, '[HTTP 302]', 'invalidInput'],
+    ['that answers with a page', () => `http://127.0.0.1:${echo.port}/page`, '[HTTP 200]', 'invalidAnswer'],
+  ])('blames an echo %s, and neither the gateway nor the bank', async (...[, urlOf, mark, faultClass]) => {
+    await configure();
+    answer = (response) => response.writeHead(asked[0]?.url === '/page' ? 200 : 302).end('<html>');
+    const url = await urlOf();
+    const { check } = await examined.doctor('--echo-url', url);
+    const [finding] = check('gateway.address').findings;
+    expect(finding).toMatchObject({ faultClass, remedy: expect.stringContaining('--echo-url') });
+    expect(finding?.message).toMatch(new RegExp(`^the echo at ${new URL(url).host}: `));
+    expect(finding?.message).toContain(mark);
+    expect(finding?.message).not.toMatch(/bank|gateway|firewall|baseUrl/);
+    expect(finding?.message).not.toContain(`:${gateway.port}`);
+  });
+
+  it('asks an echo without TLS for a production gateway, too: it is told nothing', async () => {
+    await examined.configure([{ gatewayUrl: 'https://127.0.0.1:1', environment: 'production' }]);
+    answer = (response) => response.end('203.0.113.7');
+    expect((await ask()).check('gateway.address').status).toBe('passed');
+  });
+
   it('goes by the proxy of the gateway calls, and by no other way', async () => {
     const proxy = await LoopbackServer.http((_request, response) => response.writeHead(502).end());
     await configure(`proxy: 'http://127.0.0.1:${proxy.port}'`);
     const { check } = await ask('--merchant', 'shop');
     await proxy.close();
     expect(check('gateway.address').status).toBe('failed');
+    expect(messagesOf(check('gateway.address'), 'fault').join()).toContain(`the proxy 127.0.0.1:${proxy.port}`);
     expect(proxy.connections).toBeGreaterThan(0);
     expect(asked).toEqual([]);
   });

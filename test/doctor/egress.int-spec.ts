@@ -209,13 +209,33 @@ describe('doctor: an egress', () => {
     expect(messagesOf(check('broker.access'), 'fault').join()).toContain(
       'this is the management port of a broker; its API is on port 8443 [HTTP 404, route_not_found]',
     );
-    expect(code).toBe(3);
+    expect(check('broker.access').findings).toMatchObject([
+      { faultClass: 'invalidInput', remedy: 'see host, port and path in broker.url' },
+    ]);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ['a page', 200],
+    ['nothing', 204],
+    ['that it has no such page', 404],
+  ])('is told when what answers at the address of the broker, with %s, is none', async (_what, status) => {
+    const server = await LoopbackServer.http((_request, response) => {
+      response.writeHead(status).end(status === 204 ? undefined : '<html>');
+    });
+    closers.push(() => server.close());
+    await configure({ brokerUrl: `http://127.0.0.1:${server.port}` });
+    const { code, check } = await doctor();
+    expect(messagesOf(check('broker.access'), 'fault')).toEqual([
+      `127.0.0.1:${server.port} does not answer as a broker [HTTP ${status}]`,
+    ]);
+    expect(code).toBe(2);
   });
 
   it('needs a broker whose certificate it trusts', async () => {
     const authority = new TestAuthority();
     const server = await LoopbackServer.https(authority.issue({ names: ['127.0.0.1'] }), (_request, response) => {
-      response.end('{}');
+      response.end('{ "merchants": [] }');
     });
     closers.push(() => server.close());
     await configure({ brokerUrl: `https://127.0.0.1:${server.port}` });

@@ -164,6 +164,21 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     expect(text).not.toContain(PASSWORD);
   });
 
+  it.each([
+    ['has', '', []],
+    ['of a cluster has', ' --cluster-enabled yes', ['--cluster-enabled', 'yes']],
+  ])('%s no database of the number in store.url', async (_what, _label, more) => {
+    const redis = await started(RedisProcess.start({ args: () => ['--databases', '4', ...more] }));
+    const { code, check } = await examineStore(`{ type: redis, url: "redis://127.0.0.1:${redis.port}/4" }`);
+    expect(code).toBe(2);
+    expect(check('store.connection').findings).toMatchObject([
+      {
+        message: `it has no database 4 (SELECT refused by 127.0.0.1:${redis.port})`,
+        remedy: expect.stringContaining('store.url'),
+      },
+    ]);
+  });
+
   it('wants a password, and gets none', async () => {
     const redis = await started(RedisProcess.start({ args: () => ['--requirepass', 'another'] }));
     const { code, check } = await examineStore(`{ type: redis, url: "${redis.url}" }`);

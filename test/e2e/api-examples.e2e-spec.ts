@@ -219,6 +219,13 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       expect(stdout).toMatch(expected.last);
     });
 
+    it('asks for the merchant that it is given', async () => {
+      const broker = started.add(await RunningBroker.start(), (it) => it.close());
+      const { code, stderr, stdout } = await ended(outputOf(command, broker.url, { BROKER_MERCHANT: 'another' }));
+      expect(stderr + stdout).toContain('forbidden');
+      expect(code).toBeGreaterThan(0);
+    });
+
     it.each([
       ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
       ['cut short', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"generation":'],

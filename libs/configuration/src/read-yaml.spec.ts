@@ -128,6 +128,23 @@ describe('readYaml', () => {
   });
 
   it.each([
+    ['an asterisk alone', 'a: 1\nmerchants: [*]\nb: 2\n', 'line 2, column 13: ', '"*" stands for'],
+    ['an ampersand alone', 'a: 1\nb: &\n', 'line 2, column 4: ', '"&" names'],
+    ['a colon with a blank', 'a:\n  passwordFile: p@ss: word\n  b: 1\n', 'line 2, column 17: ', 'the value holds ": "'],
+    ['a colon with a blank, in brackets', 'a: { b: p: q }\n', 'line 1, column 9: ', 'the value holds ": "'],
+    ['an at sign', 'a: 1\nb: @x\n', 'line 2, column 4: ', 'begins with "@"'],
+    ['a per cent sign', 'a: 1\nb: %x\n', 'line 2, column 4: ', 'begins with "%"'],
+    ['a backtick', 'a: 1\nb: `x\n', 'line 2, column 4: ', 'begins with "`"'],
+    ['an exclamation mark', 'a: 1\nb: !x\n', 'line 2, column 4: ', 'begins with "!"'],
+  ])('says of a value that has to be quoted where it is, and why: %s', (...[, source, place, why]) => {
+    const [problem, ...others] = problems(source);
+    expect(others).toEqual([]);
+    expect(problem).toContain(`(file) ${place}`);
+    expect(problem).toContain(why);
+    expect(problem).toMatch(/put (?:it|the value) in quotes/);
+  });
+
+  it.each([
     ['double', 'a: 1\nlist:\n  - x: "never\n  - y: 2\nc: 3\n', 'line 3, column 8: a double quote'],
     ['single, in brackets', "a: 1\nlist: ['x, y]\nc: 3\n", 'line 2, column 8: a single quote'],
   ])('says where a quote opens that is never closed: %s', (_name, source, place) => {

@@ -4,15 +4,30 @@ import { type MisplacedLine, misplacedLine, TAB_AS_INDENTATION } from './misplac
 import { nameBeforeColon } from './name-like.js';
 import { type ParsedYaml, parseYaml } from './parse-yaml.js';
 
+const COLON_INSIDE =
+  'the value holds ": ", which YAML takes for a name with a value of its own; put the value in quotes, or each name on a line of its own';
+
+/** What YAML takes for something else than the beginning of a value. */
+const RESERVED: Readonly<Record<string, string>> = {
+  '*': '"*" stands for an anchor that has a name; where it is the value itself, put it in quotes',
+  '&': '"&" names an anchor; where it is the value itself, put it in quotes',
+  '@': 'the value begins with "@", which YAML reserves; put the value in quotes',
+  '%': 'the value begins with "%", which YAML reserves; put the value in quotes',
+  '`': 'the value begins with "`", which YAML reserves; put the value in quotes',
+};
+const OF_A_RESERVED: ReadonlySet<string> = new Set(['BAD_ALIAS', 'BAD_SCALAR_START']);
+
 const HINTS: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a second document starts here; only one is read: put all of it into one',
-  TAG_RESOLVE_FAILED: 'a YAML tag stands here; tags are not accepted: remove it',
+  TAG_RESOLVE_FAILED:
+    'a YAML tag stands here; tags are not accepted: remove it, or, where it is a value that begins with "!", put the value in quotes',
   TAB_AS_INDENT: TAB_AS_INDENTATION,
   BAD_INDENT:
     'the line begins further to the left or right than the lines that it belongs to, or a bracket above it is not closed; indent it as ' +
     'they are, or close the bracket',
   MISSING_CHAR: 'a closing quote or bracket is missing, or a colon with a value; add it, here or on the line before',
-  BAD_SCALAR_START: 'the value begins with a character that YAML reserves; put the value in quotes',
+  BLOCK_AS_IMPLICIT_KEY: COLON_INSIDE,
+  BLOCK_IN_FLOW: COLON_INSIDE,
   UNEXPECTED_TOKEN: 'something does not belong here; check brackets and quotes, here and above',
 };
 
@@ -177,6 +192,8 @@ function hintOf(error: YAMLError, text: string): string {
   if (isBarePlaceholder(error, text)) return PLACEHOLDER_HINT;
   const name = OF_A_BARE_NAME.has(code) ? nameBeforeColon(rest) : undefined;
   if (name !== undefined) return `a space is missing after "${name}:"; put one there`;
+  const reserved = OF_A_RESERVED.has(code) ? RESERVED[text.charAt(pos[0])] : undefined;
+  if (reserved !== undefined) return reserved;
   return HINTS[code] ?? 'this is not valid YAML; check indentation, quotes and brackets, here and above';
 }
 

@@ -16,15 +16,21 @@ const MAX_ADDRESS_BYTES = 64;
 
 /**
  * Asks a server that answers with the caller's address as plain text, by the same proxy as the merchant's calls go. The
- * server is none of the bank's: neither the private authorities nor the pins of the gateway are meant for it.
- * @throws GatewayFailure `invalid_response` for everything but one IP address, of which nothing is repeated
+ * server is none of the bank's: neither the private authorities nor the pins of the gateway are meant for it, nor that
+ * production is called over https only, since it is told nothing.
+ * @throws GatewayFailure with the echo as its peer; `invalid_response` for everything but one IP address, of which nothing is repeated
  */
 export async function echoedAddress(
   tools: CallTools,
   call: { readonly gateway: GatewayPlace; readonly url: URL; readonly signal: AbortSignal },
 ): Promise<EchoedAddress> {
   const { url, signal } = call;
-  const gateway: GatewayPlace = { ...call.gateway, tls: { pins: [] } };
+  const gateway: GatewayPlace = {
+    ...call.gateway,
+    baseUrl: new URL(url.origin),
+    environment: 'test',
+    tls: { pins: [] },
+  };
   const { 'accept-encoding': encoding, 'user-agent': agent } = COMMON_HEADERS;
   const headers = { accept: 'text/plain', 'accept-encoding': encoding, 'user-agent': agent };
   const request = { method: 'GET', origin: url.origin, path: `${url.pathname}${url.search}`, headers } as const;
@@ -36,7 +42,7 @@ function addressIn({ httpStatus, body }: GatewayAnswer): EchoedAddress {
   const address = isShort ? new TextDecoder().decode(body.bytes).trim() : '';
   const version = httpStatus === 200 ? isIP(address) : 0;
   if ((version !== 4 && version !== 6) || address.includes('%')) {
-    const detail = 'the echo did not answer with one IP address as plain text';
+    const detail = 'the answer is not one IP address as plain text';
     throw new GatewayFailure({ kind: 'invalid_response', detail, httpStatus });
   }
   return { address, version };

@@ -18,6 +18,12 @@ class Rig {
     this.health.emit({ event: 'renewal_finished', merchant, trigger: 'schedule', outcome, durationMs, generation: 1 });
   }
 
+  /** Another replica has renewed it, which this one learns from the store. */
+  adopts(merchant: string, source: 'own' | 'store' = 'store'): this {
+    this.health.emit({ event: 'session_adopted', merchant, generation: 2, source, serverKeyChanged: false });
+    return this;
+  }
+
   fails(outcome: 'refused' | 'transient', trace: Pick<GatewayFailureFacts, 'mark'>): this {
     const failure = new GatewayFailure({ kind: outcome, detail: 'failed', ...trace });
     const facts = { merchant: 'shop', trigger: 'schedule', outcome, durationMs: 100, generation: 1, failure } as const;
@@ -69,6 +75,44 @@ describe('the health of a gateway', () => {
     expect(rig.one.answersSince).toBeUndefined();
     rig.end('kiosk', 'success');
     expect(rig.one.answersSince).toBe(rig.clock.now());
+  });
+
+  it('has answered again when another replica has renewed the merchant whose last call failed here', async () => {
+    const rig = new Rig().ends('timeout', 'timeout', 'timeout');
+    expect(rig.one.health).toBe('down');
+    await rig.clock.advance(5_000);
+    const now = rig.clock.now();
+    expect(rig.adopts('shop').one).toMatchObject({
+      health: 'degraded',
+      attempts: 3,
+      failed: 3,
+      answersSince: now,
+      answeredOthersAt: now,
+    });
+    expect(rig.one.lastAnswerAt).toBeUndefined();
+    expect(rig.adopts('shop').adopts('shop').one.health).toBe('answering');
+  });
+
+  it('refuses nobody any more when another replica has renewed the merchant that it refused here', () => {
+    expect(new Rig().ends('refused').adopts('shop').one).toMatchObject({ health: 'answering', refused: 1 });
+  });
+
+  it('is not told from what was made before this replica called, nor from its own sessions', () => {
+    expect(new Rig().adopts('shop').one).toMatchObject({ health: 'unknown', attempts: 0 });
+    const rig = new Rig().ends('timeout').adopts('kiosk').adopts('shop', 'own');
+    expect(rig.one.health).toBe('down');
+    expect(rig.one.answeredOthersAt).toBeUndefined();
+  });
+
+  it('is judged by the merchants that it still has', () => {
+    const ofHost = { ...hosts };
+    const clock = new FakeClock();
+    const health = new GatewayHealth((merchant) => ofHost[merchant], clock);
+    const finished = { event: 'renewal_finished', trigger: 'schedule', durationMs: 100, generation: 1 } as const;
+    health.emit({ ...finished, merchant: 'shop', outcome: 'success' });
+    health.emit({ ...finished, merchant: 'kiosk', outcome: 'timeout' });
+    delete ofHost['kiosk'];
+    expect(health.describe(new Map([['one.example', 1]]))[0]).toMatchObject({ health: 'answering', attempts: 1 });
   });
 
   it('says since when it answers again', async () => {

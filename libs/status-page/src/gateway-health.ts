@@ -17,10 +17,13 @@ const severity: readonly StatusGatewayHealth[] = ['down', 'untrusted', 'refusing
 
 type CallEnd = 'success' | 'refused' | 'untrusted' | 'failed';
 
+/** `elsewhere`: another replica's call for the merchant was answered with a session. */
+type Word = CallEnd | 'elsewhere';
+
 interface Attempt {
   readonly at: number;
   readonly merchant: string;
-  readonly end: CallEnd;
+  readonly end: Word;
   readonly durationMs: number;
 }
 
@@ -46,7 +49,7 @@ const endOf: Readonly<Record<RenewalOutcome, CallEnd | undefined>> = {
   lease_lost: undefined,
 };
 
-/** How each gateway has answered this replica's create calls lately. */
+/** How each gateway has answered create calls lately: those of this replica, and those of others that gave it a session. */
 export class GatewayHealth implements SessionEvents {
   readonly #hostOf: (merchant: string) => string | undefined;
   readonly #clock: Clock;
@@ -59,6 +62,7 @@ export class GatewayHealth implements SessionEvents {
 
   emit(event: SessionEvent): void {
     if (event.event === 'renewal_finished') this.#finished(event);
+    if (event.event === 'session_adopted' && event.source === 'store') this.#renewedElsewhere(event.merchant);
     if (event.event === 'clock_skew') this.#of(event.merchant, (gateway) => (gateway.skewMs = event.skewMs));
   }
 
@@ -74,11 +78,20 @@ export class GatewayHealth implements SessionEvents {
     if (end === undefined) return;
     const at = this.#clock.now();
     this.#of(merchant, (gateway) => {
-      gateway.attempts.push({ at, merchant, end, durationMs });
-      if (gateway.attempts.length > MAX_ATTEMPTS) gateway.attempts.shift();
+      remember(gateway.attempts, { at, merchant, end, durationMs });
       if (isAnswer(end)) gateway.lastAnswerAt = at;
       if (outcome !== 'success')
         gateway.lastFailure = failureOf({ at, kind: outcome }, failure?.shownCode ?? failure?.trace?.mark);
+    });
+  }
+
+  /** News of the gateway only where this replica has called it for the merchant: at a start, what the store has may be old. */
+  #renewedElsewhere(merchant: string): void {
+    const at = this.#clock.now();
+    this.#of(merchant, ({ attempts }) => {
+      if (attempts.some((attempt) => attempt.merchant === merchant)) {
+        remember(attempts, { at, merchant, end: 'elsewhere', durationMs: 0 });
+      }
     });
   }
 
@@ -93,18 +106,21 @@ export class GatewayHealth implements SessionEvents {
   #describe(host: string, merchants: number): StatusGateway {
     const { attempts, lastAnswerAt, lastFailure, skewMs }: Watched = this.#gateways.get(host) ?? { attempts: [] };
     const since = this.#clock.now() - ATTEMPT_COUNTS_FOR_MS;
-    const recent = attempts.filter(({ at }) => at >= since);
+    const recent = attempts.filter(({ at, merchant }) => at >= since && this.#hostOf(merchant) === host);
+    const own = recent.filter(({ end }) => end !== 'elsewhere');
     const answersSince = answersSinceOf(recent);
-    const medianMs = medianOf(recent.filter(({ end }) => isAnswer(end)).map(({ durationMs }) => durationMs));
+    const answeredOthersAt = recent.findLast(({ end }) => end === 'elsewhere')?.at;
+    const medianMs = medianOf(own.filter(({ end }) => isAnswer(end)).map(({ durationMs }) => durationMs));
     return {
       host,
       merchants,
       health: healthOf(recent),
-      attempts: recent.length,
-      failed: recent.filter(({ end }) => !isAnswer(end)).length,
-      refused: recent.filter(({ end }) => end === 'refused').length,
+      attempts: own.length,
+      failed: own.filter(({ end }) => !isAnswer(end)).length,
+      refused: own.filter(({ end }) => end === 'refused').length,
       ...(medianMs === undefined ? {} : { medianMs }),
       ...(answersSince === undefined ? {} : { answersSince }),
+      ...(answeredOthersAt === undefined ? {} : { answeredOthersAt }),
       ...(lastAnswerAt === undefined ? {} : { lastAnswerAt }),
       ...(lastFailure === undefined ? {} : { lastFailure }),
       ...(skewMs === undefined ? {} : { skewMs }),
@@ -135,11 +151,16 @@ function answersSinceOf(recent: readonly Attempt[]): number | undefined {
 }
 
 /** The last word to each merchant counts: what was mended is no refusal any more. */
-function lastWordsOf(recent: readonly Attempt[]): readonly CallEnd[] {
+function lastWordsOf(recent: readonly Attempt[]): readonly Word[] {
   return [...new Map(recent.map(({ merchant, end }) => [merchant, end])).values()];
 }
 
-const isAnswer = (end: CallEnd): boolean => end === 'success' || end === 'refused';
+const isAnswer = (end: Word): boolean => end === 'success' || end === 'refused' || end === 'elsewhere';
+
+function remember(attempts: Attempt[], attempt: Attempt): void {
+  attempts.push(attempt);
+  if (attempts.length > MAX_ATTEMPTS) attempts.shift();
+}
 
 function medianOf(durations: readonly number[]): number | undefined {
   const median = durations.toSorted((left, right) => left - right)[Math.floor(durations.length / 2)];

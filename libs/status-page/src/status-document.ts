@@ -86,6 +86,8 @@ export interface StatusGateway {
   readonly medianMs?: number;
   /** The first answer after the last failure among those calls; absent while the last call for one of the merchants failed. */
   readonly answersSince?: number;
+  /** When another replica last renewed one of the merchants that this one has called for. */
+  readonly answeredOthersAt?: number;
   readonly lastAnswerAt?: number;
   readonly lastFailure?: StatusFailure;
   /** How far the gateway's clock is ahead of ours; negative: behind. */

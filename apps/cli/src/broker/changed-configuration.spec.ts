@@ -7,7 +7,7 @@ describe('what status says of changed files', () => {
       'since when they are refused, and by how many faults',
       { refusedSince: '2026-11-22T22:05:27.103Z', faults: 1 },
       [
-        'Configuration: a change is refused since 2026-11-22 22:05:27 UTC (1 fault); the one before is in force (runbook: config-reload-failed).',
+        'Configuration: a change has been refused since 2026-11-22 22:05:27 UTC (1 fault); the one before is in force (runbook: config-reload-failed).',
       ],
     ],
     [
@@ -37,7 +37,7 @@ describe('what status says of changed files', () => {
       'that what is refused comes before that restart',
       { refusedSince: '2026-11-22T22:05:27.103Z', awaitingRestart: ['store'] },
       [
-        expect.stringContaining('a change is refused since'),
+        expect.stringContaining('a change has been refused since'),
         'Configuration: changed, and in force with the next start: store. The new settings of the store may be what is missing: correct what is refused, then restart one replica (runbook: store-down).',
       ],
       'refuses',

@@ -20,7 +20,7 @@ export function configurationTrouble(
     const since = refusedSince.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
     const count = faults === 1 ? '1 fault' : `${faults} faults`;
     lines.push(
-      `Configuration: a change is refused since ${since} (${count}); the one before is in force (runbook: config-reload-failed).`,
+      `Configuration: a change has been refused since ${since} (${count}); the one before is in force (runbook: config-reload-failed).`,
     );
   }
   if (awaitingRestart.length > 0) {

@@ -3,17 +3,24 @@ import { gatewayFaultClass } from '../gateway-fault-class.js';
 import { describeFailure } from '../gateway-words.js';
 import { fault, looked, type Verdict } from './check.js';
 
-/** Where the same remedy does not do for every failure. */
-type RemedyOf = (failure: GatewayFailure) => string;
+/** Where the same words do not do for every failure. */
+type WordsOf = (failure: GatewayFailure) => string;
+
+interface Told {
+  readonly remedy: string | WordsOf;
+  /** What happened, where it is not the gateway that was asked. */
+  readonly message?: WordsOf;
+}
 
 /** The verdict of `look`; a failure of the gateway is a fault by its class, and one that we caused is not a verdict. */
-export async function asFault(look: () => Promise<Verdict>, remedy: string | RemedyOf): Promise<Verdict> {
+export async function asFault(look: () => Promise<Verdict>, told: Told['remedy'] | Told): Promise<Verdict> {
   try {
     return await look();
   } catch (error) {
     if (!(error instanceof GatewayFailure)) throw error;
     if (error.kind === 'aborted') return { kind: 'not_run', reason: 'ended on request' };
+    const { remedy, message = describeFailure } = typeof told === 'object' ? told : { remedy: told };
     const advice = typeof remedy === 'string' ? remedy : remedy(error);
-    return looked([fault(gatewayFaultClass(error), describeFailure(error), advice)]);
+    return looked([fault(gatewayFaultClass(error), message(error), advice)]);
   }
 }

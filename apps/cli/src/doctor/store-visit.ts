@@ -6,7 +6,7 @@ import { grantingLine } from './store-user.js';
 
 const PLACE = /^(?:\[(.+)\]|([^,\s]+)):(\d+)(?:,|$)/;
 /** Redis itself has answered. */
-const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING)$/;
+const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING|no database .+)$/;
 
 /** One look at the store that several checks share: connected once, and asked for its facts once. */
 export class StoreVisit {

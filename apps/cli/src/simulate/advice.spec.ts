@@ -34,7 +34,7 @@ describe('the warning of a gap', () => {
   it('says that all of it came after the outage, and what ends it, where the session outlived the outage', () => {
     const whole = figures({ afterOutage: { gapMs: 999_900, by: 'back_off' } });
     expect(gapWarning({ figures: whole })).toMatch(
-      /^shop: there was no session for 1000s, all of it after the outage in the pause .* `session-broker renew` ends: /,
+      /^shop: there was no session for 16m 40s, all of it after the outage in the pause .* `session-broker renew` ends: /,
     );
     const part = figures({ afterOutage: { gapMs: 600_000, by: 'budget' } });
     expect(gapWarning({ figures: part })).toMatch(/, 10m of it after the outage because session\.budget was spent: /);
@@ -46,8 +46,19 @@ describe('the warning of a gap', () => {
       tried(lead(0.5), { effect: 'lengthens', lostMs: 1_700_000 }),
     ];
     expect(gapWarning({ tried: results })).toMatch(
-      /: a session\.renewBefore of 30% would shorten it to 800s; a session\.renewBefore of 50% would make it longer$/,
+      /: a session\.renewBefore of 30% would shorten it to 13m 20s; a session\.renewBefore of 50% would make it longer$/,
     );
+  });
+
+  it('says of advice that it takes renewals out of the quiet hours', () => {
+    const bridging = (outsideQuietHours: number): Tried =>
+      tried(lead(0.1), {
+        ...{ effect: 'bridges', lostMs: 0, figures: figures({ withoutSessionMs: 0, outsideQuietHours }) },
+      });
+    const told = (result: Tried): string | undefined =>
+      gapWarning({ figures: figures({ outsideQuietHours: 1 }), tried: [result] });
+    expect(told(bridging(4))).toMatch(/would bridge it, with 4 renewals outside of the quiet hours in place of 1$/);
+    expect(told(bridging(1))).toMatch(/would bridge it$/);
   });
 
   it('says of advice that holds for the run alone that a whole window refutes it', () => {
@@ -75,7 +86,7 @@ describe('the warning of a gap', () => {
       'would bridge it with this seed, and leave 40s with another',
     );
     expect(told(tried(lead(0.4), { effect: 'shortens', lostMs: 90_000 }))).toBe(
-      'would shorten it to 90s with this seed',
+      'would shorten it to 1m 30s with this seed',
     );
   });
 });

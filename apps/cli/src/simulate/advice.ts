@@ -176,7 +176,7 @@ function resultOf(one: Tried, judged: Judged): string {
   const isOfBudget = one.changes.some((change) => change.of === 'budget');
   const isBetter = one.effect === 'bridges' || one.effect === 'shortens';
   const ask = isOfBudget && isBetter ? ' (ask the bank whether it allows so many)' : '';
-  return `${names} ${effectText(one, judged)}${isBetter ? beyondTheRun(one, judged) : ''}${ask}`;
+  return `${names} ${effectText(one, judged)}${isBetter ? `${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}` : ''}${ask}`;
 }
 
 function effectText(one: Tried, { setup, figures }: Judged): string {
@@ -192,6 +192,13 @@ function effectText(one: Tried, { setup, figures }: Judged): string {
     case 'none':
       return 'would not help';
   }
+}
+
+/** What a lead time costs that begins before the quiet hours do. */
+function outsideQuietHours({ figures: { outsideQuietHours: isOutside = 0 } }: Tried, { figures }: Judged): string {
+  const { outsideQuietHours: wasOutside = 0 } = figures;
+  if (isOutside <= wasOutside) return '';
+  return `, with ${isOutside} renewals outside of the quiet hours in place of ${wasOutside}`;
 }
 
 /** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */

@@ -1,4 +1,4 @@
-import { msBetween } from '#libs/clock';
+import { DailyWindow, msBetween, plusMs } from '#libs/clock';
 import { callsOnSchedule, type CreateCallWindow, type SessionEvent, type SessionSettings } from '#libs/session';
 import { isHeldUp, type SimulationLog } from './simulation.js';
 
@@ -33,6 +33,8 @@ export interface ScheduleFigures {
   readonly shortestLifeMs?: number;
   /** Renewals that the spent budget held up: each once, until there was a call again. */
   readonly budgetRefusals: number;
+  /** Sessions but the first that were created outside of the quiet hours. Absent: there are none. */
+  readonly outsideQuietHours?: number;
   /** The numbers behind the broker's own warning that the lead time is short. */
   readonly leadTimeShort?: { readonly leadMs: number; readonly neededMs: number };
 }
@@ -56,6 +58,7 @@ export function figuresOf(log: SimulationLog, durationMs: number, settings: Sess
     ...afterOutageIn(log, durationMs),
     ...life,
     budgetRefusals: heldUpIn(events),
+    ...outsideQuietHoursIn(log, settings),
     ...(short === undefined ? {} : { leadTimeShort: { leadMs: short.leadMs, neededMs: short.neededMs } }),
   };
 }
@@ -76,6 +79,16 @@ function failuresIn(events: readonly SessionEvent[]): Readonly<Record<string, nu
     failures[event.outcome] = (failures[event.outcome] ?? 0) + 1;
   }
   return failures;
+}
+
+function outsideQuietHoursIn(
+  { sessions, startsAt }: SimulationLog,
+  { quietHours }: SessionSettings,
+): Pick<ScheduleFigures, 'outsideQuietHours'> {
+  if (quietHours === undefined) return {};
+  const daily = new DailyWindow(quietHours);
+  const others = sessions.slice(1).filter(({ atMs }) => !daily.contains(plusMs(startsAt, atMs)));
+  return { outsideQuietHours: others.length };
 }
 
 /** Each replica tries once a second: what it is refused meanwhile is one renewal. */

@@ -11,11 +11,14 @@ export function hours(durationMs: number): string {
   return `${durationMs < 0 ? '-' : ''}${Math.floor(minutes / 60)}h${rest}`;
 }
 
-/** To the second; from an hour on to the minute. */
+/** To the second, such as `18m 14s`; from an hour on to the minute. */
 export function seconds(durationMs: number): string {
   const rounded = Math.round(durationMs / 1_000) * 1_000;
   if (Math.abs(rounded) >= HOUR_MS) return hours(rounded);
-  return rounded < 0 ? `-${formatDuration(-rounded)}` : formatDuration(rounded).replace(/^0ms$/, '0s');
+  const overMs = Math.abs(rounded) % MINUTE_MS;
+  const minutesMs = Math.abs(rounded) - overMs;
+  const parts = [minutesMs, overMs].filter((ms) => ms > 0).map(formatDuration);
+  return `${rounded < 0 ? '-' : ''}${parts.length === 0 ? '0s' : parts.join(' ')}`;
 }
 
 /** Of a whole that is told in the same way. */

@@ -7,26 +7,27 @@ import { countText, timeText } from './wording.js';
  * What became of changed files, where a person has something left to do.
  * @param {Pick<StatusReplica, 'refusedChange' | 'awaitingRestart' | 'awaitingSince'>} replica
  * @param {Pick<StatusStore, 'condition'>} store
+ * @param {number} now
  * @returns {Notice | undefined} undefined while the files say what is in force
  */
-export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }, { condition }) {
+export function configurationNotice({ refusedChange, awaitingRestart = [], awaitingSince }, { condition }, now) {
   const isCure = (condition === 'refuses' || condition === 'silent') && awaitingRestart.includes('store');
   const sentences = [];
   if (refusedChange !== undefined) {
     const faults = countText(refusedChange.faults, 'fault', 'faults');
-    const since = timeText(refusedChange.since);
-    sentences.push(`Configuration: a change is refused since ${since} (${faults}); the one before is in force.`);
+    const since = timeText(refusedChange.since, now);
+    sentences.push(`Configuration: a change has been refused since ${since} (${faults}); the one before is in force.`);
   }
   if (awaitingRestart.length > 0) {
-    const since = awaitingSince === undefined ? '' : ` since ${timeText(awaitingSince)}`;
+    const at = awaitingSince === undefined ? '' : ` at ${timeText(awaitingSince, now)}`;
     const settings = awaitingRestart.join(', ');
     sentences.push(
-      `Configuration: changed${since}, and in force with the next start: ${settings}. ${isCure ? cureOf(condition, refusedChange !== undefined) : CAN_WAIT}`,
+      `Configuration: changed${at}, and in force with the next start: ${settings}. ${isCure ? cureOf(condition, refusedChange !== undefined) : CAN_WAIT}`,
     );
   }
   if (sentences.length === 0) return undefined;
   return {
-    text: sentences.join(' '),
+    text: sentences.join('\n'),
     runbook: isCure && refusedChange === undefined ? 'store-down' : 'config-reload-failed',
   };
 }

@@ -48,9 +48,8 @@ const sentences = {
 /** @param {number} all */
 const goodText = (all) => (all === 1 ? 'The session is good' : `All ${all.toLocaleString('en')} sessions are good`);
 
-const GO_ON = 'Payments of a merchant go on until its session ends.';
+const GO_ON = 'The payments of each go on until its own session ends.';
 
-/** Where a store that is away is dealt with. */
 const STORE_DOWN = 'store-down';
 const SESSION_EXPIRING = 'session-expiring';
 
@@ -72,7 +71,7 @@ export function headlineOf({ store, replica, merchants }, counts, now) {
   const none = { ending: '', because: '', detail: '', runbook: undefined };
   if (all === 0) return { ...none, condition: 'renewing', text: 'No merchant is configured' };
   const worst = conditions.find((condition) => counts[condition] > 0) ?? 'fresh';
-  const trouble = storeTroubleOf({ store, merchants });
+  const trouble = storeTroubleOf({ store, merchants }, now);
   /** @type {View} */
   const view = { merchants, counts, all, worst, trouble, now };
   const sentence = heldSentence(view) ?? lastCallSentence(view) ?? quietSentence(view) ?? worstSentence(view);
@@ -201,10 +200,20 @@ function worstSentence(view) {
   const who = (isOne ? worse[0]?.id : undefined) ?? countText(count, 'merchant', 'merchants');
   const isCertain = worse.length === count && worse.every(isSurelyDead);
   const text = `${sentences[worst](who, isOne, isCertain)}${becauseText(worst, causes)}`;
-  const runbook = causes[0]?.runbook ?? (trouble === undefined ? undefined : STORE_DOWN);
+  const runbook = worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : causes[0]?.runbook;
   if (trouble === undefined) return { text, ...timesOf(worse, view), runbook };
-  const detail = troubleDetail(trouble, counts.unavailable < all, capital(trouble.said));
-  return { text, ending: endText(merchants, all, now), detail, runbook };
+  return { text, ...beside(trouble, view), runbook: runbook ?? STORE_DOWN };
+}
+
+/**
+ * A dead session ends no payments.
+ * @param {StoreTrouble} trouble
+ * @param {View} view
+ */
+function beside(trouble, { merchants, counts, all, worst, now }) {
+  const areDead = worst === 'foreign_authorizer' || worst === 'reported_dead';
+  const detail = troubleDetail(trouble, !areDead && counts.unavailable < all, capital(trouble.said));
+  return { ending: areDead ? '' : endText(merchants, all, now), detail };
 }
 
 /**
@@ -219,14 +228,14 @@ function timesOf(worse, { counts, worst, now }) {
   const [first] = sessions.toSorted((left, right) => left.expiresAt - right.expiresAt);
   const told = (/** @type {string} */ detail) => [detail, others].filter((text) => text !== '').join(' ');
   const isKnown = first !== undefined && worse.length === counts[worst];
-  if (worst === 'unavailable') return { detail: isKnown ? told(`Since ${timeText(first.expiresAt)}.`) : others };
+  if (worst === 'unavailable') return { detail: isKnown ? told(`Since ${timeText(first.expiresAt, now)}.`) : others };
   if (!endsSoon.has(worst)) return { detail: others };
   // Of those that are not listed nobody knows whether they are first.
   if (!isKnown) return { detail: told(GO_ON) };
   const left = durationText(first.expiresAt - now);
   const isOne = worse.length === 1;
   const dueAt = Math.min(...sessions.map(({ renewAt }) => renewAt));
-  const due = dueAt > now ? '' : ` Due since ${timeText(dueAt)}.`;
+  const due = dueAt > now ? '' : ` Due since ${timeText(dueAt, now)}.`;
   return {
     ending: isOne ? `; its session is good for another ${left}` : `; the session of ${first.id} ends first, in ${left}`,
     detail: told(`${isOne ? 'Until then payments go on.' : GO_ON}${due}`),
@@ -288,6 +297,13 @@ function capital(text) {
  * @returns {string} what else there is, so that the worst does not hide the rest
  */
 function othersText(counts, worst) {
+  if (worst === 'renewing') return countsText(counts);
+  const others = countsText({ ...counts, [worst]: 0 });
+  return others === '' ? '' : `Others: ${others}`;
+}
+
+/** @param {StatusCounts} counts */
+function countsText(counts) {
   /** @type {Readonly<Record<StatusCondition, string>>} */
   const words = {
     unavailable: 'without a session',
@@ -300,7 +316,7 @@ function othersText(counts, worst) {
     fresh: 'fresh',
   };
   return conditions
-    .filter((condition) => condition !== worst && counts[condition] > 0)
+    .filter((condition) => counts[condition] > 0)
     .map((condition) => `${counts[condition].toLocaleString('en')} ${words[condition]}`)
     .join(' · ');
 }

@@ -7,7 +7,6 @@ import type {
 } from '../status-document.js';
 import { countConditions } from './condition.js';
 import { headlineOf } from './headline.js';
-import { timeText } from './wording.js';
 
 const well = countConditions([], 0);
 const replica: StatusReplica = {
@@ -47,36 +46,36 @@ const blocked = (expiresAt: number): StatusMerchant => ({
   renewals: [],
 });
 
-const goOn = 'Payments of a merchant go on until its session ends.';
+const goOn = 'The payments of each go on until its own session ends.';
 
 describe('the headline', () => {
   it.each<[Partial<StatusCounts>, string[]]>([
     [{ fresh: 1 }, ['fresh', 'The session is good', '']],
-    [{ fresh: 9_999, renewing: 1 }, ['fresh', 'All 10,000 sessions are good', '9,999 fresh']],
+    [{ fresh: 9_999, renewing: 1 }, ['fresh', 'All 10,000 sessions are good', '1 renewing · 9,999 fresh']],
     [{ unavailable: 1 }, ['unavailable', '1 merchant has no session with the bank, and its payments fail', '']],
     [
       { unavailable: 1, fresh: 5 },
-      ['unavailable', '1 merchant has no session with the bank, and its payments fail', '5 fresh'],
+      ['unavailable', '1 merchant has no session with the bank, and its payments fail', 'Others: 5 fresh'],
     ],
     [
       { unavailable: 2, stale: 3, fresh: 5 },
       [
         'unavailable',
         '2 merchants have no session with the bank, and their payments fail',
-        '3 past the margin · 5 fresh',
+        'Others: 3 past the margin · 5 fresh',
       ],
     ],
-    [{ stale: 1, fresh: 5 }, ['stale', '1 merchant gets no new session', `${goOn} 5 fresh`]],
+    [{ stale: 1, fresh: 5 }, ['stale', '1 merchant gets no new session', `${goOn} Others: 5 fresh`]],
     [
       { foreign_authorizer: 1, failing: 2 },
       [
         'foreign_authorizer',
         'Payments of 1 merchant fail: somebody else creates sessions with the bank, and each of them ends ours',
-        '2 failing',
+        'Others: 2 failing',
       ],
     ],
-    [{ reported_dead: 1, failing: 2 }, ['reported_dead', 'Payments of 1 merchant may fail', '2 failing']],
-    [{ failing: 2, fresh: 5 }, ['failing', '2 merchants get no new session', `${goOn} 5 fresh`]],
+    [{ reported_dead: 1, failing: 2 }, ['reported_dead', 'Payments of 1 merchant may fail', 'Others: 2 failing']],
+    [{ failing: 2, fresh: 5 }, ['failing', '2 merchants get no new session', `${goOn} Others: 5 fresh`]],
     [{}, ['renewing', 'No merchant is configured', '']],
   ])('names the worst of %j', (counts, expected) => {
     expect(headline(counts)).toEqual(expected);
@@ -191,8 +190,7 @@ describe('the headline', () => {
     const merchants = [{ ...blocked(33_000), condition: 'foreign_authorizer' as const }];
     const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
     expect(said.text).toMatch(/^Payments of shop-33000 fail: /);
-    expect(said.ending).toBe('; the session of shop-33000 ends in 33 s');
-    expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Until /);
+    expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Renewals go on /);
   });
 
   it('says of what others end when that counts as over, and of a budget that is spent too when a call is free', () => {
@@ -313,7 +311,7 @@ describe('the headline', () => {
     ).toMatchObject({
       condition: 'reported_dead',
       text: `Payments of shop-90000 ${word}`,
-      detail: '1 past the margin',
+      detail: 'Others: 1 past the margin',
     });
   });
 
@@ -335,7 +333,7 @@ describe('the headline', () => {
     };
     const said = (merchants: StatusMerchant[], counts: Partial<StatusCounts>, now: number): object =>
       headlineOf({ store, replica, merchants }, { ...well, ...counts }, now);
-    const since = timeText(60_000);
+    const since = '00:01:00 UTC';
     expect(said([failing(119_000)], { failing: 1 }, 70_000)).toMatchObject({
       text: `shop-119000 gets no new session: ${unheard}`,
       ending: '; its session is good for another 49 s',
@@ -356,15 +354,38 @@ describe('the headline', () => {
     expect(said([failing(119_000)], { unavailable: 1 }, 150_000)).toMatchObject({
       text: `shop-119000 has no session with the bank, and its payments fail: ${unheard}`,
       ending: '',
-      detail: `Since ${timeText(119_000)}.`,
+      detail: 'Since 00:01:59 UTC.',
     });
+  });
+
+  it('leads to what is said of somebody else who creates, and not to the store that is away beside it', () => {
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const cause = { text: 'the store does not answer', runbook: 'store-down' };
+    const foreign = { ...blocked(333_000), condition: 'foreign_authorizer' } as const;
+    for (const merchants of [[], [foreign], [{ ...foreign, cause }]]) {
+      expect(headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0).runbook).toBe(
+        'foreign-authorizer',
+      );
+    }
+  });
+
+  it('does not say beside payments that fail that they go on, or how long the dead session lasts', () => {
+    const refuses = { type: 'redis', condition: 'refuses', reason: 'NOPERM' } as const;
+    for (const condition of ['foreign_authorizer', 'reported_dead'] as const) {
+      const merchants = [{ ...blocked(333_000), condition }];
+      expect(headlineOf({ store: refuses, replica, merchants }, { ...well, [condition]: 1 }, 0)).toMatchObject({
+        ending: '',
+        detail:
+          'The store (Redis) refuses to work: NOPERM. Renewals go on by themselves as soon as the store works again.',
+      });
+    }
   });
 
   it('says of a store since when it is away', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED', since: 60_000 } as const;
     const state = { store: silent, replica, merchants: [blocked(333_000)] };
     expect(headlineOf(state, { ...well, fresh: 1 }, 70_000).detail).toMatch(
-      new RegExp(`^Reason: ECONNREFUSED, since ${timeText(60_000)}\\. `),
+      /^Reason: ECONNREFUSED, since 00:01:00 UTC\. /,
     );
   });
 

@@ -126,7 +126,7 @@ const gatewayStates = {
   answering: { condition: 'fresh', state: 'Answered' },
   refusing: { condition: 'failing', state: 'Answered, refuses' },
   untrusted: { condition: 'unavailable', state: 'Not trusted' },
-  degraded: { condition: 'failing', state: 'Some calls fail' },
+  degraded: { condition: 'failing', state: 'Some calls failed' },
   down: { condition: 'unavailable', state: 'The last calls failed' },
   unknown: { condition: 'unknown', state: 'Not called lately' },
 };
@@ -137,12 +137,14 @@ const gatewayStates = {
  * @returns {CardContent}
  */
 function gatewayContent(gateway, now) {
-  const { host, health, merchants, attempts, refused, medianMs, answersSince, lastFailure, skewMs } = gateway;
+  const { host, health, merchants, attempts, refused, medianMs, lastFailure, skewMs, ...answered } = gateway;
+  const { answersSince, answeredOthersAt } = answered;
   const skewed = skewMs !== undefined && Math.abs(skewMs) > SKEW_TOLERANCE_MS;
   /** @type {(readonly [string, string | undefined])[]} */
   const facts = [
     ['Merchants', merchants.toLocaleString('en')],
     ['Last call', lastCallText(gateway, now)],
+    ['Other replicas', answeredOthersAt === undefined ? undefined : `answered, ${agoText(now - answeredOthersAt)}`],
     ['Answers for', answersSince === undefined ? undefined : durationText(now - answersSince)],
     ...callFacts(gateway),
     ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],

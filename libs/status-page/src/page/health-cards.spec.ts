@@ -92,7 +92,24 @@ describe('the card of a gateway', () => {
       ],
     });
     expect(card({ health: 'answering', ...mended })).toMatchObject({ condition: 'fresh', state: 'Answered' });
-    expect(card({ health: 'degraded', failed: 1, lastFailure })?.state).toBe('Some calls fail');
+    expect(card({ health: 'degraded', failed: 1, lastFailure })?.state).toBe('Some calls failed');
+  });
+
+  it('says of one that failed here and has answered another replica since that it answers again', () => {
+    const lastFailure = { at: 20_000, kind: 'timeout' };
+    const others = { failed: 15, lastFailure, answersSince: 50_000, answeredOthersAt: 50_000 };
+    expect(card({ health: 'degraded', ...others })).toMatchObject({
+      condition: 'failing',
+      state: 'Answered again',
+      facts: [
+        ['Merchants', '1'],
+        ['Last call', 'failed, 40 s ago'],
+        ['Other replicas', 'answered, 10 s ago'],
+        ['Answers for', '10 s'],
+        ['Failed before', '15 of 15 calls'],
+        ['Last failure', 'timeout, 40 s ago'],
+      ],
+    });
   });
 
   it('says beside an amber mark what it is for', () => {

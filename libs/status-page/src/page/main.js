@@ -44,7 +44,7 @@ function draw() {
   const isComplete = latest.matching === latest.merchants.length;
   const counts = isComplete ? countConditions(latest.merchants, now) : latest.counts;
   drawHeadline(latest, counts, now);
-  drawNotice(latest);
+  drawNotice(latest, now);
   cards.draw(latest, now);
   filters.draw(counts);
   drawMerchants(latest, now);
@@ -94,9 +94,12 @@ function drawHeadline(document, counts, now) {
   drawShares(counts);
 }
 
-/** @param {StatusDocument} document */
-function drawNotice({ replica, store }) {
-  const notice = configurationNotice(replica, store);
+/**
+ * @param {StatusDocument} document
+ * @param {number} now
+ */
+function drawNotice({ replica, store }, now) {
+  const notice = configurationNotice(replica, store, now);
   setText(byId('configuration-text', HTMLElement), notice?.text ?? '');
   drawRunbook('configuration-runbook', notice?.runbook);
   byId('configuration', HTMLElement).hidden = notice === undefined;
@@ -140,13 +143,12 @@ function drawConnection() {
   setAttribute(byId('connection', HTMLElement), 'data-state', feedState);
   setText(byId('connection-text', HTMLElement), feedTexts[feedState]);
   if (feedState === 'lost') {
-    const news = latest === undefined ? 'nothing heard yet' : `last news at ${timeText(clock.newsAt())}`;
+    const news = latest === undefined ? 'nothing heard yet' : `last news at ${timeText(clock.newsAt(), clock.now())}`;
     setText(banner, `The connection to this replica is lost, ${news}. Trying again.`);
   }
   banner.hidden = feedState !== 'lost';
   const heard = latest === undefined ? '' : `Last news ${agoText(clock.sinceNewsMs())}. `;
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  setText(byId('footnote', HTMLElement), `${heard}Times are in ${zone}.`);
+  setText(byId('footnote', HTMLElement), `${heard}Times are in UTC.`);
 }
 
 const feed = new Feed({

@@ -1,7 +1,7 @@
 /** @import { StatusMerchant, StatusRenewal } from '../status-document.js' */
 import { element, setText } from './elements.js';
 import { toneOf } from './timeline.js';
-import { agoText, durationText, outcomeNames, timeText, tookText } from './wording.js';
+import { agoText, clockText, durationText, outcomeNames, timeText, tookText } from './wording.js';
 
 const NONE = '–';
 
@@ -13,7 +13,7 @@ export class MerchantDetails {
   #drawn;
 
   constructor() {
-    const heads = ['Time', 'Trigger', 'Outcome', 'Took'].map((name) => element('th', { scope: 'col' }, [name]));
+    const heads = ['Time (UTC)', 'Trigger', 'Outcome', 'Took'].map((name) => element('th', { scope: 'col' }, [name]));
     const table = element('table', {}, [
       element('caption', {}, ['Last renewals seen by this replica, newest first']),
       element('thead', {}, [element('tr', {}, heads)]),
@@ -41,7 +41,7 @@ export class MerchantDetails {
     /** @param {number | undefined} at */
     const moment = (at) => {
       if (at === undefined) return NONE;
-      return `${timeText(at)} (${at > now ? `in ${durationText(at - now)}` : agoText(now - at)})`;
+      return `${timeText(at, now)} (${at > now ? `in ${durationText(at - now)}` : agoText(now - at)})`;
     };
     const failed =
       failure === undefined
@@ -80,7 +80,7 @@ function factOf(name) {
 /** @param {StatusRenewal} renewal */
 function recordOf(renewal) {
   const own = renewal.outcome === 'adopted' ? undefined : renewal;
-  const time = element('time', { datetime: new Date(renewal.at).toISOString() }, [timeText(renewal.at)]);
+  const time = element('time', { datetime: new Date(renewal.at).toISOString() }, [clockText(renewal.at)]);
   const outcome = [outcomeNames[renewal.outcome], own?.code].filter(Boolean).join(' · ');
   return element('tr', { 'data-outcome': toneOf(renewal.outcome) }, [
     element('td', {}, [time]),

@@ -6,18 +6,20 @@ import { countText, timeText } from './wording.js';
  * @property {string} said what it does in place of answering
  * @property {string} reason
  * @property {number | undefined} since
+ * @property {number} now
  * @property {string | undefined} held what is not renewed because of it
  */
 
 /**
  * What a store that is away means for renewals.
  * @param {Pick<StatusDocument, 'store' | 'merchants'>} document
+ * @param {number} now
  * @returns {StoreTrouble | undefined} undefined while it answers
  */
-export function storeTroubleOf({ store: { condition, since, reason = 'no reason given' }, merchants }) {
+export function storeTroubleOf({ store: { condition, since, reason = 'no reason given' }, merchants }, now) {
   if (condition !== 'silent' && condition !== 'refuses') return undefined;
   const said = condition === 'silent' ? 'the store (Redis) does not answer' : 'the store (Redis) refuses to work';
-  return { said, reason, since, held: heldText(merchants) };
+  return { said, reason, since, now, held: heldText(merchants) };
 }
 
 /**
@@ -26,8 +28,8 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
  * @param {string} [named] what the reason is that of, where the headline does not say it
  * @returns {string} the reason, and what becomes of it without anybody's help
  */
-export function troubleDetail({ reason, since, held }, hasSessions, named = 'Reason') {
-  const why = `${named}: ${reason}${since === undefined ? '' : `, since ${timeText(since)}`}.`;
+export function troubleDetail({ reason, since, held, now }, hasSessions, named = 'Reason') {
+  const why = `${named}: ${reason}${since === undefined ? '' : `, since ${timeText(since, now)}`}.`;
   if (held === undefined) return `${why} Sessions are served from memory.`;
   const served = hasSessions ? ' Until they end, sessions are served from memory and payments go on.' : '';
   return `${why}${served} Renewals go on by themselves as soon as the store works again.`;

@@ -1,6 +1,6 @@
 /** @import { StatusRenewal } from '../status-document.js' */
 import { element, setText } from './elements.js';
-import { countText, outcomeNames, renewalText, timeText, tookText } from './wording.js';
+import { clockText, countText, outcomeNames, renewalText, tookText } from './wording.js';
 
 /** A call that takes this long is drawn as tall as one can be; the height goes by the logarithm, so that usual ones differ. */
 const TALLEST_MS = 5_000;
@@ -66,7 +66,7 @@ export function toneOf(outcome) {
 /** @param {StatusRenewal} renewal */
 function titleOf(renewal) {
   const took = renewal.outcome === 'adopted' ? '' : `, ${renewal.trigger}, ${tookText(renewal.durationMs)}`;
-  return `${timeText(renewal.at)} ${outcomeNames[renewal.outcome]}${took}`;
+  return `${clockText(renewal.at)} UTC: ${outcomeNames[renewal.outcome]}${took}`;
 }
 
 /** @param {readonly StatusRenewal[]} renewals */

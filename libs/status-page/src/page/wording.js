@@ -134,11 +134,21 @@ export function runbookPath(runbook) {
 }
 
 /**
- * @param {number} at milliseconds since the epoch
- * @returns {string} the time of day where the reader is
+ * @param {number} at
+ * @returns {string} in UTC, as logs and causes have it
  */
-export function timeText(at) {
-  return new Date(at).toLocaleTimeString('en-GB');
+export function clockText(at) {
+  return new Date(at).toISOString().slice(11, 19);
+}
+
+/**
+ * @param {number} at
+ * @param {number} now
+ * @returns {string} with the zone, and with the day where it is another
+ */
+export function timeText(at, now) {
+  const [day = '', today] = [at, now].map((moment) => new Date(moment).toISOString().slice(0, 10));
+  return `${day === today ? '' : `${day} `}${clockText(at)} UTC`;
 }
 
 /** Where it is told what to do about somebody else who creates. */

@@ -8,6 +8,7 @@ import {
   outlookText,
   renewalText,
   skewText,
+  timeText,
   tookText,
 } from './wording.js';
 
@@ -117,5 +118,11 @@ describe('the words of the page', () => {
       runbook: 'foreign-authorizer',
     });
     expect(matterOf({ ...merchant, cause, quietSince: 0 }, 0)).toEqual(cause);
+  });
+
+  it('says a time of day with its zone, and the day only where it is not today', () => {
+    const now = Date.parse('2026-11-22T18:00:00Z');
+    expect(timeText(Date.parse('2026-11-22T06:08:30.999Z'), now)).toBe('06:08:30 UTC');
+    expect(timeText(Date.parse('2026-11-21T23:59:59Z'), now)).toBe('2026-11-21 23:59:59 UTC');
   });
 });

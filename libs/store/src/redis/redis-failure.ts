@@ -32,6 +32,11 @@ const replyReasons: readonly (readonly [RegExp, string])[] = [
   [/^-?ERR (AUTH|Client sent AUTH|invalid password)/, 'WRONGPASS'],
 ];
 
+/** Of a server that has no such database: not so many, or, as a node of a cluster, database 0 alone. */
+const DATABASE_REFUSED = /^-?ERR (DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)/;
+/** The reason then. */
+export const NO_DATABASE = /^no database (?:\d+|of that number)$/;
+
 /** The reason where something answers that does not speak the protocol. */
 export const NOT_REDIS = 'what answers is not Redis';
 
@@ -59,10 +64,19 @@ export const isUntrusted = (reason: string): boolean => UNTRUSTED.test(reason);
 export const describeRedisError = (error: unknown): string => judgeRedisError(error).reason;
 
 /** The first word of an error reply is its code: `READONLY`, `OOM`, `NOAUTH`, `WRONGPASS`, `NOPERM`, `MISCONF`, ... */
-function replyReason({ name, message }: Error): string | undefined {
+function replyReason(error: Error): string | undefined {
+  const { name, message } = error;
   if (name !== 'ReplyError') return undefined;
+  if (DATABASE_REFUSED.test(message)) return `no database ${chosenDatabase(error)}`;
   const known = replyReasons.find(([pattern]) => pattern.test(message));
   return known?.[1] ?? /^-?([A-Z][A-Z0-9]{2,30})\b/.exec(message)?.[1] ?? 'ERR';
+}
+
+/** The library hangs the command on its error: of this one the number alone is read. */
+function chosenDatabase(error: Error): string {
+  const { args } = ('command' in error ? error.command : {}) as { readonly args?: readonly unknown[] };
+  const number = Number(args?.[0] ?? NaN);
+  return Number.isInteger(number) ? String(number) : 'of that number';
 }
 
 function silenceReason(error: Error): string {

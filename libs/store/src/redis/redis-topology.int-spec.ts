@@ -142,6 +142,30 @@ describeWith('redis-server', 'access', () => {
     const { said } = await open({ kind: 'single', address: redis.address, database: 0, credentials }, 'other');
     expect(said()).toEqual(['refuses: NOPERM']);
   });
+
+  it('refuses with the reason where the server has no database 4', async () => {
+    const redis = await started(RedisProcess.start({ args: () => ['--databases', '4'] }));
+    const { store, said } = await open({ kind: 'single', address: redis.address, database: 4 });
+    expect(said()).toEqual(['refuses: no database 4']);
+    const refusal = await store.due(1).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'store_refused', detail: 'due: no database 4' });
+    await store.enrol(['shop']).catch((error: unknown) => error);
+    expect(redis.cli('info', 'keyspace')).not.toContain('db');
+  });
+
+  it('writes nothing to another database while the user may not choose one', async () => {
+    const redis = await started(RedisProcess.start());
+    redis.cli('acl', 'setuser', 'broker', 'on', '>canary-password', ...documentedRights(), '-select');
+    const credentials = { username: 'broker', password: 'canary-password' };
+    const { store, said, isUp } = await open({ kind: 'single', address: redis.address, database: 1, credentials });
+    expect(said()).toEqual(['refuses: NOPERM']);
+    await store.enrol(['shop']).catch((error: unknown) => error);
+    redis.cli('acl', 'setuser', 'broker', '+select');
+    await eventually(isUp);
+    await store.enrol(['shop']);
+    expect(redis.cli('info', 'keyspace')).toContain('db1:');
+    expect(redis.cli('info', 'keyspace')).not.toContain('db0:');
+  });
 });
 
 describeWith('redis-server', 'TLS', () => {

@@ -1,9 +1,14 @@
 import { BlockList } from 'node:net';
 import { echoedAddress } from '#libs/gateway';
+import type { GatewayFailure } from '#libs/session';
+import { describeFailure } from '../../gateway-words.js';
 import { type Check, fact, type Finding, looked, warning } from '../check.js';
 import { asFault } from '../gateway-fault.js';
 import type { GatewayVisit } from '../gateway-visit.js';
 import { GRACE_MS } from './gateway-tcp-check.js';
+
+const ANOTHER_ECHO =
+  'give --echo-url a server that can be reached from here, and answers with the address of its caller as plain text';
 
 const inside = new BlockList();
 for (const [net, prefix] of [
@@ -25,12 +30,23 @@ export function gatewayAddressCheck(visit: GatewayVisit, url: URL): Check {
     subject,
     limitMs: gateway.timeoutMs + GRACE_MS,
     run: (signal) =>
-      asFault(async () => {
-        const { address, version } = await echoedAddress(tools, { gateway, url, signal });
-        const seen = fact(`calls come from ${address}, as ${url.host} sees it`);
-        return looked([seen, ...doubts(address, version)], { address, version });
-      }, 'see whether the echo can be reached from here, and answers with the address of its caller as plain text'),
+      asFault(
+        async () => {
+          const { address, version } = await echoedAddress(tools, { gateway, url, signal });
+          const seen = fact(`calls come from ${address}, as ${url.host} sees it`);
+          return looked([seen, ...doubts(address, version)], { address, version });
+        },
+        { remedy: ANOTHER_ECHO, message: (failure) => echoFailure(failure, url, gateway.proxy) },
+      ),
   };
+}
+
+/** An answer is told as that of the echo, or of the proxy on the way to it: nobody has asked the bank. */
+function echoFailure(failure: GatewayFailure, { host }: URL, proxy: URL | undefined): string {
+  const { httpStatus, detail = '' } = failure;
+  const way = proxy === undefined ? '' : `, asked through the proxy ${proxy.host}`;
+  const what = httpStatus === undefined ? describeFailure(failure) : `${detail} [HTTP ${httpStatus}]`;
+  return `the echo at ${host}${way}: ${what}`;
 }
 
 function doubts(address: string, version: 4 | 6): readonly Finding[] {

@@ -15,7 +15,7 @@ export function brokerAccessCheck(visit: BrokerVisit): Check {
           return looked([fault('refused', 'the broker does not know who the egress is', remedy)]);
         }
         return looked([
-          answer.status === 200
+          answer.status === 200 && Array.isArray(answer.body['merchants'])
             ? fact(`the broker at ${visit.host} knows the egress`)
             : unwished(answer, `${visit.host} does not answer as a broker`),
         ]);

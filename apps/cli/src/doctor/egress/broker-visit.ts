@@ -5,6 +5,7 @@ import { BrokerError } from '#libs/errors';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
 import { membersOf } from '../../broker/answer-members.js';
 import { noAnswer, type NoAnswer } from '../../broker/exchange-cause.js';
+import { isWrongAddress } from '../../broker/wrong-address.js';
 import { tokenFault } from '../../broker/token-fault.js';
 import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
@@ -122,11 +123,13 @@ export async function asBrokerFault({ visit, signal }: Looking, look: () => Prom
 }
 
 /** What an answer that is not the wished one says, with the broker's own code. */
-export function unwished({ status, body }: BrokerAnswer, what: string): Finding {
-  const { code, reason, detail } = body;
+export function unwished(answer: BrokerAnswer, what: string): Finding {
+  const { code, reason, detail } = answer.body;
   const said = typeof detail === 'string' ? `: ${detail}` : '';
-  const marks = [`HTTP ${status}`, ...[code, reason].filter((mark) => typeof mark === 'string')].join(', ');
+  const marks = [`HTTP ${answer.status}`, ...[code, reason].filter((mark) => typeof mark === 'string')].join(', ');
+  const message = `${what}${said} [${marks}]`;
+  if (isWrongAddress(answer)) return fault('invalidInput', message, 'see host, port and path in broker.url');
   // A broker that refuses says so with a code.
   const remedy = typeof code === 'string' ? 'docs/errors.md says what to do' : 'see host and port in broker.url';
-  return fault(status >= 500 || status === 429 ? 'tryLater' : 'refused', `${what}${said} [${marks}]`, remedy);
+  return fault(answer.status >= 500 || answer.status === 429 ? 'tryLater' : 'refused', message, remedy);
 }
