@@ -55,7 +55,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   addBrokerVerbs(program, session, { verb, run, context, ended });
   addDemo(program, { context, ended });
   try {
-    await program.parseAsync(withHelpLast(args), { from: 'user' });
+    await program.parseAsync(withHelpLast(program, args), { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
@@ -63,10 +63,21 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   return exitCode;
 }
 
-/** `help config check` is `config check --help`: commander's own knows of a single word. */
-function withHelpLast(args: readonly string[]): readonly string[] {
+/**
+ * `help config check` is `config check --help`: commander's own knows of a single word, and of one that is no command prints
+ * everything and no error. Such a word is left to be refused as any unknown command is.
+ */
+function withHelpLast(program: Command, args: readonly string[]): readonly string[] {
   const [first, ...words] = args;
-  return first === 'help' && words.length > 1 ? [...words, '--help'] : args;
+  if (first !== 'help' || words.length === 0) return args;
+  let at = program;
+  for (const [index, word] of words.entries()) {
+    if (at.commands.length === 0 || word.startsWith('-')) break;
+    const next = at.commands.find((command) => command.name() === word);
+    if (next === undefined) return words.slice(0, index + 1);
+    at = next;
+  }
+  return [...words, '--help'];
 }
 
 /** What every verb that takes a configuration may be given beside its own options. */
