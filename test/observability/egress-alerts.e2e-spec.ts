@@ -57,9 +57,12 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
     }, 80_000);
   });
 
-  it('fires for a configuration that was not taken', async () => {
-    egress.instruments.reloadFailed();
+  it('fires for a configuration that was not taken, and falls silent when it is right', async () => {
+    expect(await firing()).not.toContain('SessionEgressConfigReloadFailed');
+    egress.instruments.reloaded(false);
     await fires('SessionEgressConfigReloadFailed');
+    egress.instruments.reloaded(true);
+    await isSilent('SessionEgressConfigReloadFailed');
   });
 
   it('fires for an egress that is not scraped', async () => {

@@ -76,7 +76,8 @@ export class PlayedEgress {
     this.instruments.deadSession('shop', 'b_expired_token');
     this.instruments.held('shop', 3);
     this.instruments.aliasSession('plugin', 'given');
-    this.instruments.reloadFailed();
+    this.instruments.reloaded(false);
+    this.instruments.reloaded(true);
   }
 
   /** Nobody answers a scrape any more. */

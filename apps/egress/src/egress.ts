@@ -82,7 +82,10 @@ async function assemble(options: EgressOptions): Promise<Egress> {
   const connectionEnds = new EndsOfPorts(clock, (facts) => logger.warn(facts, 'connections ended at a bound'));
   instruments?.observeConnectionEnds(() => connectionEnds.all());
   guardServer(server, { bounds: configuration.listen.connections, clock, ended: connectionEnds.api });
-  const onReload = (isTaken: boolean): void => (isTaken ? begin() : instruments?.reloadFailed());
+  const onReload = (isTaken: boolean): void => {
+    instruments?.reloaded(isTaken);
+    if (isTaken) begin();
+  };
   const reloads = new Reloads({
     ...options,
     setLogLevel: options.setLogLevel,

@@ -42,8 +42,8 @@ describe('the metrics of the egress', () => {
     return text.split('\n').filter((line) => line.startsWith('session_egress_'));
   };
 
-  it('show on an egress that has done nothing yet how much it is doing', async () => {
-    expect(await samples()).toEqual(['session_egress_in_flight 0']);
+  it('show on an egress that has done nothing yet how much it is doing, and by what configuration', async () => {
+    expect(await samples()).toEqual(['session_egress_config_last_reload_successful 1', 'session_egress_in_flight 0']);
   });
 
   it('begin at zero for the clients of the configuration, and stay as they are when it is read again', async () => {
@@ -94,7 +94,8 @@ describe('the metrics of the egress', () => {
     instruments.deadSession('shop', 'http_401');
     instruments.held('shop', 3);
     instruments.aliasSession('plugin', 'given');
-    instruments.reloadFailed();
+    instruments.reloaded(true);
+    instruments.reloaded(false);
     expect(await samples()).toEqual(
       expect.arrayContaining([
         'session_egress_in_flight 1',
@@ -105,6 +106,15 @@ describe('the metrics of the egress', () => {
         'session_egress_config_reload_failures_total 1',
       ]),
     );
+  });
+
+  it('show whether the configuration could be taken when it was last read', async () => {
+    const shown = async (): Promise<string[]> => (await samples()).filter((line) => line.includes('_last_reload_'));
+    const last = 'session_egress_config_last_reload_successful';
+    instruments.reloaded(false);
+    expect(await shown()).toEqual([`${last} 0`]);
+    instruments.reloaded(true);
+    expect(await shown()).toEqual([`${last} 1`]);
   });
 
   it('show the session of each merchant as it is now, and nothing of one that is gone', async () => {

@@ -47,7 +47,8 @@ export interface EgressInstruments {
   /** Requests that waited for a hand-over to end. */
   held(merchant: string, requests: number): void;
   aliasSession(client: string, result: 'given' | 'refused'): void;
-  reloadFailed(): void;
+  /** The files of the configuration were read again. @param isTaken false: the configuration before it stays in force */
+  reloaded(isTaken: boolean): void;
   /**
    * What is counted of clients begins at zero, so that the first event is seen as a change. Repeated for a configuration
    * that has changed.
@@ -88,7 +89,7 @@ export function createEgressInstruments(meter: Meter): EgressInstruments {
   const deadSessions = counter('dead_sessions', 'Answers by which a session was found dead');
   const held = counter('held_requests', 'Requests that waited for a hand-over');
   const aliasSessions = counter('alias_sessions', 'Create calls of clients that authorize for themselves');
-  const reloadFailures = counter('config_reload_failures', 'Changed configurations that were not taken');
+  const reloads = countReloads(meter, counter('config_reload_failures', 'Changed configurations that were not taken'));
   return {
     request: (facts, took) => {
       requests.add(facts);
@@ -99,9 +100,9 @@ export function createEgressInstruments(meter: Meter): EgressInstruments {
     deadSession: (merchant, code) => deadSessions({ merchant, code }),
     held: (merchant, count) => held({ merchant }, count),
     aliasSession: (client, result) => aliasSessions({ client, result }),
-    reloadFailed: () => reloadFailures({}),
+    reloaded: (isTaken) => reloads.reloaded(isTaken),
     begin: (clients, routes) => {
-      reloadFailures({}, 0);
+      reloads.begin();
       for (const named of clients) {
         for (const count of [repeats, held]) count({ merchant: named.merchant }, 0);
         deadSessions({ merchant: named.merchant, code: 'http_401' }, 0);
@@ -156,6 +157,23 @@ function countInFlight(meter: Meter): (change: 1 | -1) => void {
     .addCallback((result) => result.observe(inFlight));
   return (change) => {
     inFlight += change;
+  };
+}
+
+/** One that is not taken goes on to be so until the files are right, so its last state is shown beside the count. */
+function countReloads(meter: Meter, failures: Add): { begin(): void; reloaded(isTaken: boolean): void } {
+  let isLastTaken = true;
+  meter
+    .createObservableGauge(`${PREFIX}config_last_reload_successful`, {
+      description: 'Whether the files of the configuration could be taken when they were last read',
+    })
+    .addCallback((result) => result.observe(isLastTaken ? 1 : 0));
+  return {
+    begin: () => failures({}, 0),
+    reloaded: (isTaken) => {
+      isLastTaken = isTaken;
+      if (!isTaken) failures({});
+    },
   };
 }
 
