@@ -79,8 +79,10 @@ describe.each([
     };
 
     it('makes an order, with a token that a line break follows', async () => {
-      const { stdout } = await output({ EGRESS_TOKEN: `${egress.client().token}\n` });
-      expect(stdout).toMatch(/^order [\w-]+ is CREATED\n$/);
+      expect(await output({ EGRESS_TOKEN: `${egress.client().token}\n` })).toMatchObject({
+        stdout: expect.stringMatching(/^order [\w-]+ is CREATED\n$/),
+        stderr: expect.stringMatching(/sending [\w-]+\n$/),
+      });
     });
 
     it.each<[string, () => Promise<Readonly<Record<string, string>>>, RegExp]>([
