@@ -53,13 +53,10 @@ class Syncing {
       handovers: { hear: () => this.done.push('hand-over') } as unknown as SessionSyncContext['handovers'],
       earlyDeaths: {
         note: (merchant: string, generation: number) => this.done.push(`condemned ${merchant} ${generation}`),
-        noteReported: (merchant: string, generation: number, agoMs: number) =>
-          this.done.push(`reported ${merchant} ${generation} ${agoMs} ms ago`),
+        noteReported: (id: string, of: number, agoMs: number) => this.done.push(`reported ${id} ${of} ${agoMs} ms ago`),
       } as unknown as SessionSyncContext['earlyDeaths'],
       reportedDeaths: { see: (id, dead) => dead && this.done.push(`dead ${id} ${held.generationOf(id)}`) },
-      unpublished: {
-        keep: (made: UnpublishedSession) => this.kept.push(made),
-      } as unknown as SessionSyncContext['unpublished'],
+      unpublished: { keep: (made: UnpublishedSession) => this.kept.push(made) } as never,
       store: this.#store(),
       random: () => this.random,
     });
