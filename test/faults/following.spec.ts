@@ -131,6 +131,22 @@ describe('a store that was emptied', () => {
     expect(cluster.gateway.calls).toHaveLength(merchants.length);
   });
 
+  it('costs one call for each merchant, with a higher generation, when no replica holds its session any more', async () => {
+    const merchants = Array.from({ length: 20 }, (_, index) => `shop-${index}`);
+    const cluster = new Cluster({ replicas: 3, merchants });
+    await cluster.clock.advance(MINUTE);
+    const before = merchants.map((merchant) => cluster.session(0, merchant).generation);
+    await Promise.all(cluster.replicas.map(({ stop }) => stop()));
+    cluster.emptyStore();
+    const newcomers = [cluster.addReplica(), cluster.addReplica(), cluster.addReplica()];
+    await cluster.clock.advance(5 * SECOND);
+    for (const { replica } of newcomers) {
+      const after = merchants.map((merchant) => replica.held.generationOf(merchant));
+      expect(after.filter((generation, index) => generation <= (before[index] ?? 0))).toEqual([]);
+    }
+    expect(cluster.gateway.calls).toHaveLength(2 * merchants.length);
+  });
+
   it('goes on with generations that grow, at the moments at which they fall due', async () => {
     const cluster = new Cluster({ replicas: 2 });
     await cluster.clock.advance(MINUTE);

@@ -73,6 +73,15 @@ describeWith('redis-server', 'a Redis', () => {
     expect(faultsOf(await group.observations(), bounds)).toEqual([]);
   });
 
+  it('that forgets everything has the same session back within seconds, at no call', async () => {
+    const before = group.served()[0]?.generation ?? 0;
+    redis.cli('FLUSHALL');
+    await eventually(() => redis.cli('HGET', 'test:{0}:merchant:shop', 'generation').trim() === String(before));
+    expect(group.served().map((session) => session?.generation)).toEqual([before, before, before]);
+    expect(await group.createCalls()).toHaveLength(1);
+    expect(faultsOf(await group.observations(), bounds)).toEqual([]);
+  });
+
   it('that forgets everything between two commands costs no call, although a replica starts at that moment', async () => {
     const before = group.served()[0]?.generation ?? 0;
     redis.cli('FLUSHALL');
