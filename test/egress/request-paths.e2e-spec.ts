@@ -1,4 +1,4 @@
-import { SessionBroker } from '#libs/client';
+import { type ClientEvent, deadSessionCode, SessionBroker } from '#libs/client';
 import { eventually } from '#libs/testing';
 import { PATHS } from './callers.js';
 import type { HostileGateway } from './hostile-gateway.js';
@@ -42,6 +42,24 @@ describe('the path of a request', () => {
       await broker.close();
     },
   );
+
+  it('is told to be that of an egress to whoever takes it for the gateway, and no dead session is reported', async () => {
+    const reported: unknown[] = [];
+    const onEvent = (event: ClientEvent): void => void (event.type === 'rejection' && reported.push(event));
+    const { url, token } = stage.broker;
+    await using broker = new SessionBroker({ url, merchant: 'shop', auth: token, follow: 'none', onEvent });
+    const paying = broker.withSession(async ({ deviceId, refreshToken = '' }) => {
+      const headers = { 'x-device_id': deviceId, 'x-refresh_token': refreshToken, 'content-type': 'text/plain' };
+      const answer = await fetch(egress.url + PATHS.clear, { method: 'POST', headers, body: 'a.b.c.d.e' });
+      return deadSessionCode(answer);
+    });
+    await expect(paying).rejects.toMatchObject({
+      code: 'not_the_gateway',
+      message: expect.stringContaining('It is an egress that answers there'),
+    });
+    expect(reported).toEqual([]);
+    expect(gateway.seen).toEqual([]);
+  });
 
   it('is told to come from a base URL with a slash at its end, when a slash is doubled', async () => {
     const authorization = `Bearer ${egress.client().token}`;

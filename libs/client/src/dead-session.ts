@@ -1,6 +1,7 @@
 import { bodyCopyOf } from './body-copy.js';
 import { reasonCode, SessionRejected } from './errors.js';
 import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
+import { notTheGateway } from './payment-outcome.js';
 import { systemTime, type Time } from './time.js';
 
 /** Published codes, whatever the status. Both spellings of the last are published. */
@@ -22,8 +23,8 @@ const REVOKED = 'b_auth_token_expired';
  * axios or a merchant SDK, or a body, as an object, text or octets. The gateway's code decides first, under whatever
  * status, then HTTP 401. Access that was revoked (`b_auth_token_expired`) is not a dead session, even under 401.
  *
- * Always a promise, because a `Response` may lie in any of them. It never rejects; it looks at 64 KiB at most and waits
- * two seconds at most.
+ * Always a promise, because a `Response` may lie in any of them. It looks at 64 KiB at most and waits two seconds at most.
+ * @throws GatewayUnreachable `not_the_gateway` when it is an egress that knows no such session: its URL stands where the gateway's should; nothing else
  */
 export async function isDeadSession(failure: unknown): Promise<boolean> {
   return (await deadSessionCode(failure)) !== undefined;
@@ -32,19 +33,20 @@ export async function isDeadSession(failure: unknown): Promise<boolean> {
 /**
  * `isDeadSession` with the reason: the gateway's code, or `http_401` where it gave none; undefined for every other
  * failure.
+ * @throws GatewayUnreachable as isDeadSession
  */
 export function deadSessionCode(failure: unknown): Promise<string | undefined> {
   return deadSessionCodeIn(failure, systemTime);
 }
 
 export async function deadSessionCodeIn(failure: unknown, time: Time): Promise<string | undefined> {
-  return verdictOn(await wholeEvidence(failure, time));
+  return verdictOn(ofTheGateway(await wholeEvidence(failure, time), failure));
 }
 
 /** What the function given to `withSession` threw, and what its caller says of such errors. */
 export interface ThrownFailure {
   readonly error: unknown;
-  readonly isRejection: RejectionPredicate | undefined;
+  readonly isRejection?: RejectionPredicate | undefined;
 }
 
 type Verdict = boolean | string | undefined;
@@ -53,10 +55,12 @@ export type RejectionPredicate = (error: unknown) => Verdict | Promise<Verdict>;
 /**
  * The reason to report, or undefined when the error is no rejection. Access that was revoked is none, whatever the
  * caller says: it would be reported and repeated for nothing. Nor is a payment that the bank has or may have.
+ * @throws GatewayUnreachable `not_the_gateway` when an egress refused the session, which is none of its own
  */
 export async function rejectionReason({ error, isRejection }: ThrownFailure, time: Time): Promise<string | undefined> {
   const evidence = await wholeEvidence(error, time);
   if (evidence.mayBeCarriedOut) return undefined;
+  ofTheGateway(evidence, error);
   if (isRejection === undefined || error instanceof SessionRejected) return verdictOn(evidence);
   const verdict = await isRejection(error);
   const isDead = verdict !== undefined && verdict !== false && verdict !== REVOKED && !evidence.codes.includes(REVOKED);
@@ -66,10 +70,21 @@ export async function rejectionReason({ error, isRejection }: ThrownFailure, tim
 async function wholeEvidence(failure: unknown, time: Time): Promise<FailureEvidence> {
   const evidence = evidenceIn(failure);
   const bodies = await Promise.all(evidence.unread.map((answer) => bodyCopyOf(answer, time)));
-  return { ...evidence, codes: [...evidence.codes, ...bodies.flatMap((body) => evidenceIn(body).codes)] };
+  const read = bodies.map((body) => evidenceIn(body));
+  const codes = [...evidence.codes, ...read.flatMap((body) => body.codes)];
+  return { ...evidence, codes, ownAnswer: [evidence, ...read].find(({ ownAnswer }) => ownAnswer)?.ownAnswer };
 }
 
-function verdictOn({ codes, rejection, isUnauthorized }: FailureEvidence): string | undefined {
+/** A newer session would be refused there as well, and each would cost a create call. */
+function ofTheGateway(evidence: FailureEvidence, cause: unknown): FailureEvidence {
+  const { ownAnswer } = evidence;
+  if (ownAnswer === 'an egress' && verdictOn(evidence) !== undefined) throw notTheGateway(ownAnswer, cause);
+  return evidence;
+}
+
+function verdictOn({ codes, rejection, isUnauthorized, ownAnswer }: FailureEvidence): string | undefined {
   if (codes.includes(REVOKED)) return undefined;
-  return codes.find((code) => DEAD.has(code)) ?? rejection ?? (isUnauthorized ? 'http_401' : undefined);
+  // A problem may be of a call to the broker, made after the payment: it is no reason to repeat that.
+  const isBareUnauthorized = isUnauthorized && ownAnswer !== 'a broker or an egress';
+  return codes.find((code) => DEAD.has(code)) ?? rejection ?? (isBareUnauthorized ? 'http_401' : undefined);
 }

@@ -154,10 +154,28 @@ export class SessionRejected extends SessionBrokerError {
   /** The gateway's code, such as `b_expired_token`; `unspecified` when what was given is not a code. */
   readonly reason: string;
 
-  constructor(reason: string, options: { readonly cause?: unknown } = {}) {
-    super('session_rejected', 'The gateway rejected the session', options);
+  constructor(reason: string, { message, ...facts }: RejectedFacts = {}) {
+    super('session_rejected', message ?? `The gateway rejected the session (${reasonCode(reason)})`, facts);
     this.reason = reasonCode(reason);
   }
+}
+
+interface RejectedFacts {
+  readonly cause?: unknown;
+  /** Of `withSession`, where the next session was rejected, too. */
+  readonly message?: string;
+  readonly rejection?: Rejection;
+}
+
+/**
+ * The error of a payment whose second session was rejected, too: two sessions die together more seldom than a URL or an
+ * environment is mistaken.
+ */
+export function rejectedTwice(second: SessionRejected, generation: number, place: Place): SessionRejected {
+  const { reason } = second;
+  const twice = `The gateway rejected the session twice, with two sessions (${reason}), so the bank has not carried it out`;
+  const message = `${twice}. Are the gateway's URL and environment right?${nameOf(place)}`;
+  return new SessionRejected(reason, { message, rejection: { generation, reason }, cause: second });
 }
 
 export function reasonCode(reason: unknown): string {

@@ -1,5 +1,6 @@
 import { SessionBrokerError, SessionRejected } from './errors.js';
 import { MAX_BODY_OCTETS } from './body-copy.js';
+import { type OwnAnswer, ownAnswerOf } from './own-answer.js';
 import { mayBeCarriedOut } from './payment-outcome.js';
 
 /** What was found in a failure, wherever its maker put it. */
@@ -11,6 +12,8 @@ export interface FailureEvidence {
   readonly rejection: string | undefined;
   /** The bank has the request, or may have it: nothing may lead to a repetition. */
   readonly mayBeCarriedOut: boolean;
+  /** It was no gateway that answered. */
+  readonly ownAnswer: OwnAnswer | undefined;
   /** Answers of a fetch whose body nobody has read yet. */
   readonly unread: readonly object[];
 }
@@ -51,6 +54,7 @@ class Search implements FailureEvidence {
   isUnauthorized = false;
   mayBeCarriedOut = false;
   rejection: string | undefined;
+  ownAnswer: OwnAnswer | undefined;
   readonly #seen = new Set<unknown>();
   #textLeft = MAX_TEXTS_LENGTH;
 
@@ -77,6 +81,7 @@ class Search implements FailureEvidence {
     if (attempt(() => mayBeCarriedOut(value)) === true) this.mayBeCarriedOut = true;
     // The broker's own refusals say nothing of the gateway, whatever their status.
     if (isInstance(value, SessionBrokerError)) return [];
+    this.ownAnswer ??= attempt(() => ownAnswerOf(value));
     for (const name of CODES) {
       const code = read(value, name);
       if (typeof code === 'string') this.codes.push(code);

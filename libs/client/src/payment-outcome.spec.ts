@@ -9,6 +9,7 @@ import {
   AnswerUnopened,
   BrokerUnavailable,
   ClientClosed,
+  deadSessionCode,
   GatewayUnreachable,
   ProtocolError,
   RequestRefused,
@@ -176,6 +177,27 @@ describe('a payment that was carried out', () => {
     expect(() => answerLost(cause)).toThrow(says);
     expect(() => answerLost(cause)).not.toThrow('canary');
   });
+
+  it.each([401, 404])(
+    'was not sent when a broker or an egress answers in the place of the gateway: %d',
+    async (status) => {
+      const answer = problem(status, 'route_not_found');
+      expect(await deadSessionCode(answer)).toBeUndefined();
+      const read: unknown = await answer.json();
+      const failure = thrownBy(() => answerLost(read, answer));
+      expect(failure).toBeInstanceOf(GatewayUnreachable);
+      expect(failure).toMatchObject({ code: 'not_the_gateway' });
+      expect((failure as Error).message).toContain('It is a broker or an egress that answers there');
+    },
+  );
+
+  it.each(['answer_late', 'answer_lost', 'internal_error'])(
+    'is one of which nobody knows when an egress passed it on and says so: %s',
+    (code) => {
+      const read = { type: `urn:session-broker:problem:${code}`, code };
+      expect(() => answerLost(read, problem(502, code))).toThrow(AnswerLost);
+    },
+  );
 
   it('was not sent when the URL of the gateway is none, and its variable may be unset', async () => {
     const failure = await failureOf(fetch('/ecom/execute_request', { method: 'POST' }).catch(answerLost));

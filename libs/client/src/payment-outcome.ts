@@ -1,9 +1,11 @@
 import { isBadPort, isError, SessionBrokerError, systemCodeOf } from './errors.js';
 import { IS_IT_SET } from './option-names.js';
+import { isProblemOfOurs, type OwnAnswer } from './own-answer.js';
 
 /** What is right after both: a payment that is repeated under another id is a second payment. */
 const WHAT_TO_DO =
   'Keep the merchantRequestId and send it under no other: a notification or the bank tells what became of it';
+const NOT_SENT = 'The request was not sent, and may be sent again with the same merchantRequestId';
 /**
  * Of making a connection alone: before there is one, nothing can be sent. With TLS that is before the certificate of the
  * other side has been found good.
@@ -58,6 +60,9 @@ export class AnswerLost extends SessionBrokerError {
   static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
 }
 
+/** Statuses by which broker and egress refuse a request before anything else is done with it. */
+const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
+
 /** There was no connection to the gateway, so that nothing was sent: the request may be sent again. */
 export class GatewayUnreachable extends SessionBrokerError {
   static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
@@ -77,8 +82,10 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
   const given = [answer, cause].find(isAnswer);
   const why = given === undefined ? whyNotSent(cause) : undefined;
   if (why !== undefined) {
-    const message = `The gateway cannot be reached: ${why} The request was not sent, and may be sent again`;
-    throw new GatewayUnreachable('gateway_unreachable', `${message} with the same merchantRequestId`, { cause });
+    throw new GatewayUnreachable('gateway_unreachable', `The gateway cannot be reached: ${why} ${NOT_SENT}`, { cause });
+  }
+  if (given !== undefined && REFUSED_AT_ONCE.includes(given.status) && isProblemOfOurs(cause)) {
+    throw notTheGateway('a broker or an egress', given);
   }
   const what = [...answerTexts(given), ...failureTexts(cause)].join(', ');
   const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
@@ -86,6 +93,12 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
   // A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all.
   const isKept = (given !== undefined && given === cause) || (isError(cause) && cause.name !== 'SyntaxError');
   throw new AnswerLost('answer_lost', `${message}. ${unknown}. ${WHAT_TO_DO}`, isKept ? { cause } : {});
+}
+
+/** Of a URL of this product where that of the gateway should stand. */
+export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachable {
+  const says = `It is ${who} that answers there, and no gateway: the URL has to be the gateway's own.`;
+  return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
 }
 
 /** What kept an answer from being opened, as the error of a payment; a reason of the caller's own signal as it is. */

@@ -8,7 +8,8 @@ import {
   Unauthenticated,
 } from './errors.js';
 import type { FetchAnswer } from './fetch.js';
-import { isJsonObject, type JsonObject } from './json.js';
+import { isJsonObject } from './json.js';
+import { isOfAnEgress, isProblemOfOurs } from './own-answer.js';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
@@ -16,16 +17,11 @@ const REQUEST_ID = /^[A-Za-z0-9_.:-]{1,64}$/;
 const PASSING: readonly number[] = [408, 425, 429];
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-/** By which a problem is known to be the broker's own. */
-const PROBLEM_TYPE = 'urn:session-broker:problem:';
 const MAX_TEXT_LENGTH = 300;
 /** Nothing that would break a line of a log. */
 const TEXT = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
 /** What a server says of a path that it does not have. */
 const NOT_HERE: readonly number[] = [404, 405];
-
-/** As the egress of the session broker names itself, where the gateway would name one of its services. */
-const EGRESS = 'session-egress';
 
 const AN_EGRESS =
   "It is an egress that answers there: url is the broker's, and payments go to the egress without this client";
@@ -61,7 +57,7 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
   if (status >= 500 || PASSING.includes(status)) {
     return new BrokerUnavailable(code, awayText(status, code, problem) + says, facts);
   }
-  if (NOT_HERE.includes(status) && !isOurs(problem)) {
+  if (NOT_HERE.includes(status) && !isProblemOfOurs(problem)) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status >= 400) {
@@ -72,7 +68,7 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
 
 /** A proxy in front of the broker says some of these too, while the URL is right. */
 function awayText(status: number, code: string, problem: unknown): string {
-  return isOurs(problem)
+  return isProblemOfOurs(problem)
     ? `The broker answered ${status} (${code})`
     : `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
 }
@@ -88,17 +84,9 @@ export function brokerTimeMs({ headers }: FetchAnswer): number | undefined {
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-function isOfAnEgress(problem: unknown): boolean {
-  return isJsonObject(problem) && problem['serviceId'] === EGRESS;
-}
-
-function isOurs(problem: unknown): problem is JsonObject {
-  return isJsonObject(problem) && typeof problem['type'] === 'string' && problem['type'].startsWith(PROBLEM_TYPE);
-}
-
 /** Those members of a problem that are fit to be shown. */
 function textsOf(problem: unknown, members: readonly string[], secret: string | undefined): readonly string[] {
-  if (!isOurs(problem)) return [];
+  if (!isProblemOfOurs(problem)) return [];
   const token = secret?.replace(/^Bearer /, '');
   const isFit = (text: unknown): text is string =>
     typeof text === 'string' && TEXT.test(text) && (token === undefined || !text.includes(token));

@@ -11,7 +11,9 @@ import {
   InvalidInput,
   placed,
   ProtocolError,
+  rejectedTwice,
   type SessionBrokerError,
+  SessionRejected,
 } from './errors.js';
 import { Notifications, type OpenedNotification, type ReceivedNotification } from './notifications.js';
 import { Opening } from './opening.js';
@@ -130,7 +132,8 @@ export class SessionBroker {
    * Runs `fn` with the session. When `fn` throws because the gateway rejected it, the broker is told, and `fn` runs
    * once more with a newer one, never a third time. Whatever was sealed to the session has to be sealed anew, so do
    * that within `fn`. While the broker replaces the session, a call waits for the next one before it begins.
-   * @throws whatever `fn` throws; SessionBrokerError with a `rejection`, whose cause is what `fn` threw, when there is no newer session
+   * @throws whatever `fn` throws, where that is SessionRejected for the second time with a message that says so; SessionBrokerError
+   * with a `rejection`, whose cause is what `fn` threw, when there is no newer session
    */
   async withSession<T>(fn: (session: Session) => T | Promise<T>, options: WithSessionOptions = {}): Promise<T> {
     this.#named(() => demandFunction(fn));
@@ -144,7 +147,7 @@ export class SessionBroker {
       if (reason === undefined) throw error;
       signal?.throwIfAborted();
       const newer = await this.#replacement(session, { reason, cause: error, signal });
-      return await fn(newer);
+      return await this.#again(fn, newer);
     } finally {
       this.#gate.leave();
     }
@@ -232,6 +235,15 @@ export class SessionBroker {
     const { brokerUrl, merchant } = this.#settings;
     const generation = this.#shelf.valid()?.session.generation;
     return { url: brokerUrl, merchant, generation, live: this.#follower?.isLive ?? false };
+  }
+
+  async #again<T>(fn: (session: Session) => T | Promise<T>, newer: Session): Promise<T> {
+    try {
+      return await fn(newer);
+    } catch (error) {
+      const isDead = error instanceof SessionRejected && (await rejectionReason({ error }, this.#settings.time));
+      throw isDead ? rejectedTwice(error, newer.generation, this.#settings) : error;
+    }
   }
 
   /** Counts the call in the same step as it finds that none is held: between the two, a hand-over could begin. */

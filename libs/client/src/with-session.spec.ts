@@ -1,7 +1,9 @@
 import { FakeClock } from '../../testing/src/index.js';
 import { aDocument, json, problem, ScriptedBroker, type SeenRequest } from '../fixtures/scripted-broker.js';
 import type { ClientEvent } from './client-event.js';
+import { deadSessionCode } from './dead-session.js';
 import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
+import { GatewayUnreachable } from './payment-outcome.js';
 import type { Session } from './session.js';
 import { SessionBroker } from './session-broker.js';
 
@@ -69,6 +71,60 @@ describe('work with a session', () => {
     await expect(broker.withSession(pay)).rejects.toThrow(SessionRejected);
     expect(seen).toEqual([1, 2]);
     expect(reported()).toHaveLength(1);
+  });
+
+  it('says of a second session that was rejected what there is to look at, and that nothing was carried out', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const failure: unknown = await broker.withSession(gateway(9).pay).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      name: 'SessionRejected',
+      code: 'session_rejected',
+      reason: 'b_expired_token',
+      rejection: { generation: 2, reason: 'b_expired_token' },
+      cause: expect.any(SessionRejected),
+    });
+    expect((failure as Error).message).toBe(
+      'The gateway rejected the session twice, with two sessions (b_expired_token), so the bank has not carried it out. ' +
+        'Are the gateway\'s URL and environment right? (http://broker.test, merchant "shop")',
+    );
+  });
+
+  it('leaves access that was revoked meanwhile as it was told', async () => {
+    server.on('rejections', () => json(aDocument({ generation: 2 })));
+    const revoked = new SessionRejected('b_auth_token_expired');
+    const pay = ({ generation }: Session): never => {
+      throw generation === 1 ? new SessionRejected('b_expired_token') : revoked;
+    };
+    await expect(broker.withSession(pay)).rejects.toBe(revoked);
+    expect(revoked.message).toBe('The gateway rejected the session (b_auth_token_expired)');
+  });
+
+  const ofAnEgress = { requestId: 'a1', serviceId: 'session-egress', msgCode: 'b_session_doesnt_exist' };
+  it.each<[string, () => unknown]>([
+    ['an error of axios', () => Object.assign(new Error('401'), { response: { status: 401, data: ofAnEgress } })],
+    ['an answer that nobody read', () => json(ofAnEgress, 401)],
+    ['what was asked of an answer', () => deadSessionCode(json(ofAnEgress, 401))],
+  ])('is told of an egress in the place of the gateway, and reports nothing: %s', async (_what, answered) => {
+    const paying = broker.withSession(async () => {
+      throw await answered();
+    });
+    const failure: unknown = await paying.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(GatewayUnreachable);
+    expect(failure).toMatchObject({
+      code: 'not_the_gateway',
+      message:
+        "It is an egress that answers there, and no gateway: the URL has to be the gateway's own. The request was not " +
+        'sent, and may be sent again with the same merchantRequestId',
+    });
+    expect(reported()).toEqual([]);
+  });
+
+  it('takes no problem of the broker for a dead session, such as of a call after the payment', async () => {
+    const failure = Object.assign(new Error('401'), {
+      response: { status: 401, data: { type: 'urn:session-broker:problem:unauthenticated', code: 'unauthenticated' } },
+    });
+    await expect(broker.withSession(() => Promise.reject(failure))).rejects.toBe(failure);
+    expect(reported()).toEqual([]);
   });
 
   it('does not run again for an error of another kind', async () => {

@@ -27,6 +27,17 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
   });
 
+  it('is refused with an autoscaler whose most is less than its least', () => {
+    const autoscaling = { enabled: true, maxReplicas: 2 };
+    const says = /broker\.autoscaling\.maxReplicas: 2 is less than broker\.autoscaling\.minReplicas, 3/;
+    expect(() => template('session-broker', [], [{ broker: { autoscaling } }])).toThrow(says);
+    const three = template('session-broker', [], [{ broker: { autoscaling: { ...autoscaling, maxReplicas: 3 } } }]);
+    expect(named(three, 'HorizontalPodAutoscaler', 'session-broker').spec).toMatchObject({
+      minReplicas: 3,
+      maxReplicas: 3,
+    });
+  });
+
   it.each([
     ['redis', {}, /broker\.merchants\[1\]: \/run\/secrets\/redis is the folder of broker\.redisSecret/],
     [

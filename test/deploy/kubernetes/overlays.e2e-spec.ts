@@ -227,6 +227,14 @@ describeWith(kubernetesPrograms, 'what the overlays render to', () => {
       expect(configuration.listen.host).toBe('127.0.0.1');
     });
 
+    it('is let out as a consumer is, which calls the broker and the gateway itself', () => {
+      const { podSelector, ...ways } = named(sidecar, 'NetworkPolicy', 'plugin').spec;
+      expect(selects(podSelector, named(sidecar, 'Deployment', 'plugin').spec.template.metadata.labels)).toBe(true);
+      const { podSelector: _consumer, ...ofConsumer } = named(consumer, 'NetworkPolicy', 'checkout').spec;
+      expect(ways).toEqual(ofConsumer);
+      expect(configuration.gateway.baseUrl.port || '443').toBe('443');
+    });
+
     it('may read sessions, by the labels of its pod and by the account that the broker knows', () => {
       const labels = { 'session-broker/consumer': 'true' };
       expect(named(sidecar, 'Deployment', 'plugin').spec.template.metadata.labels).toMatchObject(labels);

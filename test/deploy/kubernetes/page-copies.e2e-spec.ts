@@ -1,6 +1,6 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { describeWith } from '../../interop/availability.js';
 import { allChecks } from './all-checks.js';
@@ -49,6 +49,11 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     const { patches = [], ...own } = parse(readFileSync(file, 'utf8')) as Kustomization & Partial<Patched>;
     const pasted = parse(block) as Kustomization & Partial<Patched>;
     writeFileSync(file, JSON.stringify({ ...own, ...pasted, patches: [...patches, ...(pasted.patches ?? [])] }));
+  }
+
+  function stepLine(what: RegExp): string {
+    const lines = blocksOf('From nothing to a broker that serves', 'sh').join('\n').split('\n');
+    return lines.find((line) => what.test(line)) ?? '';
   }
 
   function pastePolicies(): void {
@@ -100,6 +105,54 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
       expect(runLine(check, folder)).not.toContain('sha256:');
     });
 
+    it('have the label of the outermost copy, and each image of its own copy: step 3 shows that they differ', () => {
+      const block = blockOf('What to set for production', 'yaml', 'app.kubernetes.io/version');
+      const release = (copy: string, version: string): void => {
+        const images = [{ name: 'session-broker', newName: 'registry.bank/session-broker', newTag: version }];
+        paste(copy, JSON.stringify({ ...(parse(block.replace('1.2.3', version)) as object), images }));
+      };
+      const pods = (): readonly unknown[] =>
+        ofKind(render(at('shop-egress')), 'Deployment').map(({ metadata, spec: { template: pod } }) => [
+          metadata.name,
+          pod.spec.containers[0]?.image,
+          pod.metadata.labels?.['app.kubernetes.io/version'],
+        ]);
+      release('shop', '1.2.3');
+      release('shop-egress', '1.2.4');
+      expect(pods()).toEqual([
+        ['session-broker', 'registry.bank/session-broker:1.2.3', '1.2.4'],
+        ['session-egress', 'registry.bank/session-broker:1.2.4', '1.2.4'],
+      ]);
+      expect(shown(/image|version/)).toHaveLength(5);
+      release('shop', '1.2.4');
+      edit(
+        'shop-doctor/kustomization.yaml',
+        /newName: session-broker/,
+        'newName: registry.bank/session-broker, newTag: 1.2.4',
+      );
+      expect(pods()).toContainEqual(['session-broker', 'registry.bank/session-broker:1.2.4', '1.2.4']);
+      expect(shown(/image|version/)).toEqual([
+        'app.kubernetes.io/version: 1.2.4',
+        'image: registry.bank/session-broker:1.2.4',
+      ]);
+    });
+
+    /** What the last command of step 3 prints. */
+    function shown(kind: RegExp): readonly string[] {
+      const line = stepLine(/sort -u$/);
+      return runLine(line, folder)
+        .split('\n')
+        .filter((text) => kind.test(text));
+    }
+
+    it('have both configurations read by step 3', () => {
+      const line = stepLine(/config check --structure/).replace('npx session-broker', 'echo');
+      const read = ['shop-egress/egress.yaml', 'shop/broker.yaml'].map((file) => `${OVERLAYS}/${file}`);
+      expect(runLine(line, folder).trim().split('\n').sort()).toEqual(
+        read.map((file) => `config check --structure ${file}`),
+      );
+    });
+
     it('pull from a private registry when each copy has the component', () => {
       const section = sectionOf('A private registry');
       const [, component = ''] = /add `([^`]+)` to `components`/.exec(section) ?? [];
@@ -145,6 +198,30 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
         expect(mountsOf(pod).get('/run/secrets/store')).toEqual({ readOnly: true, secret });
         expect(mountsOf(pod).get('/run/secrets/shop')).toBeDefined();
       }
+    });
+
+    it('have its Secret made with the entries that are mounted, from a folder outside of the clone', () => {
+      const [made = '', ...others] = blocksOf(HEADING, 'sh').filter((block) => block.includes('create secret'));
+      expect(others).toEqual([]);
+      const [, namespace, name] = /^kubectl -n (\S+) create secret generic (\S+)/.exec(made) ?? [];
+      expect([namespace, name]).toEqual(['session-broker', 'session-broker-merchant-store']);
+      const files = [...made.matchAll(/--from-file=(\S+)/g)].map(([, file = '']) => file);
+      const named = [...STORE.matchAll(/\/run\/secrets\/store\/([\w.-]+)/g)].map(([, entry]) => entry);
+      expect(files.map((file) => basename(file))).toEqual(named);
+      expect(new Set(files.map((file) => dirname(file)))).toEqual(new Set(['../store-secrets']));
+      expect(blockOf(HEADING, 'sh', 'keys generate')).toContain(`--out ${files[1]}`);
+    });
+
+    it('are asked for the state of each merchant with the token of an account that the policies know', () => {
+      const line = blockOf(HEADING, 'sh', 'session-broker status');
+      const [, namespace, account, audience] = /-n (\S+) create token (\S+) --audience (\S+) \|/.exec(line) ?? [];
+      const manifests = render(at('shop'));
+      const { containers } = named(manifests, 'Deployment', 'session-broker').spec.template.spec;
+      const { auth, http } = configurationOf(manifests, containers);
+      expect(auth.jwt?.audience).toBe(audience);
+      const policy = auth.policies.find(({ caller }) => caller === `system:serviceaccount:${namespace}:${account}`);
+      expect(policy?.allow).toContain('session:read');
+      expect(line).toContain(` --url http://127.0.0.1:${http.port} --token-file /dev/stdin`);
     });
 
     it('have an operator make its Secret, in a copy of the component, as the chart does', () => {
@@ -221,10 +298,22 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     expect(labels).toEqual([expect.objectContaining(wanted), expect.objectContaining(wanted)]);
   });
 
+  it('have a doctor with the volumes of the broker where that is known by certificates', () => {
+    cpSync(at('production-mtls'), at('shop'), { recursive: true });
+    paste('shop-doctor', blockOf('From nothing to a broker that serves', 'yaml', 'session-broker-doctor'));
+    const { containers, volumes } = named(render(at('shop')), 'Deployment', 'session-broker').spec.template.spec;
+    const doctor = named(render(at('shop-doctor')), 'Pod', 'session-broker-doctor').spec as unknown as PodSpec;
+    expect(doctor.volumes).toEqual(volumes);
+    expect(doctor.containers[0]?.volumeMounts).toEqual(containers[0]?.volumeMounts);
+  });
+
   it('let the broker out to a Redis in another namespace', () => {
     const line = /cp -r \S+\/redis-outside \S+/.exec(page)?.[0] ?? '';
     runLine(line, folder);
+    const check = stepLine(/^find .*not named/);
+    expect(runLine(check, folder)).toBe(`not named: ${OVERLAYS}/shop/redis-outside\n`);
     edit('shop/kustomization.yaml', /^components: \[/m, 'components: [redis-outside, ');
+    expect(runLine(check, folder)).toBe('');
     const block = blockOf(REDIS, 'yaml', 'podSelector').replaceAll(/^/gm, '    ');
     edit('shop/redis-outside/network.yaml', /^ {4}- to:[^]*$/m, `${block}\n`);
     const manifests = render(at('shop'));

@@ -31,9 +31,10 @@ describe('a failure of ours for a client of the gateway', () => {
 
   it('makes a client create another session when it has none that is valid, and for no other reason', async () => {
     const verdicts = await Promise.all(
-      codes.map(
-        async (code) => [code, await deadSessionCode(gatewayErrorOf(new BrokerError(code), 'r').body)] as const,
-      ),
+      codes.map(async (code) => {
+        const { msgCode } = JSON.parse(gatewayErrorOf(new BrokerError(code), 'r').body) as { msgCode: string };
+        return [code, await deadSessionCode({ msgCode })] as const;
+      }),
     );
     expect(verdicts.filter(([, verdict]) => verdict !== undefined)).toEqual([
       ['unauthenticated', 'b_session_doesnt_exist'],
