@@ -247,6 +247,45 @@ describe('doctor: an egress', () => {
     expect((await doctor()).check('broker.access').status).toBe('passed');
   });
 
+  it.each([
+    { as: 'a redirect', status: 302, body: '', warnings: ['the address leads elsewhere, where no call follows'] },
+    {
+      as: 'a page',
+      status: 200,
+      body: '<html><p>portal</p></html>',
+      warnings: ['the answer is a page of HTML, as of a web site or a firewall'],
+    },
+    { as: 'nothing there', status: 404, body: '<html>nginx</html>', warnings: [] },
+    { as: 'JSON', status: 401, body: '{}', warnings: [] },
+  ])('is warned of an address that answers GET as no gateway does: $as', async ({ status, body, warnings }) => {
+    const server = await LoopbackServer.http((_request, response) => {
+      response.writeHead(status, { location: '/elsewhere', 'content-type': 'text/html' }).end(body);
+    });
+    closers.push(() => server.close());
+    const gatewayUrl = `http://127.0.0.1:${server.port}`;
+    await configure({ gatewayUrl });
+    const { code, check } = await doctor();
+    expect(code).toBe(0);
+    expect(messagesOf(check('gateway.http'), 'warning')).toEqual(warnings);
+    const remedies = check('gateway.http').findings.flatMap(({ remedy }) => remedy ?? []);
+    expect(remedies).toEqual(warnings.map(() => `compare ${gatewayUrl}/ with what the bank has told`));
+  });
+
+  it('is told that the file of its token has none, and asks the broker nothing', async () => {
+    await configure();
+    await examined.write('token', '\n');
+    const { code, check } = await doctor();
+    expect(messagesOf(check('configuration'), 'fault')).toEqual([
+      expect.stringMatching(/^egress\.broker\.tokenFile \(line \d+\) names an empty file$/),
+    ]);
+    expect(check('broker.access')).toMatchObject({
+      status: 'not_run',
+      reason: 'it needs the file of egress.broker.tokenFile, with which something is wrong',
+    });
+    expect(code).toBe(2);
+    expect(broker.asked).toEqual([]);
+  });
+
   it('needs a token that the broker knows', async () => {
     await configure();
     await examined.write('token', 'another');

@@ -286,6 +286,19 @@ describe('doctor: certificates', () => {
     expect(warned).toEqual([expect.stringMatching(/^store\.tls\.certFile: certificate 1 ends on .*, in 10 days$/)]);
   });
 
+  it('are told of once where two settings name their file', async () => {
+    await withOwn(10);
+    const tls = 'caFile: ./own.pem, certFile: own.pem, keyFile: own.key';
+    await examined.configure([DEAD_GATEWAY], `{ type: redis, url: "rediss://127.0.0.1:9/0", tls: { ${tls} } }`);
+    const said = messagesOf((await examined.doctor()).check('certificates'), 'warning');
+    expect(said.filter((message) => message.includes('ends on'))).toEqual([
+      expect.stringMatching(/^store\.tls\.caFile and store\.tls\.certFile: certificate 1 ends on .*, in 10 days$/),
+    ]);
+    await examined.write('own.key', authority.issue({ names: ['another'] }).key);
+    const { check } = await examined.doctor();
+    expect(messagesOf(check('certificates'), 'fault')).toEqual([expect.stringMatching(/^store\.tls\.certFile: /)]);
+  });
+
   it('fail once they have ended', async () => {
     await withOwn(-2);
     const { code, check } = await examined.doctor();

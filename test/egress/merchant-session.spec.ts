@@ -27,7 +27,7 @@ describe('the session of a merchant', () => {
       lines.push(message);
       details.push(detail);
     };
-    const logger = { warn: write, error: write } as Partial<Logger> as Logger;
+    const logger = { info: write, warn: write, error: write } as Partial<Logger> as Logger;
     const access = { url: 'http://broker.test/', auth: () => 'token', fetch: broker.fetch };
     const onHeld = (requests: number): void => void held.push(requests);
     session = new MerchantSession({ merchant: 'shop', access, clock, logger, onHeld });
@@ -89,6 +89,20 @@ describe('the session of a merchant', () => {
     expect(await outcome()).toBe('session_unavailable');
     await expect(session.use(generationOf, nobodyLeaves)).rejects.toMatchObject({ retryAfterMs: 1_000 });
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+  });
+
+  it('that the broker refused at first is told in the log when it is there, once', async () => {
+    broker.on('session', () => problem(403, 'forbidden'));
+    session.start();
+    await clock.settle();
+    expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+    broker.on('session', () => json(aDocument(1, clock.now())));
+    for (let tries = 0; tries < 2; tries += 1) {
+      await outcome();
+      await clock.advance(FIRST_LOOK_MS);
+    }
+    expect(await outcome()).toBe('generation 1');
+    expect(lines.slice(1)).toEqual(['there is a session: payments of this merchant are sent']);
   });
 
   it('is missing in the log with what the broker says of it', async () => {

@@ -98,13 +98,13 @@ describe('a token in a file', () => {
     {
       what: 'is empty',
       code: 'token_invalid',
-      says: 'holds no bearer token: it is empty',
+      says: 'holds no token: it is empty',
       trouble: () => writeFile(path, '\n'),
     },
     {
       what: 'holds two lines',
       code: 'token_invalid',
-      says: 'holds no bearer token: it has a line break within',
+      says: 'holds no token: it has a line break within',
       trouble: () => writeFile(path, 'canary\ntwo'),
     },
   ])('that $what is an error that names it', async ({ code, says, trouble }) => {

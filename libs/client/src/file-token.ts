@@ -71,7 +71,7 @@ async function tokenIn(path: string): Promise<string> {
   const token = (await textIn(path)).trim();
   const fault = tokenFault(token);
   if (fault === undefined) return token;
-  throw await faultOf(path, { code: 'token_invalid', says: `holds no bearer token: ${fault}` });
+  throw await faultOf(path, { code: 'token_invalid', says: `holds no token: ${fault}` });
 }
 
 async function textIn(path: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { normalize } from 'node:path';
 import type { Loose } from './check-settings.js';
 import type { Fault } from './fault.js';
 import { merchantFaults } from './merchant-rules.js';
@@ -176,6 +177,16 @@ const rules: Readonly<Record<string, Rule<BrokerSettings>>> = {
     ),
   serviceCodesDiffer: ({ merchants }) =>
     repeats(merchants, (merchant) => merchant?.serviceCode?.toLowerCase(), serviceCodeRepeated),
+  /** Known before any of the files is read: what `--structure` can say of it. */
+  serviceCodeFilesDiffer: ({ merchants }) =>
+    repeats(
+      merchants,
+      (merchant) => (merchant?.serviceCodeFile === undefined ? undefined : normalize(merchant.serviceCodeFile)),
+      (index, first) => ({
+        path: `merchants[${index}].serviceCodeFile`,
+        problem: `is the file of merchants[${first}] already; their sessions would end each other`,
+      }),
+    ),
   keyFilesNotShared: ({ merchants = [] }) =>
     keysSharedWithTest(
       merchants.map((merchant) => ({

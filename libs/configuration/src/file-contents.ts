@@ -4,6 +4,7 @@ import { type ClientKey, importClientKey, importPaymentKey, type RecipientKey } 
 import { namesToken, openTokenKey } from '#libs/pkcs11';
 import { isCertificate, pemCertificates } from './pem-certificates.js';
 import { pemRemedy } from './pem-remedy.js';
+import { tokenFault } from './token-fault.js';
 import { type ContentRule, fileName, type Fit, type TextRule, uuid } from './value-rule.js';
 
 declare const content: unique symbol;
@@ -67,11 +68,17 @@ export const password: ContentRule<string> = {
   },
 };
 
-/** @param without what does not work before the file is there: something else than an operator may write it */
+/** @param without what does not work before the file is there: something else than an operator may write it. One that is there holds a token */
 export const bearerToken = (without: string): ContentRule<string> => ({
   kind: 'secret',
   maxBytes: MAX_KEY_BYTES,
   without,
+  judge: (text) => {
+    const token = text.trim();
+    const fault = tokenFault(token);
+    if (fault === undefined) return undefined;
+    return token === '' ? 'names an empty file' : `names a file that ${fault}`;
+  },
 });
 
 export const privateKey: ContentRule<string> = {

@@ -23,5 +23,6 @@ export { namesBetween, type NamesBetween } from './names-between.js';
 export { isCertificate, pemCertificates } from './pem-certificates.js';
 export { pemRemedy } from './pem-remedy.js';
 export { PATH_NOT_SHOWN, shownPath, whereLookedFor } from './shown-path.js';
+export { tokenFault } from './token-fault.js';
 export { writtenAddress } from './written-address.js';
 export { EVERY_MERCHANT, type Permission } from './settings/auth-settings.js';

@@ -128,6 +128,20 @@ describe('the configuration of an egress in files', () => {
     expect(clients[0]).toMatchObject({ tokenDigests: [TOKEN, FORMER_TOKEN], certificate: 'shop' });
   });
 
+  it.each([
+    ['', 'names an empty file'],
+    ['\n', 'names an empty file'],
+    ['Zk7canaryQ\nZk7canaryQ\n', 'names a file that holds no token: it has several lines'],
+    ['{"token": "Zk7canaryQ"}', 'names a file that holds no token: it has characters that no token has'],
+  ])(
+    'refuses a file that is there and has no token for the broker, and quotes nothing of it',
+    async (text, problem) => {
+      await put('token', text);
+      const broker = { url: 'https://broker.example', tokenFile: 'token' };
+      expect(await faultsOf(load({ broker }))).toEqual([`egress.broker.tokenFile ${problem}`]);
+    },
+  );
+
   it('refuses a key that does not belong to its certificate, on either side', async () => {
     const authority = new TestAuthority();
     const [own, other] = [authority.issue({ names: ['a'] }), authority.issue({ names: ['b'] })];

@@ -90,7 +90,10 @@ async function readOne({ path, file, content: rule }: FileSetting, folder: strin
     if (rule.read !== undefined) return { path, problem };
     return { path, content: name, warning: `${problem}; until it can be read, ${rule.without ?? 'nothing uses it'}` };
   }
-  if (rule.read === undefined) return { path, content: name };
+  if (rule.read === undefined) {
+    const problem = rule.judge?.(found.text);
+    return problem === undefined ? { path, content: name } : { path, problem };
+  }
   const readers = rule.kind === 'secret' ? await readersOf(name, found.stats) : undefined;
   const warning = `names a secret file that is open to ${readers}; set its mode to 0600 or 0400`;
   return { path, ...(await rule.read(found.text, name)), ...(readers === undefined ? {} : { warning }) };

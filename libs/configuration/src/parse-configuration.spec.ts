@@ -19,6 +19,7 @@ const merchant = (changes: Raw = {}): Raw => ({
 });
 const testMerchant = (changes: Raw = {}): Raw =>
   merchant({ id: 'demo', serviceCode: OTHER_CODE, clientKeyFiles: ['demo.jwk.json'], gateway: inTest(), ...changes });
+const fromFile = (id: string, file: string): Raw => merchant({ id, serviceCode: undefined, serviceCodeFile: file });
 const inTest = (changes: Raw = {}): Raw => ({ baseUrl: 'http://sandbox:8081', environment: 'test', ...changes });
 const withGateway = (gateway: Raw): Raw => ({
   merchants: [merchant({ gateway: { baseUrl: 'https://gateway.example', ...gateway } })],
@@ -309,6 +310,11 @@ describe('parseConfiguration refuses', () => {
       'the same serviceCode twice',
       { merchants: [merchant(), merchant({ id: 'b', serviceCode: CODE.toUpperCase() })] },
       'merchants[1].serviceCode is the serviceCode of merchants[0] already; their sessions would end each other',
+    ],
+    [
+      'the same file of a serviceCode twice',
+      { merchants: [fromFile('a', 'codes/shop'), fromFile('b', './codes/shop')] },
+      'merchants[1].serviceCodeFile is the file of merchants[0] already; their sessions would end each other',
     ],
     [
       'a production key in test',

@@ -30,6 +30,8 @@ export interface ContentRule<Content> {
   readonly read?: (text: string, file: string) => Promise<Fit<Content>> | Fit<Content>;
   /** Of a file without `read`, which may come later: what does not work until it is there. */
   readonly without?: string;
+  /** Of a file without `read`: why what is there will not do, read behind the path of the setting; undefined where it will. */
+  readonly judge?: (text: string) => string | undefined;
 }
 
 /** `problem` is read behind the path of the setting, and never quotes the file: any may be a secret in the wrong place. */

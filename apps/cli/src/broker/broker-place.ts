@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
-import { isCertificate, PATH_NOT_SHOWN, pemCertificates, shownPath } from '#libs/configuration';
+import { isCertificate, PATH_NOT_SHOWN, pemCertificates, shownPath, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { systemCodeOf } from '../system-error.js';
 import type { CommandContext } from '../terminal.js';
-import { tokenFault } from './token-fault.js';
 
 /** How a running broker is asked, as the options of a command or the environment say. */
 export interface BrokerOptions {

@@ -184,7 +184,10 @@ export class MerchantSession {
 
   #hold({ generation, expiresAt }: Pick<Session, 'generation' | 'expiresAt'>): void {
     this.#held = { generation, expiresAtMs: Date.parse(expiresAt) };
+    if (this.#trouble === undefined) return;
     this.#trouble = undefined;
+    const { merchant, logger } = this.#parts;
+    logger.info({ merchant, generation }, 'there is a session: payments of this merchant are sent');
   }
 
   #note(event: ClientEvent): void {

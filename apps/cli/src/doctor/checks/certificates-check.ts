@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, normalize, resolve } from 'node:path';
 import { instantFromEpochMs, type Instant } from '#libs/clock';
 import { type NamedFile, pemCertificates } from '#libs/configuration';
 import { lifeOf } from '../certificate-life.js';
@@ -23,12 +23,17 @@ export function certificatesCheck({ file, named, now }: CertificatesToCheck): Ch
       if (certificates.length === 0) return notApplicable('the configuration names no certificates');
       const read = (each: NamedFile): Promise<string> => readFile(resolve(dirname(resolve(file)), each.file), 'utf8');
       const findings: Finding[] = [];
-      for (const each of certificates) {
-        const chain = pemCertificates(await read(each)).map((pem) => new X509Certificate(pem));
-        findings.push(...chain.flatMap((certificate, index) => findingsOn(certificate, { each, index, now: now() })));
-        const keyFile = named.find(({ path }) => path === each.path.replace(/certFile$/, 'keyFile'));
-        if (keyFile !== undefined && keyFile !== each && chain[0] !== undefined) {
-          findings.push(...pairFindings(each.path, chain[0], await read(keyFile)));
+      for (const settings of byFile(certificates)) {
+        const chain = pemCertificates(await read(settings[0])).map((pem) => new X509Certificate(pem));
+        findings.push(
+          ...chain.flatMap((certificate, index) => findingsOn(certificate, { settings, index, now: now() })),
+        );
+        for (const { path } of settings) {
+          const keyFile = named.find(
+            (other) => other.path !== path && other.path === path.replace(/certFile$/, 'keyFile'),
+          );
+          if (keyFile === undefined || chain[0] === undefined) continue;
+          findings.push(...pairFindings(path, chain[0], await read(keyFile)));
         }
       }
       return looked(findings);
@@ -36,16 +41,29 @@ export function certificatesCheck({ file, named, now }: CertificatesToCheck): Ch
   };
 }
 
+type Naming = readonly [NamedFile, ...NamedFile[]];
+
+/** One authority is often that of several settings: what is to be said of a file is said once. */
+function byFile(certificates: readonly NamedFile[]): readonly Naming[] {
+  const settings = new Map<string, Naming>();
+  for (const each of certificates) {
+    const file = normalize(each.file);
+    const known = settings.get(file);
+    settings.set(file, known === undefined ? [each] : [...known, each]);
+  }
+  return [...settings.values()];
+}
+
 interface Position {
-  readonly each: NamedFile;
+  readonly settings: readonly NamedFile[];
   readonly index: number;
   readonly now: Instant;
 }
 
-function findingsOn(certificate: X509Certificate, { each, index, now }: Position): readonly Finding[] {
-  const what = `${each.path}: certificate ${index + 1}`;
+function findingsOn(certificate: X509Certificate, { settings, index, now }: Position): readonly Finding[] {
+  const what = `${namesOf(settings)}: certificate ${index + 1}`;
   const startsAt = certificate.validFromDate.getTime();
-  const isAuthority = /ca\w*File$/i.test(each.path);
+  const isAuthority = settings.some(({ path }) => /ca\w*File$/i.test(path));
   return [
     lifeOf(what, instantFromEpochMs(certificate.validToDate.getTime()), now),
     ...(startsAt > now ? [fault('invalidInput', `${what} is not valid yet`, 'compare the clock of this machine')] : []),
@@ -58,6 +76,12 @@ function findingsOn(certificate: X509Certificate, { each, index, now }: Position
         ]
       : []),
   ];
+}
+
+/** A thousand merchants may have the authority of one gateway. */
+function namesOf([first, second, ...others]: readonly NamedFile[]): string {
+  const names = [first, second].flatMap((each) => (each === undefined ? [] : [each.path])).join(' and ');
+  return others.length === 0 ? names : `${names}, and ${others.length} more`;
 }
 
 function pairFindings(path: string, certificate: X509Certificate, pem: string): readonly Finding[] {

@@ -25,10 +25,16 @@ export function gatewayHttpCheck(visit: GatewayVisit): Check {
         const tookMs = Math.round(tools.clock.monotonicMs() - askedAtMs);
         const asked = createAddress === undefined ? 'baseUrl' : 'this address';
         const told = fact(`GET of ${asked} is answered ${httpStatus} after ${tookMs} ms`);
-        if (createAddress === undefined) return looked([told], { httpStatus, tookMs });
+        if (createAddress === undefined) {
+          const { href } = gateway.baseUrl;
+          return looked([told, ...doubts(answer, `compare ${href} with what the bank has told`)], {
+            httpStatus,
+            tookMs,
+          });
+        }
         const where = fact(`creates sessions at ${createAddress.href}`);
         const facts = { createsAt: createAddress.href, httpStatus, tookMs };
-        return looked([where, told, ...doubts(answer, createAddress)], facts);
+        return looked([where, told, ...doubtsOfCreate(answer, createAddress)], facts);
       }, remedyOf),
   };
 }
@@ -38,9 +44,16 @@ function remedyOf({ trace }: GatewayFailure): string {
   return `see scheme and port in ${trace.viaProxy === true ? 'proxy' : 'baseUrl'}`;
 }
 
-function doubts({ httpStatus, isHtml }: PlainAnswer, { href }: URL): readonly Finding[] {
+function doubtsOfCreate(answer: PlainAnswer, { href }: URL): readonly Finding[] {
   const remedy = `compare ${href} with what the bank has told; --create-session shows whether sessions are created there`;
-  if (httpStatus === 404) return [warning('404 is the answer of an address that is not there', remedy)];
+  return answer.httpStatus === 404
+    ? [warning('404 is the answer of an address that is not there', remedy)]
+    : doubts(answer, remedy);
+}
+
+/** Where no operation is, as at a `baseUrl`, a gateway may answer 404, and what stands before it may do so with a page. */
+function doubts({ httpStatus, isHtml }: PlainAnswer, remedy: string): readonly Finding[] {
+  if (httpStatus === 404) return [];
   const isElsewhere = httpStatus >= 300 && httpStatus < 400;
   if (isElsewhere) return [warning('the address leads elsewhere, where no call follows', remedy)];
   return isHtml ? [warning('the answer is a page of HTML, as of a web site or a firewall', remedy)] : [];

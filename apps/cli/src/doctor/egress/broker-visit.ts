@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { type Clock, Deadline } from '#libs/clock';
-import type { EgressConfiguration } from '#libs/configuration';
+import { type EgressConfiguration, tokenFault } from '#libs/configuration';
 import { BrokerError } from '#libs/errors';
 import { exchangeEndOf, fetchThrough, type OutboundConnections } from '#libs/outbound';
 import { membersOf } from '../../broker/answer-members.js';
 import { noAnswer, type NoAnswer } from '../../broker/exchange-cause.js';
 import { isWrongAddress } from '../../broker/wrong-address.js';
-import { tokenFault } from '../../broker/token-fault.js';
 import { systemCodeOf } from '../../system-error.js';
 import { fault, type Finding, looked, type Verdict } from '../check.js';
 
