@@ -82,6 +82,21 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     });
   });
 
+  it('say that a session which could not be opened has most likely ended ours, and that payments do not go on', async () => {
+    await start({ session: '{ renewBefore: 58s }', merchant: { lifetimeMs: 30_000 } });
+    await broker.control('POST', '/faults', { kind: 'wrong_key' });
+    await eventually(async () => (await cli('status')).out.includes('likely dead'), 25_000);
+    const wished = await cli('renew', '--merchant', 'shop');
+    const lost = 'the bank has made a session that we cannot use, and it ends ours';
+    expect(wished.err + wished.out).toMatch(
+      new RegExp(`Not renewed shop: ${lost}; the answer is sealed to another key than ours, or damaged .*\n`),
+    );
+    expect(wished.err + wished.out).toMatch(/\nThe session that there is is very likely dead, and served on until 2/);
+    expect((await cli('status')).out).toMatch(
+      new RegExp(`\nshop +likely dead +.* ${lost}; the answer is sealed to .* \\(runbook: access-refused\\)\n`),
+    );
+  });
+
   it('say that the store is away, though every session is fresh', async () => {
     const redis = started.add(await RedisProcess.start(), (it) => it.stop());
     await start({ store: `{ type: redis, url: '${redis.url}' }` });

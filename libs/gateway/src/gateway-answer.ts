@@ -36,5 +36,5 @@ export function safeMark(value: unknown): string | undefined {
 }
 
 export function invalidResponse(marks: AnswerMarks, detail: string, cause?: unknown): GatewayFailure {
-  return new GatewayFailure({ kind: 'invalid_response', detail, ...marks, cause });
+  return new GatewayFailure({ kind: 'invalid_response', detail, ...marks, lostSession: true, cause });
 }

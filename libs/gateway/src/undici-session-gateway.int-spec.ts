@@ -176,8 +176,14 @@ describe('the create-session call', () => {
     const jwe = await bank.seal(sessionFields(bank));
     await serve(reply(200, JSON.stringify({ jwe })));
     const thumbprint = merchant.key.thumbprint;
-    const trace = { httpStatus: 200, thumbprint };
+    const trace = { httpStatus: 200, thumbprint, lostSession: true };
     expect(await failure()).toMatchObject({ kind: 'invalid_response', httpStatus: 200, trace });
+  });
+
+  it('fails on what is a session in name alone, and says that the gateway has made one', async () => {
+    const jwe = await merchant.seal({ ...sessionFields(bank), authToken: 'none' });
+    await serve(reply(200, JSON.stringify({ jwe })));
+    expect(await failure()).toMatchObject({ kind: 'invalid_response', trace: { httpStatus: 200, lostSession: true } });
   });
 
   describe('of a merchant whose key is kept elsewhere', () => {
@@ -210,6 +216,7 @@ describe('the create-session call', () => {
         kind: 'key_unavailable',
         wasReached: false,
         detail: 'token_absent',
+        trace: undefined,
       });
       expect(requests).toBe(0);
     });
@@ -218,7 +225,11 @@ describe('the create-session call', () => {
       const jwe = await usual.seal(sessionFields(bank));
       await serve(reply(200, JSON.stringify({ jwe })));
       agreements.push(undefined, away);
-      expect(await failure()).toMatchObject({ kind: 'key_unavailable', wasReached: true, httpStatus: 200 });
+      expect(await failure()).toMatchObject({
+        kind: 'key_unavailable',
+        wasReached: true,
+        trace: { httpStatus: 200, lostSession: true },
+      });
     });
 
     it('brings back a session', async () => {

@@ -63,7 +63,7 @@ const isKeyAway = (error: unknown): error is BrokerError =>
 
 function keyUnavailable(
   error: BrokerError,
-  known: Pick<GatewayFailureFacts, 'wasReached' | 'requestId'>,
+  known: Pick<GatewayFailureFacts, 'wasReached' | 'requestId' | 'lostSession'>,
 ): GatewayFailure {
   return new GatewayFailure({ kind: 'key_unavailable', detail: error.detail ?? 'no more is known', ...known });
 }
@@ -109,13 +109,14 @@ async function open({ jwe, marks }: SealedSession, keys: MerchantGateway['client
   try {
     return await openJwe(jwe, keys);
   } catch (error) {
-    if (isKeyAway(error)) throw keyUnavailable(error, marks);
+    if (isKeyAway(error)) throw keyUnavailable(error, { ...marks, lostSession: true });
     if (!(error instanceof BrokerError)) throw error;
     const thumbprint = error.code === 'jwe_not_opened' ? keys[0]?.thumbprint : undefined;
     throw new GatewayFailure({
       kind: 'invalid_response',
       detail: `the jwe was not opened (${error.code}): ${error.detail ?? 'no more is known'}`,
       ...marks,
+      lostSession: true,
       ...(thumbprint === undefined ? {} : { thumbprint }),
       cause: error,
     });

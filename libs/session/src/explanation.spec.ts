@@ -12,6 +12,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   session: undefined,
   failure: undefined,
   isForeign: false,
+  isLikelyDead: false,
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
@@ -185,6 +186,31 @@ describe('what is the matter with a merchant', () => {
       const cause = explain(facts({ ...due, result, session: aSession({ expiresAt: plusMs(now, 1_000) }) }));
       expect(cause?.text).toMatch(/ is spent until 18:14 UTC.*; somebody else creates sessions of the merchant, and /);
       expect(cause?.runbook).toBe('foreign-authorizer');
+    }
+  });
+
+  it('is of a session that the bank has most likely ended by one that is of no use to us that first, and promises nothing of it', () => {
+    const { now } = facts({});
+    const lost = 'the bank has made a session that we cannot use, and it ends ours';
+    const session = aSession({ expiresAt: plusMs(now, 20 * MINUTE) });
+    const told = (change: Partial<ExplainedFacts>): unknown =>
+      explain(facts({ result: 'fresh', session, failure, isLikelyDead: true, ...change }));
+    for (const result of ['fresh', 'stale'] as const) {
+      expect(told({ result })).toEqual({ text: `${lost}; ${refused.text}`, runbook: refused.runbook });
+    }
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    expect(told({ isHeldBack: true, spent })).toEqual({
+      text: `${lost}; ${refused.text}; the create-call budget is spent until 18:14 UTC: no call is made before`,
+      runbook: refused.runbook,
+    });
+    expect(told({ result: 'stale', spent, why: () => 'budget_exhausted' })).toHaveProperty(
+      'text',
+      `${lost}; ${refused.text}; the create-call budget is spent until 18:14 UTC: no call is made before`,
+    );
+    const before = { result: 'unavailable' as const };
+    expect(told(before)).toEqual(refused);
+    for (const known of [{ isForeign: true }, { reported: { generation: 1 } }]) {
+      expect(told(known)).toHaveProperty('text', expect.not.stringContaining(lost));
     }
   });
 

@@ -22,6 +22,8 @@ export interface ExplainedFacts {
   readonly session: Session | undefined;
   readonly failure: RecordedFailure | undefined;
   readonly isForeign: boolean;
+  /** The gateway has made a session that is of no use to us, and that has ended ours. */
+  readonly isLikelyDead: boolean;
   /** Of the session that is served. */
   readonly reported: ReportedDeath | undefined;
   /** While there is no call left for the schedule either. */
@@ -41,15 +43,24 @@ const REPORTED = 'consumers report the session dead, and it';
 /** Of a report that found nothing in its way, or nothing that lasts. */
 const UNTOLD: ReadonlySet<UnavailableReason> = new Set(['renewing', 'not_replaced', 'expired', 'no_session']);
 
+const LOST = 'the bank has made a session that we cannot use, and it ends ours';
+
 /**
  * Why a merchant has no fresh session, or why it will have none soon: what ended the last call where that is the reason, and
  * otherwise what keeps anybody from making one. Undefined for a merchant that is well.
  */
 export function explain(facts: ExplainedFacts): Cause | undefined {
-  const { result, session, failure, isForeign, reported, spent, isHeldBack, why } = facts;
+  const cause = explained(facts);
+  const { isForeign, isLikelyDead, reported, result } = facts;
+  const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
+  return cause === undefined || !isLost ? cause : { ...cause, text: `${LOST}; ${cause.text}` };
+}
+
+function explained(facts: ExplainedFacts): Cause | undefined {
+  const { result, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isServed = result !== 'unavailable';
   if (isServed && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
-    const { text, runbook } = heldBackCause(spent, session, facts);
+    const { text, runbook } = heldBackCause(spent, goodSession(facts), facts);
     return afterFailure({ text: [text, ...duelOverTexts(facts)].join('; '), runbook }, facts);
   }
   if (isServed && isForeign) return ofForeign(facts);
@@ -92,14 +103,20 @@ export function afterFailure(
   return { text: `${text}; ${ofSpent.text}`, runbook };
 }
 
+/** One that somebody can pay with until it ends, as far as is known. */
+function goodSession({ result, session, isLikelyDead }: Omit<ExplainedFacts, 'why'>): Session | undefined {
+  return result === 'unavailable' || isLikelyDead ? undefined : session;
+}
+
 function ofReason(reason: UnavailableReason, facts: Omit<ExplainedFacts, 'why'>): Cause {
-  const { result, session, failure, spent, isForeign, now } = facts;
+  const { failure, spent, isForeign, now } = facts;
   if (failure !== undefined && isFailureKind(reason)) return causeOf(failure);
   const { page, runbook } = unavailableReasons[reason];
   if (reason !== 'budget_exhausted') return { text: clause(page), runbook };
-  const held = result === 'unavailable' ? undefined : session;
   const cause =
-    spent === undefined ? ofBudget(clause(page), isForeign) : heldBackCause(spent, held, { now, isForeign });
+    spent === undefined
+      ? ofBudget(clause(page), isForeign)
+      : heldBackCause(spent, goodSession(facts), { now, isForeign });
   return afterFailure(cause, facts);
 }
 

@@ -1,3 +1,4 @@
+import type { FailureTrace } from './failure-trace.js';
 import type { GatewayFailure } from './gateway-failure.js';
 import type { RenewalOutcome } from './ports/session-events.js';
 import type { RecordedFailure } from './ports/session-store.js';
@@ -22,7 +23,7 @@ interface FailingMerchant {
 
 /** Judges a failed call, and takes one that never reached the gateway out of this replica's count. */
 export function failedCall(
-  context: Pick<ReplicaContext, 'ceiling' | 'clock' | 'random' | 'held'>,
+  context: Pick<ReplicaContext, 'ceiling' | 'clock' | 'random' | 'held' | 'failures'>,
   { merchant, failures, settings }: FailingMerchant,
   failure: GatewayFailure,
 ): FailedCall {
@@ -44,7 +45,13 @@ export function failedCall(
       kind,
       at: context.clock.now(),
       ...(msgCode === undefined ? {} : { msgCode }),
-      ...(trace === undefined ? {} : { trace }),
+      ...traceOf(trace, context.failures.get(merchant)),
     },
   };
+}
+
+/** Whatever ends the next call, the session that was lost before it has ended ours: only a newer one makes that good. */
+function traceOf(trace: FailureTrace | undefined, before: RecordedFailure | undefined): Pick<RecordedFailure, 'trace'> {
+  if (before?.trace?.lostSession === true) return { trace: { ...trace, lostSession: true } };
+  return trace === undefined ? {} : { trace };
 }

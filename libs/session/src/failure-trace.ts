@@ -11,6 +11,8 @@ export interface FailureTrace {
   readonly thumbprint?: string;
   /** The gateway's code is none that is observed or published, and nothing else told what it means. */
   readonly unknownCode?: true;
+  /** The gateway has made a session, by this call or by one since our last, and none that is of use to us. */
+  readonly lostSession?: true;
 }
 
 type Rule = (value: unknown) => boolean;
@@ -29,6 +31,7 @@ const rules: Readonly<Record<keyof FailureTrace, Rule>> = {
   httpStatus: (value) => Number.isInteger(value) && Number(value) >= MIN_STATUS && Number(value) <= MAX_STATUS,
   thumbprint: text(/^[\w-]{43}$/),
   unknownCode: (value) => value === true,
+  lostSession: (value) => value === true,
 };
 
 /** What of it may be shown, whoever wrote it: each member by its own rule, and no other. Undefined when nothing is left. */

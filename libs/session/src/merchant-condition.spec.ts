@@ -15,6 +15,7 @@ interface Facts {
   readonly failed: boolean;
   readonly foreign: boolean;
   readonly reported: boolean;
+  readonly lost: boolean;
   readonly heldBack: boolean;
   readonly renewing: boolean;
   readonly untilRenewalMs: number;
@@ -26,6 +27,7 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     failed = false,
     foreign = false,
     reported = false,
+    lost = false,
     heldBack = false,
     renewing = false,
     untilRenewalMs = 1,
@@ -37,12 +39,22 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     isRenewing: () => renewing,
     hasForeignAuthorizer: () => foreign,
     isReportedDead: () => reported,
+    isLikelyDead: () => lost,
     isHeldBack: () => heldBack,
   };
   return conditionOf(replica as unknown as Parameters<typeof conditionOf>[0], 'shop');
 }
 
-const everything = { failed: true, foreign: true, reported: true, heldBack: true, renewing: true, untilRenewalMs: 0 };
+const everything = {
+  failed: true,
+  foreign: true,
+  reported: true,
+  lost: true,
+  heldBack: true,
+  renewing: true,
+  untilRenewalMs: 0,
+};
+const noReport = { ...everything, foreign: false, reported: false };
 
 describe('the condition of a merchant', () => {
   it.each<[Partial<Facts>, MerchantCondition]>([
@@ -50,11 +62,13 @@ describe('the condition of a merchant', () => {
     [{ ...everything, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
     [{ ...everything, verdict: PAST_MARGIN }, 'foreign_authorizer'],
     [{ ...everything, verdict: PAST_MARGIN, foreign: false }, 'reported_dead'],
-    [{ ...everything, verdict: PAST_MARGIN, foreign: false, reported: false }, 'stale'],
+    [{ ...noReport, verdict: PAST_MARGIN }, 'likely_dead'],
+    [{ ...noReport, verdict: PAST_MARGIN, lost: false }, 'stale'],
     [everything, 'foreign_authorizer'],
     [{ ...everything, foreign: false }, 'reported_dead'],
-    [{ ...everything, foreign: false, reported: false }, 'held_back'],
-    [{ ...everything, foreign: false, reported: false, heldBack: false }, 'failing'],
+    [noReport, 'likely_dead'],
+    [{ ...noReport, lost: false }, 'held_back'],
+    [{ ...noReport, lost: false, heldBack: false }, 'failing'],
     [{ renewing: true }, 'renewing'],
     [{ untilRenewalMs: 0 }, 'renewing'],
     [{}, 'fresh'],
@@ -67,6 +81,7 @@ describe('the condition of a merchant', () => {
       ['unavailable', 'red'],
       ['foreign_authorizer', 'red'],
       ['reported_dead', 'red'],
+      ['likely_dead', 'red'],
       ['stale', 'yellow'],
       ['held_back', 'yellow'],
       ['failing', 'yellow'],
@@ -81,6 +96,7 @@ describe('the condition of a merchant', () => {
       'expired',
       'ended by others',
       'reported dead',
+      'likely dead',
       'past margin',
       'not renewed',
       'failing',

@@ -8,6 +8,7 @@ export const merchantConditions = [
   'unavailable',
   'foreign_authorizer',
   'reported_dead',
+  'likely_dead',
   'stale',
   'held_back',
   'failing',
@@ -25,6 +26,7 @@ export const conditionColours = {
   unavailable: 'red',
   foreign_authorizer: 'red',
   reported_dead: 'red',
+  likely_dead: 'red',
   stale: 'yellow',
   held_back: 'yellow',
   failing: 'yellow',
@@ -42,6 +44,7 @@ const words = {
   stale: 'past margin',
   foreign_authorizer: 'ended by others',
   reported_dead: 'reported dead',
+  likely_dead: 'likely dead',
   held_back: 'not renewed',
   failing: 'failing',
   renewing: 'renewing',
@@ -61,6 +64,7 @@ interface Assessed {
   isRenewing(merchant: string): boolean;
   hasForeignAuthorizer(merchant: string): boolean;
   isReportedDead(merchant: string): boolean;
+  isLikelyDead(merchant: string): boolean;
   isHeldBack(merchant: string): boolean;
 }
 
@@ -70,6 +74,7 @@ export function conditionOf(replica: Assessed, merchant: string): MerchantCondit
   if (result === 'unavailable') return result;
   if (replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
   if (replica.isReportedDead(merchant)) return 'reported_dead';
+  if (replica.isLikelyDead(merchant)) return 'likely_dead';
   if (result === 'stale') return result;
   if (replica.isHeldBack(merchant)) return 'held_back';
   if (replica.failures.get(merchant) !== undefined) return 'failing';

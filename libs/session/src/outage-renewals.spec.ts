@@ -5,6 +5,7 @@ import { GatewayFailure, type GatewayFailureFacts } from './gateway-failure.js';
 import { HeldSessions } from './held-sessions.js';
 import { OutageRenewals } from './outage-renewals.js';
 import type { AttemptResult } from './renewal-attempt.js';
+import { FailureBoard } from './failure-board.js';
 import type { StoreSilence } from './store-silence.js';
 
 const SEAT = 7;
@@ -14,6 +15,7 @@ const busy: GatewayFailureFacts = { kind: 'transient', detail: 'busy', msgCode: 
 class Alone {
   readonly clock = new FakeClock();
   readonly held = new HeldSessions(this.clock);
+  readonly failures = new FailureBoard();
   readonly ceiling = new CallCeiling(this.clock);
   readonly gateway = new FakeGateway({ clock: this.clock });
   readonly silence = { isLasting: true };
@@ -21,6 +23,7 @@ class Alone {
   settings = someSettings();
   readonly renewals = new OutageRenewals({
     held: this.held,
+    failures: this.failures,
     silence: this.silence as StoreSilence,
     ceiling: this.ceiling,
     gateway: this.gateway,

@@ -9,7 +9,7 @@ import type { ReplicaContext } from './replica-context.js';
 import { admit } from './session-admission.js';
 import type { SessionSettings } from './session-settings.js';
 
-type OutageContext = Pick<ReplicaContext, 'held' | 'silence' | 'ceiling' | 'gateway' | 'clock' | 'random'>;
+type OutageContext = Pick<ReplicaContext, 'held' | 'failures' | 'silence' | 'ceiling' | 'gateway' | 'clock' | 'random'>;
 
 interface AloneWish {
   readonly merchant: string;

@@ -19,6 +19,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   session: aSession(),
   failure: undefined,
   isForeign: false,
+  isLikelyDead: false,
   reported: undefined,
   spent: undefined,
   isHeldBack: false,

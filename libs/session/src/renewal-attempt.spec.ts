@@ -1,6 +1,7 @@
 import { aSession, FakeClock, someSettings } from '#libs/testing';
 import { CallCeiling } from './call-ceiling.js';
 import { GatewayFailure } from './gateway-failure.js';
+import { FailureBoard } from './failure-board.js';
 import { HeldSessions } from './held-sessions.js';
 import type { LeaseRelease } from './ports/session-store.js';
 import { untraced } from './ports/tracing.js';
@@ -49,6 +50,7 @@ describe('a call that is aborted', () => {
       gateway,
       store,
       held: new HeldSessions(clock),
+      failures: new FailureBoard(),
       ceiling: new CallCeiling(clock),
       random: () => 0.5,
       tracing: untraced,

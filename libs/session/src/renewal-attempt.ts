@@ -44,7 +44,7 @@ export type AttemptResult =
 
 export type AttemptContext = Pick<
   ReplicaContext,
-  'held' | 'ceiling' | 'store' | 'gateway' | 'clock' | 'random' | 'tracing'
+  'held' | 'failures' | 'ceiling' | 'store' | 'gateway' | 'clock' | 'random' | 'tracing'
 >;
 
 interface AttemptOptions {

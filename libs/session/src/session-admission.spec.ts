@@ -37,7 +37,10 @@ describe('admitting what the gateway issued', () => {
     const issued = anIssuedSession({ expiresAt: plusMs(sentAt, leftMs) });
     expect(() => admit(issued, facts)).toThrow(GatewayFailure);
     expect(() => admit(issued, facts)).toThrow(
-      expect.objectContaining({ kind: 'invalid_response', trace: { mark: 'ERR_BROKER_PAST_EXPIRY' } }),
+      expect.objectContaining({
+        kind: 'invalid_response',
+        trace: { mark: 'ERR_BROKER_PAST_EXPIRY', lostSession: true },
+      }),
     );
   });
 

@@ -36,6 +36,7 @@ export function admit(issued: IssuedSession, facts: AdmissionFacts): Session {
     throw new GatewayFailure({
       kind: 'invalid_response',
       mark: PAST_EXPIRY,
+      lostSession: true,
       detail: 'the session was past its expiry on arrival; compare the clocks of broker and gateway',
       ...(issued.requestId === undefined ? {} : { requestId: issued.requestId }),
     });

@@ -197,6 +197,12 @@ export class SessionReplica {
     return this.#reportedDeaths.of(merchant) !== undefined;
   }
 
+  /** Whether the gateway has made a session that is of no use to us, and with it has ended the one that is served. */
+  isLikelyDead(merchant: string): boolean {
+    const { lostSession } = this.failures.get(merchant)?.trace ?? {};
+    return lostSession === true && this.#merchants.settingsOf(merchant)?.supersedes !== false;
+  }
+
   /** Whether an attempt was due and finds no call left in the budget, or will find none before the session ends. */
   isHeldBack(merchant: string): boolean {
     const spent = this.#renewer.spentBudget(merchant);
@@ -239,6 +245,7 @@ export class SessionReplica {
       failure: this.failures.get(merchant),
       isForeign: this.hasForeignAuthorizer(merchant),
       session: this.held.get(merchant),
+      isLikelyDead: this.isLikelyDead(merchant),
       reported: this.#reportedDeaths.of(merchant),
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),

@@ -25,7 +25,15 @@ interface Survey {
 interface SurveyParts {
   readonly replica: Pick<
     SessionReplica,
-    'held' | 'failures' | 'reader' | 'isRenewing' | 'hasForeignAuthorizer' | 'isReportedDead' | 'isHeldBack' | 'quietMs'
+    | 'held'
+    | 'failures'
+    | 'reader'
+    | 'isRenewing'
+    | 'hasForeignAuthorizer'
+    | 'isReportedDead'
+    | 'isLikelyDead'
+    | 'isHeldBack'
+    | 'quietMs'
   >;
   readonly ids: () => readonly string[];
   readonly hostOf: (merchant: string) => string | undefined;
@@ -62,6 +70,7 @@ export class MerchantSurvey {
       stale: 0,
       foreign_authorizer: 0,
       reported_dead: 0,
+      likely_dead: 0,
       held_back: 0,
       failing: 0,
       renewing: 0,

@@ -23,10 +23,18 @@ export interface StatusDocument {
 
 /**
  * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions
- * and ends ours; a consumer has reported the session dead and it could not be replaced; past the safety margin; its renewal is due and the create-call budget is spent, or is spent until after its end; the last attempt failed while the session is good; its renewal is due or under way; all is well.
+ * and ends ours; a consumer has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and ends ours; past the safety margin; its renewal is due and the create-call budget is spent, or is spent until after its end; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
 export type StatusCondition =
-  'unavailable' | 'foreign_authorizer' | 'reported_dead' | 'stale' | 'held_back' | 'failing' | 'renewing' | 'fresh';
+  | 'unavailable'
+  | 'foreign_authorizer'
+  | 'reported_dead'
+  | 'likely_dead'
+  | 'stale'
+  | 'held_back'
+  | 'failing'
+  | 'renewing'
+  | 'fresh';
 
 export type StatusCounts = Readonly<Record<StatusCondition, number>>;
 

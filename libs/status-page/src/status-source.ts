@@ -35,6 +35,7 @@ export interface StatusSource {
     | 'retryInMs'
     | 'hasForeignAuthorizer'
     | 'isReportedDead'
+    | 'isLikelyDead'
     | 'isHeldBack'
     | 'causeFor'
     | 'quietMs'

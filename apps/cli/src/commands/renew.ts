@@ -69,11 +69,16 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   return refused(merchant, { place, answer, fault, outlook, listed });
 }
 
+const servedAs: Readonly<Record<string, string>> = {
+  reported_dead: 'reported dead by consumers, and served on',
+  likely_dead: 'very likely dead, and served on',
+};
+
 /** What follows for payments, and when. Of a merchant that is not listed, what is true of every one. */
 function outlookOf(found: ListedMerchant | undefined, nowMs: number): string {
   if (found === undefined) return 'The next attempt comes by itself: session-broker status shows it';
   if (found.state === 'unavailable') return `There is no session; ${nextOf(found, nowMs)}`;
-  const what = found.condition === 'reported_dead' ? 'reported dead by consumers, and served on' : 'served on';
+  const what = servedAs[found.condition ?? ''] ?? 'served on';
   return `The session that there is is ${what} until ${String(found.expiresAt)}; ${nextOf(found, nowMs)}`;
 }
 

@@ -8,6 +8,7 @@ import { isBeyondAnySetting, sufficientLead, tryChanges } from '../simulate/chan
 import { figuresOf } from '../simulate/figures.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
+import { warningsOfAll } from '../simulate/merchants-alike.js';
 import { linesOf, type PlayedMerchant } from '../simulate/printed-figures.js';
 import { renewalDays } from '../simulate/renewal-days.js';
 import { simulate, type SimulationLog, type SimulationSetup } from '../simulate/simulation.js';
@@ -59,11 +60,11 @@ export async function simulateSchedule(options: SimulateOptions, { environment }
   return {
     lines: [
       headlineOf(plan),
-      ...(played.length > 1 ? linesOfSum(sum) : []),
       ...shownOf(played).flatMap(({ shown }) => linesOf(shown)),
+      ...(played.length > 1 ? linesOfSum(sum) : []),
     ],
     json: { ...plan, ...(played.length > 1 ? { sum } : {}), merchants: played.map(({ shown }) => shown) },
-    warnings: [...storeWarningsOf(plan), ...played.flatMap(({ judged }) => warningsOf(judged))],
+    warnings: [...storeWarningsOf(plan), ...warningsOfAll(played.map(({ judged }) => judged))],
   };
 }
 

@@ -1,6 +1,7 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
 import { type Judged, warningsOf } from './advice.js';
+import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
@@ -88,5 +89,17 @@ describe('the warning of a gap', () => {
     expect(told(tried(lead(0.4), { effect: 'shortens', lostMs: 90_000 }))).toBe(
       'would shorten it to 1m 30s with this seed',
     );
+  });
+});
+
+describe('the warnings of many merchants', () => {
+  it('are told once for those that have the same, with the first of them', () => {
+    const of = (merchant: string, withoutSessionMs: number): Judged => ({
+      ...{ setup: { ...setup(), merchant }, figures: figures({ withoutSessionMs }), tried: [] },
+    });
+    const alone = warningsOf(of('b', 60_000));
+    const told = warningsOfAll([of('a', 1_000_000), of('b', 60_000), of('c', 1_000_000)]);
+    expect(told).toEqual([expect.stringMatching(/^2 merchants, a first: there was no session for 16m 40s/), ...alone]);
+    expect(alone).toHaveLength(1);
   });
 });

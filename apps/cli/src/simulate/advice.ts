@@ -31,9 +31,12 @@ const WORTH_TELLING_MS = 5_000;
 
 /** Each begins with its merchant. */
 export function warningsOf(judged: Judged): readonly string[] {
-  const { setup, notPlayed } = judged;
-  const warnings = [...(notPlayed === undefined ? [] : [notPlayed]), ...scheduleWarningsOf(judged)];
-  return warnings.map((warning) => `${setup.merchant}: ${warning}`);
+  return warningTextsOf(judged).map((text) => `${judged.setup.merchant}: ${text}`);
+}
+
+export function warningTextsOf(judged: Judged): readonly string[] {
+  const { notPlayed } = judged;
+  return [...(notPlayed === undefined ? [] : [notPlayed]), ...scheduleWarningsOf(judged)];
 }
 
 function scheduleWarningsOf(judged: Judged): readonly string[] {

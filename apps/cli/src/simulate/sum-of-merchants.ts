@@ -46,7 +46,7 @@ export function linesOfSum(sum: SumOfMerchants): readonly string[] {
   return [
     `all ${sum.merchants} merchants`,
     callsLine(sum),
-    `  budget           renewals held up: of ${sum.heldUp} merchants`,
+    `  budget           renewals held up for ${sum.heldUp} merchants`,
     failedLine(sum.failures),
     `  without session  ${sum.withGap} merchants${longest}`,
   ];

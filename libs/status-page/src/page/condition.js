@@ -5,6 +5,7 @@ export const conditions = [
   'unavailable',
   'foreign_authorizer',
   'reported_dead',
+  'likely_dead',
   'stale',
   'held_back',
   'failing',
@@ -21,6 +22,7 @@ export const conditionNames = {
   stale: 'Past margin',
   foreign_authorizer: 'Ended by others',
   reported_dead: 'Reported dead',
+  likely_dead: 'Likely dead',
   held_back: 'Not renewed',
   failing: 'Failing',
   renewing: 'Renewing',
@@ -28,7 +30,7 @@ export const conditionNames = {
 };
 
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is dead, or may be: how much is left of it is no matter. */
-const dead = new Set(['foreign_authorizer', 'reported_dead']);
+export const dead = new Set(['foreign_authorizer', 'reported_dead', 'likely_dead']);
 
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
 const lasting = new Set(['held_back', 'failing']);
@@ -136,16 +138,9 @@ export function lifeAt({ session }, now) {
  * @returns {StatusCounts}
  */
 export function countConditions(merchants, now) {
-  const counts = {
-    unavailable: 0,
-    stale: 0,
-    foreign_authorizer: 0,
-    reported_dead: 0,
-    held_back: 0,
-    failing: 0,
-    renewing: 0,
-    fresh: 0,
-  };
+  const counts = /** @type {Record<StatusCondition, number>} */ (
+    Object.fromEntries(conditions.map((condition) => [condition, 0]))
+  );
   for (const merchant of merchants) counts[conditionAt(merchant, now)] += 1;
   return counts;
 }

@@ -37,6 +37,7 @@ describe('the condition of a merchant on the page', () => {
       'stale',
       'foreign_authorizer',
       'reported_dead',
+      'likely_dead',
       'failing',
       'renewing',
     ] as const) {
@@ -46,7 +47,7 @@ describe('the condition of a merchant on the page', () => {
   });
 
   it('stays what payments fail of, however little is left of the session', () => {
-    for (const condition of ['foreign_authorizer', 'reported_dead'] as const) {
+    for (const condition of ['foreign_authorizer', 'reported_dead', 'likely_dead'] as const) {
       expect([960, 1_000].map((now) => conditionAt(aMerchant({ condition }), now))).toEqual([condition, 'unavailable']);
     }
   });
@@ -65,6 +66,7 @@ describe('the condition of a merchant on the page', () => {
       stale: 1,
       foreign_authorizer: 0,
       reported_dead: 0,
+      likely_dead: 0,
       held_back: 0,
       failing: 0,
       renewing: 0,

@@ -1,7 +1,15 @@
 /** @import { StatusCondition, StatusCounts, StatusDocument, StatusMerchant } from '../status-document.js' */
 /** @import { StoreTrouble } from './store-trouble.js' */
 /** @import { Matter } from './wording.js' */
-import { conditionAt, conditions, endsUnrenewed, isSurelyDead, takesPerson } from './condition.js';
+import {
+  conditionAt,
+  conditionNames,
+  conditions,
+  dead,
+  endsUnrenewed,
+  isSurelyDead,
+  takesPerson,
+} from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
 import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, timeText } from './wording.js';
 
@@ -40,6 +48,7 @@ const sentences = {
   foreign_authorizer: (who) =>
     `Payments of ${who} fail: somebody else creates sessions with the bank, and each of them ends ours`,
   reported_dead: (who, _isOne, isCertain) => `Payments of ${who} ${isCertain ? 'fail' : 'may fail'}`,
+  likely_dead: (who) => `Payments of ${who} very likely fail`,
   stale: notRenewed,
   held_back: notRenewed,
   failing: notRenewed,
@@ -211,7 +220,7 @@ function worstSentence(view) {
  * @param {View} view
  */
 function beside(trouble, { merchants, counts, all, worst, now }) {
-  const areDead = worst === 'foreign_authorizer' || worst === 'reported_dead';
+  const areDead = dead.has(worst);
   const detail = troubleDetail(trouble, !areDead && counts.unavailable < all, capital(trouble.said));
   return { ending: areDead ? '' : endText(merchants, all, now), detail };
 }
@@ -304,19 +313,9 @@ function othersText(counts, worst) {
 
 /** @param {StatusCounts} counts */
 function countsText(counts) {
-  /** @type {Readonly<Record<StatusCondition, string>>} */
-  const words = {
-    unavailable: 'without a session',
-    stale: 'past the margin',
-    foreign_authorizer: 'ended by others',
-    reported_dead: 'reported dead',
-    held_back: 'not renewed',
-    failing: 'failing',
-    renewing: 'renewing',
-    fresh: 'fresh',
-  };
+  const words = { ...conditionNames, unavailable: 'without a session', stale: 'past the margin' };
   return conditions
     .filter((condition) => counts[condition] > 0)
-    .map((condition) => `${counts[condition].toLocaleString('en')} ${words[condition]}`)
+    .map((condition) => `${counts[condition].toLocaleString('en')} ${words[condition].toLowerCase()}`)
     .join(' · ');
 }

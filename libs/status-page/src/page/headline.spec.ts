@@ -193,6 +193,26 @@ describe('the headline', () => {
     expect(said.detail).toMatch(/^The store \(Redis\) does not answer: ECONNREFUSED\. Renewals go on /);
   });
 
+  it('says in red that payments very likely fail where the bank has made a session that is of no use to us', () => {
+    const text = `the bank has made a session that we cannot use, and it ends ours; ${refused}`;
+    const cause = { text, runbook: 'access-refused' };
+    const lost = { ...blocked(33_000), condition: 'likely_dead' as const, renewalBlocked: false, cause };
+    const told = (merchant: StatusMerchant, counts: Partial<StatusCounts>, now = 0): object =>
+      headlineOf({ store, replica, merchants: [merchant] }, { ...well, ...counts }, now);
+    expect(told(lost, { likely_dead: 1, failing: 2 })).toEqual({
+      condition: 'likely_dead',
+      text: `Payments of shop-33000 very likely fail: ${text}`,
+      ending: '',
+      because: '',
+      detail: 'Others: 2 failing',
+      runbook: 'access-refused',
+    });
+    expect(told({ ...lost, retryAt: 90_000 }, { likely_dead: 1 })).toMatchObject({
+      condition: 'likely_dead',
+      ending: '',
+    });
+  });
+
   it('says of what others end when that counts as over, and of a budget that is spent too when a call is free', () => {
     const others = 'somebody else creates sessions of the merchant, and each ends ours';
     const over = 'this counts as over at 18:12 UTC unless the session is reported dead before then';

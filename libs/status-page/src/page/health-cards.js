@@ -104,21 +104,25 @@ export function contentsOf({ replica, store, gateways, furtherGateways }, now) {
  */
 function storeContent({ type, condition, since, reason, failing }, now) {
   const base = { key: 'store', kind: 'Store', title: type === 'redis' ? 'Redis' : 'Memory' };
-  /** @type {CardContent['facts']} */
-  const sinceFacts =
-    since === undefined ? [] : [[condition === 'answers' ? 'Up for' : 'Down for', durationText(now - since)]];
-  /** @type {CardContent['facts']} */
-  const reasonFacts = reason === undefined ? [] : [['Reason', reason]];
-  /** @type {CardContent['facts']} */
-  const failingFacts = failing === undefined ? [] : [['Failing', `${failing.operation}, ${agoText(now - failing.at)}`]];
-  /** @type {CardContent['facts']} */
-  const sharedFacts = [['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica']];
-  const facts = [...sinceFacts, ...reasonFacts, ...sharedFacts, ...failingFacts];
+  const facts = given([
+    [condition === 'answers' ? 'Up for' : 'Down for', since === undefined ? undefined : durationText(now - since)],
+    ['Reason', reason],
+    ['Shared', type === 'redis' ? 'by all replicas' : 'by nobody: for one replica'],
+    ['Failing', failing && `${failing.operation}, ${agoText(now - failing.at)}`],
+  ]);
   if (condition === undefined) return { ...base, facts, condition: 'unknown', state: 'Not connected yet' };
   if (condition === 'silent') return { ...base, facts, condition: 'unavailable', state: 'Does not answer' };
   if (condition === 'refuses') return { ...base, facts, condition: 'unavailable', state: 'Refuses' };
   if (failing !== undefined) return { ...base, facts, condition: 'failing', state: 'Operations fail' };
   return { ...base, facts, condition: 'fresh', state: type === 'memory' ? 'In this process' : 'Answers' };
+}
+
+/**
+ * @param {(readonly [string, string | undefined])[]} facts
+ * @returns {CardContent['facts']} those that there are
+ */
+function given(facts) {
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [/** @type {const} */ ([name, value])]));
 }
 
 /** @type {Readonly<Record<StatusGateway['health'], Pick<CardContent, 'condition' | 'state'>>>} */
@@ -140,8 +144,7 @@ function gatewayContent(gateway, now) {
   const { host, health, merchants, attempts, refused, medianMs, lastFailure, skewMs, ...answered } = gateway;
   const { answersSince, answeredOthersAt } = answered;
   const skewed = skewMs !== undefined && Math.abs(skewMs) > SKEW_TOLERANCE_MS;
-  /** @type {(readonly [string, string | undefined])[]} */
-  const facts = [
+  const facts = given([
     ['Merchants', merchants.toLocaleString('en')],
     ['Last call', lastCallText(gateway, now)],
     ['Other replicas', answeredOthersAt === undefined ? undefined : `answered, ${agoText(now - answeredOthersAt)}`],
@@ -150,7 +153,7 @@ function gatewayContent(gateway, now) {
     ['Typical call', medianMs === undefined ? undefined : tookText(medianMs)],
     ['Last failure', lastFailure && `${lastFailure.code ?? lastFailure.kind}, ${agoText(now - lastFailure.at)}`],
     ['Clock', skewMs === undefined ? undefined : `${skewText(skewMs)}${skewed ? ', too far off' : ''}`],
-  ];
+  ]);
   const { condition, state } = gatewayState(gateway, skewed);
   const refusesAll = health === 'refusing' && refused === attempts;
   return {
@@ -159,7 +162,7 @@ function gatewayContent(gateway, now) {
     title: host,
     condition: refusesAll ? 'unavailable' : condition,
     state,
-    facts: facts.flatMap(([name, value]) => (value === undefined ? [] : [/** @type {const} */ ([name, value])])),
+    facts,
   };
 }
 

@@ -89,7 +89,9 @@ function drawHeadline(document, counts, now) {
   setText(byId('headline-detail', HTMLElement), detail);
   drawRunbook('headline-runbook', runbook);
   setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);
-  const urgent = counts.unavailable + counts.foreign_authorizer + counts.reported_dead + counts.stale;
+  const urgent = conditions
+    .slice(0, conditions.indexOf('held_back'))
+    .reduce((sum, condition) => sum + counts[condition], 0);
   setTitle(urgent === 0 ? 'Session broker' : `(${urgent}) Session broker`);
   drawShares(counts);
 }

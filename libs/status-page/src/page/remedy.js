@@ -10,7 +10,7 @@ const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
 const TOLD_FOR_MS = 2_000;
 
 /** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. With a store that is back, nobody's help is needed. */
-const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'failing']);
+const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'likely_dead', 'failing']);
 
 /** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
 export class Remedy {
