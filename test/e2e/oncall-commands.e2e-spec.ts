@@ -111,7 +111,7 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     expect(out).toMatch(/\nshop +fresh +\w+ +nothing is renewed +/);
     expect(JSON.parse((await cli('status', '--json')).out)).toMatchObject({
       ok: false,
-      replicas: [{ store: 'silent', storeReason: 'ECONNREFUSED' }],
+      replicas: [{ store: 'silent', storeReason: 'ECONNREFUSED', runbook: 'store-down' }],
     });
   });
 

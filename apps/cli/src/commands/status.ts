@@ -15,7 +15,7 @@ import {
 import type { NoAnswer } from '../broker/exchange-cause.js';
 import { type Listing, listingOf } from '../broker/listing.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
-import { hasStoreTrouble, storeTrouble } from '../broker/store-trouble.js';
+import { hasStoreTrouble, STORE_DOWN, storeTrouble } from '../broker/store-trouble.js';
 import { type Cell, tableLines } from '../broker/table.js';
 import { CORRECT_ADDRESS, isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
@@ -66,6 +66,7 @@ function jsonOf(status: ReplicaStatus): object {
     ...(replica === undefined ? {} : { replica }),
     ...(store === undefined ? {} : { store }),
     ...(storeReason === undefined ? {} : { storeReason }),
+    ...(hasStoreTrouble(status) ? { runbook: STORE_DOWN } : {}),
     ...(configuration === undefined ? {} : { configuration }),
     ...(problem === undefined ? { merchants } : { problem }),
     ...(seesNothing(status) ? { problem: NO_MERCHANT } : {}),
