@@ -6,6 +6,7 @@ import type { GatewayConnections } from './gateway-connections.js';
 import { exchange, type GatewayRequest } from './http-exchange.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
+import { tlsWanted } from './tls-wanted.js';
 
 export interface CallTools {
   readonly connections: GatewayConnections;
@@ -29,12 +30,15 @@ export async function callGateway({ connections, clock }: CallTools, call: Gatew
   const deadline = new Deadline(clock, gateway.timeoutMs, signal);
   try {
     const dispatcher = connections.dispatcherFor(gateway);
-    return await exchange(request, {
+    const answer = await exchange(request, {
       dispatcher,
       clock,
       signal: deadline.signal,
       timeoutMs: gateway.timeoutMs,
     });
+    const failure = tlsWanted(answer, gateway);
+    if (failure !== undefined) throw failure;
+    return answer;
   } catch (error) {
     if (error instanceof GatewayFailure) throw error;
     throw deadline.signal.aborted

@@ -1,0 +1,20 @@
+import { GatewayFailure, TLS_SPOKEN } from '#libs/session';
+import { entryPointOf, peerOf } from './entry-point.js';
+import type { GatewayAnswer } from './gateway-answer.js';
+import type { GatewayPlace } from './merchant-gateway.js';
+
+const BAD_REQUEST = 400;
+/** What nginx answers to one who speaks no TLS at a port with TLS, in a page of its own. */
+const NGINX_WORDS = /plain HTTP request was sent to HTTPS port/i;
+const MAX_PAGE_BYTES = 1_024;
+
+/**
+ * The failure of a call by an address with http where the answer says that TLS is spoken there: by itself it looks like that of a firewall.
+ * Nothing of the page is in it. Undefined for any other answer; behind TLS the same page tells of a fault on the far side.
+ */
+export function tlsWanted({ httpStatus, body }: GatewayAnswer, { baseUrl }: GatewayPlace): GatewayFailure | undefined {
+  if (baseUrl.protocol !== 'http:' || httpStatus !== BAD_REQUEST || body.kind !== 'complete') return undefined;
+  if (!NGINX_WORDS.test(new TextDecoder().decode(body.bytes.subarray(0, MAX_PAGE_BYTES)))) return undefined;
+  const detail = 'TLS is spoken at the port of the gateway, and the address begins with http';
+  return new GatewayFailure({ kind: 'transient', detail, mark: TLS_SPOKEN, ...peerOf(entryPointOf({ baseUrl })) });
+}
