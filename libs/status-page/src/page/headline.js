@@ -221,7 +221,8 @@ function worstSentence(view) {
  */
 function beside(trouble, { merchants, counts, all, worst, now }) {
   const areDead = dead.has(worst);
-  const detail = troubleDetail(trouble, !areDead && counts.unavailable < all, capital(trouble.said));
+  const why = troubleDetail(trouble, !areDead && counts.unavailable < all, capital(trouble.said));
+  const detail = `${why} ${othersText(counts, worst)}`.trim();
   return { ending: areDead ? '' : endText(merchants, all, now), detail };
 }
 
@@ -303,7 +304,7 @@ function capital(text) {
 /**
  * @param {StatusCounts} counts
  * @param {StatusCondition} worst
- * @returns {string} what else there is, so that the worst does not hide the rest
+ * @returns {string} so that the worst does not hide the rest
  */
 function othersText(counts, worst) {
   if (worst === 'renewing') return countsText(counts);

@@ -171,6 +171,17 @@ describe('the headline', () => {
     });
   });
 
+  it('promises nothing of a session that is reported dead while the store is away, and counts it', () => {
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+    const ended = { ...blocked(33_000), condition: 'unavailable' } as const;
+    const reported = { ...blocked(60_000), condition: 'reported_dead' } as const;
+    const merchants = [ended, reported, blocked(70_000)];
+    const counts = { ...well, unavailable: 1, reported_dead: 1, fresh: 1 };
+    const told = headlineOf({ store: silent, replica, merchants }, counts, 40_000);
+    expect(told.ending).toBe('; the session of shop-70000 ends in 30 s');
+    expect(told.detail).toMatch(/ works again\. Others: 1 reported dead · 1 fresh$/);
+  });
+
   it('names the first end among those that the store holds up, and none while some are not listed', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const free = { ...blocked(20_000), renewalBlocked: false };

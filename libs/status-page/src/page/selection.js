@@ -4,7 +4,6 @@ import { conditionAt } from './condition.js';
 
 /** A search that the replica has to answer is repeated with the news, but not more often than this. */
 const MIN_PAUSE_MS = 2_000;
-/** An answer to each letter is not needed. */
 const TYPING_PAUSE_MS = 150;
 
 /**

@@ -1,4 +1,5 @@
 /** @import { StatusDocument, StatusMerchant } from '../status-document.js' */
+import { dead } from './condition.js';
 import { countText, timeText } from './wording.js';
 
 /**
@@ -52,8 +53,10 @@ function heldText(merchants) {
  */
 export function firstToEnd(merchants, all, now) {
   if (merchants.length < all) return undefined;
-  const ends = merchants.flatMap(({ id, session, renewalBlocked }) =>
-    !renewalBlocked || session === undefined || session.expiresAt <= now ? [] : [{ id, at: session.expiresAt }],
+  const ends = merchants.flatMap(({ id, session, condition, renewalBlocked }) =>
+    !renewalBlocked || dead.has(condition) || session === undefined || session.expiresAt <= now
+      ? []
+      : [{ id, at: session.expiresAt }],
   );
   return ends.sort((left, right) => left.at - right.at)[0];
 }
