@@ -323,6 +323,19 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     await watching.said(/expired: .*\n.* generation \d{13} /);
   });
 
+  it('say of a merchant that has no session why, and each other cause, with its runbook', async () => {
+    await start({ faults: [REFUSAL] });
+    const watching = command('session', 'watch', '--merchant', 'shop', '--json');
+    const at = '"at":"[^"]*","merchant":"shop","condition":"unavailable"';
+    await watching.said(new RegExp(`^\\{"event":"condition",${at},"cause":"${CAUSE}","runbook":"access-refused"\\}\n`));
+    await broker.control('DELETE', '/faults');
+    await broker.control('POST', '/faults', { kind: 'error', status: 503, operation: 'authorize' });
+    await cli('renew', '--merchant', 'shop');
+    await watching.said(
+      new RegExp(`\n\\{"event":"condition",${at},"cause":"[^"]*: b_server_is_overloaded","runbook":"[a-z-]+"\\}\n`),
+    );
+  });
+
   it('say of the session that they follow that it is reported dead, in the words of status', async () => {
     await start({ session: '{ budget: [{ calls: 1, per: 1h }] }' });
     const watching = command('session', 'watch', '--merchant', 'shop');

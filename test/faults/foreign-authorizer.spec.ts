@@ -147,6 +147,41 @@ describe('somebody else who creates sessions of a merchant', () => {
     expect(duel.isSeen).toEqual([true, true, true]);
   });
 
+  it('is there as long as dead sessions are reported, also once the budget has none left for reports', async () => {
+    const settings = { foreignAuthorizerPauseMs: 10 * SECOND, budget: [{ calls: 20, perMs: 10 * MINUTE }] };
+    const duel = await Duel.running({ lifetimeMs: MINUTE, settings });
+    await duel.fight(MINUTE, 4 * SECOND);
+    expect(duel.isSeen).toEqual([true, true, true]);
+    const results = (): readonly string[] =>
+      duel.cluster.replicas.flatMap(({ events }) => events.of('session_rejected').map(({ result }) => result));
+    for (let turn = 0; turn < 120; turn += 1) {
+      await duel.rivalCreates();
+      await duel.report(turn % 3).catch(() => undefined);
+      await duel.cluster.clock.advance(2 * SECOND);
+      expect(duel.isSeen).toEqual([true, true, true]);
+    }
+    expect(results().filter((result) => result === 'budget_exhausted').length).toBeGreaterThan(20);
+    expect(duel.told).toEqual(['begins', 'begins', 'begins']);
+    await duel.cluster.clock.advance(2 * MINUTE);
+    expect(duel.told).toEqual(['begins, ends', 'begins, ends', 'begins, ends']);
+  });
+
+  it('is there on every replica, and on one that starts, while one of them alone is told of the dead session', async () => {
+    const budget = [{ calls: 4, perMs: 24 * HOUR }];
+    const duel = await Duel.running({ settings: { budget } });
+    await duel.fight(3 * MINUTE);
+    for (let passed = 0; passed < 4 * HOUR; passed += 5 * MINUTE) {
+      await duel.report(0).catch(() => undefined);
+      await duel.cluster.clock.advance(5 * MINUTE - SECOND);
+      expect(duel.isSeen).toEqual([true, true, true]);
+    }
+    duel.cluster.addReplica();
+    await duel.cluster.clock.advance(5 * SECOND);
+    expect(duel.isSeen).toEqual([true, true, true, true]);
+    await duel.cluster.clock.advance(2 * PAUSE_MS);
+    expect(duel.isSeen).toEqual([false, false, false, false]);
+  });
+
   it('is known to a replica that starts while it lasts', async () => {
     const duel = await Duel.running();
     await duel.fight(MINUTE);

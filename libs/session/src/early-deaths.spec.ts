@@ -7,7 +7,8 @@ import { MomentWatches } from './moment-watches.js';
 import type { Session } from './session.js';
 
 const HOUR = 3_600_000;
-const PAUSE_MS = 600_000;
+/** Short enough for two of them after an early death, before the session ends. */
+const PAUSE_MS = 120_000;
 /** A quarter of the fifteen minutes that a session lives here. */
 const EARLY_MS = 225_000;
 
@@ -22,11 +23,14 @@ class Deaths {
   graceMs = 0;
   isConfigured = true;
   readonly deaths = new EarlyDeaths({
+    clock: this.clock,
     held: this.held,
     events: this.events,
     watches: this.watches,
     grace: { leftMs: () => this.graceMs },
-    merchants: { settingsOf: () => (this.isConfigured ? someSettings() : undefined) },
+    merchants: {
+      settingsOf: () => (this.isConfigured ? someSettings({ foreignAuthorizerPauseMs: PAUSE_MS }) : undefined),
+    },
     store: { condemn: (_merchant: string, generation: number) => (this.asked.push(generation), this.answer()) },
   } as unknown as EarlyDeathsContext);
 
@@ -232,6 +236,61 @@ describe('somebody else', () => {
       { isPresent: false, quietMs: EARLY_MS },
       { isPresent: false, quietMs: EARLY_MS + 2 * PAUSE_MS - 60_000 },
     ]);
+  });
+
+  it('stays while consumers go on to report the dead session, however long it is not replaced', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    await deaths.report(4);
+    for (let passedMs = 0; passedMs < 5 * PAUSE_MS; passedMs += PAUSE_MS) {
+      await deaths.clock.advance(PAUSE_MS);
+      deaths.deaths.review();
+      await deaths.report(4);
+    }
+    expect([deaths.isForeign, deaths.told]).toEqual([true, [true]]);
+    await deaths.clock.advance(2 * PAUSE_MS);
+    deaths.deaths.review();
+    expect(deaths.events.of('foreign_authorizer').at(-1)).toMatchObject({ isPresent: false, quietMs: 2 * PAUSE_MS });
+  });
+
+  it('stays after the end of a dead session, until there is another one: without one nobody can report anything', async () => {
+    const deaths = new Deaths().holding(4, 1, { expiresAt: plusMs(aSession().createdAt, PAUSE_MS) });
+    await deaths.report(4);
+    await deaths.clock.advance(24 * HOUR);
+    deaths.deaths.review();
+    expect([deaths.isForeign, deaths.told]).toEqual([true, [true]]);
+    deaths.holding(6, deaths.next());
+    await deaths.clock.advance(EARLY_MS);
+    expect(deaths.isForeign).toBe(false);
+  });
+
+  it('stays while another replica is told of the dead session, as far as the store says when', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    deaths.deaths.note('shop', 4);
+    await deaths.clock.advance(EARLY_MS + 2 * PAUSE_MS);
+    deaths.deaths.review();
+    deaths.deaths.noteReported('shop', 3, 0);
+    deaths.deaths.noteReported('shop', 4, -1);
+    deaths.deaths.noteReported('shop', 4, 2 * PAUSE_MS);
+    expect([deaths.isForeign, deaths.told]).toEqual([false, [true, false]]);
+    deaths.deaths.noteReported('shop', 4, PAUSE_MS);
+    expect([deaths.isForeign, deaths.told]).toEqual([true, [true, false, true]]);
+    await deaths.clock.advance(PAUSE_MS);
+    expect(deaths.isForeign).toBe(false);
+  });
+
+  it('is nobody for a replica that learns of it when it is over: who told the store did so while the session was young', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    await deaths.clock.advance(EARLY_MS + 2 * PAUSE_MS);
+    deaths.deaths.note('shop', 4);
+    expect([deaths.isForeign, deaths.told]).toEqual([false, []]);
+  });
+
+  it('is quiet since the last report of any session, also when the one that is held was never reported', async () => {
+    const deaths = new Deaths().holding(4, 1);
+    await deaths.report(4);
+    await deaths.clock.advance(1_000);
+    deaths.holding(6, 0);
+    expect(deaths.events.of('foreign_authorizer').at(-1)).toMatchObject({ isPresent: false, quietMs: 1_000 });
   });
 
   it('is forgotten with its merchant, and not looked for any more in the end', () => {

@@ -1,4 +1,4 @@
-import { msBetween } from '#libs/clock';
+import { type Clock, msBetween } from '#libs/clock';
 import type { Grace } from './grace.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
@@ -16,7 +16,7 @@ const MAX_EARLY_MS = 3_600_000;
 /** One early death is an event at the bank; so many in a row are somebody's doing. */
 const DEATHS_OF_A_DUEL = 2;
 
-/** After so many pauses without a renewal that a report asked for, nobody reports any more. */
+/** A consumer that meets a dead session reports it again within one pause: after so many without a report, nobody does any more. */
 const QUIET_PAUSES = 2;
 
 export interface EarlyDeathsContext {
@@ -26,6 +26,7 @@ export interface EarlyDeathsContext {
   readonly watches: MomentWatches;
   readonly merchants: Merchants;
   readonly events: SessionEvents;
+  readonly clock: Clock;
 }
 
 function earlyUntilMs({ createdAt, expiresAt }: Session): number {
@@ -44,8 +45,8 @@ export class EarlyDeaths {
   /** The generation of which the store has said that its death says nothing. */
   readonly #acquitted = new Map<string, number>();
   readonly #asking = new Map<string, Promise<void>>();
-  /** How old which session was when a consumer last reported it, as far as this replica knows. */
-  readonly #lastReports = new Map<string, { readonly generation: number; readonly ageMs: number }>();
+  /** When the newest session was last reported, as far as this replica knows; by the monotonic clock. */
+  readonly #lastReportsMs = new Map<string, number>();
   /** Merchants that somebody else was said to create for. */
   readonly #present = new Set<string>();
   readonly #endSubscription: () => void;
@@ -60,7 +61,7 @@ export class EarlyDeaths {
    * is known, and nothing counts.
    */
   async report(merchant: string, generation: number): Promise<void> {
-    this.#noteReport(merchant, generation);
+    this.#noteReport(merchant, generation, 0);
     if (!this.#isTelling(merchant, generation)) return;
     const underway = this.#asking.get(merchant);
     if (underway !== undefined) return underway;
@@ -71,8 +72,17 @@ export class EarlyDeaths {
 
   /** The store has it that this session died early. */
   note(merchant: string, generation: number): void {
-    if (this.#condemned.get(merchant) !== generation) this.#noteReport(merchant, generation);
+    if (this.#condemned.get(merchant) !== generation)
+      this.#noteReport(merchant, generation, this.#noLongerEarlyMs(merchant));
     this.#condemned.set(merchant, Math.max(generation, this.#condemned.get(merchant) ?? 0));
+    this.#tell(merchant);
+  }
+
+  /** The store has it that this session was reported, to whichever replica: while that goes on, nobody has gone. */
+  noteReported(merchant: string, generation: number, agoMs: number): void {
+    // A clock of the store that was set back would make one old report new with every look.
+    if (this.#condemned.get(merchant) !== generation || agoMs < 0) return;
+    this.#noteReport(merchant, generation, agoMs);
     this.#tell(merchant);
   }
 
@@ -82,8 +92,13 @@ export class EarlyDeaths {
     const session = held.get(merchant);
     const deaths = this.#deathsUpTo(session);
     if (session === undefined || deaths === undefined || deaths < DEATHS_OF_A_DUEL) return false;
-    const quietMs = this.#isCondemned(session) ? QUIET_PAUSES * this.#settledPauseMs(merchant) : 0;
-    return held.ageMs(merchant) < earlyUntilMs(session) + quietMs;
+    const ageMs = held.ageMs(merchant);
+    if (!this.#isCondemned(session)) return ageMs < earlyUntilMs(session);
+    const longMs = QUIET_PAUSES * this.#settledPauseMs(merchant);
+    // A silence says nothing after the end: nobody has a session that could be reported.
+    const sinceEndMs = Math.max(0, ageMs - msBetween(session.createdAt, session.expiresAt));
+    // A budget that is spent may refuse a report for longer than a pause: it is one all the same.
+    return Math.min(ageMs - earlyUntilMs(session), this.#quietMs(merchant)) < longMs + sinceEndMs;
   }
 
   /** While somebody else creates, and nobody has reported the session that is held: in how long that counts as over. */
@@ -124,7 +139,7 @@ export class EarlyDeaths {
   forget(merchant: string): void {
     this.#condemned.delete(merchant);
     this.#acquitted.delete(merchant);
-    this.#lastReports.delete(merchant);
+    this.#lastReportsMs.delete(merchant);
     this.#present.delete(merchant);
   }
 
@@ -132,18 +147,25 @@ export class EarlyDeaths {
     this.#endSubscription();
   }
 
-  #noteReport(merchant: string, generation: number): void {
-    const { held } = this.#context;
-    if (held.generationOf(merchant) === generation) {
-      this.#lastReports.set(merchant, { generation, ageMs: held.ageMs(merchant) });
-    }
+  #noteReport(merchant: string, generation: number, agoMs: number): void {
+    const { held, clock } = this.#context;
+    if (held.generationOf(merchant) !== generation) return;
+    const atMs = clock.monotonicMs() - agoMs;
+    this.#lastReportsMs.set(merchant, Math.max(atMs, this.#lastReportsMs.get(merchant) ?? -Infinity));
   }
 
-  #quietMs(merchant: string): number {
+  /** A session that has died early was reported before this, whoever learns of it how late. */
+  #noLongerEarlyMs(merchant: string): number {
     const { held } = this.#context;
-    const last = this.#lastReports.get(merchant);
-    const reportedAtAgeMs = last?.generation === held.generationOf(merchant) ? last.ageMs : 0;
-    return held.ageMs(merchant) - reportedAtAgeMs;
+    const session = held.get(merchant);
+    return session === undefined ? 0 : Math.max(0, held.ageMs(merchant) - earlyUntilMs(session));
+  }
+
+  /** Since the last report of any session; without one, since there has been this session. */
+  #quietMs(merchant: string): number {
+    const { held, clock } = this.#context;
+    const lastMs = this.#lastReportsMs.get(merchant);
+    return lastMs === undefined ? held.ageMs(merchant) : clock.monotonicMs() - lastMs;
   }
 
   #isTelling(merchant: string, generation: number): boolean {

@@ -122,6 +122,26 @@ describe('what replicas tell each other of it', () => {
     expect(told.map(({ heldUp }) => heldUp?.by)).toEqual(['cool_down']);
   });
 
+  it('is told again after half a pause in which it was reported, so that the others know that it goes on', async () => {
+    const { clock, deaths, told } = new Reported();
+    const untilMs = 3_600_000;
+    for (let passedMs = 0; passedMs < 900_000; passedMs += 60_000) {
+      deaths.note('shop', 7, { ...SPENT, retryInMs: untilMs - passedMs });
+      await clock.advance(60_000);
+    }
+    const forMs = [untilMs, untilMs - 300_000, untilMs - 600_000];
+    expect(told).toEqual(forMs.map((ms) => ({ generation: 7, ageMs: 0, heldUp: { by: 'budget', forMs: ms } })));
+  });
+
+  it('is told again with the later end, whoever counts to an earlier one', async () => {
+    const { clock, deaths, told } = new Reported();
+    deaths.note('shop', 7, { ...SPENT, retryInMs: 600_000 });
+    await clock.advance(300_000);
+    deaths.note('shop', 7, SPENT);
+    await clock.advance(0);
+    expect(told.map(({ heldUp }) => heldUp?.forMs)).toEqual([600_000, 300_000]);
+  });
+
   it('makes it known here as it is known there, and is not told back', async () => {
     const { clock, deaths, told } = new Reported();
     deaths.see('shop', aDeathReport({ generation: 7, ageMs: 4_000 }));

@@ -40,6 +40,8 @@ const LASTING: ReadonlySet<RenewalResult['kind']> = new Set([
 ]);
 /** Whoever meets a dead session meets it again within this time, and then it is replaced: a report that stays alone was a slip. */
 const TOLD_AFTER_COOL_DOWN_MS = 300_000;
+/** Reports that go on are told anew after this share of a pause: where somebody else creates, two pauses without any are its end. */
+const SAID_AGAIN_PER_PAUSE = 0.5;
 /** An end that is later by no more than this is the same one, asked for twice. */
 const SAME_END_MS = 1_000;
 
@@ -63,13 +65,16 @@ export class ReportedDeaths {
    */
   note(merchant: string, generation: number, result: RenewalResult | undefined): void {
     const { merchants, clock } = this.#context;
-    if (result === undefined || !LASTING.has(result.kind) || merchants.settingsOf(merchant) === undefined) return;
+    const settings = merchants.settingsOf(merchant);
+    if (result === undefined || !LASTING.has(result.kind) || settings === undefined) return;
     const reportedAt = clock.now();
     const until = 'retryInMs' in result ? plusMs(reportedAt, result.retryInMs) : reportedAt;
     const death = { generation, ...untilOf(result.kind, until) };
     const known = this.#deaths.get(merchant);
     if (known === undefined || isNews(death, known.death)) {
       this.#deaths.set(merchant, { death, reportedAt, isTold: false });
+    } else if (msBetween(known.reportedAt, reportedAt) >= SAID_AGAIN_PER_PAUSE * settings.foreignAuthorizerPauseMs) {
+      this.#deaths.set(merchant, { death: laterOf(known.death, death), reportedAt, isTold: false });
     }
     this.#tell(merchant);
   }
@@ -150,6 +155,11 @@ function isNews(death: ReportedDeath, known: ReportedDeath): boolean {
 /** Whether what the store has is to replace what is known here: not what it is still to be told. */
 function isTheLastWord({ generation }: DeathReport, { death, isTold }: KnownDeath): boolean {
   return generation > death.generation || (generation === death.generation && isTold);
+}
+
+/** Of two reports of one session: the one that is held up for longer. */
+function laterOf(one: ReportedDeath, other: ReportedDeath): ReportedDeath {
+  return (endOf(one) ?? 0) > (endOf(other) ?? 0) ? one : other;
 }
 
 function endOf({ shareSpentUntil, coolsDownUntil }: ReportedDeath): Instant | undefined {

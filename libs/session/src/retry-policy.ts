@@ -3,7 +3,8 @@ import type { CreateCallBudget, CreateCallWindow } from './ports/session-store.j
 
 const FIRST_BOUND_MS = 2_000;
 const MIN_MS = 1_000;
-const MAX_MS = 60_000;
+/** Between two attempts, before an outage is known for one, and a moment at which the session needs an attempt is near. */
+export const MAX_USUAL_PAUSE_MS = 60_000;
 /** Without a connection nothing was asked of the gateway, so that trying again costs it nothing. */
 const MAX_UNREACHED_MS = 3_000;
 /** For failures that only a person can mend; a `Retry-After` cannot ask for more either. */
@@ -16,7 +17,7 @@ const SLOW_RETRY_JITTER = 0.1;
 const FAILURES_OF_AN_OUTAGE = 24;
 /** What an outage has cost when its pauses are as long as they get: those failures, and six while they grow. */
 const CALLS_BEFORE_THE_LONGEST = FAILURES_OF_AN_OUTAGE + 6;
-const MIN_OUTAGE_RETRY_MS = 2 * MAX_MS;
+const MIN_OUTAGE_RETRY_MS = 2 * MAX_USUAL_PAUSE_MS;
 const MAX_OUTAGE_RETRY_MS = 3_600_000;
 const OUTAGE_RETRY_JITTER = 0.25;
 /** No attempt is ever put off for longer. */
@@ -76,7 +77,7 @@ export function retryDelayMs(attempt: FailedAttempt, random: number): number {
 function outagePaceMs({ failures, wasReached, needsInMs, budget }: FailedAttempt, random: number): number {
   const doublings = failures - FAILURES_OF_AN_OUTAGE + 1;
   if (doublings < 1 || !wasReached) return 0;
-  const boundMs = Math.min(longestPauseMs(budget), MAX_MS * 2 ** Math.min(doublings, 10));
+  const boundMs = Math.min(longestPauseMs(budget), MAX_USUAL_PAUSE_MS * 2 ** Math.min(doublings, 10));
   const pauseMs = boundMs * (1 - OUTAGE_RETRY_JITTER * random);
   return Math.min(pauseMs, ...needsInMs.filter((needMs) => needMs > 0));
 }
@@ -95,7 +96,7 @@ function sparingPauseMs({ calls, perMs }: CreateCallWindow): number {
 
 /** Full jitter between one second and a bound that doubles from 2 s to 60 s: never zero, never in step. */
 function backOffMs({ failures, wasReached }: FailedAttempt, random: number): number {
-  const maxMs = wasReached ? MAX_MS : MAX_UNREACHED_MS;
+  const maxMs = wasReached ? MAX_USUAL_PAUSE_MS : MAX_UNREACHED_MS;
   const boundMs = Math.min(maxMs, FIRST_BOUND_MS * 2 ** Math.min(failures, 10));
   return MIN_MS + random * (boundMs - MIN_MS);
 }

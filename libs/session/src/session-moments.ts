@@ -104,7 +104,8 @@ function renewLeadMs(settings: SessionSettings, lifetimeMs: number): number {
   return Math.max(wantedMs, DEFAULT_RENEW_TIMEOUTS * settings.gatewayTimeoutMs);
 }
 
-function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {
+/** How long before its end a session of this lifetime is no longer handed out. */
+export function safetyMarginMs(settings: SessionSettings, lifetimeMs: number): number {
   if (settings.safetyMargin !== undefined) return leadTimeMs(settings.safetyMargin, lifetimeMs);
   return Math.min(DEFAULT_MARGIN_SHARE * lifetimeMs, MAX_DEFAULT_MARGIN_MS);
 }

@@ -221,7 +221,8 @@ describe('a rejection that is being answered', () => {
       publicCause: 'the store does not answer',
       detail: `merchant shop: none newer than generation 12 (${result.kind})`,
     });
-    expect([rejecting.renewals.length, rejecting.told]).toEqual([1, ['unavailable']]);
+    const told = result.kind === 'budget_exhausted' ? result.kind : 'unavailable';
+    expect([rejecting.renewals.length, rejecting.told]).toEqual([1, [told]]);
   });
 
   it('that comes within the cool-down says so', async () => {

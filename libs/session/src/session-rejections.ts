@@ -2,6 +2,7 @@ import { Deadline } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
 import { ChangeWait } from './change-wait.js';
 import { renewAndFollow } from './followed-renewal.js';
+import type { SessionEvent } from './ports/session-events.js';
 import type { RenewalResult } from './renewal-result.js';
 import type { Renewer } from './renewer.js';
 import type { ReplicaContext } from './replica-context.js';
@@ -11,6 +12,8 @@ import type { SessionSync } from './session-sync.js';
 import { type Explainer, sessionUnavailable } from './session-unavailable.js';
 import type { Session } from './session.js';
 import { isStoreOutage } from './store-outage.js';
+
+type Rejected = Extract<SessionEvent, { event: 'session_rejected' }>;
 
 /** However often a merchant's sessions are rejected, no more than one per this time is created for it. */
 export const REJECTION_COOL_DOWN_MS = 10_000;
@@ -162,7 +165,7 @@ export class SessionRejections {
   }
 
   #refuse(rejection: Rejection, result: RenewalResult | undefined): never {
-    this.#report(rejection, 'unavailable');
+    this.#report(rejection, result?.kind === 'budget_exhausted' ? result.kind : 'unavailable');
     const { merchant, generation } = rejection;
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
     throw sessionUnavailable(this.#context, {
@@ -172,10 +175,7 @@ export class SessionRejections {
     });
   }
 
-  #report(
-    { merchant, generation, reason, consumer }: Rejection,
-    result: RejectionAnswer['kind'] | 'unavailable',
-  ): void {
+  #report({ merchant, generation, reason, consumer }: Rejection, result: Rejected['result']): void {
     const isFirst = generation > (this.#rejected.get(merchant) ?? 0);
     if (isFirst) this.#rejected.set(merchant, generation);
     this.#context.events.emit({

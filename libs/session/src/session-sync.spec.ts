@@ -53,11 +53,10 @@ class Syncing {
       handovers: { hear: () => this.done.push('hand-over') } as unknown as SessionSyncContext['handovers'],
       earlyDeaths: {
         note: (merchant: string, generation: number) => this.done.push(`condemned ${merchant} ${generation}`),
+        noteReported: (id: string, of: number, agoMs: number) => this.done.push(`reported ${id} ${of} ${agoMs} ms ago`),
       } as unknown as SessionSyncContext['earlyDeaths'],
       reportedDeaths: { see: (id, dead) => dead && this.done.push(`dead ${id} ${held.generationOf(id)}`) },
-      unpublished: {
-        keep: (made: UnpublishedSession) => this.kept.push(made),
-      } as unknown as SessionSyncContext['unpublished'],
+      unpublished: { keep: (made: UnpublishedSession) => this.kept.push(made) } as never,
       store: this.#store(),
       random: () => this.random,
     });
@@ -163,9 +162,9 @@ describe('a replica that comes to the store', () => {
   });
 
   it('passes on that a session was condemned, or is reported dead, once that session is held', async () => {
-    const syncing = new Syncing().stored({ ...session(12), condemned: 12, reportedDead: { generation: 12, ageMs: 0 } });
+    const syncing = new Syncing().stored({ ...session(12), condemned: 12, reportedDead: { generation: 12, ageMs: 7 } });
     await syncing.sync.refresh('shop');
-    expect(syncing.done).toEqual(['forget shop', 'condemned shop 12', 'dead shop 12']);
+    expect(syncing.done).toEqual(['forget shop', 'condemned shop 12', 'reported shop 12 7 ms ago', 'dead shop 12']);
   });
 
   it('names what it has already, and what it cannot open', async () => {

@@ -190,6 +190,9 @@ export class SessionSync {
     this.#takeFailure(state);
     if (stored.kind === 'session') this.#adopt(stored.session, stored.ageMs, askedAtMs);
     if (state.condemned !== undefined) this.#context.earlyDeaths.note(merchant, state.condemned);
+    if (state.reportedDead !== undefined) {
+      this.#context.earlyDeaths.noteReported(merchant, state.reportedDead.generation, state.reportedDead.ageMs);
+    }
     this.#context.reportedDeaths.see(merchant, state.reportedDead);
     // After the session: with a new one, the moment that was watched before is another's.
     if (dueInMs !== undefined && dueMark !== undefined) {

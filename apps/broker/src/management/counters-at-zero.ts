@@ -32,6 +32,7 @@ const REJECTIONS = every<Exclude<Rejection['result'], 'unavailable'>>({
   renewed: true,
   already_newer: true,
   cooled_down: true,
+  budget_exhausted: true,
 });
 const LEASES = every<Claim['reason'] | 'claimed'>({
   claimed: true,

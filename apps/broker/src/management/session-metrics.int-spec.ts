@@ -48,6 +48,7 @@ describe('the counters of a replica that has done nothing yet', () => {
         `renewals_total{merchant="${merchant}",trigger="schedule",outcome="refused"}`,
         `renewals_total{merchant="${merchant}",trigger="rejection",outcome="success"}`,
         `rejections_total{merchant="${merchant}",result="cooled_down"}`,
+        `rejections_total{merchant="${merchant}",result="budget_exhausted"}`,
         `handovers_total{merchant="${merchant}",outcome="limit"}`,
         `gateway_failures_total{merchant="${merchant}",kind="timeout",code="none"}`,
         `reads_total{merchant="${merchant}",result="unavailable"}`,
@@ -67,9 +68,9 @@ describe('the counters of a replica that has done nothing yet', () => {
     expect(samples.get('session_broker_reads_total{merchant="shop",result="fresh"}')).toBe(3);
   });
 
-  it('are 33 for a merchant, and none for those that share a label', async () => {
+  it('are 34 for a merchant, and none for those that share a label', async () => {
     const series = [...(await scraped(telemetry)).keys()];
-    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(33);
+    expect(series.filter((name) => name.includes('_total{merchant="shop"'))).toHaveLength(34);
     expect(series.filter((name) => name.includes('merchant="till"'))).toEqual([]);
   });
 

@@ -7,24 +7,35 @@ const SAME_MOMENT_MS = 60_000;
 /** Whose cause names moments, or what is left of a session: its words change while nothing of it does. */
 const COUNTS_DOWN: ReadonlySet<string> = new Set(['held_back', 'foreign_authorizer', 'reported_dead', 'fresh']);
 
-/** Says when a merchant that is followed is not well although it has a session, and when it is well again, in the words of `status`. */
+/** Until when a budget is spent is written to the second once it is near. */
+const MOMENTS = /(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)? UTC/g;
+
+/** Says when a merchant that is followed is not well, whether it has a session or none, and when it is well again, in the words of `status`. */
 export class ConditionNotice {
   readonly #tell: TellNotice;
   /** As it was when it was told last; undefined while all was well. */
   #told: ListedMerchant | undefined;
+  /** Whether a line of this has been told that a line of this has to end. */
+  #isOpen = false;
 
   constructor(tell: TellNotice) {
     this.#tell = tell;
+  }
+
+  /** The line for the end of its session has told this already. */
+  toldAtItsEnd(merchant: ListedMerchant): void {
+    this.#told = merchant;
   }
 
   look(merchant: ListedMerchant): void {
     const { id, condition, state, cause, runbook } = merchant;
     const { word, tone } = shownCondition(merchant);
     const isWell = tone === 'green';
-    // The end of a session has a line of its own; an attempt that is made says nothing of how it will end.
-    if (condition === 'unavailable' || tone === 'blue') return;
-    if (isWell ? this.#told === undefined : this.#told !== undefined && isSame(this.#told, merchant)) return;
-    this.#told = isWell ? undefined : merchant;
+    if (isUndecided(merchant)) return;
+    const isTold = isWell ? !this.#isOpen : this.#told !== undefined && isSame(this.#told, merchant);
+    if (isWell || !isTold) this.#told = isWell ? undefined : merchant;
+    if (isTold) return;
+    this.#isOpen = !isWell;
     const why = isWell ? undefined : causeText(merchant);
     this.#tell({
       event: 'condition',
@@ -33,6 +44,13 @@ export class ConditionNotice {
       facts: { merchant: id, condition: condition ?? state, ...(why === undefined ? {} : { cause, runbook }) },
     });
   }
+}
+
+/** An attempt that is made says nothing of how it will end. */
+function isUndecided(merchant: ListedMerchant): boolean {
+  const { state, renewing, lastFailure } = merchant;
+  if (shownCondition(merchant).tone === 'blue') return true;
+  return state === 'unavailable' && renewing && lastFailure === undefined;
 }
 
 function isSame(told: ListedMerchant, now: ListedMerchant): boolean {
@@ -46,7 +64,7 @@ function dataOf({ condition = '', runbook, cause, retryAt, lastFailure }: Listed
   readonly retryAtMs: number;
 } {
   const { kind, msgCode, wrongAddress } = lastFailure ?? {};
-  const words = COUNTS_DOWN.has(condition) ? undefined : cause;
+  const words = COUNTS_DOWN.has(condition) ? undefined : cause?.replaceAll(MOMENTS, '');
   // After a failure the next attempt comes a little later each time; with a budget that is spent it says until when.
   const isUntil = condition === 'held_back' && retryAt !== undefined;
   return {

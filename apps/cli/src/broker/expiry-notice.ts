@@ -4,14 +4,22 @@ import { causeText, type ListedMerchant } from './listed-merchant.js';
 import { listedMerchant } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 
-type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
+/** What is kept of a session until its end. */
+export type Followed = Pick<Session, 'merchant' | 'generation' | 'expiresAt'>;
 
-/** Says when the session that was seen last has expired and no newer one has come, and what is the matter. */
+interface ExpiryParts extends NoticeParts {
+  /** Told what the line has said of the merchant, where it was listed. */
+  readonly onTold: (merchant: ListedMerchant) => void;
+}
+
+/** Says once of the session that was seen last that it has expired and no newer one has come, and what is the matter. */
 export class ExpiryNotice {
-  readonly #parts: NoticeParts;
+  readonly #parts: ExpiryParts;
+  /** Whose end has not been told. */
+  #followed: Followed | undefined;
   #task: ScheduledTask | undefined;
 
-  constructor(parts: NoticeParts) {
+  constructor(parts: ExpiryParts) {
     this.#parts = parts;
   }
 
@@ -19,20 +27,35 @@ export class ExpiryNotice {
   follow(session: Followed): void {
     const { clock } = this.#parts;
     this.#task?.cancel();
+    this.#followed = session;
     this.#task = clock.schedule(
       Math.max(0, Date.parse(session.expiresAt) - clock.now()),
-      () => void this.#say(session),
+      () => void this.#ask(session),
     );
+  }
+
+  /** The broker has a clock of its own: the session that is followed may end before this machine says so. */
+  look(merchant: ListedMerchant): void {
+    if (this.#followed !== undefined && merchant.reason === 'expired') this.#say(this.#followed, merchant);
   }
 
   close(): void {
     this.#task?.cancel();
   }
 
-  async #say({ merchant, generation, expiresAt }: Followed): Promise<void> {
-    const { broker, place, clock, signal, tell } = this.#parts;
+  async #ask(session: Followed): Promise<void> {
+    const { broker, place, clock, signal } = this.#parts;
+    const { merchant } = session;
     const known = await listedMerchant(broker, { url: place() }, { merchant, clock, signal });
-    if (signal.aborted || (typeof known !== 'string' && (known?.generation ?? 0) > generation)) return;
+    if (!signal.aborted && this.#followed === session) this.#say(session, known);
+  }
+
+  #say(session: Followed, known: ListedMerchant | string | undefined): void {
+    const { merchant, generation, expiresAt } = session;
+    if (typeof known !== 'string' && (known?.generation ?? 0) > generation) return;
+    const { tell, onTold } = this.#parts;
+    this.#task?.cancel();
+    this.#followed = undefined;
     const { words, ...why } = becauseOf(known);
     tell({
       event: 'expired',
@@ -40,6 +63,7 @@ export class ExpiryNotice {
       words: `expired${words}`,
       facts: { merchant, generation, expiresAt, ...why },
     });
+    if (typeof known === 'object') onTold(known);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ScheduledTask } from '#libs/clock';
+import { plusMs, type ScheduledTask, toRfc3339 } from '#libs/clock';
 import { eventually, FakeClock, LoopbackServer } from '#libs/testing';
 import type { ListedMerchant } from './listed-merchant.js';
 import type { Notice } from './notice.js';
@@ -75,11 +75,69 @@ describe('what is told of a merchant that is followed', () => {
     await eventually(() => clock.looksAskedFor > before);
   }
 
-  it('is nothing while it is well, while it is being renewed, and when its session has ended', async () => {
+  const ended = (cause: string, runbook = 'renewals-failing'): Partial<ListedMerchant> => ({
+    ...{ condition: 'unavailable', state: 'unavailable', reason: 'expired', generation: 7, cause, runbook },
+    lastFailure: { kind: 'transient', at: '' },
+  });
+  const follow = (): void => {
+    const expiresAt = toRfc3339(plusMs(clock.now(), 2 * LOOK_MS + 1));
+    statusLook.follow({ merchant: 'shop', generation: 7, expiresAt });
+  };
+
+  it('is nothing while it is well, while it is being renewed, and while its first session is created', async () => {
     await look({});
     await look({ condition: 'renewing', renewing: true });
-    await look({ condition: 'unavailable', state: 'unavailable', cause: 'nothing listens there', runbook: 'x' });
+    await look({ condition: 'unavailable', state: 'unavailable', reason: 'no_session', renewing: true, cause: 'x' });
     expect(told).toEqual([]);
+  });
+
+  it('is why it has no session from the start, each other cause, and that it has one again', async () => {
+    await look(ended('the bank refuses', 'access-refused'));
+    await look({ ...ended('the bank refuses', 'access-refused'), renewing: true });
+    await look({ ...ended('nothing listens there'), reason: 'no_session' });
+    await look({});
+    expect(told).toEqual([
+      'expired: the bank refuses (runbook: access-refused)',
+      'no session: nothing listens there (runbook: renewals-failing)',
+      'fresh',
+    ]);
+    expect(facts[0]).toEqual({
+      ...{ event: 'condition', merchant: 'shop', condition: 'unavailable' },
+      ...{ cause: 'the bank refuses', runbook: 'access-refused' },
+    });
+  });
+
+  it('is the end of its session once, and each other cause that it then has none', async () => {
+    follow();
+    await look({ generation: 7 });
+    listed = { ...WELL, ...ended('nothing listens there') };
+    await clock.advance(LOOK_MS + 1);
+    await eventually(() => told.length > 0);
+    await look(ended('nothing listens there'));
+    await look(ended('the answer is sealed to another key', 'gateway-key-changed'));
+    await look(ended('the bank refuses', 'access-refused'));
+    expect(facts).toMatchObject([
+      { event: 'expired', generation: 7, cause: 'nothing listens there', runbook: 'renewals-failing' },
+      { event: 'condition', condition: 'unavailable', runbook: 'gateway-key-changed' },
+      { event: 'condition', condition: 'unavailable', cause: 'the bank refuses' },
+    ]);
+  });
+
+  it('is the end of its session once where the clock of the broker says so first, and no more when the next session comes', async () => {
+    follow();
+    await look(ended('nothing listens there'));
+    await look(ended('nothing listens there'));
+    await look({ generation: 8 });
+    expect(facts).toMatchObject([{ event: 'expired', generation: 7, cause: 'nothing listens there' }]);
+    expect(told).toEqual(['expired: nothing listens there (runbook: renewals-failing)']);
+  });
+
+  it('is once that a spent budget keeps it from a session, however near its end is', async () => {
+    for (const until of ['18:14', '2026-11-24 00:14', '18:14:00'])
+      await look(
+        ended(`the create-call budget is spent until ${until} UTC: no call is made before`, 'budget-exhausted'),
+      );
+    expect(told).toHaveLength(1);
   });
 
   it('is once that its renewals fail, with the cause and its runbook, and once that they no longer do', async () => {

@@ -1,5 +1,6 @@
 import type { ScheduledTask } from '#libs/clock';
 import { ConditionNotice } from './condition-notice.js';
+import { ExpiryNotice, type Followed } from './expiry-notice.js';
 import { listing } from './listing.js';
 import type { NoticeParts } from './notice-parts.js';
 import { StoreNotice } from './store-notice.js';
@@ -15,18 +16,26 @@ const LOOK_EVERY_MS = 5_000;
 export class StatusLook {
   readonly #parts: LookParts;
   readonly #condition: ConditionNotice;
+  readonly #end: ExpiryNotice;
   readonly #store: StoreNotice;
   #task: ScheduledTask | undefined;
 
   constructor(parts: LookParts) {
     this.#parts = parts;
     this.#condition = new ConditionNotice(parts.tell);
+    this.#end = new ExpiryNotice({ ...parts, onTold: (merchant) => this.#condition.toldAtItsEnd(merchant) });
     this.#store = new StoreNotice(parts.tell);
     this.#later();
   }
 
+  /** A session has come, whose end is to be told. */
+  follow(session: Followed): void {
+    this.#end.follow(session);
+  }
+
   close(): void {
     this.#task?.cancel();
+    this.#end.close();
   }
 
   #later(): void {
@@ -43,6 +52,8 @@ export class StatusLook {
     if (listed === undefined || typeof listed === 'string') return;
     this.#store.look({ listing: listed, place: url });
     const found = listed.merchants.find(({ id }) => id === merchant);
-    if (found !== undefined) this.#condition.look(found);
+    if (found === undefined) return;
+    this.#end.look(found);
+    this.#condition.look(found);
   }
 }

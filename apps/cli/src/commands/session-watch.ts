@@ -12,7 +12,6 @@ import { thumbprintOf } from '#libs/jwe';
 import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { FollowedReplica } from '../broker/followed-replica.js';
-import { ExpiryNotice } from '../broker/expiry-notice.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
 import { type Notice, noticePrinter } from '../broker/notice.js';
 import { StatusLook } from '../broker/status-look.js';
@@ -28,7 +27,7 @@ interface WatchOptions extends BrokerOptions {
 
 interface Watched {
   readonly tell: (notice: Notice) => void;
-  readonly end: ExpiryNotice;
+  readonly look: StatusLook;
   readonly replica: FollowedReplica;
 }
 
@@ -36,8 +35,8 @@ interface Watched {
 const AWAKE_MS = 60_000;
 
 /**
- * A line for each session of a merchant as it comes, one when its condition or that of the store changes, one when the last of them has
- * expired without a next one, and never a part of it that is secret. It follows as a service does, by the client package, and goes on
+ * A line for each session of a merchant as it comes, one when its condition or that of the store changes, with a session or without, one when
+ * the last of them has expired without a next one, and never a part of it that is secret. It follows as a service does, by the client package, and goes on
  * through outages until it is asked to end; not past what no later call mends, such as a certificate that is not trusted.
  * @returns the exit code: 0 when it was ended on request
  */
@@ -89,16 +88,15 @@ async function follow(
     lost = whys;
     giveUp.abort();
   };
-  const parts = { clock, signal, broker, tell, place: () => replica.url };
-  const end = new ExpiryNotice(parts);
-  const look = new StatusLook({ ...parts, merchant: options.merchant });
+  const { merchant } = options;
+  const look = new StatusLook({ clock, signal, broker, merchant, tell, place: () => replica.url });
   const ask = fetchThrough(connections, { tls: { pins: [], ...(broker.ca === undefined ? {} : { ca: broker.ca }) } });
   try {
     const client = {
       ...(await clientOptions(options, broker)),
       fetch: replica.through(ask, { clock, signal, onLost }),
     };
-    await watch(client, { tell, end, replica }, { ...context, signal });
+    await watch(client, { tell, look, replica }, { ...context, signal });
   } finally {
     look.close();
   }
@@ -131,7 +129,7 @@ async function clientOptions(
 /** @throws SessionBrokerError when the broker lets nobody in with these credentials, or does not know the merchant */
 async function watch(
   options: SessionBrokerOptions,
-  { tell, end, replica }: Watched,
+  { tell, look, replica }: Watched,
   { clock, terminal, signal }: CommandContext,
 ): Promise<void> {
   const broker = new SessionBroker({
@@ -143,7 +141,7 @@ async function watch(
   });
   const print = (session: Session): void => {
     tell(noticeOf(session, clock));
-    end.follow(session);
+    look.follow(session);
   };
   try {
     await broker.session({ signal }).catch((error: unknown) => {
@@ -152,7 +150,6 @@ async function watch(
     });
     await awake(clock, signal);
   } finally {
-    end.close();
     await broker.close();
   }
 }

@@ -184,7 +184,7 @@ function effectText(one: Tried, { setup, figures }: Judged): string {
   switch (one.effect) {
     case 'bridges':
       if (bridges(one)) return `would bridge it${one.lostElsewhereMs === undefined ? withSeed : ''}`;
-      return `would bridge it with this seed, and leave ${seconds(one.lostElsewhereMs ?? 0)} with another`;
+      return bridgesHereOnly(one, withSeed);
     case 'shortens':
       return `would shorten it to ${seconds(one.lostMs)}${withSeed}`;
     case 'lengthens':
@@ -192,6 +192,14 @@ function effectText(one: Tried, { setup, figures }: Judged): string {
     case 'none':
       return 'would not help';
   }
+}
+
+function bridgesHereOnly({ isForThisStart = false, lostElsewhereMs = 0 }: Tried, withSeed: string): string {
+  if (isForThisStart) return 'would bridge this outage, and not for certain one that begins with another renewal';
+  const left = seconds(lostElsewhereMs);
+  return withSeed === ''
+    ? `would bridge this outage, and leave ${left} of one that begins with another renewal`
+    : `would bridge it${withSeed}, and leave ${left} with another`;
 }
 
 /** What a lead time costs that begins before the quiet hours do. */
@@ -215,6 +223,8 @@ function nameOf(change: Change, { settings }: SimulationSetup): string {
       return `a gateway.timeout of ${formatDuration(change.timeoutMs)}`;
     case 'lead':
       return `a session.renewBefore of ${percent(change.share)}`;
+    case 'leadTime':
+      return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
     case 'budget':
       return `a session.budget of ${raisedWindows(change.windows, settings.budget).map(callsIn).join(' and ')}`;
     case 'lifetime':

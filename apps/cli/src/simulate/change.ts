@@ -5,6 +5,7 @@ import type { SimulationSetup } from './simulation.js';
 export type Change =
   | { readonly of: 'timeout'; readonly timeoutMs: number }
   | { readonly of: 'lead'; readonly share: number }
+  | { readonly of: 'leadTime'; readonly leadMs: number }
   | { readonly of: 'budget'; readonly windows: CreateCallBudget }
   | { readonly of: 'lifetime'; readonly lifetimeMs: number };
 
@@ -20,6 +21,8 @@ function withChange(setup: SimulationSetup, change: Change): SimulationSetup {
       return set({ gatewayTimeoutMs: change.timeoutMs });
     case 'lead':
       return set({ renewBefore: { kind: 'share', share: change.share } });
+    case 'leadTime':
+      return set({ renewBefore: { kind: 'duration', durationMs: change.leadMs } });
     case 'budget':
       return set({ budget: change.windows });
     case 'lifetime':

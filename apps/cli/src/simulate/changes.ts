@@ -1,12 +1,15 @@
+import { DailyWindow } from '#libs/clock';
 import {
   budgetShortfall,
   type CreateCallBudget,
   type CreateCallWindow,
+  type LeadTime,
   leadShareOf,
   MAX_LEAD_SHARE,
 } from '#libs/session';
 import { type Change, changed } from './change.js';
 import type { ScheduleFigures } from './figures.js';
+import { believedLifeMs, neededLeadMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { bridges, failsByChance, played, seedsOf, SLOWEST_CALL, type Tried, Trials } from './trials.js';
 
@@ -16,12 +19,14 @@ export const MAX_CALLS = 1_000;
 const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 /** Times the one that was given. */
 const LIFETIMES = [2, 4];
+/** What a lead in minutes is a multiple of. */
+const LEAD_STEP_MS = 300_000;
 /** The renewer's own default. */
 const DEFAULT_MARGIN_SHARE = 0.05;
 
 /**
- * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 24 runs,
- * those with other seeds among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
+ * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 27 runs,
+ * those with other seeds and other beginnings of the outage among them. What the bank decides alone comes last, and only when nothing else bridges the gap.
  */
 export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures): Promise<readonly Tried[]> {
   const trials = new Trials(setup, before);
@@ -90,25 +95,44 @@ function leadsToTry(setup: SimulationSetup, before: ScheduleFigures): readonly C
   const { safetyMargin } = setup.settings;
   const marginShare = safetyMargin?.kind === 'share' ? safetyMargin.share : DEFAULT_MARGIN_SHARE;
   const isExceeded = tooSmallOf(before) !== undefined;
-  const shares = LEAD_SHARES.filter((share) => share > marginShare && fitsBudget(setup, share));
+  const shares = LEAD_SHARES.filter((share) => share > marginShare && fitsBudget(setup, ofShare(share)));
   const longer = isExceeded ? [] : shares.filter((share) => share > current + 0.01);
   const shorter = shares.filter((share) => share < current - 0.01).reverse();
-  return [...longer, ...shorter].map((share) => ({ of: 'lead', share }));
+  const byShare = [...longer, ...shorter].map((share): Change => ({ of: 'lead', share }));
+  return [...(isExceeded ? [] : leadsInQuietHours(setup)), ...byShare];
 }
+
+/**
+ * As long as the outage and some, and longer, up to the length of the quiet hours: beyond that a renewal that cannot fail has to begin before
+ * them, and the least share of a long session may be more than that.
+ */
+function leadsInQuietHours(setup: SimulationSetup): readonly Change[] {
+  const { quietHours, renewEveryMs = Infinity } = setup.settings;
+  if (quietHours === undefined) return [];
+  const leastMs = Math.ceil(neededLeadMs(setup, 'margin') / LEAD_STEP_MS) * LEAD_STEP_MS;
+  const lifeMs = believedLifeMs(setup);
+  const { lengthMs } = new DailyWindow(quietHours);
+  const mostMs = Math.min(lengthMs, MAX_LEAD_SHARE * lifeMs, renewEveryMs / 2);
+  return [...new Set([leastMs, 2 * leastMs, lengthMs])]
+    .filter((leadMs) => leadMs >= leastMs && leadMs <= mostMs && leadMs > currentLeadShare(setup) * lifeMs)
+    .filter((durationMs) => fitsBudget(setup, { kind: 'duration', durationMs }))
+    .map((leadMs) => ({ of: 'leadTime', leadMs }));
+}
+
+const ofShare = (share: number): LeadTime => ({ kind: 'share', share });
 
 /** Whether any lead that is longer than the one that is set needs no more calls than are allowed. */
 export function hasLongerLead(setup: SimulationSetup): boolean {
-  return LEAD_SHARES.some((share) => share > currentLeadShare(setup) + 0.01 && fitsBudget(setup, share));
+  return LEAD_SHARES.some((share) => share > currentLeadShare(setup) + 0.01 && fitsBudget(setup, ofShare(share)));
 }
 
-function fitsBudget({ settings, behaviour }: SimulationSetup, share: number): boolean {
-  const lifetimeMs = Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs);
-  return budgetShortfall(lifetimeMs, { ...settings, renewBefore: { kind: 'share', share } }) === undefined;
+function fitsBudget(setup: SimulationSetup, renewBefore: LeadTime): boolean {
+  return budgetShortfall(believedLifeMs(setup), { ...setup.settings, renewBefore }) === undefined;
 }
 
 /** The lead time that the run is played with, as a share of the lifetime. */
-export function currentLeadShare({ settings, behaviour }: SimulationSetup): number {
-  return leadShareOf(Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs), settings);
+export function currentLeadShare(setup: SimulationSetup): number {
+  return leadShareOf(believedLifeMs(setup), setup.settings);
 }
 
 /** What unbounded runs use, and what the schedule needs in a window that is longer than the run. */

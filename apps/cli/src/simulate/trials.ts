@@ -1,5 +1,6 @@
 import { type Change, changed } from './change.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
+import { bridgesWhereverItBegins, type Limit } from './needed-lead.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
 /** Of a change on the time without a session, or past the margin where there was always one. */
@@ -12,7 +13,9 @@ export interface Tried {
   readonly figures: ScheduleFigures;
   /** Of the time without a session, or past the margin. */
   readonly lostMs: number;
-  /** The most of it with another seed. Absent: none was played, for nothing fails by chance or nothing was bridged. */
+  /** It bridges the outage of this run, and not for certain one that begins with another renewal. */
+  readonly isForThisStart?: boolean;
+  /** What is lost of it with another seed, or where the outage begins later or earlier. Absent: that was not played. */
   readonly lostElsewhereMs?: number;
 }
 
@@ -21,17 +24,17 @@ export const SLOWEST_CALL = 1.5;
 /** Less than a tenth is as likely chance. */
 const NOTABLE_SHARE = 0.9;
 const CUT_SHORT_AFTER_MS = 10_000;
-const OTHER_SEEDS = 2;
+const OTHER_RUNS = 2;
 const MAX_SEED = 2 ** 32;
 /** Of all trials of one run together. */
-const MAX_RUNS_WITH_OTHER_SEEDS = 8;
+const MAX_OTHER_RUNS = 8;
 
 export const played = async (setup: SimulationSetup): Promise<ScheduleFigures> =>
   figuresOf(await simulate(setup), setup.durationMs, setup.settings);
 
-/** With every seed that was played. */
-export const bridges = ({ effect, lostElsewhereMs = 0 }: Tried): boolean =>
-  effect === 'bridges' && lostElsewhereMs === 0;
+/** With every seed that was played, and wherever the outage begins. */
+export const bridges = ({ effect, isForThisStart = false, lostElsewhereMs = 0 }: Tried): boolean =>
+  effect === 'bridges' && !isForThisStart && lostElsewhereMs === 0;
 
 /** Then another seed is another run. */
 export function failsByChance({ settings, behaviour }: Pick<SimulationSetup, 'settings' | 'behaviour'>): boolean {
@@ -40,8 +43,18 @@ export function failsByChance({ settings, behaviour }: Pick<SimulationSetup, 'se
 
 /** The run itself, and where calls fail by chance the same with other seeds. */
 export function seedsOf(setup: SimulationSetup): readonly SimulationSetup[] {
-  const others = failsByChance(setup) ? OTHER_SEEDS : 0;
-  return Array.from({ length: 1 + others }, (_, index) => ({ ...setup, seed: (setup.seed + index) % MAX_SEED }));
+  return [setup, ...(failsByChance(setup) ? otherRuns(setup).map(({ seed }) => ({ ...setup, seed })) : [])];
+}
+
+/** With other seeds, and with the outage some lifetimes earlier, or later where the run is too short for that. */
+function otherRuns(setup: SimulationSetup): readonly SimulationSetup[] {
+  const { outageMs, lifetimeMs } = setup.behaviour;
+  return Array.from({ length: OTHER_RUNS }, (_, index) => {
+    const shiftMs = outageMs === 0 ? 0 : 2 * (index + 1) * lifetimeMs;
+    const shorterMs = setup.durationMs - shiftMs;
+    const durationMs = shorterMs >= 2 * (outageMs + lifetimeMs) ? shorterMs : setup.durationMs + shiftMs;
+    return { ...setup, durationMs, seed: (setup.seed + index + 1) % MAX_SEED };
+  });
 }
 
 export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effect {
@@ -59,7 +72,7 @@ const lostMs = (before: ScheduleFigures, figures: ScheduleFigures): number =>
 export class Trials {
   readonly before: ScheduleFigures;
   readonly #setup: SimulationSetup;
-  #otherRunsLeft = MAX_RUNS_WITH_OTHER_SEEDS;
+  #otherRunsLeft = MAX_OTHER_RUNS;
 
   constructor(setup: SimulationSetup, before: ScheduleFigures) {
     this.#setup = setup;
@@ -69,11 +82,15 @@ export class Trials {
   async attempt(...changes: readonly Change[]): Promise<Tried> {
     // With room for a tick or two: a run that is cut short has lost, and says so.
     const mostGapMs = this.before.withoutSessionMs / NOTABLE_SHARE + CUT_SHORT_AFTER_MS;
-    const [run, ...others] = seedsOf({ ...changed(this.#setup, changes), mostGapMs });
-    const figures = await played(run ?? this.#setup);
+    const run = { ...changed(this.#setup, changes), mostGapMs };
+    const figures = await played(run);
     const tried = { changes, figures, effect: effectOf(this.before, figures), lostMs: lostMs(this.before, figures) };
-    if (tried.effect !== 'bridges' || others.length === 0 || others.length > this.#otherRunsLeft) return tried;
-    return { ...tried, lostElsewhereMs: await this.#lostElsewhereMs(others) };
+    if (tried.effect !== 'bridges') return tried;
+    const limit: Limit = this.before.withoutSessionMs > 0 ? 'end' : 'margin';
+    if (!bridgesWhereverItBegins(run, limit)) return { ...tried, isForThisStart: true };
+    const mayDiffer = failsByChance(run) || run.behaviour.outageMs > 0;
+    if (!mayDiffer || this.#otherRunsLeft < OTHER_RUNS) return tried;
+    return { ...tried, lostElsewhereMs: await this.#lostElsewhereMs(otherRuns(run)) };
   }
 
   /** A change that makes another warning necessary is none to advise. */

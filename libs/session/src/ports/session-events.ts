@@ -55,7 +55,8 @@ export type SessionEvent =
       readonly event: 'session_rejected';
       readonly merchant: string;
       readonly generation: number;
-      readonly result: 'renewed' | 'already_newer' | 'cooled_down' | 'unavailable';
+      /** `budget_exhausted`: no call was left for it. */
+      readonly result: 'renewed' | 'already_newer' | 'cooled_down' | 'budget_exhausted' | 'unavailable';
       /** Nobody had reported this generation, or a later one, to this replica before. */
       readonly isFirst: boolean;
       readonly reason?: string;
@@ -67,7 +68,7 @@ export type SessionEvent =
       readonly merchant: string;
       readonly generation: number;
       readonly isPresent: boolean;
-      /** For how long no consumer has reported this session, as far as this replica knows. */
+      /** For how long no consumer has reported a session of the merchant, as far as this replica knows. */
       readonly quietMs: number;
     }
   | { readonly event: 'late_result'; readonly merchant: string; readonly generation: number }

@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { instantFromEpochMs } from '#libs/clock';
+import { someSettings } from '#libs/testing';
+import { changed } from './change.js';
+import { tryChanges } from './changes.js';
+import { bridgesWhereverItBegins } from './needed-lead.js';
+import type { SimulationSetup } from './simulation.js';
+import { bridges, played, type Tried } from './trials.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const quietHours = { from: '03:00', to: '05:00', timeZone: 'Europe/Kyiv' };
+const budget = [
+  { calls: 20, perMs: 10 * MINUTE_MS },
+  { calls: 60, perMs: DAY_MS },
+];
+
+const nightly = (outageMs: number, more: Partial<SimulationSetup> = {}): SimulationSetup => ({
+  ...{ merchant: 'shop', startsAt: instantFromEpochMs(Date.parse('2026-10-20T00:00:00Z')), replicas: 1, seed: 1 },
+  durationMs: 10 * DAY_MS,
+  settings: someSettings({ quietHours, budget }),
+  behaviour: { lifetimeMs: DAY_MS, latencyMs: 300, failureShare: 0, outageMs },
+  ...more,
+});
+
+/** Hours more than the run that the advice comes from, or fewer. */
+const OTHER_LENGTHS = [-24, -5, 24];
+
+const adviceFor = async (setup: SimulationSetup): Promise<readonly Tried[]> => tryChanges(setup, await played(setup));
+
+/** What is lost in runs of other lengths: in each the outage begins with another renewal. */
+async function lostInOtherRuns(setup: SimulationSetup, { changes }: Tried): Promise<readonly number[]> {
+  const lost: number[] = [];
+  for (const hours of OTHER_LENGTHS) {
+    const run = { ...changed(setup, changes), durationMs: setup.durationMs + hours * HOUR_MS };
+    lost.push((await played(run)).withoutSessionMs);
+  }
+  return lost;
+}
+
+describe('a lead time that is said to bridge an outage', () => {
+  it('bridges it although it begins with another renewal of the quiet hours', async () => {
+    const setup = nightly(3 * HOUR_MS);
+    const told = (await adviceFor(setup)).filter(bridges);
+    expect(told.map(({ changes }) => changes)).toEqual([[{ of: 'lead', share: 0.2 }]]);
+    for (const one of told) expect(await lostInOtherRuns(setup, one)).toEqual([0, 0, 0]);
+  }, 60_000);
+
+  it('leaves the renewals in the quiet hours where one that is as long as the outage and some does', async () => {
+    for (const [outageMs, leadMs] of [
+      [10 * MINUTE_MS, 15 * MINUTE_MS],
+      [30 * MINUTE_MS, 35 * MINUTE_MS],
+      [90 * MINUTE_MS, 95 * MINUTE_MS],
+    ] as const) {
+      const setup = nightly(outageMs);
+      const [told] = (await adviceFor(setup)).filter(bridges);
+      expect(told).toMatchObject({ changes: [{ of: 'leadTime', leadMs }], figures: { outsideQuietHours: 0 } });
+      if (told !== undefined) expect(await lostInOtherRuns(setup, told)).toEqual([0, 0, 0]);
+    }
+  }, 60_000);
+
+  it('bridges it in runs of every other length, with quiet hours and without', async () => {
+    let seen = 0;
+    const runs = fc.record({
+      outageMs: fc.integer({ min: 5, max: 300 }).map((minutes) => minutes * MINUTE_MS),
+      lifetimeMs: fc.constantFrom(8 * HOUR_MS, DAY_MS),
+      days: fc.integer({ min: 4, max: 8 }),
+      isQuiet: fc.boolean(),
+      seed: fc.integer({ min: 0, max: 1_000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(runs, async ({ outageMs, lifetimeMs, days, isQuiet, seed }) => {
+        const { settings, behaviour, ...setup } = nightly(outageMs, { durationMs: days * DAY_MS, seed });
+        const run = {
+          ...{ ...setup, behaviour: { ...behaviour, lifetimeMs } },
+          settings: { ...settings, quietHours: isQuiet ? quietHours : undefined },
+        };
+        for (const one of (await adviceFor(run)).filter(bridges)) {
+          expect(await lostInOtherRuns(run, one)).toEqual([0, 0, 0]);
+          seen += 1;
+        }
+      }),
+      { numRuns: 6, seed: 3 },
+    );
+    expect(seen).toBeGreaterThan(2);
+  }, 120_000);
+
+  it('is longer than the outage by the longest pause that may end it', () => {
+    const settings = (minutes: number): SimulationSetup['settings'] =>
+      someSettings({ renewBefore: { kind: 'duration', durationMs: minutes * MINUTE_MS } });
+    const { behaviour } = nightly(30 * MINUTE_MS);
+    const holds = (minutes: number, limit: 'end' | 'margin'): boolean =>
+      bridgesWhereverItBegins({ behaviour, settings: settings(minutes) }, limit);
+    expect([30, 30.9, 31].map((minutes) => holds(minutes, 'end'))).toEqual([false, false, true]);
+    expect([31, 31.4, 31.5].map((minutes) => holds(minutes, 'margin'))).toEqual([false, false, true]);
+    const daily = someSettings({ renewEveryMs: 12 * HOUR_MS });
+    const long = { ...behaviour, outageMs: 11 * HOUR_MS };
+    expect(bridgesWhereverItBegins({ behaviour: long, settings: daily }, 'end')).toBe(true);
+  });
+});

@@ -1,0 +1,37 @@
+import { leadShareOf, MAX_USUAL_PAUSE_MS, safetyMarginMs } from '#libs/session';
+import type { SimulationSetup } from './simulation.js';
+
+type Run = Pick<SimulationSetup, 'settings' | 'behaviour'>;
+
+/** Of a session: what the next one has to come before. */
+export type Limit = 'end' | 'margin';
+
+/** As the renewer keeps them before the margin for its last attempt. */
+const LAST_ATTEMPT_TIMEOUTS = 2;
+
+/**
+ * The least time before the end of a session at which an outage may begin without harm: the outage, and the longest pause that it may end in. A run
+ * shows only the pauses of one outage, which may be shorter by chance.
+ */
+export function neededLeadMs({ settings, behaviour }: Run, limit: Limit): number {
+  const marginMs = safetyMarginMs(settings, believedLifeMs({ settings, behaviour }));
+  const lastAttemptMs = marginMs + LAST_ATTEMPT_TIMEOUTS * settings.gatewayTimeoutMs;
+  const pauseMs = limit === 'margin' ? marginMs + MAX_USUAL_PAUSE_MS : MAX_USUAL_PAUSE_MS;
+  return behaviour.outageMs + Math.max(pauseMs, lastAttemptMs);
+}
+
+/**
+ * Whether the lead time alone bridges the outage. What is left of a session when it is renewed is never less, and with quiet hours often
+ * more, so that a run in which the outage begins with a young session shows nothing of those that begin with an old one.
+ */
+export function bridgesWhereverItBegins(run: Run, limit: Limit): boolean {
+  const { settings, behaviour } = run;
+  const lifeMs = believedLifeMs(run);
+  const leadMs = Math.round(leadShareOf(lifeMs, settings) * lifeMs);
+  const leftMs = Math.max(leadMs, lifeMs - (settings.renewEveryMs ?? lifeMs));
+  return behaviour.outageMs === 0 || leftMs >= neededLeadMs(run, limit);
+}
+
+/** Nothing beyond `session.longestLifetime` is believed. */
+export const believedLifeMs = ({ settings, behaviour }: Run): number =>
+  Math.min(behaviour.lifetimeMs, settings.longestLifetimeMs);
