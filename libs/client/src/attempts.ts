@@ -81,7 +81,8 @@ export class Attempts {
   }
 
   async #attempt<T>(once: (signal: AbortSignal) => Promise<T>, whole: Deadline): Promise<T> {
-    const attempt = new Deadline(this.#options.time, { ms: this.#attemptMs, parents: [whole.signal] });
+    const says = ', the time of one try of several';
+    const attempt = new Deadline(this.#options.time, { ms: this.#attemptMs, parents: [whole.signal], says });
     try {
       const outcome = await once(attempt.signal);
       this.#lastFailure = undefined;

@@ -1,5 +1,5 @@
 import { orAborted, reasonOf } from './abort.js';
-import { BrokerUnavailable, isBadPort, SessionBrokerError, systemCodeOf } from './errors.js';
+import { BrokerUnavailable, isBadPort, NO_TLS, SessionBrokerError, SPEAKS_NO_TLS, systemCodeOf } from './errors.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -162,5 +162,6 @@ function classOf(error: unknown): string {
 
 function because(error: unknown): string {
   const code = systemCodeOf(error) ?? (isBadPort(error) ? BAD_PORT : undefined);
-  return code === undefined ? '' : `: ${code}`;
+  const hint = code === NO_TLS ? `, ${SPEAKS_NO_TLS}` : '';
+  return code === undefined ? '' : `: ${code}${hint}`;
 }

@@ -4,6 +4,8 @@ import type { Time, Timer, TimerOptions } from './time.js';
 
 export interface DeadlineOptions extends TimerOptions {
   readonly ms: number;
+  /** What the message says of the time, behind it. */
+  readonly says?: string;
   /** Signals that may also end the work; undefined ones are ignored. */
   readonly parents: readonly (AbortSignal | undefined)[];
 }
@@ -15,14 +17,16 @@ export interface DeadlineOptions extends TimerOptions {
 export class Deadline {
   readonly #time: Time;
   readonly #options: TimerOptions;
+  readonly #says: string;
   readonly #controller = new AbortController();
   readonly #parents: AbortSignal[];
   #endsAtMs = 0;
   #timer: Timer | undefined;
 
-  constructor(time: Time, { ms, parents, ...options }: DeadlineOptions) {
+  constructor(time: Time, { ms, parents, says = '', ...options }: DeadlineOptions) {
     this.#time = time;
     this.#options = options;
+    this.#says = says;
     this.#parents = parents.filter((parent) => parent !== undefined);
     this.restart(ms);
     for (const parent of this.#parents) parent.addEventListener('abort', this.#follow, { once: true });
@@ -42,7 +46,7 @@ export class Deadline {
     this.#timer?.cancel();
     this.#endsAtMs = this.#time.monotonicMs() + ms;
     const expire = (): void =>
-      this.#controller.abort(new BrokerUnavailable('timeout', `No answer within ${Math.round(ms)} ms`));
+      this.#controller.abort(new BrokerUnavailable('timeout', `No answer within ${Math.round(ms)} ms${this.#says}`));
     this.#timer = this.#time.schedule(ms, expire, this.#options);
   }
 

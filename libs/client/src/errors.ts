@@ -196,6 +196,10 @@ export function systemCodeOf(error: unknown): string | undefined {
   return undefined;
 }
 
+/** What came in a handshake is no TLS, such as the page of a server that speaks HTTP there. */
+export const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
+export const SPEAKS_NO_TLS = 'what answers there speaks no TLS; does its URL begin with http://?';
+
 /** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
 export function isBadPort(error: unknown): boolean {
   return isError(error) && isError(error.cause) && error.cause.message === 'bad port';

@@ -52,6 +52,15 @@ describe('what goes wrong', () => {
     },
   );
 
+  it('asks of a broker that speaks no TLS whether its URL begins with http://', async () => {
+    server.on('read', () => networkFailure('ERR_SSL_WRONG_VERSION_NUMBER'));
+    open();
+    expect((await failure()).message).toBe(
+      'The broker cannot be reached: ERR_SSL_WRONG_VERSION_NUMBER, what answers there speaks no TLS; does its URL begin ' +
+        `with http://? ${PLACE}`,
+    );
+  });
+
   it("is told with the problem's title, detail and cause", async () => {
     const body = {
       type: 'urn:session-broker:problem:session_unavailable',
@@ -171,7 +180,7 @@ describe('what goes wrong', () => {
 
   it('says how long nobody answered, and that the client was closed', async () => {
     open();
-    expect((await failure()).message).toBe(`No answer within 7500 ms ${PLACE}`);
+    expect((await failure()).message).toBe(`No answer within 7500 ms, the time of one try of several ${PLACE}`);
     await broker.close();
     await expect(broker.session()).rejects.toThrow(`The session broker client is closed ${PLACE}`);
   });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
+import { fetch as undiciFetch } from 'undici';
 import { aDocument, json, problem, ScriptedBroker } from '../fixtures/scripted-broker.js';
 import {
   AnswerLost,
@@ -121,7 +122,8 @@ describe('a payment that was carried out', () => {
     expect(failure).toMatchObject({ code: 'answer_lost', cause: expect.any(TypeError) });
     expect((failure as Error).message).toBe(
       'No answer of the gateway that can be used: ECONNRESET. Nobody knows whether the bank has the request. Keep the ' +
-        'merchantRequestId and send it under no other: a notification or the bank tells what became of it',
+        'merchantRequestId and send it under no other: an order without its hppOrderId is sent again with the same one, ' +
+        'which tells; else a notification or the bank tells what became of it',
     );
     expect(JSON.stringify(failure)).toContain('"code":"answer_lost"');
     expect(JSON.stringify(failure)).not.toContain('canary');
@@ -205,6 +207,36 @@ describe('a payment that was carried out', () => {
     expect((failure as Error).message).toContain(
       'reached: ERR_INVALID_URL, its URL has to begin with http:// or https://; is its environment variable set? The request was not sent',
     );
+  });
+
+  it.each<[string, Parameters<typeof fetch>, string]>([
+    [
+      'a URL of another scheme',
+      ['ftp://gateway.test/', { method: 'POST' }],
+      'begin with http:// or https://. The request',
+    ],
+    [
+      'a header that is none',
+      ['http://gateway.test/', { headers: { 'x-device_id': 'canary\nline' } }],
+      'such as one with a line break. The request',
+    ],
+    ['a GET with a body', ['http://gateway.test/', { body: '{}' }], 'a GET has no body. The request'],
+  ])('was not sent when fetch takes no such request: %s', async (_what, request, says) => {
+    for (const asked of [fetch, undiciFetch as unknown as typeof fetch]) {
+      const failure = await failureOf(asked(...request).catch(answerLost));
+      expect(failure).toBeInstanceOf(GatewayUnreachable);
+      expect((failure as Error).message).toContain(says);
+      expect((failure as Error).message).not.toContain('canary');
+    }
+  });
+
+  it('keeps the reason of whoever aborted it, and nobody knows', async () => {
+    const aborted = fetch('http://127.0.0.1:9/', {
+      signal: AbortSignal.abort(new RangeError('the customer went away')),
+    });
+    const failure = await failureOf(aborted.catch(answerLost));
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect(failure).toMatchObject({ cause: { message: 'the customer went away' } });
   });
 
   const ofItself = new Error('canary');

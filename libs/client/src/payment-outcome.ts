@@ -1,10 +1,12 @@
-import { isBadPort, isError, SessionBrokerError, systemCodeOf } from './errors.js';
+import { isBadPort, isError, NO_TLS, SessionBrokerError, SPEAKS_NO_TLS, systemCodeOf } from './errors.js';
 import { IS_IT_SET } from './option-names.js';
 import { isProblemOfOurs, type OwnAnswer } from './own-answer.js';
 
 /** What is right after both: a payment that is repeated under another id is a second payment. */
-const WHAT_TO_DO =
-  'Keep the merchantRequestId and send it under no other: a notification or the bank tells what became of it';
+const NO_OTHER_ID = 'Keep the merchantRequestId and send it under no other:';
+/** An order by itself moves no money. */
+const ORDER_TELLS = 'an order without its hppOrderId is sent again with the same one, which tells;';
+const WHO_TELLS = 'a notification or the bank tells what became of it';
 const NOT_SENT = 'The request was not sent, and may be sent again with the same merchantRequestId';
 /**
  * Of making a connection alone: before there is one, nothing can be sent. With TLS that is before the certificate of the
@@ -20,10 +22,17 @@ const NO_CONNECTION: readonly unknown[] = [
   ...['ERR_SSL_UNSUPPORTED_PROTOCOL', 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
   ...['ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE', 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE'],
 ];
-/** What came in a handshake is no TLS, such as the page of a server that speaks HTTP there. */
-const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
 /** As Node.js says it of a connection that ended in the handshake, with the code of any connection that ended. */
 const ENDED_IN_HANDSHAKE = 'Client network socket disconnected before secure TLS connection was established';
+/** By what fetch says of a request that it never sends. */
+const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] = [
+  { says: /^unknown scheme$/, why: 'its URL has to begin with http:// or https://.' },
+  {
+    says: /^Headers\.append: [^]*is an invalid header (?:name|value)\.$|^Cannot convert argument to a ByteString /,
+    why: 'a header has a name or a value that none can have, such as one with a line break.',
+  },
+  { says: /^Request with GET\/HEAD method cannot have body\.$/, why: 'a GET has no body.' },
+];
 const NO_URL = 'ERR_INVALID_URL';
 /** Of the platform's own errors; any other name could be anything. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -92,7 +101,11 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
   const unknown = 'Nobody knows whether the bank has the request';
   // A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all.
   const isKept = (given !== undefined && given === cause) || (isError(cause) && cause.name !== 'SyntaxError');
-  throw new AnswerLost('answer_lost', `${message}. ${unknown}. ${WHAT_TO_DO}`, isKept ? { cause } : {});
+  throw new AnswerLost(
+    'answer_lost',
+    `${message}. ${unknown}. ${NO_OTHER_ID} ${ORDER_TELLS} else ${WHO_TELLS}`,
+    isKept ? { cause } : {},
+  );
 }
 
 /** Of a URL of this product where that of the gateway should stand. */
@@ -108,7 +121,7 @@ export function unopened(cause: unknown): unknown {
   return new AnswerUnopened(
     'answer_unopened',
     'The gateway has answered, so that the bank has the request, but its answer was not opened. ' +
-      `${WHAT_TO_DO}. ${cause.message}`,
+      `${NO_OTHER_ID} ${WHO_TELLS}. ${cause.message}`,
     { status, retryAfterMs, requestId, brokerCause, cause },
   );
 }
@@ -122,9 +135,16 @@ export function mayBeCarriedOut(error: unknown): boolean {
 function whyNotSent(cause: unknown): string | undefined {
   const code = systemCodeOf(cause);
   if (code === NO_URL) return `${code}, its URL has to begin with http:// or https://; ${IS_IT_SET}`;
-  if (code === NO_TLS) return `${code}, what answers there speaks no TLS; does its URL begin with http://?`;
+  if (code === NO_TLS) return `${code}, ${SPEAKS_NO_TLS}`;
   if (NO_CONNECTION.includes(code) || isOfConnecting(cause)) return `${code ?? 'there was no connection'}.`;
-  return isBadPort(cause) ? 'fetch never asks that port ("bad port").' : undefined;
+  if (isBadPort(cause)) return 'fetch never asks that port ("bad port").';
+  return NEVER_FETCHED.find(({ says }) => textsOf(cause).some((text) => says.test(text)))?.why;
+}
+
+/** Of the platform's TypeErrors alone; what they quote is not repeated. */
+function textsOf(cause: unknown): readonly string[] {
+  if (!isError(cause) || cause.name !== 'TypeError') return [];
+  return isError(cause.cause) ? [cause.cause.message] : [cause.message];
 }
 
 /** The system names the call that failed: in that of a connection, nothing was sent. */
