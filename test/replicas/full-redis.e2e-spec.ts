@@ -70,6 +70,26 @@ describeWith('redis-server', 'two replicas on a Redis that is full', () => {
     expect(await served(2)).toBeGreaterThan(before);
   });
 
+  it('both say that the store is why a session is not replaced that one of them was told is dead', async () => {
+    const before = await start();
+    await fill();
+    expect(await replicas.reject(both[1], before)).toBe(503);
+    await eventually(async () => {
+      const said = await Promise.all(both.map((replica) => replicas.said(replica)));
+      return said.every(
+        (one) =>
+          one?.condition === 'reported_dead' &&
+          one.runbook === 'store-down' &&
+          /^consumers report the session dead, and it is not replaced: the store refuses/.test(one.cause ?? ''),
+      );
+    }, 20_000);
+    await giveMemory();
+    await eventually(async () => {
+      const said = await Promise.all(both.map((replica) => replicas.said(replica)));
+      return said.every((one) => one?.runbook !== 'store-down');
+    }, 20_000);
+  });
+
   it('both have the session whose create call was under way when the memory ran out', async () => {
     const before = await start();
     const { arrived, release } = await replicas.holdCreateCall();

@@ -26,6 +26,13 @@ interface ReplicasOptions {
   readonly store?: string;
 }
 
+/** What a replica says of the merchant to whoever asks how it is. */
+interface Said {
+  readonly condition: string;
+  readonly cause?: string;
+  readonly runbook?: string;
+}
+
 interface Session {
   readonly generation: number;
   readonly createdAt: string;
@@ -115,6 +122,12 @@ merchants:
   async session({ url }: ReplicaProcess, headers: Record<string, string> = {}): Promise<Session | undefined> {
     const response = await fetch(`${url}/v1/merchants/shop/session`, { headers: { ...AUTHORIZATION, ...headers } });
     return response.ok ? ((await response.json()) as Session) : undefined;
+  }
+
+  async said({ url }: ReplicaProcess): Promise<Said | undefined> {
+    const response = await fetch(`${url}/v1/merchants`, { headers: AUTHORIZATION });
+    const { merchants } = (await response.json()) as { readonly merchants: readonly Said[] };
+    return merchants[0];
   }
 
   /** A consumer reports that the gateway refuses the generation. @returns the status of the answer */

@@ -152,6 +152,24 @@ describe('the store with a witness', () => {
     expect(events.of('store_recovered')).toHaveLength(1);
   });
 
+  it('refuses once it was found to, until it was asked for everything, whatever else it does meanwhile', async () => {
+    const { events, scripted, store } = observed();
+    store.noteRefusal();
+    expect(store.trouble).toBe('refuses');
+    await store.due(1);
+    await store.claim(aClaim());
+    expect(store.trouble).toBe('refuses');
+    scripted.failure = silent;
+    await expect(store.due(1)).rejects.toBe(silent);
+    expect(store.trouble).toBe('silent');
+    scripted.failure = undefined;
+    await store.due(1);
+    expect(store.trouble).toBe('refuses');
+    store.noteWell();
+    expect(store.trouble).toBeUndefined();
+    expect(events.of('store_recovered')).toHaveLength(1);
+  });
+
   it('tells of its return once, with the first answer after an outage, and not after a lost reply', async () => {
     const { clock, scripted, store, returns } = observed();
     scripted.failure = silent;

@@ -33,6 +33,9 @@ const alsoShows: Readonly<Record<string, readonly string[]>> = {
   offer: ['publish', 'announce'],
 };
 
+/** No operation of the store: no success of one says that the rest would succeed. */
+const LOOKED_AT = 'looked at';
+
 /** What is the matter with a store that does not work. */
 export type StoreTrouble = 'silent' | 'refuses';
 
@@ -129,6 +132,12 @@ export class ObservedStore implements SessionStore {
 
   close(): Promise<void> {
     return this.#store.close();
+  }
+
+  /** The store was asked for what is asked of it now and then, and refused it: who has asked for nothing of it since cannot know. */
+  noteRefusal(): void {
+    this.#refused.add(LOOKED_AT);
+    this.#trouble ??= 'refuses';
   }
 
   /** The store was asked for everything that is ever asked of it, and did it. */

@@ -154,6 +154,11 @@ export class SessionReplica {
     return this.#loop.tick();
   }
 
+  /** The store was found to refuse what replicas ask of it, until `resync` is called: told as the reason for what is not renewed. */
+  storeRefuses(): void {
+    this.#store.noteRefusal();
+  }
+
   /** The store is back after an outage and may have lost what it knew: enrols and reads every merchant again. */
   resync(): Promise<void> {
     this.#store.noteWell();

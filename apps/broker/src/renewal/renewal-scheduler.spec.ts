@@ -17,7 +17,8 @@ describe('the scheduler of renewals', () => {
     calls = [];
     store = new StoreState(new FakeClock());
     const note = (call: string) => (): Promise<void> => Promise.resolve(void calls.push(call));
-    const replica = { provide: SessionReplica, useValue: { tick: note('tick'), resync: note('resync') } };
+    const parts = { tick: note('tick'), resync: note('resync'), storeRefuses: note('storeRefuses') };
+    const replica = { provide: SessionReplica, useValue: parts };
     app = await Test.createTestingModule({
       imports: [ScheduleModule.forRoot()],
       providers: [RenewalScheduler, replica, { provide: StoreState, useValue: store }],
@@ -48,6 +49,15 @@ describe('the scheduler of renewals', () => {
     store.note('silent', 'ECONNREFUSED');
     store.note('answers', 'the store answers');
     expect(calls).toEqual(['tick', 'resync']);
+  });
+
+  it('tells it that the store refuses, also where it has done so since before the start', () => {
+    store.note('refuses', 'OOM');
+    expect(calls).toEqual([]);
+    scheduler.start();
+    store.note('answers', 'the store answers');
+    store.note('refuses', 'READONLY');
+    expect(calls).toEqual(['storeRefuses', 'tick', 'resync', 'storeRefuses']);
   });
 
   it('leaves it alone when the app is closed', async () => {

@@ -13,14 +13,15 @@ export class RenewalScheduler {
 
   constructor(
     private readonly replica: SessionReplica,
-    store: StoreState,
+    private readonly store: StoreState,
   ) {
-    store.onChange(({ condition }) => condition === 'answers' && this.#storeAnswers());
+    store.onChange(() => this.#passOn());
   }
 
   /** To be called once the rest of the start has succeeded. */
   start(): void {
     this.#hasStarted = true;
+    if (this.store.current?.condition === 'refuses') this.replica.storeRefuses();
     void this.replica.tick();
   }
 
@@ -34,10 +35,11 @@ export class RenewalScheduler {
     if (this.#hasStarted) await this.replica.tick();
   }
 
-  /**
-   * The store answers again, or for the first time. What the replica has not yet asked for comes with its first tick.
-   */
-  #storeAnswers(): void {
-    if (this.#hasStarted) void this.replica.resync();
+  /** What the connection has found out. Before the start the replica needs none of it: it asks with its first tick. */
+  #passOn(): void {
+    if (!this.#hasStarted) return;
+    const condition = this.store.current?.condition;
+    if (condition === 'answers') void this.replica.resync();
+    if (condition === 'refuses') this.replica.storeRefuses();
   }
 }
