@@ -265,6 +265,13 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const unnamed = await cli('status');
     expect(unnamed.code).toBe(3);
     expect(unnamed.out).toContain('\nHTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file\n');
+    const ofNobody = join(broker.folder, 'nobody.token');
+    await writeFile(ofNobody, 'token-of-nobody\n');
+    const unknown = await cli('status', '--token-file', ofNobody);
+    expect(unknown.code).toBe(3);
+    expect(unknown.out).toMatch(
+      /\nHTTP 401: [^\n]+; name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file\n/,
+    );
     environment = { BROKER_URL: '', BROKER_TOKEN_FILE: '' };
     for (const verb of [['status'], ['renew', '--merchant', 'shop'], ['session', 'watch', '--merchant', 'shop']]) {
       const err = expect.stringContaining('give --url, or set BROKER_URL') as string;

@@ -14,7 +14,7 @@ describe('a path that is not found', () => {
       expect(refined(url)).toMatchObject({
         code: 'route_not_found',
         publicDetail:
-          'there is something before the last /v1 of the path: the base URL ends before it, without a slash',
+          'the base URL ends before /v1, without a slash: leave out what comes before the last /v1 of this path',
       });
     },
   );

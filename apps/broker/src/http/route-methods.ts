@@ -9,7 +9,7 @@ interface KnownRoute {
 
 /** What most take for the base URL: one with `/v1` in it, or with a slash at its end. */
 const BEFORE_THE_LAST =
-  'there is something before the last /v1 of the path: the base URL ends before it, without a slash';
+  'the base URL ends before /v1, without a slash: leave out what comes before the last /v1 of this path';
 
 /** Where payments and create calls go: whoever asks for them here has the broker's URL in the place of the egress's. */
 const OF_THE_GATEWAY = /^\/{1,2}(?:ecom|api-gateway)\//;

@@ -96,14 +96,21 @@ function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boo
     if (isWrongAddress(answer)) {
       return { place, merchants: [], problem: `${said}; ${CORRECT_ADDRESS}`, fault: 'invalidInput' };
     }
-    const problem = got === 401 && !hasToken ? NO_TOKEN : said;
-    return { place, merchants: [], problem, fault: got >= 500 || got === 429 ? 'tryLater' : 'refused' };
+    return {
+      place,
+      merchants: [],
+      problem: got === 401 ? ofToken(said, hasToken) : said,
+      fault: got >= 500 || got === 429 ? 'tryLater' : 'refused',
+    };
   }
   const changed = changedConfiguration(body['configuration']);
   return { ...listed, place, ...(changed === undefined ? {} : { configuration: changed }) };
 }
 
-const NO_TOKEN = 'HTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file';
+const ofToken = (said: string, hasToken: boolean): string =>
+  hasToken
+    ? `${said}; name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file`
+    : 'HTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file';
 
 interface Look {
   readonly nowMs: number;
