@@ -8,7 +8,7 @@ export { GatewayFailure, gatewayFailureKinds, sharedFailureKinds } from './gatew
 export type { GatewayFailureFacts, GatewayFailureKind, NoAnswerReason } from './gateway-failure.js';
 export { generationAlone, isMadeAlone } from './generations.js';
 export { Handovers, type AnnouncedHandover, type HandoverAudience } from './handovers.js';
-export { HeldSessions } from './held-sessions.js';
+export { HeldSessions, LAST_ATTEMPT_TIMEOUTS } from './held-sessions.js';
 export { conditionColours, conditionOf, conditionWord, merchantConditions } from './merchant-condition.js';
 export type { Merchants } from './ports/merchants.js';
 export type { HandoverOutcome, RenewalOutcome, SessionEvent, SessionEvents } from './ports/session-events.js';

@@ -3,7 +3,7 @@ import { readSchedule, type Schedule } from '#libs/configuration';
 import { chosenMerchant } from '../chosen-merchant.js';
 import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
-import { type Judged, warningsOf } from '../simulate/advice.js';
+import { type Judged, warningTextsOf } from '../simulate/advice.js';
 import { isBeyondAnySetting, sufficientLead, tryChanges } from '../simulate/changes.js';
 import { figuresOf } from '../simulate/figures.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
@@ -122,7 +122,7 @@ async function advice(
 
 function shownOf(played: readonly Played[]): readonly Played[] {
   if (played.length <= MAX_SHOWN_MERCHANTS) return played;
-  return played.filter(({ judged }) => warningsOf(judged).length > 0).slice(0, MAX_SHOWN_MERCHANTS);
+  return played.filter(({ judged }) => warningTextsOf(judged).length > 0).slice(0, MAX_SHOWN_MERCHANTS);
 }
 
 function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, skewMs, ...plan }: Plan): string {

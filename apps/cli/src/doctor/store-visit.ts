@@ -1,12 +1,18 @@
 import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
-import { redisConnection, RedisInspection, type ServerFacts, type StoreInspectionFailure } from '#libs/store';
+import {
+  NO_DATABASE,
+  redisConnection,
+  RedisInspection,
+  type ServerFacts,
+  type StoreInspectionFailure,
+} from '#libs/store';
 import { isTlsInstead } from '../tls-instead.js';
 import { grantingLine } from './store-user.js';
 
 const PLACE = /^(?:\[(.+)\]|([^,\s]+)):(\d+)(?:,|$)/;
 /** Redis itself has answered. */
-const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING|no database .+)$/;
+const OF_AN_ANSWER = /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|MAXCLIENTS|LOADING)$/;
 
 /** One look at the store that several checks share: connected once, and asked for its facts once. */
 export class StoreVisit {
@@ -41,7 +47,7 @@ export class StoreVisit {
     const { tls } = redisConnection(this.#store);
     const [, bracketed, name = bracketed, port] = PLACE.exec(place) ?? [];
     if (tls !== undefined || name === undefined) return false;
-    const end = { isCutOff: !OF_AN_ANSWER.test(mark) };
+    const end = { isCutOff: !OF_AN_ANSWER.test(mark) && !NO_DATABASE.test(mark) };
     return isTlsInstead(end, { host: name, port: Number(port) }, { clock: this.#clock, signal });
   }
 

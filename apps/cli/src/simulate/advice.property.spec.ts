@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
-import { type Judged, warningsOf } from './advice.js';
+import { type Judged, warningTextsOf } from './advice.js';
 import { changed } from './change.js';
 import { tryChanges } from './changes.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
@@ -66,7 +66,7 @@ describe('the advice of a simulation', () => {
         const calm = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0, outageMs: 0, latencyMs: 300 } };
         const before = await figures(setup);
         const judged: Judged = { setup, figures: before, tried: [] };
-        if (!warningsOf(judged).some((warning) => warning.includes('needs more calls than session.budget'))) return;
+        if (!warningTextsOf(judged).some((warning) => warning.includes('needs more calls than session.budget'))) return;
         const longest = await figures(changed(calm, [{ of: 'lead', share: 0.5 }]));
         expect(longest.budget.some(({ needed, calls }) => needed > calls)).toBe(true);
       }),

@@ -1,6 +1,6 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
-import { type Judged, warningsOf } from './advice.js';
+import type { Judged } from './advice.js';
 import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
@@ -29,7 +29,9 @@ const tried = (change: Change, { lostMs, ...more }: Partial<Tried> & Pick<Tried,
 });
 
 const gapWarning = (judged: Partial<Judged>): string | undefined =>
-  warningsOf({ setup: setup(), figures: figures(), tried: [], ...judged }).find((text) => text.includes('no session'));
+  warningsOfAll([{ setup: setup(), figures: figures(), tried: [], ...judged }]).find((text) =>
+    text.includes('no session'),
+  );
 
 describe('the warning of a gap', () => {
   it('says that all of it came after the outage, and what ends it, where the session outlived the outage', () => {
@@ -97,7 +99,7 @@ describe('the warnings of many merchants', () => {
     const of = (merchant: string, withoutSessionMs: number): Judged => ({
       ...{ setup: { ...setup(), merchant }, figures: figures({ withoutSessionMs }), tried: [] },
     });
-    const alone = warningsOf(of('b', 60_000));
+    const alone = warningsOfAll([of('b', 60_000)]);
     const told = warningsOfAll([of('a', 1_000_000), of('b', 60_000), of('c', 1_000_000)]);
     expect(told).toEqual([expect.stringMatching(/^2 merchants, a first: there was no session for 16m 40s/), ...alone]);
     expect(alone).toHaveLength(1);

@@ -29,11 +29,6 @@ export interface Judged {
 
 const WORTH_TELLING_MS = 5_000;
 
-/** Each begins with its merchant. */
-export function warningsOf(judged: Judged): readonly string[] {
-  return warningTextsOf(judged).map((text) => `${judged.setup.merchant}: ${text}`);
-}
-
 export function warningTextsOf(judged: Judged): readonly string[] {
   const { notPlayed } = judged;
   return [...(notPlayed === undefined ? [] : [notPlayed]), ...scheduleWarningsOf(judged)];

@@ -1,13 +1,10 @@
-import { leadShareOf, MAX_USUAL_PAUSE_MS, safetyMarginMs } from '#libs/session';
+import { LAST_ATTEMPT_TIMEOUTS, leadShareOf, MAX_USUAL_PAUSE_MS, safetyMarginMs } from '#libs/session';
 import type { SimulationSetup } from './simulation.js';
 
 type Run = Pick<SimulationSetup, 'settings' | 'behaviour'>;
 
 /** Of a session: what the next one has to come before. */
 export type Limit = 'end' | 'margin';
-
-/** As the renewer keeps them before the margin for its last attempt. */
-const LAST_ATTEMPT_TIMEOUTS = 2;
 
 /**
  * The least time before the end of a session at which an outage may begin without harm: the outage, and the longest pause that it may end in. A run

@@ -1,4 +1,4 @@
-import { StoreInspectionFailure, type StoreShape } from '#libs/store';
+import { NO_DATABASE, StoreInspectionFailure, type StoreShape } from '#libs/store';
 import { type Check, fact, fault, type Finding, looked, some, warning } from '../check.js';
 import type { StoreVisit } from '../store-visit.js';
 
@@ -37,12 +37,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
 /** The certificate is from nobody who is trusted, as OpenSSL says it. */
 const OF_A_STRANGER = /^(?:SELF_SIGNED_|DEPTH_ZERO_SELF_SIGNED_|UNABLE_TO_|CERT_SIGNATURE_FAILURE$)/;
 
-/** In words, with the number. */
-const OF_THE_DATABASE = /^no database /;
-
 function remedyFor(mark: string): string | undefined {
-  if (OF_THE_DATABASE.test(mark))
-    return 'correct the number at the end of store.url, or the server: a cluster has 0 alone';
+  if (NO_DATABASE.test(mark)) return 'correct the number at the end of store.url, or the server: a cluster has 0 alone';
   const trust = 'store.tls.caFile has to name the authority that issued it; see docs/redis.md';
   return REMEDIES[mark] ?? (OF_A_STRANGER.test(mark) ? trust : undefined);
 }
@@ -57,7 +53,7 @@ const OF_THE_ADDRESS: ReadonlySet<string> = new Set(['ERR_SSL_WRONG_VERSION_NUMB
 
 function failed({ kind, mark, detail = '' }: StoreInspectionFailure): Finding {
   const remedy = remedyFor(mark);
-  if (OF_THE_ADDRESS.has(mark) || OF_THE_DATABASE.test(mark))
+  if (OF_THE_ADDRESS.has(mark) || NO_DATABASE.test(mark))
     return fault('invalidInput', detail, remedy ?? 'see store.url');
   return kind === 'refused'
     ? fault('refused', detail, remedy ?? 'compare user, password and TLS settings of the store; see docs/redis.md')
