@@ -82,6 +82,18 @@ merchants:
       });
     });
 
+    it('says that there is more to look at where a fault hides it, and not where none does', async () => {
+      const more = '  (further checks follow once these are mended)';
+      await writeConfig((yaml) => yaml.replace('management', '  management'));
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err.at(-1)).toBe(more);
+      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
+      expect(json()).toMatchObject({ error: { hasMore: true } });
+      await writeConfig((yaml) => yaml.replace('port: 8080', 'port: many'));
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err).toEqual([expect.stringMatching(/^error: /), expect.stringMatching(/^ {2}http\.port /)]);
+    });
+
     describe('without the secrets of the environment', () => {
       const withVariable = (yaml: string): string => yaml.replace(/serviceCode: .*/, 'serviceCode: "${SHOP_CODE}"');
 
@@ -114,6 +126,7 @@ merchants:
           '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
           '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration: ' +
             join(folder, 'client.json'),
+          '  (further checks follow once these are mended)',
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
         expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
@@ -302,7 +315,11 @@ egress:
       it('is not taken for that of a broker when it is empty', async () => {
         await writeFile(egress(), 'egress:');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err).toEqual([expect.any(String), '  egress (line 1): has no value; give one or remove the line']);
+        expect(err).toEqual([
+          expect.any(String),
+          '  egress (line 1): has no value; give one or remove the line',
+          '  (further checks follow once these are mended)',
+        ]);
       });
     });
 
