@@ -70,7 +70,9 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
       new RegExp(`\nshop +no session +- +attempt in \\d+m \\d+s +- +${CAUSE} \\(runbook: access-refused\\)\n`),
     );
     expect(out).toMatch(
-      new RegExp(`\n${dead}\nno answer: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\)\n$`),
+      new RegExp(
+        `\n${dead}\nno answer: nothing listens there \\(ECONNREFUSED to ${new URL(dead).host}\\); see whether .*\n$`,
+      ),
     );
     const { out: json } = await cli('status', '--json', '--url', broker.url, dead);
     expect(JSON.parse(json)).toMatchObject({
