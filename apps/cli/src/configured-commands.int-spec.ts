@@ -220,6 +220,18 @@ merchants:
       expect(err.at(-1)).toContain('BROKER_CONFIG');
     });
 
+    it.each([
+      [['--yes'], '--yes says that --create-session may be made for a merchant in production; give it beside that'],
+      [['--name', 'jwe'], '--name says where --discover is to look first; give it beside that'],
+      [
+        ['--recipient-key', 'bank.json'],
+        '--recipient-key says with which keys --discover is to begin; give it beside that',
+      ],
+    ])('refuses an option of the doctor without the one that it belongs to: %j', async (options, why) => {
+      expect(await cli('doctor', config(), ...options)).toBe(exitCodes.usage);
+      expect({ out, err: err.join('\n') }).toEqual({ out: [], err: expect.stringContaining(why) as string });
+    });
+
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
       expect(await cli('config', 'check')).toBe(exitCodes.usage);
       expect(err.join('\n')).toContain('BROKER_CONFIG');
