@@ -127,6 +127,15 @@ export class RequestRefused extends SessionBrokerError {
   static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
 }
 
+/** What the broker says to a caller that may see every merchant; to all others an unknown one is forbidden. */
+export const NO_MERCHANT = 'merchant_not_found';
+
+/** The broker refuses this caller or merchant, and goes on doing so until a person changes something. */
+export function isLasting(error: unknown): error is SessionBrokerError {
+  if (error instanceof Unauthenticated || error instanceof Forbidden) return true;
+  return error instanceof RequestRefused && error.code === NO_MERCHANT;
+}
+
 /** The answer is not what the contract says: something else listens there, or there is a proxy in between. */
 export class ProtocolError extends SessionBrokerError {
   static override readonly kinds = ['ProtocolError', ...SessionBrokerError.kinds];
