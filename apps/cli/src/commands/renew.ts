@@ -282,6 +282,6 @@ function pageOf(reason: string | undefined): string | undefined {
 
 function classOf(status: number, reason: string | undefined, listed: ListedMerchant | undefined): ExitClass {
   if (status < 500 && status !== 429) return status === 400 ? 'invalidInput' : 'refused';
-  if (listed !== undefined && isMisaddressed(listed)) return 'invalidInput';
+  if (!isOfStore(reason) && listed !== undefined && isMisaddressed(listed)) return 'invalidInput';
   return ofReason[reason ?? ''] ?? 'tryLater';
 }
