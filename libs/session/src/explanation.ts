@@ -79,7 +79,8 @@ function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): re
   const { coolsDownUntil, shareSpentUntil } = reported ?? {};
   const ofBudgets = spent === undefined ? [] : [allSpentText(spent, now)];
   if (coolsDownUntil !== undefined && coolsDownUntil > (spent?.freeAt ?? now)) {
-    return [...ofBudgets, `a report gets a newer one from ${momentText(coolsDownUntil, now)} on`];
+    const until = `a session that is reported dead is not replaced before ${momentText(coolsDownUntil, now)}`;
+    return [...ofBudgets, `${until}: the broker pauses while somebody else creates`];
   }
   if (spent !== undefined || shareSpentUntil === undefined) return ofBudgets;
   return [`a session that is reported dead ${notReplacedText(shareSpentUntil, session?.renewAt, now)}`];

@@ -123,7 +123,7 @@ describe('the headline', () => {
   });
 
   it('tells the time that is left of a renewal that the budget holds up as its ending, which is not read aloud each second', () => {
-    const spent = 'the create-call budget is spent until 20:14 UTC';
+    const spent = 'the create-call budget is spent until 20:14:00 UTC';
     const cause = { text: `${spent}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
     const heldBack = { ...blocked(8_400), condition: 'held_back', renewalBlocked: false, cause } as const;
     const told = (counts: Partial<StatusCounts>): object =>
@@ -226,8 +226,8 @@ describe('the headline', () => {
 
   it('says of what others end when that counts as over, and of a budget that is spent too when a call is free', () => {
     const others = 'somebody else creates sessions of the merchant, and each ends ours';
-    const over = 'this counts as over at 18:12 UTC unless the session is reported dead before then';
-    const spent = 'the create-call budget is spent until 18:14 UTC';
+    const over = 'this counts as over at 18:12:00 UTC unless the session is reported dead before then';
+    const spent = 'the create-call budget is spent until 18:14:00 UTC';
     const duel = (text: string) => ({
       ...blocked(33_000),
       condition: 'foreign_authorizer' as const,
