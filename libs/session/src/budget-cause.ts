@@ -1,6 +1,6 @@
 import { type Instant, msBetween, plusMs, toRfc3339 } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
-import type { Cause } from './failure-cause.js';
+import { type Cause, type Clause, joined } from './failure-cause.js';
 import type { CreateCallWindow } from './ports/session-store.js';
 import type { Session } from './session.js';
 
@@ -28,11 +28,16 @@ const HH_MM_SS = 8;
 
 /** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
 export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
+  const clauses = heldBackClauses(spent, session, now);
+  return isForeign ? joined([...clauses, { text: FOREIGN.text }], FOREIGN.runbook) : joined(clauses, runbook);
+}
+
+export function heldBackClauses(spent: SpentBudget, session: Session | undefined, now: Instant): readonly Clause[] {
   const until = `the create-call budget is spent until ${momentText(spent.freeAt, now)}`;
   const leftMs = session === undefined ? 0 : msBetween(now, session.expiresAt);
-  const text =
-    leftMs > 0 ? `${until}; its session is good for another ${spanText(leftMs)}` : `${until}: no call is made before`;
-  return ofBudget(text, isForeign);
+  return leftMs > 0
+    ? [{ text: until }, { text: `its session is good for another ${spanText(leftMs)}`, inHeadline: '' }]
+    : [{ text: `${until}: no call is made before` }];
 }
 
 /** Of a call that somebody wants at once. */

@@ -84,7 +84,11 @@ describe('what is the matter with a merchant', () => {
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { session, spent, why: () => 'budget_exhausted' as const };
     const told = 'the create-call budget is spent until 18:14:00 UTC';
-    const held = { text: `${told}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    const held = {
+      text: `${told}; its session is good for another 8 s`,
+      runbook: 'budget-exhausted',
+      inHeadline: told,
+    };
     expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'stale' }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'fresh' }))).toBeUndefined();
@@ -102,6 +106,7 @@ describe('what is the matter with a merchant', () => {
     expect(explain(facts({ ...due, session, result: 'fresh', isHeldBack: true }))).toEqual({
       text: `${refused.text}; ${told}; its session is good for another 8 s`,
       runbook,
+      inHeadline: `${refused.text}; ${told}`,
     });
     expect(explain(facts({ ...due, result: 'fresh', reported: { generation: 1 } }))).toEqual({
       text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all calls of the budget are spent; the next one is free at 18:14:00 UTC`,
@@ -135,6 +140,7 @@ describe('what is the matter with a merchant', () => {
       explain(facts({ result: 'fresh', isForeign: true, reported }))?.text;
     expect(text(undefined)).toBe(told);
     expect(text({ generation: 1 })).toBe(told);
+    expect(explain(facts({ result: 'fresh', isForeign: true }))?.inHeadline).toBe('');
     expect(text({ generation: 1, coolsDownUntil: plusMs(now, 9 * MINUTE) })).toBe(
       `${told}; a session that is reported dead is not replaced before 18:09:00 UTC: the broker pauses while somebody else creates`,
     );
@@ -160,6 +166,19 @@ describe('what is the matter with a merchant', () => {
     expect(text({ spent, reported: share })).toBe(`${told}; ${all}`);
   });
 
+  it('leaves to a headline that names the condition what is not in its sentence, and nothing that counts down', () => {
+    const { now } = facts({});
+    const reported = { generation: 1, coolsDownUntil: plusMs(now, 9 * MINUTE) };
+    expect(explain(facts({ result: 'fresh', isForeign: true, reported }))?.inHeadline).toMatch(
+      /^a session that is reported dead is not replaced before 18:09:00 UTC/,
+    );
+    expect(explain(facts({ result: 'fresh', failure }))).not.toHaveProperty('inHeadline');
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    const ended = explain(facts({ spent, isForeign: true, why: () => 'budget_exhausted' }));
+    expect(ended?.text).toContain('somebody else creates sessions');
+    expect(ended).not.toHaveProperty('inHeadline');
+  });
+
   it('is of sessions that somebody else ends when that counts as over, while the last one is not reported', () => {
     const { now } = facts({});
     const duelOverAt = plusMs(now, 12 * MINUTE);
@@ -173,9 +192,11 @@ describe('what is the matter with a merchant', () => {
       `${told}; all calls of the budget are spent; the next one is free at 18:14:00 UTC${over}`,
     );
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
-    expect(explain(facts({ ...foreign, spent, session, isHeldBack: true }))?.text).toBe(
-      `the create-call budget is spent until 18:14:00 UTC; its session is good for another 8 s; ${told}${over}`,
-    );
+    expect(explain(facts({ ...foreign, spent, session, isHeldBack: true }))).toEqual({
+      text: `the create-call budget is spent until 18:14:00 UTC; its session is good for another 8 s; ${told}${over}`,
+      runbook: 'foreign-authorizer',
+      inHeadline: `the create-call budget is spent until 18:14:00 UTC${over}`,
+    });
   });
 
   it('is that somebody else ends the sessions as well, with the runbook for that, where the budget is spent too', () => {

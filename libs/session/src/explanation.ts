@@ -4,12 +4,13 @@ import {
   allSpentText,
   FOREIGN,
   heldBackCause,
+  heldBackClauses,
   momentText,
   notReplacedText,
   ofBudget,
   type SpentBudget,
 } from './budget-cause.js';
-import { type Cause, causeOf, clause } from './failure-cause.js';
+import { type Cause, causeOf, type Clause, clause, joined } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import type { ReportedDeath } from './reported-deaths.js';
@@ -53,25 +54,27 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
   const { isForeign, isLikelyDead, reported, result } = facts;
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
-  return cause === undefined || !isLost ? cause : { ...cause, text: `${LOST}; ${cause.text}` };
+  return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
 }
 
 function explained(facts: ExplainedFacts): Cause | undefined {
   const { result, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isServed = result !== 'unavailable';
   if (isServed && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
-    const { text, runbook } = heldBackCause(spent, goodSession(facts), facts);
-    return afterFailure({ text: [text, ...duelOverTexts(facts)].join('; '), runbook }, facts);
+    if (isForeign) return ofForeign(facts, heldBackClauses(spent, goodSession(facts), facts.now), []);
+    return afterFailure(heldBackCause(spent, goodSession(facts), facts), facts);
   }
-  if (isServed && isForeign) return ofForeign(facts);
+  if (isServed && isForeign) return ofForeign(facts, [], notReplacedTexts(facts));
   if (reported !== undefined) return ofReported(reported, facts);
   if (result === 'fresh') return failure === undefined ? undefined : causeOf(failure);
   return ofReason(why(), facts);
 }
 
-function ofForeign(facts: ExplainedFacts): Cause {
-  const text = [FOREIGN.text, ...notReplacedTexts(facts), ...duelOverTexts(facts)].join('; ');
-  return { ...FOREIGN, text };
+/** The headline of such a merchant says itself that somebody else creates. */
+function ofForeign(facts: ExplainedFacts, before: readonly Clause[], after: readonly string[]): Cause {
+  const others = { text: FOREIGN.text, inHeadline: '' };
+  const texts = [...after, ...duelOverTexts(facts)].map((text) => ({ text }));
+  return joined([...before, others, ...texts], FOREIGN.runbook);
 }
 
 /** Until when a session that somebody else ends is not replaced: of what keeps a report from it, what does so for longest. */
@@ -101,7 +104,7 @@ export function afterFailure(
 ): Cause {
   if (failure === undefined || isForeign) return ofSpent;
   const { text, runbook } = causeOf(failure);
-  return { text: `${text}; ${ofSpent.text}`, runbook };
+  return joined([{ text }, ofSpent], runbook);
 }
 
 /** One that somebody can pay with until it ends, as far as is known. */

@@ -147,6 +147,8 @@ export interface StatusMerchant {
 export interface StatusCause {
   readonly text: string;
   readonly runbook: string;
+  /** What is left of `text` beside the sentence of the headline, nothing of which counts down; absent where that is all of it. */
+  readonly inHeadline?: string;
 }
 
 export interface StatusSession {

@@ -22,7 +22,7 @@ class Rig {
   readonly reportedDead = new Set<string>();
   readonly heldBack = new Set<string>();
   readonly quietMs = new Map<string, number>();
-  readonly causes = new Map<string, { text: string; runbook: string; secret?: string }>();
+  readonly causes = new Map<string, { text: string; runbook: string; inHeadline?: string; secret?: string }>();
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
@@ -157,6 +157,8 @@ describe('the status document', () => {
     const [none, served] = (await rig.report()).merchants;
     expect(none).toMatchObject({ reason: 'no_session', cause });
     expect(none?.cause).toEqual(cause);
+    rig.causes.set('none', { ...cause, inHeadline: '', secret: 'canary' });
+    expect((await rig.report()).merchants[0]?.cause).toEqual({ ...cause, inHeadline: '' });
     expect(served).not.toHaveProperty('cause');
   });
 

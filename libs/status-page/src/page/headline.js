@@ -11,7 +11,7 @@ import {
   takesPerson,
 } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
-import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, timeText } from './wording.js';
+import { countText, durationText, FOREIGN_AUTHORIZER, renewCommand, reportText, timeText } from './wording.js';
 
 /**
  * @typedef {object} Headline
@@ -165,7 +165,7 @@ function renewSentence(first, count) {
 
 /** @param {StatusMerchant} merchant */
 function becauseOf({ cause }) {
-  return cause === undefined ? '' : `: ${steady(cause.text)}`;
+  return cause === undefined ? '' : `: ${cause.inHeadline ?? cause.text}`;
 }
 
 /**
@@ -198,11 +198,10 @@ function worstSentence(view) {
   const isComplete = merchants.length === all;
   // Where not all are listed, they were counted when the document was made.
   const worse = merchants.filter((one) => (isComplete ? conditionAt(one, now) : one.condition) === worst);
-  const causes = worse.flatMap((merchant) => {
-    const matter = merchant.cause === undefined ? undefined : matterOf(merchant, now);
-    if (matter === undefined) return [];
-    const text = worst === 'foreign_authorizer' ? besidesOthers(merchant) : steady(matter.text);
-    return [{ id: merchant.id, ...matter, text }];
+  const causes = worse.flatMap(({ id, cause, ...merchant }) => {
+    if (cause === undefined) return [];
+    const by = worst === 'foreign_authorizer' ? '' : reportText(merchant);
+    return [{ id, text: `${cause.inHeadline ?? cause.text}${by}`, runbook: cause.runbook }];
   });
   const count = counts[worst];
   const isOne = count === 1;
@@ -265,19 +264,6 @@ function becauseText(worst, causes) {
   return `${worst === 'foreign_authorizer' ? ';' : ':'} ${first.text}`;
 }
 
-const BY_OTHERS = 'somebody else creates sessions of the merchant, and each ends ours';
-
-/**
- * What there is to say beside the sentence of the headline.
- * @param {StatusMerchant} merchant
- */
-function besidesOthers({ cause }) {
-  return steady(cause?.text ?? '')
-    .split('; ')
-    .filter((part) => part !== BY_OTHERS)
-    .join('; ');
-}
-
 /**
  * @param {readonly StatusMerchant[]} merchants
  * @param {number} all
@@ -286,14 +272,6 @@ function besidesOthers({ cause }) {
 function endText(merchants, all, now) {
   const first = firstToEnd(merchants, all, now);
   return first === undefined ? '' : `; the session of ${first.id} ends in ${durationText(first.at - now)}`;
-}
-
-/**
- * A cause that counts the seconds that are left would be read aloud with each of them.
- * @param {string} text
- */
-function steady(text) {
-  return text.replace(/; its session is good for another \d+ [a-z]+/, '');
 }
 
 /** @param {string} text */

@@ -124,7 +124,8 @@ describe('the headline', () => {
 
   it('tells the time that is left of a renewal that the budget holds up as its ending, which is not read aloud each second', () => {
     const spent = 'the create-call budget is spent until 20:14:00 UTC';
-    const cause = { text: `${spent}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    const text = `${spent}; its session is good for another 8 s`;
+    const cause = { text, inHeadline: spent, runbook: 'budget-exhausted' };
     const heldBack = { ...blocked(8_400), condition: 'held_back', renewalBlocked: false, cause } as const;
     const told = (counts: Partial<StatusCounts>): object =>
       headlineOf({ store, replica, merchants: [heldBack] }, { ...well, ...counts }, 0);
@@ -228,22 +229,20 @@ describe('the headline', () => {
     const others = 'somebody else creates sessions of the merchant, and each ends ours';
     const over = 'this counts as over at 18:12:00 UTC unless the session is reported dead before then';
     const spent = 'the create-call budget is spent until 18:14:00 UTC';
-    const duel = (text: string) => ({
+    const duel = (inHeadline: string) => ({
       ...blocked(33_000),
       condition: 'foreign_authorizer' as const,
       renewalBlocked: false,
-      cause: { text, runbook: 'foreign-authorizer' },
+      cause: { text: `${others}; ${inHeadline}`, inHeadline, runbook: 'foreign-authorizer' },
       reportedBy: ['checkout'],
     });
     const said = (...texts: readonly string[]) =>
       headlineOf({ store, replica, merchants: texts.map(duel) }, { ...well, foreign_authorizer: texts.length }, 0).text;
     const fail = 'fail: somebody else creates sessions with the bank, and each of them ends ours';
-    expect(said(others)).toBe(`Payments of shop-33000 ${fail}`);
-    expect(said(`${others}; ${over}`)).toBe(`Payments of shop-33000 ${fail}; ${over}`);
-    expect(said(`${spent}; its session is good for another 8 s; ${others}; ${over}`)).toBe(
-      `Payments of shop-33000 ${fail}; ${spent}; ${over}`,
-    );
-    expect(said(`${others}; ${over}`, others)).toBe(`Payments of 2 merchants ${fail}; shop-33000: ${over}`);
+    expect(said('')).toBe(`Payments of shop-33000 ${fail}`);
+    expect(said(over)).toBe(`Payments of shop-33000 ${fail}; ${over}`);
+    expect(said(`${spent}; ${over}`)).toBe(`Payments of shop-33000 ${fail}; ${spent}; ${over}`);
+    expect(said(over, '')).toBe(`Payments of 2 merchants ${fail}; shop-33000: ${over}`);
   });
 
   it('gives no all-clear after a duel that has gone quiet', () => {
