@@ -190,13 +190,14 @@ describeWith('redis-server', 'what a consumer has told one replica', () => {
       expect(refused).toMatchObject({
         code: 4,
         out: expect.stringMatching(
-          /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC; somebody else ends the sessions of duel \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
+          /^Not renewed duel: no call was made: all 4 calls of 10 min are spent; the next one is free at .* UTC; somebody else created sessions of duel, and may again \(runbook: foreign-authorizer\) \[HTTP 503, session_unavailable\]\n/,
         ),
       });
     }
-    const over = 'this counts as over at .* UTC unless the session is reported dead before then';
-    await agreed('duel', 'foreign_authorizer');
-    await expectToldByOther('duel', 'foreign_authorizer', new RegExp(`^duel +ended by others .* ${FOREIGN}; ${over}`));
+    const since = 'the new session since then has not been reported dead; watched until ..:..:.. UTC; all 4 calls';
+    const watched = `payments failed until ..:..:.. UTC: somebody else created sessions, and may again; ${since}`;
+    await agreed('duel', 'watched');
+    await expectToldByOther('duel', 'watched', new RegExp(`^duel +watched .* ${watched}`));
     await agreed('duel', 'held_back');
     const until =
       'the create-call budget is spent until .* UTC; its session is good for another .* \\(runbook: budget-exhausted\\)$';

@@ -16,7 +16,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
-  duelOverAt: undefined,
+  watchedUntil: undefined,
   now: instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z')),
   why: () => 'refused',
   ...change,
@@ -179,23 +179,38 @@ describe('what is the matter with a merchant', () => {
     expect(ended).not.toHaveProperty('inHeadline');
   });
 
-  it('is of sessions that somebody else ends when that counts as over, while the last one is not reported', () => {
+  it('is of a merchant that has a new session since somebody else created until when payments failed, and until when it is watched', () => {
     const { now } = facts({});
-    const duelOverAt = plusMs(now, 12 * MINUTE);
-    const over = '; this counts as over at 18:12:00 UTC unless the session is reported dead before then';
-    const foreign = { result: 'fresh', isForeign: true, duelOverAt } as const;
-    const told = 'somebody else creates sessions of the merchant, and each ends ours';
-    expect(explain(facts(foreign))?.text).toBe(`${told}${over}`);
-    expect(explain(facts({ ...foreign, reported: { generation: 1 } }))?.text).toBe(told);
-    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
-    expect(explain(facts({ ...foreign, spent }))?.text).toBe(
-      `${told}; all calls of the budget are spent; the next one is free at 18:14:00 UTC${over}`,
-    );
-    const session = aSession({ expiresAt: plusMs(now, 8_400) });
-    expect(explain(facts({ ...foreign, spent, session, isHeldBack: true }))).toEqual({
-      text: `the create-call budget is spent until 18:14:00 UTC; its session is good for another 8 s; ${told}${over}`,
+    const session = aSession({ createdAt: plusMs(now, -MINUTE), expiresAt: plusMs(now, 8_400) });
+    const watched = { result: 'fresh', isForeign: true, session, watchedUntil: plusMs(now, 12 * MINUTE) } as const;
+    const others = 'until 17:59:00 UTC: somebody else created sessions, and may again';
+    const since = 'the new session since then has not been reported dead; watched until 18:12:00 UTC';
+    const told = (change: Partial<ExplainedFacts> = {}): unknown => explain(facts({ ...watched, ...change }));
+    const saying = (more: string, inHeadline = more): object => ({
+      text: `payments failed ${others}; ${since}${more}`,
       runbook: 'foreign-authorizer',
-      inHeadline: `the create-call budget is spent until 18:14:00 UTC${over}`,
+      inHeadline: `${others}; ${since}${inHeadline}`,
+    });
+    expect(told()).toEqual(saying(''));
+    expect(told({ result: 'stale' })).toEqual(saying(''));
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    expect(told({ spent })).toEqual(
+      saying('; all calls of the budget are spent; the next one is free at 18:14:00 UTC'),
+    );
+    const until = '; the create-call budget is spent until 18:14:00 UTC';
+    expect(told({ spent, isHeldBack: true })).toEqual(saying(`${until}; its session is good for another 8 s`, until));
+    expect(told({ failure })).toEqual(saying(`; its renewal fails: ${refused.text}`));
+    expect(told({ result: 'unavailable', failure })).toEqual(refused);
+  });
+
+  it('is of a budget that is spent as well, where somebody else ends the sessions', () => {
+    const { now } = facts({});
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    const session = aSession({ expiresAt: plusMs(now, 8_400) });
+    expect(explain(facts({ result: 'fresh', isForeign: true, spent, session, isHeldBack: true }))).toEqual({
+      text: 'the create-call budget is spent until 18:14:00 UTC; its session is good for another 8 s; somebody else creates sessions of the merchant, and each ends ours',
+      runbook: 'foreign-authorizer',
+      inHeadline: 'the create-call budget is spent until 18:14:00 UTC',
     });
   });
 

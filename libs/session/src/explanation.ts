@@ -8,9 +8,10 @@ import {
   momentText,
   notReplacedText,
   ofBudget,
+  secondText,
   type SpentBudget,
 } from './budget-cause.js';
-import { type Cause, causeOf, type Clause, clause, joined } from './failure-cause.js';
+import { type Cause, causeOf, clause, joined } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import type { ReportedDeath } from './reported-deaths.js';
@@ -31,8 +32,8 @@ export interface ExplainedFacts {
   readonly spent: SpentBudget | undefined;
   /** An attempt was due, and the budget refused it. */
   readonly isHeldBack: boolean;
-  /** When it counts as over that somebody else creates, unless the session that is held is reported before. */
-  readonly duelOverAt: Instant | undefined;
+  /** Somebody else created, and nobody has reported the session that is held: when that counts as over. */
+  readonly watchedUntil: Instant | undefined;
   readonly now: Instant;
   /** Asked only when no fresh session is served, or one that was reported dead. */
   readonly why: () => UnavailableReason;
@@ -60,21 +61,25 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
 function explained(facts: ExplainedFacts): Cause | undefined {
   const { result, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isServed = result !== 'unavailable';
-  if (isServed && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
-    if (isForeign) return ofForeign(facts, heldBackClauses(spent, goodSession(facts), facts.now), []);
+  if (isServed && isForeign) return ofOthers(facts);
+  if (isServed && isHeldBack && spent !== undefined && reported === undefined) {
     return afterFailure(heldBackCause(spent, goodSession(facts), facts), facts);
   }
-  if (isServed && isForeign) return ofForeign(facts, [], notReplacedTexts(facts));
   if (reported !== undefined) return ofReported(reported, facts);
   if (result === 'fresh') return failure === undefined ? undefined : causeOf(failure);
   return ofReason(why(), facts);
 }
 
 /** The headline of such a merchant says itself that somebody else creates. */
-function ofForeign(facts: ExplainedFacts, before: readonly Clause[], after: readonly string[]): Cause {
+function ofOthers(facts: ExplainedFacts): Cause {
+  const { watchedUntil, spent, isHeldBack, now } = facts;
+  if (watchedUntil !== undefined) return ofWatched(watchedUntil, facts);
   const others = { text: FOREIGN.text, inHeadline: '' };
-  const texts = [...after, ...duelOverTexts(facts)].map((text) => ({ text }));
-  return joined([...before, others, ...texts], FOREIGN.runbook);
+  const clauses =
+    spent !== undefined && isHeldBack
+      ? [...heldBackClauses(spent, goodSession(facts), now), others]
+      : [others, ...notReplacedTexts(facts).map((text) => ({ text }))];
+  return joined(clauses, FOREIGN.runbook);
 }
 
 /** Until when a session that somebody else ends is not replaced: of what keeps a report from it, what does so for longest. */
@@ -89,9 +94,23 @@ function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): re
   return [`a session that is reported dead ${notReplacedText(shareSpentUntil, session?.renewAt, now)}`];
 }
 
-function duelOverTexts({ isForeign, reported, duelOverAt, now }: ExplainedFacts): readonly string[] {
-  if (!isForeign || reported !== undefined || duelOverAt === undefined) return [];
-  return [`this counts as over at ${momentText(duelOverAt, now)} unless the session is reported dead before then`];
+/** Payments go on, as far as anybody knows. The headline begins with whose payments failed. */
+function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
+  const { session, spent, isHeldBack, failure, now } = facts;
+  const since = session === undefined ? '' : `until ${secondText(session.createdAt, now)}: `;
+  const others = `${since}somebody else created sessions, and may again`;
+  const ofSpent = spent === undefined ? [] : [{ text: allSpentText(spent, now) }];
+  const held = spent !== undefined && isHeldBack ? heldBackClauses(spent, goodSession(facts), now) : ofSpent;
+  return joined(
+    [
+      { text: `payments failed ${others}`, inHeadline: others },
+      { text: 'the new session since then has not been reported dead' },
+      { text: `watched until ${momentText(until, now)}` },
+      ...held,
+      ...(failure === undefined ? [] : [{ text: `its renewal fails: ${causeOf(failure).text}` }]),
+    ],
+    FOREIGN.runbook,
+  );
 }
 
 /**

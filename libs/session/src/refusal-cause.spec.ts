@@ -23,7 +23,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
-  duelOverAt: undefined,
+  watchedUntil: undefined,
   now,
   why: () => 'not_replaced',
   ...change,
@@ -63,6 +63,10 @@ describe('why a person gets no newer session', () => {
     const isForeign = true;
     expect(because({ isForeign })?.text).toBe(others);
     expect(because({ failure, isForeign })?.text).toBe(`${refused}; ${others}`);
+    const watchedUntil = instantFromEpochMs(1);
+    expect(because({ isForeign, watchedUntil })?.text).toBe(
+      'somebody else created sessions of shop, and may again (runbook: foreign-authorizer)',
+    );
     expect(because({ spent, isForeign }, { refusedBy: 'budget_exhausted' })).toEqual({
       text: `no call was made: ${all}; ${others}`,
       runbook: 'foreign-authorizer',

@@ -53,7 +53,8 @@ function causeShown({ text, runbook, inHeadline }: Cause): StatusCause {
 }
 
 function servedReason(condition: StatusCondition, reason: ServeVerdict['reason']): StatusMerchant['reason'] {
-  return condition === 'foreign_authorizer' && reason === 'current' ? condition : reason;
+  const isDisputed = condition === 'foreign_authorizer' || condition === 'watched';
+  return isDisputed && reason === 'current' ? 'foreign_authorizer' : reason;
 }
 
 function reportsOf(

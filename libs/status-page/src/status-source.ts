@@ -39,6 +39,7 @@ export interface StatusSource {
     | 'isHeldBack'
     | 'causeFor'
     | 'quietMs'
+    | 'watchedUntil'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

@@ -49,6 +49,7 @@ const sentences = {
     `Payments of ${who} fail: somebody else creates sessions with the bank, and each of them ends ours`,
   reported_dead: (who, _isOne, isCertain) => `Payments of ${who} ${isCertain ? 'fail' : 'may fail'}`,
   likely_dead: (who) => `Payments of ${who} very likely fail`,
+  watched: (who) => `Payments of ${who} failed`,
   stale: notRenewed,
   held_back: notRenewed,
   failing: notRenewed,
@@ -114,7 +115,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
  * @returns {Sentence | undefined}
  */
 function lastCallSentence({ merchants, worst, now }) {
-  if (!endsSoon.has(worst)) return undefined;
+  if (!endsSoon.has(worst) && worst !== 'watched') return undefined;
   const ending = merchants
     .flatMap((merchant) =>
       endsUnrenewed(merchant, now) ? [{ ...merchant, leftMs: (merchant.session?.expiresAt ?? now) - now }] : [],
@@ -164,8 +165,9 @@ function renewSentence(first, count) {
 }
 
 /** @param {StatusMerchant} merchant */
-function becauseOf({ cause }) {
-  return cause === undefined ? '' : `: ${cause.inHeadline ?? cause.text}`;
+function becauseOf({ cause, condition }) {
+  if (cause === undefined) return '';
+  return `: ${condition === 'watched' ? cause.text : (cause.inHeadline ?? cause.text)}`;
 }
 
 /**
@@ -261,7 +263,8 @@ function becauseText(worst, causes) {
   if (first === undefined) return '';
   const isOne = causes.every(({ text }) => text === first.text);
   if (!isOne) return `; ${first.id}: ${first.text}`;
-  return `${worst === 'foreign_authorizer' ? ';' : ':'} ${first.text}`;
+  const mark = worst === 'watched' ? '' : worst === 'foreign_authorizer' ? ';' : ':';
+  return `${mark} ${first.text}`;
 }
 
 /**

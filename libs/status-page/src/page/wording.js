@@ -68,7 +68,7 @@ export function leftText({ session }, now) {
 }
 
 /** @type {ReadonlySet<StatusCondition>} What is renewed when the session is as old as it is to be, and not before. */
-const onSchedule = new Set(['fresh', 'renewing', 'foreign_authorizer', 'reported_dead']);
+const onSchedule = new Set(['fresh', 'renewing', 'watched', 'foreign_authorizer', 'reported_dead']);
 
 /**
  * What happens next to a merchant, in a few words.
