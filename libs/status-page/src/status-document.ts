@@ -54,6 +54,8 @@ export interface StatusReplica {
   readonly awaitingRestart?: readonly string[];
   /** Since when there are any. */
   readonly awaitingSince?: number;
+  /** What to do about them. */
+  readonly restartAdvice?: StatusCause;
   /** Consumers that follow sessions by events. */
   readonly watchers: number;
   /** Open status pages. */

@@ -19,6 +19,7 @@ export type ReplicaCondition = Pick<
   | 'refusedChange'
   | 'awaitingRestart'
   | 'awaitingSince'
+  | 'restartAdvice'
 >;
 
 /** The state of the store, as far as its connection knows. */

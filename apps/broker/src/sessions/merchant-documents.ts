@@ -122,6 +122,21 @@ export class ChangedConfigurationDocument {
     example: ['http.port'],
   })
   readonly awaitingRestart?: readonly string[];
+
+  @ApiProperty({
+    required: false,
+    description:
+      'With `awaitingRestart`: what to do about it, in a sentence for people. The status page has the same words.',
+    example: 'nothing to do tonight: restart in office hours',
+  })
+  readonly advice?: string;
+
+  @ApiProperty({
+    required: false,
+    description: 'With `advice`: the page of docs/runbooks to go on with.',
+    example: 'config-reload-failed',
+  })
+  readonly runbook?: string;
 }
 
 export class MerchantListDocument {

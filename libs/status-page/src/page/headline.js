@@ -11,7 +11,7 @@ import {
   takesPerson,
 } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
-import { countText, durationText, FOREIGN_AUTHORIZER, renewCommand, reportText, timeText } from './wording.js';
+import { capital, countText, durationText, FOREIGN_AUTHORIZER, renewCommand, reportText, timeText } from './wording.js';
 
 /**
  * @typedef {object} Headline
@@ -275,11 +275,6 @@ function becauseText(worst, causes) {
 function endText(merchants, all, now) {
   const first = firstToEnd(merchants, all, now);
   return first === undefined ? '' : `; the session of ${first.id} ends in ${durationText(first.at - now)}`;
-}
-
-/** @param {string} text */
-function capital(text) {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /**

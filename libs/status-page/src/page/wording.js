@@ -151,6 +151,11 @@ export function timeText(at, now) {
   return `${day === today ? '' : `${day} `}${clockText(at)} UTC`;
 }
 
+/** @param {string} text */
+export function capital(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Where it is told what to do about somebody else who creates. */
 export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
 
