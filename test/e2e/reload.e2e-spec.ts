@@ -238,7 +238,10 @@ describe('a running broker whose files change', () => {
       ['{ type: memory }', '{ type: memory, keyPrefix: x }'],
     );
     await broker.reload();
-    expect(told('these settings have changed')).toEqual([expect.objectContaining({ settings: 'store' })]);
+    const waits = 'the changed configuration is in force, but for settings that take effect with the next start';
+    expect(told('the changed configuration')).toEqual([
+      expect.objectContaining({ settings: 'log.level', awaitingRestart: 'store', msg: waits }),
+    ]);
     const lines = broker.lines.length;
     await broker.edit(['level: warn', 'level: error']);
     await broker.reload();

@@ -131,9 +131,30 @@ describe('a changed configuration', () => {
   it('waits for the next start with another address, and says so', async () => {
     await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, port: 1 } }));
     expect(await pay(shop)).toBe('200');
-    expect(egress.lines.find((line) => line.includes('take effect with the next start'))).toContain(
-      '"settings":"listen"',
-    );
+    const said = egress.lines.filter((line) => /in force|next start/.test(line));
+    expect(said).toEqual([expect.stringContaining('"awaitingRestart":"listen"')]);
+    expect(said[0]).toContain('"msg":"these settings have changed and take effect with the next start"');
+  });
+
+  it('is told by what of it came into force, and what did not, in one line', async () => {
+    await egress.reconfigure((before) => ({
+      ...before,
+      gateway: { ...before.gateway, timeoutMs: before.gateway.timeoutMs + 1 },
+      routes: before.routes.slice(1),
+      clients: before.clients.map((client) => ({ ...client, tokenDigests: ['ab'.repeat(32)] })),
+      management: { ...before.management, hosts: ['egress.example'] },
+    }));
+    const said = egress.lines
+      .filter((line) => /in force|next start/.test(line))
+      .map((line): unknown => JSON.parse(line));
+    expect(said).toEqual([
+      expect.objectContaining({
+        level: 'warn',
+        ...{ added: '', removed: '', changed: shop.name, settings: 'gateway.timeout, routes' },
+        ...{ awaitingRestart: 'management', runbook: 'egress-config-reload-failed' },
+        msg: 'the changed configuration is in force, but for settings that take effect with the next start',
+      }),
+    ]);
   });
 
   it('needs no restart for an address that is put back, and says so', async () => {
@@ -167,6 +188,10 @@ describe('another certificate of the egress', () => {
       const tls = issue('second');
       await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, tls } }));
       expect(await shown()).toBe('second');
+      const mutual = { ...issue('third'), clientCa: authority.cert };
+      await egress.reconfigure((before) => ({ ...before, listen: { ...before.listen, tls: mutual } }));
+      expect(await shown()).toBe('second');
+      expect(egress.lines.at(-1)).toContain('"awaitingRestart":"listen"');
     } finally {
       await egress.close();
       await gateway.close();

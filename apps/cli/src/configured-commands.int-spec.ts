@@ -82,6 +82,18 @@ merchants:
       });
     });
 
+    it('says that there is more to look at where a fault hides it, and not where none does', async () => {
+      const more = '  (further checks follow once these are mended)';
+      await writeConfig((yaml) => yaml.replace('management', '  management'));
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err.at(-1)).toBe(more);
+      expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
+      expect(json()).toMatchObject({ error: { hasMore: true } });
+      await writeConfig((yaml) => yaml.replace('port: 8080', 'port: many'));
+      expect(await cli('config', 'check', config())).toBe(exitCodes.invalidInput);
+      expect(err).toEqual([expect.stringMatching(/^error: /), expect.stringMatching(/^ {2}http\.port /)]);
+    });
+
     describe('without the secrets of the environment', () => {
       const withVariable = (yaml: string): string => yaml.replace(/serviceCode: .*/, 'serviceCode: "${SHOP_CODE}"');
 
@@ -114,6 +126,7 @@ merchants:
           '  merchants[0].serviceCode (line 8): needs the environment variable SHOP_CODE, which is not set; set it',
           '  merchants[0].clientKeyFiles[0] (line 9): names a file that does not exist; check the path, which starts at the folder of the configuration: ' +
             join(folder, 'client.json'),
+          '  (further checks follow once these are mended)',
         ]);
         expect(await cli('config', 'check', config(), '--json')).toBe(exitCodes.invalidInput);
         expect(json()).toMatchObject({ error: { faults: [{ path: 'http.port', line: 2 }, {}, {}, {}, {}] } });
@@ -207,6 +220,18 @@ merchants:
       expect(err.at(-1)).toContain('BROKER_CONFIG');
     });
 
+    it.each([
+      [['--yes'], '--yes says that --create-session may be made for a merchant in production; give it beside that'],
+      [['--name', 'jwe'], '--name says where --discover is to look first; give it beside that'],
+      [
+        ['--recipient-key', 'bank.json'],
+        '--recipient-key says with which keys --discover is to begin; give it beside that',
+      ],
+    ])('refuses an option of the doctor without the one that it belongs to: %j', async (options, why) => {
+      expect(await cli('doctor', config(), ...options)).toBe(exitCodes.usage);
+      expect({ out, err: err.join('\n') }).toEqual({ out: [], err: expect.stringContaining(why) as string });
+    });
+
     it('takes the file from BROKER_CONFIG when none is named, and says so when there is neither', async () => {
       expect(await cli('config', 'check')).toBe(exitCodes.usage);
       expect(err.join('\n')).toContain('BROKER_CONFIG');
@@ -289,7 +314,11 @@ egress:
       it('is not taken for that of a broker when it is empty', async () => {
         await writeFile(egress(), 'egress:');
         expect(await cli('config', 'check', egress())).toBe(exitCodes.invalidInput);
-        expect(err).toEqual([expect.any(String), '  egress (line 1): has no value; give one or remove the line']);
+        expect(err).toEqual([
+          expect.any(String),
+          '  egress (line 1): has no value; give one or remove the line',
+          '  (further checks follow once these are mended)',
+        ]);
       });
     });
 

@@ -5,7 +5,7 @@ export const exitCodes = {
   ok: 0,
   /** Something on this machine or inside the program: a taken port, a process that died, a fault of ours. */
   failed: 1,
-  /** A file or value that was given is not usable: configuration, key, merchant; a server that is set up wrongly. */
+  /** A file or value that was given is not usable: configuration, key, a merchant that there is not; a server that is set up wrongly. */
   invalidInput: 2,
   /** The other side says no, or is not trusted: registration, serviceCode, access, rights, certificate. */
   refused: 3,

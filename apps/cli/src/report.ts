@@ -30,10 +30,14 @@ interface PlacedFault {
 /** A fault of several parts, each with the place where it is, e.g. of a configuration file. */
 interface Faulty {
   readonly faults: readonly PlacedFault[];
+  /** What these hide could not be looked at. */
+  readonly hasMore?: boolean;
 }
 
-const faultsOf = (error: unknown): Faulty['faults'] =>
-  error instanceof Error && 'faults' in error && Array.isArray(error.faults) ? (error as unknown as Faulty).faults : [];
+const NO_FAULTS: Faulty = { faults: [] };
+const faultsOf = (error: unknown): Faulty =>
+  error instanceof Error && 'faults' in error && Array.isArray(error.faults) ? (error as unknown as Faulty) : NO_FAULTS;
+const MORE = 'further checks follow once these are mended';
 
 /** Does the work and prints its report, or the fault that ended it. @returns the exit code */
 export async function report(options: ReportOptions, work: () => Promise<Report>): Promise<number> {
@@ -59,17 +63,18 @@ function printReport({ terminal, json }: ReportOptions, done: Report): void {
 }
 
 function printFault({ terminal, json }: ReportOptions, error: unknown): void {
-  const faults = faultsOf(error);
+  const { faults, hasMore = false } = faultsOf(error);
   const code = error instanceof BrokerError ? error.code : 'internal_error';
   const message = messageOf(error, faults.length > 0);
   if (json) {
     terminal.out(
-      JSON.stringify({ ok: false, error: { code, message, ...(faults.length > 0 && { faults }) } }, null, 2),
+      JSON.stringify({ ok: false, error: { code, message, ...(faults.length > 0 && { faults, hasMore }) } }, null, 2),
     );
     return;
   }
   terminal.err(`error: ${message}`);
   for (const fault of faults) terminal.err(`  ${placeOf(fault)}: ${fault.problem}`);
+  if (hasMore) terminal.err(`  (${MORE})`);
 }
 
 /** The setting, and where it stands. */

@@ -91,12 +91,12 @@ async function inPart<Settings extends object>(
   content: YamlContent,
   folder: string,
 ): Promise<InPart<Settings>> {
-  const { settings, faults, ofFiles, named, places, isCutShort } = await look(kind, content, {
+  const { settings, faults, ofFiles, named, places, isCutShort, hasMore } = await look(kind, content, {
     readsFiles: true,
     folder,
   });
   if (isCutShort || faults.some(({ path }) => path === WHOLE_FILE)) {
-    throw new ConfigurationError(located(places, faults));
+    throw new ConfigurationError(located(places, faults), { hasMore });
   }
   const lacking = [
     ...lackingVariables(content.unset),
@@ -121,6 +121,7 @@ interface Found<Settings> {
   readonly named: readonly NamedFile[];
   readonly places: ReadonlyMap<string, Place>;
   readonly isCutShort: boolean;
+  readonly hasMore: boolean;
 }
 
 interface Reading extends Pick<CheckOptions, 'readsFiles'> {
@@ -134,7 +135,7 @@ async function look<Settings extends object>(
 ): Promise<Found<Settings>> {
   const { unset } = content;
   const missing = new Set(unset.map(({ path }) => path));
-  const { settings, files, faults, places, isCutShort } = examine(kind, {
+  const { settings, files, faults, places, isCutShort, hasMore } = examine(kind, {
     ...content,
     faults: content.faults.filter(({ path }) => !missing.has(path)),
   });
@@ -144,6 +145,7 @@ async function look<Settings extends object>(
   return {
     ...{ settings: loaded, faults, places },
     isCutShort: isCutShort || content.faults.length >= MAX_FAULTS_FOUND,
+    hasMore,
     ofFiles: notCausedBy([...faults, ...unset], [...read.faults, ...between]),
     ofUnset: content.faults.filter(({ path }) => missing.has(path)),
     named: files.map(({ path, file, content: { kind: holds } }) => ({ path, file, content: holds })),
@@ -155,10 +157,11 @@ async function check<Settings extends object>(
   content: YamlContent,
   reading: Reading,
 ): Promise<Looked & { readonly settings?: Loaded<Loose<Settings>> }> {
-  const { faults, ofFiles, ofUnset, places, named, settings } = await look(kind, content, reading);
+  const { faults, ofFiles, ofUnset, places, named, settings, hasMore } = await look(kind, content, reading);
   const found = [...faults, ...ofFiles];
   if (found.length > 0) {
-    throw new ConfigurationError(located(places, [...found, ...(reading.readsFiles ? ofUnset : [])]));
+    const told = located(places, [...found, ...(reading.readsFiles ? ofUnset : [])]);
+    throw new ConfigurationError(told, { hasMore });
   }
   const looked = { unset: located(places, content.unset), files: named };
   return reading.readsFiles ? { ...looked, unread: [], settings } : { ...looked, unread: named };

@@ -1,8 +1,9 @@
 import { childPath, type Fault, MAX_FAULTS_FOUND } from './fault.js';
 import type { FileSetting } from './named-files.js';
-import { nearestName } from './nearest-name.js';
+import { meantSetting } from './meant-setting.js';
 import type { Tree } from './read-yaml.js';
 import { type SettingsClass, type Shape, shapesOf } from './setting.js';
+import { isPathByName } from './shown-path.js';
 import type { Single } from './value-rule.js';
 
 /** Every member may be missing, at any depth: what is there is right in itself, and what was wrong is left out. */
@@ -18,6 +19,8 @@ interface CheckedSettings<T> {
   /** Every file that is named by a setting that is right in itself. */
   readonly files: readonly FileSetting[];
   readonly faults: readonly Fault[];
+  /** Something with settings or files of its own could not be looked at. */
+  readonly hasMore: boolean;
 }
 
 /**
@@ -32,12 +35,13 @@ export function checkSettings<T extends object>(
 ): CheckedSettings<T> {
   const checker = new SettingsChecker(placeholders);
   const settings = (checker.section(tree, type, '') ?? {}) as Loose<T>;
-  return { settings, files: checker.files, faults: checker.faults };
+  return { settings, files: checker.files, faults: checker.faults, hasMore: checker.hasMore };
 }
 
 class SettingsChecker {
   readonly faults: Fault[] = [];
   readonly files: FileSetting[] = [];
+  hasMore = false;
   readonly #placeholders: ReadonlySet<string>;
 
   constructor(placeholders: ReadonlySet<string>) {
@@ -45,34 +49,53 @@ class SettingsChecker {
   }
 
   section(tree: Tree, settings: SettingsClass, path: string): object | undefined {
-    if (typeof tree !== 'object' || Array.isArray(tree)) return this.#fault(path, 'must be a mapping of settings');
+    if (typeof tree !== 'object' || Array.isArray(tree)) return this.#hidden(path, 'must be a mapping of settings');
     const shapes = shapesOf(settings);
-    const known = [...shapes.keys()];
-    for (const name of Object.keys(tree).filter((each) => !shapes.has(each))) {
-      const near = nearestName(name, known) ?? placeWithin(shapes, name);
-      const meant = near === undefined ? '' : ` is ${near} meant?`;
-      this.#fault(childPath(path, name), `is not a setting;${meant} known here: ${known.join(', ')}`);
-    }
+    const misspelt = this.#unknown(tree, shapes, path);
     const defaults = new settings() as Record<string, unknown>;
     const found = [...shapes].map(([name, shape]): [string, unknown] => {
       const [at, byDefault] = [childPath(path, name), defaults[shape.property]];
       if (Object.hasOwn(tree, name)) return [shape.property, this.#given(tree[name], shape, at)];
-      if (byDefault === undefined) return [shape.property, this.#missing(shape, at)];
+      if (byDefault === undefined) return [shape.property, misspelt.has(name) ? undefined : this.#missing(shape, at)];
       return [shape.property, shape.kind === 'section' ? this.section({}, shape.of, at) : byDefault];
     });
     return Object.fromEntries(found.filter(([, value]) => value !== undefined));
   }
 
+  /** @returns the settings that were meant */
+  #unknown(
+    tree: Readonly<Record<string, Tree>>,
+    shapes: ReadonlyMap<string, Shape>,
+    path: string,
+  ): ReadonlySet<string> {
+    const known = [...shapes.keys()];
+    const unknown = Object.keys(tree).filter((name) => !shapes.has(name));
+    const meant = unknown.flatMap((name) => {
+      const setting = meantSetting(name, known);
+      const advice = adviceOn(setting, placeWithin(shapes, name));
+      this.hasMore ||= typeof tree[name] === 'object' || setting?.isOfFile === true;
+      this.#fault(childPath(path, name), `is not a setting;${advice} known here: ${known.join(', ')}`);
+      return setting?.name ?? [];
+    });
+    return new Set(meant);
+  }
+
   #given(value: Tree, shape: Shape, path: string): unknown {
     // What could not be read has been reported by the reader.
-    if (value === undefined) return undefined;
+    if (value === undefined) return this.#unread(shape);
     if (shape.kind === 'section') return this.section(value, shape.of, path);
     if (shape.kind === 'list' || shape.kind === 'texts') return this.#items(value, shape, path);
     return typeof value === 'object' ? this.#fault(path, 'must be a single value') : this.#checked(value, shape, path);
   }
 
+  #unread(shape: Shape): undefined {
+    this.hasMore ||= hasParts(shape);
+    return undefined;
+  }
+
   #missing(shape: Shape, path: string): undefined {
     if (shape.optional === true) return;
+    this.#unread(shape);
     const isValue = 'allowed' in shape && shape.kind !== 'texts';
     this.#fault(path, isValue ? `is missing: it must be ${shape.allowed}` : 'is missing');
   }
@@ -81,7 +104,9 @@ class SettingsChecker {
   #items(value: Tree, shape: Extract<Shape, { readonly least: number }>, path: string): unknown {
     const { example, most = Infinity } = (shape.kind === 'list' ? shape.described : undefined) ?? {};
     if (!Array.isArray(value)) {
-      return this.#fault(path, `must be a sequence${example === undefined ? '' : `, such as ${example}`}`);
+      this.#unread(shape);
+      const remedy = example === undefined ? this.#inBrackets(value, shape, path) : `, such as ${example}`;
+      return this.#fault(path, `must be a sequence${remedy}`);
     }
     if (value.length < shape.least) return this.#fault(path, `must have at least ${shape.least} item`);
     if (value.length > most) return this.#fault(path, `must have at most ${most} items`);
@@ -92,6 +117,14 @@ class SettingsChecker {
     });
   }
 
+  /** What is shown is a word that the setting knows, or what can be nothing but a path: anything else may be a secret. */
+  #inBrackets(value: Tree, shape: Shape, path: string): string {
+    if (shape.kind !== 'texts' || typeof value !== 'string' || shape.problemOf(value) !== undefined) return '';
+    const isTold = shape.rule?.words !== undefined || (shape.rule?.content !== undefined && isPathByName(value));
+    if (!isTold || this.#placeholders.has(path)) return '; put what stands there in brackets: [ … ]';
+    return `; write [${PLAIN.test(value) ? value : `'${value}'`}]`;
+  }
+
   #checked(
     given: Tree,
     { kind, problemOf, rule }: Extract<Shape, { readonly allowed: string }>,
@@ -99,16 +132,39 @@ class SettingsChecker {
   ): unknown {
     const value = this.#placeholders.has(path) ? fromEnvironment(given, kind) : given;
     const problem = problemOf(value);
-    if (problem !== undefined) return this.#fault(path, problem);
+    if (problem !== undefined) {
+      this.hasMore ||= rule?.content !== undefined;
+      return this.#fault(path, problem);
+    }
     if (typeof value !== 'string' || rule === undefined) return value;
     if (rule.content !== undefined) this.files.push({ path, file: value, content: rule.content });
     return rule.convert === undefined ? value : rule.convert(value);
+  }
+
+  #hidden(path: string, problem: string): undefined {
+    this.hasMore = true;
+    return this.#fault(path, problem);
   }
 
   #fault(path: string, problem: string): undefined {
     this.faults.push({ path, problem });
     return undefined;
   }
+}
+
+/** What YAML reads as that very text inside brackets. */
+const PLAIN = /^[A-Za-z./][\w./-]*$/;
+
+function adviceOn(meant: ReturnType<typeof meantSetting>, place: string | undefined): string {
+  if (meant?.isOfFile === true) return ` write ${meant.name}, the name of a file that holds it;`;
+  const near = meant?.name ?? place;
+  return near === undefined ? '' : ` is ${near} meant?`;
+}
+
+/** Settings of its own, or files. */
+function hasParts(shape: Shape): boolean {
+  if (shape.kind === 'section' || shape.kind === 'list') return true;
+  return 'rule' in shape && shape.rule?.content !== undefined;
 }
 
 /** The one section that has a setting of this name, which was written beside it instead of within it. */

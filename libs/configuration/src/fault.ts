@@ -24,6 +24,8 @@ export interface Place {
 export interface CrossFault extends Fault {
   /** Settings one of which would be enough: if any of them has a fault of its own, this one only follows from it. */
   readonly unlessFaulty?: readonly string[];
+  /** How it is told where a setting that it is about is not written in the file, but stands at its default. */
+  readonly ofDefault?: { readonly path: string; readonly problem: string };
 }
 
 /** Something that does not stop the start but that the operator should know. */
@@ -43,10 +45,13 @@ export const MAX_FAULTS_FOUND = 10 * MAX_FAULTS;
 /** The configuration cannot be used. Carries every fault that was found, in the order of the file. */
 export class ConfigurationError extends BrokerError {
   readonly faults: readonly Fault[];
+  /** Not all was looked at, or told: more may be found once these are mended. */
+  readonly hasMore: boolean;
 
-  constructor(faults: readonly Fault[]) {
+  constructor(faults: readonly Fault[], { hasMore = false }: { readonly hasMore?: boolean } = {}) {
     const shown = faults.slice(0, MAX_FAULTS);
     super('configuration_invalid', { detail: shown.map((fault) => `${fault.path} ${fault.problem}`).join('; ') });
+    this.hasMore = hasMore || faults.length > MAX_FAULTS;
     this.faults = Object.freeze(shown.map((fault) => Object.freeze({ ...fault })));
   }
 }

@@ -34,12 +34,15 @@ export const gatewayRules: Readonly<
       `must not have the path of an operation, which is added to it; write ${baseUrl?.origin}${base}`,
     );
   },
-  httpsInProduction: ({ gateway }) =>
-    faultIf(
-      gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:',
-      'gateway.baseUrl',
-      'must be https, because gateway.environment is production',
-    ),
+  httpsInProduction: ({ gateway }) => {
+    const problem = 'must be https, because gateway.environment is production';
+    const ofDefault = {
+      path: 'gateway.environment',
+      problem: `${problem} (the default); where this is a test gateway, set it to test`,
+    };
+    const isWrong = gateway?.environment === 'production' && gateway.baseUrl?.protocol === 'http:';
+    return isWrong ? [{ path: 'gateway.baseUrl', problem, ofDefault }] : [];
+  },
   trustOnlyWithTls: ({ gateway: { baseUrl, tls: { caFile, pins = [] } = {} } = {} }) =>
     faultIf(
       baseUrl?.protocol === 'http:' && (caFile !== undefined || pins.length > 0),

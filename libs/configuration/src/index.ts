@@ -5,6 +5,7 @@ export type { EgressClient, EgressConfiguration, EgressRoute } from './egress-co
 export { checkConfiguration, knownInPart } from './check-configuration.js';
 export { ConfigurationSource, EgressConfigurationSource } from './configuration-source.js';
 export { ConfigurationWatch } from './configuration-watch.js';
+export { differingSettings } from './differing-settings.js';
 export { ConfigurationError, type Warning } from './fault.js';
 export type { Environment } from './interpolate.js';
 export { isSame } from './is-same.js';

@@ -1,5 +1,5 @@
 import { childPath } from './fault.js';
-import { nearestName } from './nearest-name.js';
+import { meantSetting } from './meant-setting.js';
 import type { UnsetVariable } from './read-yaml.js';
 import { type SettingsClass, shapesOf } from './setting.js';
 
@@ -64,7 +64,7 @@ function meantBy(path: string, { settings, isWritten }: Document): readonly stri
   const [, parent = '', name = ''] = /^(?:(.*)\.)?([^.]*)$/.exec(path) ?? [];
   const shapes = shapesAt(settings, parent);
   if (shapes === undefined || shapes.has(name) || name.includes('[')) return [];
-  const near = nearestName(name, [...shapes.keys()]);
+  const near = meantSetting(name, [...shapes.keys()])?.name;
   return [...shapes].flatMap(([beside, shape]) => {
     const place = childPath(parent, beside);
     if (near === undefined ? !isWritten(place) : near === beside) return [place];

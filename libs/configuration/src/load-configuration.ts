@@ -8,6 +8,7 @@ import { egressKind } from './egress-kind.js';
 import { ConfigurationError, located, notCausedBy, WHOLE_FILE } from './fault.js';
 import type { Environment } from './interpolate.js';
 import { type Loaded, readFiles, withContents } from './named-files.js';
+import { nearestName } from './nearest-name.js';
 import { type Examined, examine, parsedOf } from './parse-configuration.js';
 import { readTextFile } from './read-file.js';
 import { MAX_FILE_BYTES, readYaml, type YamlContent } from './read-yaml.js';
@@ -41,10 +42,15 @@ export async function loadAnyConfiguration(file: string, environment: Environmen
     : { kind: 'broker', configuration: await load(brokerKind, file, content) };
 }
 
-/** Whether a file says by its root member that it is for an egress. */
+/** Whether a file says by its root member that it is for an egress, misspelt or not. */
 export function isEgressFile({ tree }: YamlContent): boolean {
-  return typeof tree === 'object' && Object.hasOwn(tree, 'egress');
+  if (typeof tree !== 'object') return false;
+  if (Object.hasOwn(tree, ROOT_OF_EGRESS)) return true;
+  const isOfBroker = Object.hasOwn(tree, 'merchants');
+  return !isOfBroker && Object.keys(tree).some((name) => nearestName(name, [ROOT_OF_EGRESS]) !== undefined);
 }
+
+const ROOT_OF_EGRESS = 'egress';
 
 /** Whose file it is, by a root member that only one of them has; undefined where there is neither, or nothing can be read. */
 export async function configurationKindOf(
@@ -77,7 +83,7 @@ export async function loadExamined<Settings extends object, Parsed, Configuratio
   const settings = withContents(examined.settings, contents);
   const found = [...faultsOfFiles, ...kind.betweenFiles(settings, examined.settings)];
   const faults = [...examined.faults, ...notCausedBy(examined.faults, found)];
-  if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults));
+  if (faults.length > 0) throw new ConfigurationError(located(examined.places, faults), examined);
   const parsed = parsedOf(kind, examined);
   const configuration = kind.toConfiguration(settings as unknown as Loaded<Settings>);
   const between = kind.warningsBetweenFiles?.(settings as unknown as Loaded<Settings>) ?? [];

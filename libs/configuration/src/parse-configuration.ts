@@ -4,7 +4,7 @@ import { checkSettings, type Loose } from './check-settings.js';
 import type { ConfigurationKind, Findings } from './configuration-kind.js';
 import { deepFreeze } from './deep-freeze.js';
 import { type ParsedEgressConfiguration, egressKind } from './egress-kind.js';
-import { ConfigurationError, type Fault, inOrderOf, located, MAX_FAULTS_FOUND } from './fault.js';
+import { ConfigurationError, type CrossFault, type Fault, inOrderOf, located, MAX_FAULTS_FOUND } from './fault.js';
 import { notCausedBy, type Place, withoutFollowers } from './fault.js';
 import type { Environment } from './interpolate.js';
 import type { FileSetting } from './named-files.js';
@@ -21,6 +21,8 @@ export interface Examined<Settings> {
   readonly places: ReadonlyMap<string, Place>;
   /** There is so much wrong that it was not looked at to its end. */
   readonly isCutShort: boolean;
+  /** Something was not looked at because of a fault in what it is part of. */
+  readonly hasMore: boolean;
 }
 
 /**
@@ -31,19 +33,28 @@ export function examine<Settings extends object>(
   { settings, rule }: Pick<ConfigurationKind<Settings, unknown, unknown>, 'settings' | 'rule'>,
   { tree, placeholders, places, faults, unset }: YamlContent,
 ): Examined<Settings> {
-  if (tree === undefined) return { settings: {} as Loose<Settings>, files: [], faults, places, isCutShort: true };
+  if (tree === undefined) {
+    return { settings: {} as Loose<Settings>, files: [], faults, places, isCutShort: true, hasMore: true };
+  }
   const checked = checkSettings(tree, settings, placeholders);
   const own = withoutFollowers([...faults, ...checked.faults]);
   const isCutShort = Math.max(own.length, checked.faults.length) >= MAX_FAULTS_FOUND;
   // What settings say against each other follows from what was left out.
-  const between = own.length < MAX_FAULTS_FOUND ? notCausedBy([...own, ...unset], rule(checked.settings)) : [];
+  const crossed = own.length < MAX_FAULTS_FOUND ? rule(checked.settings).map((fault) => asWritten(fault, places)) : [];
+  const between = notCausedBy([...own, ...unset], crossed);
   return {
     settings: checked.settings,
     files: inOrderOf(places, checked.files),
     faults: [...own, ...between],
     places,
     isCutShort,
+    hasMore: isCutShort || checked.hasMore,
   };
+}
+
+function asWritten(fault: CrossFault, places: ReadonlyMap<string, Place>): CrossFault {
+  const { ofDefault } = fault;
+  return ofDefault === undefined || places.has(ofDefault.path) ? fault : { ...fault, problem: ofDefault.problem };
 }
 
 /**
@@ -67,7 +78,7 @@ function parse<Settings extends object, Parsed, Configuration>(
 ): Parsed & Findings {
   const examined = examine(kind, content);
   const { faults, places } = examined;
-  if (faults.length > 0) throw new ConfigurationError(located(places, faults));
+  if (faults.length > 0) throw new ConfigurationError(located(places, faults), examined);
   return parsedOf(kind, examined);
 }
 

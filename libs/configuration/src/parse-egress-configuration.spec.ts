@@ -269,7 +269,7 @@ describe('the way to the broker', () => {
 describe('the way to the gateway', () => {
   it('is https in production', () => {
     expect(faults(gateway({ baseUrl: 'http://gateway.example' }))).toEqual([
-      'egress.gateway.baseUrl must be https, because gateway.environment is production',
+      'egress.gateway.baseUrl must be https, because gateway.environment is production (the default); where this is a test gateway, set it to test',
     ]);
     expect(faults(gateway({ baseUrl: 'http://gateway.example', environment: 'test' }))).toEqual([]);
   });

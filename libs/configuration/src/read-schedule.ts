@@ -25,11 +25,11 @@ const DECISIVE =
 export async function readSchedule(file: string, environment: Environment): Promise<Schedule> {
   const content = await readYamlFile(file, environment);
   const idle = new Set(content.unset.map(({ path }) => path).filter((path) => !DECISIVE.test(path)));
-  const { settings, faults, places } = examine(brokerKind, {
+  const { settings, faults, places, hasMore } = examine(brokerKind, {
     ...content,
     faults: content.faults.filter(({ path }) => !idle.has(path)),
   });
-  if (faults.length > 0) throw new ConfigurationError(located(places, faults));
+  if (faults.length > 0) throw new ConfigurationError(located(places, faults), { hasMore });
   const { store, merchants } = settings as BrokerSettings;
   return {
     store,

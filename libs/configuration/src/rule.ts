@@ -16,10 +16,11 @@ export function rulesAt<Settings>(path: string, rules: Readonly<Record<string, R
 /** The faults of settings that stand at a path, with that path before their own. */
 export function faultsAt(parent: string, faults: readonly CrossFault[]): readonly CrossFault[] {
   const at = (path: string): string => `${parent}.${path}`;
-  return faults.map(({ path, problem, unlessFaulty = [] }) => ({
+  return faults.map(({ path, problem, unlessFaulty = [], ofDefault }) => ({
     path: at(path),
     problem,
     unlessFaulty: unlessFaulty.map(at),
+    ...(ofDefault && { ofDefault: { ...ofDefault, path: at(ofDefault.path) } }),
   }));
 }
 

@@ -23,9 +23,12 @@ const BESIDE_OR_ABOVE = /^\.\.?\//;
 export async function shownPath(file: string, folder: string): Promise<string | undefined> {
   const path = resolve(folder, file);
   if (CONTENT.test(file) || path.split('/').some((name) => name.length > MAX_NAME_LENGTH)) return undefined;
-  const isPath =
-    EXTENSIONS.has(extname(file).toLowerCase()) || BESIDE_OR_ABOVE.test(file) || (await leadsSomewhere(file, folder));
-  return isPath ? path : undefined;
+  return isPathByName(file) || (await leadsSomewhere(file, folder)) ? path : undefined;
+}
+
+/** Whether a text can be seen to be a path, and no secret, without a look at any folder. */
+export function isPathByName(file: string): boolean {
+  return !CONTENT.test(file) && (EXTENSIONS.has(extname(file).toLowerCase()) || BESIDE_OR_ABOVE.test(file));
 }
 
 async function leadsSomewhere(file: string, folder: string): Promise<boolean> {

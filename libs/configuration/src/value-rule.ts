@@ -13,6 +13,8 @@ export interface TextRule {
   readonly nearest?: (text: string) => string | undefined;
   /** How a text is written here that says the same in another way. */
   readonly rewritten?: (text: string) => string | undefined;
+  /** All that it may be, where that is a closed list. */
+  readonly words?: readonly string[];
   /** How a number is written here that was meant to have a unit, if it was: never anything but that number. */
   readonly withUnit?: (number: number) => string | undefined;
   /** Turns an accepted text into what the program works with. */
@@ -55,6 +57,7 @@ const MIN_WORD_LENGTH = 4;
 export function oneWordOf(words: readonly string[]): TextRule {
   return {
     expects: `one of ${words.join(', ')}`,
+    words,
     accepts: (text) => words.includes(text),
     nearest: (text) => {
       if (text.length < MIN_WORD_LENGTH) return undefined;
@@ -152,13 +155,25 @@ export const baseUrl: TextRule = {
   expects: 'an http or https URL without user, query and fragment',
   // An empty user, query or fragment vanishes when the URL is parsed, so their marks are looked for in the text.
   accepts: (text) => httpUrl(text) !== undefined && !/[?#]/.test(text) && !/^https?:\/\/[^/]*@/i.test(text),
-  rewritten: (text) => (text.length <= MAX_HOST_LENGTH && BARE_HOST.test(text) ? `https://${text}` : undefined),
+  rewritten: withScheme,
   convert: toUrl,
 };
 
-/** A name of several labels that ends in letters, as no secret does, with a port or without. */
-const BARE_HOST = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?$/;
+/** A name of several labels that ends in letters, as no secret does, with a port or without, and a path of plain words. */
+const BARE_HOST =
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
+const BARE_LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}):\d{1,5}(?:\/[a-z][a-z0-9-]{0,31}){0,6}\/?$/;
+/** With a port or a path, so that it is an address, whatever it is. */
+const BARE_ADDRESS = /^[\w.-]+(?::\d{1,5}(?:\/[^?#\s@]*)?|\/[^?#\s@]*)$/;
 const MAX_HOST_LENGTH = 253;
+
+/** An address whose scheme is missing. What may be anything else is not repeated. */
+function withScheme(text: string): string | undefined {
+  if (text.length > MAX_HOST_LENGTH) return undefined;
+  if (BARE_LOOPBACK.test(text)) return `http://${text}`;
+  if (BARE_HOST.test(text)) return `https://${text}`;
+  return BARE_ADDRESS.test(text) ? 'it with https:// in front' : undefined;
+}
 
 /** Compared with the `iss` of a token character by character; a URL by custom. */
 export const issuer = matching(

@@ -14,3 +14,4 @@ export { wantBody } from './proper-requests.js';
 export { RateLimiter } from './rate-limiter.js';
 export { returnMemory } from './return-memory.js';
 export { tlsOptions } from './tls-options.js';
+export { tlsShape } from './tls-shape.js';

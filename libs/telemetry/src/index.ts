@@ -20,5 +20,5 @@ export {
 } from './instruments.js';
 export { type CallSpan, isSampledIn, type RequestSpan, type SpanFacts } from './request-spans.js';
 export { someOf } from './some-of.js';
-export { tellAwaitingRestart } from './awaiting-restart.js';
+export { tellReading, type ToldReading } from './told-reading.js';
 export { startTelemetry, type Telemetry } from './telemetry.js';

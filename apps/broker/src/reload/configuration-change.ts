@@ -1,4 +1,4 @@
-import { type BrokerConfiguration, isSame, namesBetween } from '#libs/configuration';
+import { type BrokerConfiguration, differingSettings, isSame, namesBetween } from '#libs/configuration';
 import type { MerchantsChange } from '#libs/session';
 
 export interface ConfigurationChange {
@@ -18,7 +18,7 @@ export function changeBetween(before: BrokerConfiguration, after: BrokerConfigur
         .map(({ id }) => id),
     },
     settings: (['http', 'auth', 'audit', 'reload', 'log'] as const).flatMap((section) =>
-      differences(section, before[section], after[section]),
+      differingSettings(section, before[section], after[section]),
     ),
   };
 }
@@ -45,10 +45,4 @@ export function calledOtherwise(before: BrokerConfiguration, after: BrokerConfig
 
 export function isEmpty({ merchants, settings }: ConfigurationChange): boolean {
   return [merchants.added, merchants.removed, merchants.changed, settings].every((names) => names.length === 0);
-}
-
-function differences(section: string, before: object, after: object): string[] {
-  const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
-  const names = new Set([...old.keys(), ...next.keys()]);
-  return [...names].filter((name) => !isSame(old.get(name), next.get(name))).map((name) => `${section}.${name}`);
 }

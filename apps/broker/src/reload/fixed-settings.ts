@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BrokerConfiguration } from '#libs/configuration';
+import { tlsShape } from '#libs/edge';
 
 interface FixedConfiguration {
   /** The configuration to put in force: what cannot change while the process runs is as it was. */
@@ -40,7 +41,7 @@ export function withFixedSettings(current: BrokerConfiguration, next: BrokerConf
     destination: fixed('audit.destination', current.audit.destination, next.audit.destination),
   };
   const tls = tlsOf(current.http.tls, next.http.tls);
-  fixed('http.tls', shapeOf(current.http.tls), shapeOf(next.http.tls));
+  fixed('http.tls', tlsShape(current.http.tls), tlsShape(next.http.tls));
   const { tls: _, ...plain } = http;
   return {
     configuration: {
@@ -56,12 +57,6 @@ export function withFixedSettings(current: BrokerConfiguration, next: BrokerConf
 
 type Tls = BrokerConfiguration['http']['tls'];
 
-/** Whether there is TLS, and whether client certificates are asked for, is decided when the port is opened. */
-function shapeOf(tls: Tls): string {
-  if (tls === undefined) return 'plain';
-  return tls.clientCa === undefined ? 'tls' : 'mutual';
-}
-
 function tlsOf(current: Tls, next: Tls): Tls {
-  return shapeOf(current) === shapeOf(next) ? next : current;
+  return tlsShape(current) === tlsShape(next) ? next : current;
 }

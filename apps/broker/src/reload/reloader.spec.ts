@@ -272,7 +272,16 @@ describe('taking changed files', () => {
     }
     expect(stage.level).toBe('warn');
     expect(stage.configuration.current.http.port).toBe(1);
-    expect(stage.told('warn')).toEqual(['these settings have changed and take effect with the next start']);
+    expect(
+      stage.lines.filter(([level]) => level !== 'debug').map(([, fields, message]) => ({ ...fields, message })),
+    ).toEqual([
+      expect.objectContaining({
+        message: 'the changed configuration is in force, but for settings that take effect with the next start',
+        settings: 'log.level',
+        awaitingRestart: 'http.port',
+      }),
+      expect.objectContaining({ message: 'the changed configuration is in force', settings: 'log.level' }),
+    ]);
   });
 
   it('says which settings are put back and need no restart any more', async () => {
@@ -285,7 +294,7 @@ describe('taking changed files', () => {
     expect(stage.lines.filter(([level]) => level === 'info' || level === 'warn')).toEqual([
       [
         'warn',
-        { settings: 'http.port, http.docs', runbook: 'config-reload-failed' },
+        { awaitingRestart: 'http.port, http.docs', runbook: 'config-reload-failed' },
         'these settings have changed and take effect with the next start',
       ],
       ['info', { settings: 'http.port' }, back],

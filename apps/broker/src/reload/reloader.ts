@@ -8,7 +8,7 @@ import {
   namesBetween,
   TooManyRemoved,
 } from '#libs/configuration';
-import { type AuditLog, type Logger, someOf, tellAwaitingRestart } from '#libs/telemetry';
+import { type AuditLog, type Logger, someOf, tellReading, type ToldReading } from '#libs/telemetry';
 import type { ChangeOver } from './change-over.js';
 import { type ConfigurationChange, idsOf, isEmpty } from './configuration-change.js';
 import type { ConfigurationInForce } from '../configuration/configuration-in-force.js';
@@ -70,34 +70,24 @@ export class Reloader {
       if (!isEmpty(change)) for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
       const { refused, awaitingRestart: before } = configuration.lastReading;
       configuration.lastReading.noteTaken(awaitingRestart, clock.now());
-      this.#taken(change, refused !== undefined);
-      const news = namesBetween(before, awaitingRestart);
-      tellAwaitingRestart(logger, { settings: awaitingRestart, change: news, runbook: RUNBOOK });
+      const waiting = { settings: awaitingRestart, change: namesBetween(before, awaitingRestart), runbook: RUNBOOK };
+      this.#taken(change, { waiting, wasRefused: refused !== undefined });
     } catch (error) {
       this.#refused(error);
     }
   }
 
-  #taken(change: ConfigurationChange, wasRefused: boolean): void {
+  #taken(change: ConfigurationChange, { waiting, wasRefused }: Pick<ToldReading, 'waiting' | 'wasRefused'>): void {
     const { logger, onReload } = this.#parts;
-    onReload(true);
-    if (isEmpty(change)) {
-      if (!wasRefused) return logger.debug({}, 'the configuration was read again and says the same');
-      logger.info({}, 'the configuration is right again; nothing has changed');
-      return this.#record(change);
-    }
     const { merchants, settings } = change;
-    const named = {
-      added: someOf(merchants.added),
-      removed: someOf(merchants.removed),
-      changed: someOf(merchants.changed),
-    };
-    logger.info({ ...named, settings: someOf(settings) }, 'the changed configuration is in force');
+    onReload(true);
+    const inForce = { added: merchants.added, removed: merchants.removed, changed: merchants.changed, settings };
+    tellReading(logger, { inForce, waiting, wasRefused });
     if (merchants.removed.length > 0) {
-      const left = { removed: named.removed, count: merchants.removed.length };
+      const left = { removed: someOf(merchants.removed), count: merchants.removed.length };
       logger.warn(left, 'merchants are gone from the configuration: nobody is served their sessions any more');
     }
-    this.#record(change);
+    if (!isEmpty(change) || wasRefused) this.#record(change);
   }
 
   #record({ merchants, settings }: ConfigurationChange): void {

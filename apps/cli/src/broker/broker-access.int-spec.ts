@@ -98,6 +98,46 @@ describe('how status, renew and session watch get to a broker', () => {
       const { port } = await trusted();
       const { code, text } = await cli(args, { BROKER_URL: `https://localhost:${port}` });
       expect(text).toMatch(/the certificate of localhost:\d+ is not trusted/);
+      expect(text).toContain('name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file');
+      expect(code).toBe(exitCodes.refused);
+    });
+
+    it('says what to do about a certificate of another authority, and about one for another name', async () => {
+      const { port } = await trusted();
+      const url = { BROKER_URL: `https://localhost:${port}` };
+      const ofAnother = await cli(args, { ...url, BROKER_CA_FILE: await file('ca.pem', new TestAuthority().cert) });
+      expect(ofAnother.text).toContain(
+        'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it',
+      );
+      const other = await broker(
+        LoopbackServer.https(authority.issue({ names: ['broker.internal'] }), (_request, response) => response.end()),
+      );
+      const ca = { BROKER_CA_FILE: await file('ca.pem', authority.cert) };
+      const { code, text } = await cli(args, { BROKER_URL: `https://localhost:${other.port}`, ...ca });
+      expect(text).toContain('is for another name');
+      expect(text).toContain('use a name that the certificate has, in --url or BROKER_URL');
+      expect(code).toBe(exitCodes.refused);
+    });
+
+    it.each([
+      [
+        'that is not accepted',
+        'token-of-nobody',
+        'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file',
+      ],
+      ['where none is given', undefined, 'set BROKER_TOKEN_FILE or --token-file: no token is given'],
+    ])('says what to do about a token %s', async (_what, token, remedy) => {
+      const { port } = await broker(
+        LoopbackServer.http((_request, response) => {
+          response.writeHead(401, { 'content-type': 'application/problem+json' });
+          response.end(
+            JSON.stringify({ type: `${PROBLEM}unauthenticated`, code: 'unauthenticated', title: 'Not known' }),
+          );
+        }),
+      );
+      const given = token === undefined ? {} : { BROKER_TOKEN_FILE: await file('oncall.token', token) };
+      const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}`, ...given });
+      expect(text).toContain(remedy);
       expect(code).toBe(exitCodes.refused);
     });
 
@@ -105,6 +145,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { port } = await trusted();
       const { code, text } = await cli(args, { BROKER_URL: `http://localhost:${port}` });
       expect(text).toContain(`TLS is spoken there, although the address begins with http (localhost:${port})`);
+      expect(text).toContain('correct --url, or BROKER_URL');
       expect(code).toBe(exitCodes.invalidInput);
     });
 
@@ -112,6 +153,7 @@ describe('how status, renew and session watch get to a broker', () => {
       const { port } = await broker(LoopbackServer.http((_request, response) => response.end('{}')));
       const { code, text } = await cli(args, { BROKER_URL: `https://127.0.0.1:${port}` });
       expect(text).toContain('no TLS is spoken there, although the address begins with https');
+      expect(text).toContain('correct --url, or BROKER_URL');
       expect(code).toBe(exitCodes.invalidInput);
     });
 
@@ -136,13 +178,10 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(code).toBe(exitCodes.invalidInput);
     });
 
-    it.each([
-      ['a proxy that lets nobody in', 403, {}],
-      ['a broker of a merchant that it does not have', 404, { type: `${PROBLEM}x`, code: 'merchant_not_found' }],
-    ])('ends with the code of a refusal by %s', async (_what, answered, body) => {
+    it('ends with the code of a refusal by a proxy that lets nobody in', async () => {
       const { port } = await broker(
         LoopbackServer.http((_request, response) => {
-          response.writeHead(answered, { 'content-type': 'application/problem+json' }).end(JSON.stringify(body));
+          response.writeHead(403, { 'content-type': 'application/problem+json' }).end('{}');
         }),
       );
       const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
@@ -157,6 +196,37 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(text).toMatch(new RegExp(`localhost:${first.port}\\b`));
       expect(text).toMatch(/the certificate of localhost:\d+ is not trusted/);
       expect(code).toBe(exitCodes.refused);
+    });
+  });
+
+  describe.each(VERBS.slice(1).map((args) => [args.join(' '), args] as const))('%s', (_name, args) => {
+    const ofNone = { type: `${PROBLEM}merchant_not_found`, code: 'merchant_not_found', title: 'none' };
+    const forbidden = { type: `${PROBLEM}forbidden`, code: 'forbidden', title: 'Not allowed' };
+
+    it.each([
+      ['that the broker does not have', 404, ofNone, ['till'], exitCodes.invalidInput, 'there is no merchant shop; '],
+      [
+        'that is none of its caller',
+        403,
+        forbidden,
+        ['till'],
+        exitCodes.invalidInput,
+        'may not see it; it may see till',
+      ],
+      ['of a caller who may see none', 403, forbidden, [], exitCodes.refused, 'may not see it; it may see none at all'],
+      ['of a caller who may not do this', 403, forbidden, ['shop'], exitCodes.refused, 'Not allowed'],
+    ])('takes a merchant for a fault of what was given, or of the access: one %s', async (...of) => {
+      const [, answered, body, seen, expected, said] = of;
+      const { port } = await broker(
+        LoopbackServer.http((request, response) => {
+          const isList = request.url === '/v1/merchants';
+          response.writeHead(isList ? 200 : answered, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(isList ? { merchants: seen.map((id) => ({ id })) } : body));
+        }),
+      );
+      const { code, text } = await cli(args, { BROKER_URL: `http://127.0.0.1:${port}` });
+      expect(text).toContain(said);
+      expect(code).toBe(expected);
     });
   });
 

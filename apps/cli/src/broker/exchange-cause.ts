@@ -9,6 +9,8 @@ export interface NoAnswer {
   /** In the words of the status page. */
   readonly problem: string;
   readonly fault: ExitClass;
+  /** Of a certificate that is not trusted: why, as OpenSSL says it. */
+  readonly mark?: string;
   /** There was no connection, so that nothing was asked. */
   readonly isUnasked?: true;
 }
@@ -33,6 +35,7 @@ export async function noAnswer(end: ExchangeEnd, asked: Asked, bounds: Bounds): 
   return {
     problem: causeOf(failed).text,
     fault: kind === 'untrusted' ? 'refused' : known,
+    ...(kind === 'untrusted' ? { mark } : {}),
     ...(wasReached ? {} : { isUnasked: true }),
   };
 }

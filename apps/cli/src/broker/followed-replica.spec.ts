@@ -57,9 +57,10 @@ describe('the replica that is followed', () => {
       replica.changeOver();
     }
     expect(told).toEqual([0, 0, 0, 0, 2]);
+    const expired = { fault: 'refused', mark: 'CERT_HAS_EXPIRED' };
     expect(lost).toEqual([
-      { problem: 'the certificate of b.example:443 has expired (CERT_HAS_EXPIRED)', fault: 'refused' },
-      { problem: 'the certificate of a.example:8080 has expired (CERT_HAS_EXPIRED)', fault: 'refused' },
+      { problem: 'the certificate of b.example:443 has expired (CERT_HAS_EXPIRED)', ...expired },
+      { problem: 'the certificate of a.example:8080 has expired (CERT_HAS_EXPIRED)', ...expired },
     ]);
   });
 });

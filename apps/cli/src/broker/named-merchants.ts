@@ -1,4 +1,5 @@
 import { meantOr } from '../chosen-merchant.js';
+import type { ExitClass } from '../exit-codes.js';
 import type { BrokerPlace } from './broker-place.js';
 import { listing } from './listing.js';
 import type { ReplicaPlace } from './replica-call.js';
@@ -13,6 +14,12 @@ interface Refused {
   readonly code: string | undefined;
 }
 
+interface NameFault {
+  readonly problem: string;
+  /** Of a caller who may see no merchant it is the access that is at fault, whatever the name. */
+  readonly fault: Extract<ExitClass, 'invalidInput' | 'refused'>;
+}
+
 /**
  * Why a broker refuses a merchant by its name: whether it is one that the caller may see, and which those are. It answers
  * alike for a merchant that is not there and for one that is not the caller's, so only its list can tell.
@@ -22,14 +29,22 @@ export async function nameFault(
   broker: BrokerPlace,
   place: ReplicaPlace,
   { merchant, code = '', clock, signal }: Refused & Pick<CommandContext, 'clock' | 'signal'>,
-): Promise<string | undefined> {
+): Promise<NameFault | undefined> {
   if (!NOT_KNOWN.has(code)) return undefined;
   const listed = await listing(broker, place, { clock, signal });
-  const names = typeof listed === 'string' ? [] : (listed?.merchants ?? []).map(({ id }) => id);
-  if (names.includes(merchant)) return undefined;
-  const what =
-    code === 'merchant_not_found'
-      ? `there is no merchant ${merchant}`
-      : `there is no merchant ${merchant}, or this caller may not see it`;
-  return `${what}; ${names.length === 0 ? 'it may see none at all' : meantOr('it may see', merchant, names)}`;
+  const names = typeof listed === 'string' ? undefined : listed?.merchants.map(({ id }) => id);
+  if (names?.includes(merchant) === true) return undefined;
+  const isMissing = code === 'merchant_not_found';
+  const what = `there is no merchant ${merchant}${isMissing ? '' : ', or this caller may not see it'}`;
+  const they = `${isMissing ? 'this caller' : 'it'} may see`;
+  return {
+    problem: [what, ...seenText(they, merchant, names)].join('; '),
+    fault: isMissing || (names !== undefined && names.length > 0) ? 'invalidInput' : 'refused',
+  };
+}
+
+/** Nothing where there is no list. */
+function seenText(they: string, merchant: string, names: readonly string[] | undefined): readonly string[] {
+  if (names === undefined) return [];
+  return [names.length === 0 ? `${they} none at all` : meantOr(they, merchant, names)];
 }

@@ -1,8 +1,6 @@
 import { ProtocolError, type SessionBrokerError } from '#libs/client';
 import type { ReplicaAnswer } from './replica-call.js';
 
-export const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
-
 /** By which a problem is known to be a broker's own. */
 const PROBLEM_TYPE = 'urn:session-broker:problem:';
 /** What a broker says where what is asked is none of its API: at its management port, and below a path too many. */

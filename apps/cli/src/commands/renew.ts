@@ -9,8 +9,10 @@ import {
   type ReplicaPlace,
   replicaPlaces,
 } from '../broker/replica-call.js';
+import { nameFault } from '../broker/named-merchants.js';
 import { storeTrouble } from '../broker/store-trouble.js';
-import { CORRECT_ADDRESS, isWrongAddress } from '../broker/wrong-address.js';
+import { CORRECT_ADDRESS, NAME_A_MERCHANT, reachRemedy, tokenRemedy } from '../broker/remedies.js';
+import { isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes } from '../exit-codes.js';
 import { unavailableReasons } from '#libs/errors';
 import type { Report } from '../report.js';
@@ -53,20 +55,21 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };
-  if ('problem' in answer) return unreached(merchant, place, answer);
+  if ('problem' in answer) return unreached({ merchant, place, remedy: reachRemedy(answer, broker) }, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200 && body['result'] === 'just_renewed') {
     return unlessUnwell(renewed(merchant, body), (await look()).found);
   }
   if (status === 200) return renewed(merchant, body);
-  const { nameFault } = await import('../broker/named-merchants.js');
-  const fault = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
-  if (status < 500) return refused(merchant, { place, answer, fault, outlook: [], listed: undefined });
+  const nameIsWrong = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
+  const hasToken = (await broker.token()) !== undefined;
+  const refusal = { place, answer, fault: nameIsWrong, hasToken };
+  if (status < 500) return refused(merchant, { ...refusal, outlook: [], listed: undefined });
   const { listing: seen, found: listed } = await look();
   const trouble = isOfStore(said(body['reason'])) && seen !== undefined ? storeTrouble(seen) : undefined;
   const outlook = [...(trouble === undefined ? [] : [trouble]), outlookOf(listed, context.clock.now())];
-  return refused(merchant, { place, answer, fault, outlook, listed });
+  return refused(merchant, { ...refusal, outlook, listed });
 }
 
 const servedAs: Readonly<Record<string, string>> = {
@@ -103,8 +106,14 @@ async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signa
   return asked;
 }
 
+interface Unreached {
+  readonly merchant: string;
+  readonly place: ReplicaPlace;
+  readonly remedy: string | undefined;
+}
+
 /** Where somebody else is there than the broker that was looked for, the wish came to no broker. */
-function unreached(merchant: string, place: ReplicaPlace, { problem, fault, isUnasked }: NoAnswer): Report {
+function unreached({ merchant, place, remedy }: Unreached, { problem, fault, isUnasked }: NoAnswer): Report {
   const mayBeDone = isUnasked !== true && fault === 'tryLater';
   const said = `${placeName(place)}: ${problem}`;
   return {
@@ -113,8 +122,8 @@ function unreached(merchant: string, place: ReplicaPlace, { problem, fault, isUn
           `no answer   ${said}`,
           `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
         ]
-      : [`not asked   ${said}`],
-    json: { merchant, place: placeName(place), problem, mayBeDone },
+      : [`not asked   ${said}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])],
+    json: { merchant, place: placeName(place), problem, remedy, mayBeDone },
     exitCode: exitCodes[fault],
   };
 }
@@ -170,7 +179,8 @@ interface Refusal {
   readonly place: ReplicaPlace;
   readonly answer: ReplicaAnswer;
   /** What is wrong with the merchant's name. */
-  readonly fault: string | undefined;
+  readonly fault: Awaited<ReturnType<typeof nameFault>>;
+  readonly hasToken: boolean;
   /** What follows, in a line each. */
   readonly outlook: readonly string[];
   /** As the broker lists the merchant, after an attempt that has failed. */
@@ -183,7 +193,7 @@ function refused(merchant: string, refusal: Refusal): Report {
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
   );
-  const why = fault ?? cause ?? detail ?? title ?? NO_BROKER;
+  const why = fault?.problem ?? cause ?? detail ?? title ?? NO_BROKER;
   return {
     lines: [
       `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
@@ -200,7 +210,7 @@ function refused(merchant: string, refusal: Refusal): Report {
       runbook: status < 500 ? undefined : pageFor(reason, listed),
       ...momentsOf(listed),
     },
-    exitCode: exitCodes[classOf(status, reason, listed)],
+    exitCode: exitCodes[fault?.fault ?? classOf(status, reason, listed)],
   };
 }
 
@@ -215,14 +225,14 @@ function momentsOf(listed: ListedMerchant | undefined): Partial<ListedMerchant> 
 }
 
 const ofStatus: Readonly<Record<number, string>> = {
-  401: 'name the token of a caller that may renew, by BROKER_TOKEN_FILE or --token-file',
   403: 'have session:renew granted to this caller, or use the token of one that has it',
-  404: 'name a merchant that session-broker status lists',
+  404: NAME_A_MERCHANT,
   429: 'ask again in a moment',
 };
 
-function remedyOf({ answer: { status, body }, fault, listed }: Refusal): string {
-  if (fault !== undefined) return 'name a merchant that session-broker status lists';
+function remedyOf({ answer: { status, body }, fault, hasToken, listed }: Refusal): string {
+  if (fault?.fault === 'invalidInput') return NAME_A_MERCHANT;
+  if (status === 401) return tokenRemedy(hasToken);
   if (status < 500) return ofStatus[status] ?? 'look at the address: session-broker status says what answers there';
   const reason = said(body['reason']);
   const page = pageFor(reason, listed);

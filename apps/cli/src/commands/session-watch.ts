@@ -5,6 +5,7 @@ import {
   SessionBroker,
   SessionBrokerError,
   type SessionBrokerOptions,
+  Unauthenticated,
 } from '#libs/client';
 import { type Clock, toRfc3339 } from '#libs/clock';
 import { BrokerError } from '#libs/errors';
@@ -13,11 +14,13 @@ import { fetchThrough, OutboundConnections } from '#libs/outbound';
 import { type BrokerOptions, type BrokerPlace, brokerPlace } from '../broker/broker-place.js';
 import { FollowedReplica } from '../broker/followed-replica.js';
 import type { NoAnswer } from '../broker/exchange-cause.js';
+import { nameFault } from '../broker/named-merchants.js';
 import { type Notice, noticePrinter } from '../broker/notice.js';
 import { StatusLook } from '../broker/status-look.js';
 import { spanText } from '../broker/listed-merchant.js';
-import { CORRECT_ADDRESS, showsWrongAddress } from '../broker/wrong-address.js';
-import { exitCodes, gravestOf } from '../exit-codes.js';
+import { CORRECT_ADDRESS, toldWithRemedy, tokenRemedy } from '../broker/remedies.js';
+import { showsWrongAddress } from '../broker/wrong-address.js';
+import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { CommandContext } from '../terminal.js';
 
 interface WatchOptions extends BrokerOptions {
@@ -48,7 +51,7 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
     const lost = await follow(options, { broker, connections }, context);
     const gravest = gravestOf(lost.map(({ fault }) => fault));
     if (gravest === undefined) return exitCodes.ok;
-    terminal.err(`error: ${lost.map(({ problem }) => problem).join('; ')}`);
+    terminal.err(`error: ${lost.map((why) => toldWithRemedy(why, broker)).join('; ')}`);
     return exitCodes[gravest];
   } catch (error) {
     if (!(error instanceof BrokerError || error instanceof SessionBrokerError)) throw error;
@@ -56,12 +59,9 @@ export async function sessionWatch(options: WatchOptions, context: CommandContex
       terminal.err(`error: ${error.message}`);
       return exitCodes.invalidInput;
     }
-    if (showsWrongAddress(error)) {
-      terminal.err(`error: ${error.message}; ${CORRECT_ADDRESS}`);
-      return exitCodes.invalidInput;
-    }
-    terminal.err(`error: ${error.message}${await nameHint(error, options, context)}`);
-    return exitCodes.refused;
+    const { remedy, fault } = await afterRefusal(error, options, context);
+    terminal.err(`error: ${error.message}${remedy === undefined ? '' : `; ${remedy}`}`);
+    return exitCodes[fault];
   } finally {
     await connections.close();
   }
@@ -103,16 +103,25 @@ async function follow(
   return lost;
 }
 
-/** Where the broker does not know the merchant by this name, or not for this caller: which ones there are. */
-async function nameHint(
-  { code }: { readonly code: string },
+interface AfterRefusal {
+  readonly remedy?: string;
+  readonly fault: ExitClass;
+}
+
+/** What to do where the broker lets nobody in, or does not know the merchant by this name, or not for this caller. */
+async function afterRefusal(
+  error: SessionBrokerError,
   options: WatchOptions,
   context: CommandContext,
-): Promise<string> {
-  const { nameFault } = await import('../broker/named-merchants.js');
+): Promise<AfterRefusal> {
+  if (showsWrongAddress(error)) return { remedy: CORRECT_ADDRESS, fault: 'invalidInput' };
   const broker = await brokerPlace(options, context);
-  const fault = await nameFault(broker, { url: broker.urls[0] }, { ...context, merchant: options.merchant, code });
-  return fault === undefined ? '' : `; ${fault}`;
+  if (error instanceof Unauthenticated) {
+    return { remedy: tokenRemedy((await broker.token()) !== undefined), fault: 'refused' };
+  }
+  const { merchant } = options;
+  const found = await nameFault(broker, { url: broker.urls[0] }, { ...context, merchant, code: error.code });
+  return found === undefined ? { fault: 'refused' } : { remedy: found.problem, fault: found.fault };
 }
 
 async function clientOptions(

@@ -17,7 +17,8 @@ import { type Listing, listingOf } from '../broker/listing.js';
 import { callReplica, placeName, type ReplicaAnswer, replicaPlaces } from '../broker/replica-call.js';
 import { hasStoreTrouble, STORE_DOWN, storeTrouble } from '../broker/store-trouble.js';
 import { type Cell, tableLines } from '../broker/table.js';
-import { CORRECT_ADDRESS, isWrongAddress } from '../broker/wrong-address.js';
+import { CORRECT_ADDRESS, toldWithRemedy, tokenRemedy } from '../broker/remedies.js';
+import { isWrongAddress } from '../broker/wrong-address.js';
 import { type ExitClass, exitCodes, gravestOf } from '../exit-codes.js';
 import type { Report } from '../report.js';
 import type { CommandContext } from '../terminal.js';
@@ -42,7 +43,10 @@ export async function status(options: BrokerOptions, context: CommandContext): P
   const call = { method: 'GET', path: '/v1/merchants', clock, signal } as const;
   const replicas = await Promise.all(
     places.map(async (place) =>
-      statusOf(placeName(place), await callReplica(broker, place, call), (await broker.token()) !== undefined),
+      statusOf(placeName(place), await callReplica(broker, place, call), {
+        ca: broker.ca,
+        hasToken: (await broker.token()) !== undefined,
+      }),
     ),
   );
   const faults = replicas.flatMap(faultsOf);
@@ -86,8 +90,15 @@ const seesNothing = ({ merchants, problem }: ReplicaStatus): boolean => problem 
 const NO_MERCHANT =
   'no merchant that this caller may read: have session:read granted to it, or use the token of one that has it';
 
-function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boolean): ReplicaStatus {
-  if ('problem' in answer) return { ...answer, place, merchants: [], problem: `no answer: ${answer.problem}` };
+interface Access {
+  readonly ca: string | undefined;
+  readonly hasToken: boolean;
+}
+
+function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, { ca, hasToken }: Access): ReplicaStatus {
+  if ('problem' in answer) {
+    return { place, merchants: [], problem: `no answer: ${toldWithRemedy(answer, { ca })}`, fault: answer.fault };
+  }
   const { status: got, body } = answer;
   const listed = listingOf(answer);
   if (listed === undefined) {
@@ -99,18 +110,13 @@ function statusOf(place: string, answer: ReplicaAnswer | NoAnswer, hasToken: boo
     return {
       place,
       merchants: [],
-      problem: got === 401 ? ofToken(said, hasToken) : said,
+      problem: got === 401 ? `${said}; ${tokenRemedy(hasToken)}` : said,
       fault: got >= 500 || got === 429 ? 'tryLater' : 'refused',
     };
   }
   const changed = changedConfiguration(body['configuration']);
   return { ...listed, place, ...(changed === undefined ? {} : { configuration: changed }) };
 }
-
-const ofToken = (said: string, hasToken: boolean): string =>
-  hasToken
-    ? `${said}; name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file`
-    : 'HTTP 401: no token is given: set BROKER_TOKEN_FILE or --token-file';
 
 interface Look {
   readonly nowMs: number;

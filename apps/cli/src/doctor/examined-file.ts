@@ -25,6 +25,7 @@ export async function examined(
   command: Command,
 ): Promise<ExaminedFile> {
   const { file, config, egress } = given;
+  assertBelongs(given, command);
   if (egress !== undefined && (file ?? config) !== undefined) {
     command.error('error: name one file: behind the command, with --config or with --egress');
   }
@@ -34,6 +35,27 @@ export async function examined(
   const isEgress = egress !== undefined || (path === file && (await isOfEgress(path, context)));
   if (isEgress) assertGoesWithEgress(given, command);
   return { kind: isEgress ? 'egress' : 'broker', path };
+}
+
+/**
+ * What by itself has no effect. Of `--yes` alone somebody may think that a session was created; beside the probes that are refused in
+ * production it is left to those, which say why.
+ */
+const belongsTo = [
+  {
+    name: 'yes',
+    beside: ['createSession', 'crossCheck', 'discover'],
+    why: '--yes says that --create-session may be made for a merchant in production',
+  },
+  { name: 'name', beside: ['discover'], why: '--name says where --discover is to look first' },
+  { name: 'recipientKey', beside: ['discover'], why: '--recipient-key says with which keys --discover is to begin' },
+] as const satisfies readonly { name: keyof DoctorGiven; beside: (keyof DoctorGiven)[]; why: string }[];
+
+function assertBelongs(given: DoctorGiven, command: Command): void {
+  const alone = belongsTo.find(
+    ({ name, beside }) => given[name] !== undefined && beside.every((other) => given[other] === undefined),
+  );
+  if (alone !== undefined) command.error(`error: ${alone.why}; give it beside that`);
 }
 
 const isOfEgress = async (path: string, { environment }: CommandContext): Promise<boolean> =>

@@ -6,16 +6,19 @@ import {
   ConfigurationError,
   ConfigurationWatch,
   type EgressConfiguration,
-  isSame,
-  type NamesBetween,
   namesBetween,
   TooManyRemoved,
 } from '#libs/configuration';
 import { tlsOptions } from '#libs/edge';
-import { type Logger, type LogLevel, someOf, tellAwaitingRestart } from '#libs/telemetry';
+import { type Logger, type LogLevel, someOf, tellReading } from '#libs/telemetry';
 import type { EgressAudit } from '../audit/egress-audit.js';
 import { Deployment, type DeploymentParts } from './deployment.js';
+import { changeBetween, type DeploymentChange, isEmpty } from './deployment-change.js';
 import type { DeploymentInForce } from './deployment-in-force.js';
+import { withFixedSettings } from './fixed-settings.js';
+
+/** What to do about a change that is refused, and about one that waits for a restart. */
+const RUNBOOK = 'egress-config-reload-failed';
 
 export interface ReloadSource {
   load(): Promise<EgressConfiguration>;
@@ -73,44 +76,38 @@ export class Reloads {
     try {
       const loaded = await source.load();
       const before = inForce.current.configuration;
-      if (isSame(before, loaded)) {
-        this.#tellAwaitingRestart([]);
-        return this.#same(before.clients.length);
-      }
-      const change = namesBetween(namesOf(before), namesOf(loaded));
+      const { configuration, awaitingRestart } = withFixedSettings(before, loaded);
+      const change = changeBetween(before, configuration);
       assertFewRemoved({ path: 'egress.clients', names: change.removed, maxRemoved: before.reload.maxRemoved });
-      const next = await Deployment.create(withFixedSettings(before, loaded), parts, inForce.current);
-      if (this.#watch?.isClosed === true) return await next.close();
-      await this.#changeOver(next);
-      for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
-      this.#tellAwaitingRestart(awaitingRestart(before, loaded));
-      this.#taken(change, loaded.clients.length);
+      if (!isEmpty(change)) {
+        const next = await Deployment.create(configuration, parts, inForce.current);
+        if (this.#watch?.isClosed === true) return await next.close();
+        await this.#changeOver(next);
+        for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
+      }
+      this.#taken(change, awaitingRestart);
     } catch (error) {
       this.#refused(error);
     }
   }
 
-  #same(clients: number): void {
-    const { logger, audit, onReload } = this.#parts;
-    if (this.#wasRefused) {
-      logger.info({}, 'the configuration is right again; nothing has changed');
-      audit.configurationRead({ isTaken: true, count: clients, added: 0, removed: 0 });
-    } else {
-      logger.debug({}, 'the configuration was read again and says the same');
-    }
+  #taken(change: DeploymentChange, awaitingRestart: readonly string[]): void {
+    const { logger, audit, onReload, inForce } = this.#parts;
+    const { added, removed } = change;
+    const wasRefused = this.#wasRefused;
+    const news = namesBetween(this.#awaitingRestart, awaitingRestart);
+    this.#awaitingRestart = awaitingRestart;
     this.#wasRefused = false;
-    onReload(true);
-  }
-
-  #taken({ added, removed }: NamesBetween, clients: number): void {
-    const { logger, audit, onReload } = this.#parts;
-    logger.info({ clients, added: someOf(added), removed: someOf(removed) }, 'the changed configuration is in force');
+    const waiting = { settings: awaitingRestart, change: news, runbook: RUNBOOK };
+    tellReading(logger, { inForce: { ...change }, waiting, wasRefused });
     if (removed.length > 0) {
       const left = { removed: someOf(removed), count: removed.length };
       logger.warn(left, 'clients are gone from the configuration: they are let in no more');
     }
-    audit.configurationRead({ isTaken: true, count: clients, added: added.length, removed: removed.length });
-    this.#wasRefused = false;
+    const count = inForce.current.configuration.clients.length;
+    if (wasRefused || !isEmpty(change)) {
+      audit.configurationRead({ isTaken: true, count, added: added.length, removed: removed.length });
+    }
     onReload(true);
   }
 
@@ -136,33 +133,4 @@ export class Reloads {
     await next.settled();
     inForce.replace(next);
   }
-
-  #tellAwaitingRestart(settings: readonly string[]): void {
-    const change = namesBetween(this.#awaitingRestart, settings);
-    this.#awaitingRestart = settings;
-    tellAwaitingRestart(this.#parts.logger, { settings, change, runbook: 'egress-config-reload-failed' });
-  }
-}
-
-const namesOf = ({ clients }: EgressConfiguration): readonly string[] => clients.map(({ name }) => name);
-
-/** Bound to what is open: sockets and files of the process. */
-const fixedSettings = ['listen', 'management', 'audit'] as const;
-
-const awaitingRestart = (before: EgressConfiguration, loaded: EgressConfiguration): readonly string[] =>
-  fixedSettings.filter((name) => !isSame(addressOf(before, name), addressOf(loaded, name)));
-
-function addressOf(configuration: EgressConfiguration, name: (typeof fixedSettings)[number]): object {
-  if (name === 'audit') return configuration.audit;
-  const { host, port } = configuration[name];
-  if (name === 'management') return { host, port };
-  const { connections, tls } = configuration.listen;
-  return { host, port, connections, hasTls: tls !== undefined };
-}
-
-function withFixedSettings(before: EgressConfiguration, loaded: EgressConfiguration): EgressConfiguration {
-  const { host, port, connections } = before.listen;
-  const tls = before.listen.tls === undefined ? undefined : (loaded.listen.tls ?? before.listen.tls);
-  const listen = { host, port, connections, ...(tls === undefined ? {} : { tls }) };
-  return { ...loaded, listen, management: before.management, audit: before.audit };
 }

@@ -1,0 +1,36 @@
+import type { BrokerPlace } from './broker-place.js';
+import type { NoAnswer } from './exchange-cause.js';
+
+export const CORRECT_ADDRESS = 'correct --url, or BROKER_URL';
+export const NAME_A_MERCHANT = 'name a merchant that session-broker status lists';
+
+/** Where a broker does not accept what was sent, or asks for what was not. */
+export const tokenRemedy = (hasToken: boolean): string =>
+  hasToken
+    ? 'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
+    : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
+
+/** Where a broker was not reached, and no later call mends it; undefined where one may. */
+export function reachRemedy({ fault, mark }: NoAnswer, { ca }: Pick<BrokerPlace, 'ca'>): string | undefined {
+  if (fault === 'invalidInput') return CORRECT_ADDRESS;
+  if (fault !== 'refused') return undefined;
+  return ofCertificate[mark ?? ''] ?? (ca === undefined ? NAME_AUTHORITY : OTHER_AUTHORITY);
+}
+
+const NAME_AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';
+const OTHER_AUTHORITY =
+  'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it: name the one that has';
+const OTHER_NAME = 'use a name that the certificate has, in --url or BROKER_URL';
+
+const ofCertificate: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'give the broker a new one',
+  CERT_NOT_YET_VALID: 'compare the clocks of this machine and of the broker',
+  ERR_TLS_CERT_ALTNAME_INVALID: OTHER_NAME,
+  HOSTNAME_MISMATCH: OTHER_NAME,
+};
+
+/** With what to do about it, where that is known. */
+export function toldWithRemedy(why: NoAnswer, broker: Pick<BrokerPlace, 'ca'>): string {
+  const remedy = reachRemedy(why, broker);
+  return remedy === undefined ? why.problem : `${why.problem}; ${remedy}`;
+}
