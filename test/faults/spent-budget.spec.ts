@@ -63,6 +63,7 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     expect(event?.cause).toEqual({
       text: expect.stringMatching(`^${SPENT}; its session is good for another [23] min$`),
       runbook: 'budget-exhausted',
+      inHeadline: SPENT,
     });
     await cluster.clock.advance(MINUTE);
     expect(told(cluster)).toHaveLength(1);
@@ -88,6 +89,7 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     expect(causeAt(cluster, 0)).toEqual({
       text: `${SPENT}; its session is good for another 13 min`,
       runbook: 'budget-exhausted',
+      inHeadline: SPENT,
     });
     expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
     expect(told(cluster)).toEqual([]);
