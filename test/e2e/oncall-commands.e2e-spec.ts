@@ -139,13 +139,17 @@ describeWith(['redis-server'], 'the commands for the person on call', () => {
     const newer = await reject((body as Record<string, unknown>)['generation']);
     const cause = 'somebody else creates sessions of the merchant, and each ends ours';
     expect(await reject(newer['generation'])).toMatchObject({
-      cause: expect.stringMatching(new RegExp(`^${cause}; a report gets a newer one from .* UTC on$`)) as string,
+      cause: expect.stringMatching(
+        new RegExp(
+          `^${cause}; a session that is reported dead is not replaced before .* UTC: the broker pauses while somebody else creates$`,
+        ),
+      ) as string,
     });
     expect(await cli('renew', '--merchant', 'shop')).toMatchObject({
       code: 4,
       out: expect.stringMatching(
         new RegExp(
-          ` is new already: [^]*\nbut +${cause}; a report gets a newer one from .* UTC on \\(runbook: foreign-authorizer\\)\n$`,
+          ` is new already: [^]*\nbut +${cause}; a session that is reported dead is not replaced before .* UTC: the broker pauses while somebody else creates \\(runbook: foreign-authorizer\\)\n$`,
         ),
       ),
     });
