@@ -99,6 +99,23 @@ describe('what renew says', () => {
     expect(old.lines[0]).toMatch(/within the last ten seconds$/);
   });
 
+  it('says of what it has created that somebody else who creates may end it again, and ends as one that was created', async () => {
+    const body = { result: 'renewed', generation: 7 };
+    const note =
+      'note        somebody else created sessions of the merchant, and may end this one, too (runbook: foreign-authorizer)';
+    const watched = { ...fresh, state: 'foreign_authorizer', condition: 'watched', cause: 'payments failed' };
+    for (const result of ['renewed', 'just_renewed']) {
+      const { code, lines } = await renew({ status: 200, body: { ...body, result } }, { merchants: [watched] });
+      expect([code, lines.at(-1)]).toEqual([0, note]);
+    }
+    const ended = { ...watched, condition: 'foreign_authorizer' };
+    expect((await renew({ status: 200, body }, { merchants: [ended] })).lines.at(-1)).toBe(note);
+    for (const merchants of [[fresh], [{ ...fresh, condition: 'failing', cause: 'refused' }], []]) {
+      const { code, lines } = await renew({ status: 200, body }, { merchants });
+      expect([code, lines.at(-1)]).toEqual([0, 'client key  undefined']);
+    }
+  });
+
   it('names the reason of a store that refuses and its runbook, whatever note the merchant has', async () => {
     const wish = refusal('store_refuses', 'the store refuses what it is asked, so that no session can be created');
     const shop = { ...fresh, ...quiet, renewalBlocked: true };

@@ -58,10 +58,10 @@ export async function renew(options: RenewOptions, context: CommandContext): Pro
   if ('problem' in answer) return unreached({ merchant, place, notAsked, remedy: reachRemedy(answer, broker) }, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
-  if (status === 200 && body['result'] === 'just_renewed') {
-    return unlessUnwell(renewed(merchant, body), (await look()).found);
+  if (status === 200) {
+    const { found } = await look();
+    return withOutlook(renewed(merchant, body), body['result'] === 'just_renewed', found);
   }
-  if (status === 200) return renewed(merchant, body);
   const nameIsWrong = await nameFault(broker, place, { ...context, merchant, code: said(body['code']) });
   const hasToken = (await broker.token()) !== undefined;
   const refusal = { place, answer, fault: nameIsWrong, hasToken };
@@ -178,9 +178,15 @@ function renewed(merchant: string, body: ReplicaAnswer['body']): Report {
   };
 }
 
-/** A session that is too new to be replaced may be one that payments fail with. */
-function unlessUnwell(report: Report, listed: ListedMerchant | undefined): Report {
+/** What was created may be ended again, and one that is too new to be replaced may be one that payments fail with. */
+function withOutlook(report: Report, wasThere: boolean, listed: ListedMerchant | undefined): Report {
   if (listed === undefined || isWell(listed)) return report;
+  const isDone = !wasThere || listed.condition === 'watched';
+  if (isDone && isOfOthers(listed)) {
+    const note = 'somebody else created sessions of the merchant, and may end this one, too';
+    return { ...report, lines: [...report.lines, `note        ${note} (runbook: foreign-authorizer)`] };
+  }
+  if (isDone) return report;
   const cause = causeText(listed);
   if (cause === undefined) return report;
   return {
