@@ -78,6 +78,11 @@ export class WatchedPage {
     return this.page.locator('.row').filter({ has: this.page.locator(`button[data-merchant="${merchant}"]`) });
   }
 
+  /** Opens the row. One that is not well for a moment has a button more, which copies a command. */
+  opener(merchant: string): ReturnType<Page['locator']> {
+    return this.row(merchant).getByRole('button', { name: merchant, exact: true });
+  }
+
   card(kind: string): ReturnType<Page['locator']> {
     return this.page.locator('.card').filter({ has: this.page.getByText(kind, { exact: true }) });
   }

@@ -198,7 +198,7 @@ describeWith('chromium', 'the status page in a browser', () => {
     async (colorScheme) => {
       const shown = await visit({ viewport: { width: 360, height: 780 }, colorScheme, reducedMotion: 'reduce' });
       for (const merchant of ['shop', LONG_ID]) {
-        await shown.row(merchant).getByRole('button').click();
+        await shown.opener(merchant).click();
         await shown.row(merchant).getByRole('table').waitFor();
       }
       expect(await shown.overflow()).toBe(0);
@@ -309,7 +309,8 @@ describeWith('chromium', 'the status page in a browser', () => {
     'shows no secret, neither in the document nor in anything that was sent for it',
     async () => {
       const shown = await visit();
-      await shown.row('shop').getByRole('button').click();
+      await shown.opener('shop').click();
+      await shown.row('shop').getByRole('table').waitFor();
       const { authToken, deviceId, refreshToken, serverPublic, clientKeyThumbprint } = await broker.sessionOf('steady');
       const { x, y } = serverPublic as { x: string; y: string };
       const secrets = [
