@@ -19,6 +19,8 @@ const met: readonly (readonly [words: string, failure: Failure])[] = [
   ['nothing answers there', unreached('UND_ERR_CONNECT_TIMEOUT')],
   ['no route leads there', unreached('EHOSTUNREACH')],
   ['broke the call off', unreached('ECONNRESET')],
+  ['TLS is spoken there', unreached('ERR_BROKER_TLS_SPOKEN')],
+  ['no TLS is spoken there', unreached('ERR_SSL_WRONG_VERSION_NUMBER')],
   ['no answer in time', { kind: 'timeout', trace: { peer: 'bank.example:443' } }],
   ['the bank reports a fault of its own', { kind: 'transient', msgCode: 'b_server_is_overloaded' }],
   [

@@ -187,11 +187,17 @@ describe('doctor: TLS to the gateway', () => {
   it('is missing in the address: it says so, and where to look', async () => {
     const { url } = await serve();
     await examined.configure([{ gatewayUrl: url.replace('https:', 'http:') }]);
-    const { code, check } = await examined.doctor();
+    const { code, check } = await examined.doctor('--create-session');
     expect(check('gateway.http').findings).toMatchObject([
       {
         message: `TLS is spoken there, although the address begins with http (${new URL(url).host})`,
         remedy: 'see scheme and port in baseUrl',
+      },
+    ]);
+    expect(check('session.create').findings).toMatchObject([
+      {
+        message: `TLS is spoken there, although the address begins with http (${new URL(url).host})`,
+        remedy: 'see what the checks gateway.* say: the call did not get there',
       },
     ]);
     expect(code).toBe(2);

@@ -119,6 +119,29 @@ describe('simulate', () => {
     );
   });
 
+  it('has no gap of 0s, and blames no lead time for what a spent budget decides', async () => {
+    const hourly = (calls: number): Promise<void> =>
+      examined.configure([
+        { gatewayUrl: 'https://gateway.example', session: `{ budget: [{ calls: ${calls}, per: 1h }] }` },
+      ]);
+    await hourly(10);
+    const { text } = await simulate('--lifetime', '1h', '--outage', '10m');
+    expect(text).toMatch(/there was no session for less than a second: /);
+    expect(text).toMatch(/ {2}without session {2}less than a second$/m);
+    expect(text).not.toMatch(/would make it longer|for 0s/);
+    const enough = /a session\.budget of (\d+) in 1h would bridge it/.exec(text)?.[1] ?? '';
+    await hourly(Number(enough));
+    const { text: bridged } = await simulate('--lifetime', '1h', '--outage', '10m');
+    expect(bridged).toMatch(/ {2}without session {2}0s$/m);
+    expect(bridged).not.toContain('warning');
+  }, 60_000);
+
+  it('does not warn of a budget that was spent at no cost, and says so beside it', async () => {
+    const { text } = await simulate('--lifetime', '1h', '--outage', '10m', '--replicas', '3');
+    expect(text).toMatch(/renewals held up: [1-9]\d*, at no cost: each session was replaced in time$/m);
+    expect(text).not.toMatch(/warning: shop:/);
+  }, 60_000);
+
   it('blames the timeout alone where every create call takes longer than that', async () => {
     const { text } = await simulate('--lifetime', '30m', '--latency', '8s', '--for', '6h');
     expect(text.match(/^warning: .*$/gm)).toEqual([
@@ -140,7 +163,7 @@ describe('simulate', () => {
       expect(text).toMatch(/the schedule needs 12\d of 125 in 1d, which leaves \d for calls that fail/);
       expect(text).not.toContain('only allow more of them');
       expect(text).toMatch(
-        /there was no session for \S+( \d+m)?: .*a session\.budget of \d+ in 1d would bridge it \(ask the bank/,
+        /there was no session for \S+( \d+m)?: .*a session\.budget of \d+ in 1d would bridge it( with 3 seeds)? \(ask the bank/,
       );
       const [, advised = ''] = /a session\.budget of (\d+) in 1d would bridge it/.exec(text) ?? [];
       expect(Math.abs(Number(advised) - enough)).toBeLessThanOrEqual(8);

@@ -2,7 +2,7 @@ import type { Session } from '#libs/client';
 import type { Logger } from '#libs/telemetry';
 import { FakeClock } from '#libs/testing';
 import { MerchantSession } from '../../apps/egress/src/sessions/merchant-session.js';
-import { aDocument, json, problem, ScriptedBroker } from './scripted-broker.js';
+import { aDocument, EventFeed, json, problem, ScriptedBroker } from './scripted-broker.js';
 
 const LIFETIME_MS = 900_000;
 const FIRST_LOOK_MS = 2_000;
@@ -52,6 +52,10 @@ describe('the session of a merchant', () => {
     broker.on('session', () => json(aDocument(1, clock.now())));
     session.start();
     await session.settled();
+    await clock.settle();
+  };
+  const heard = async (): Promise<void> => {
+    broker.feeds.at(-1)?.send('session', aDocument(1, clock.now()));
     await clock.settle();
   };
   const brokerGoesAway = async (): Promise<void> => {
@@ -119,6 +123,62 @@ describe('the session of a merchant', () => {
     expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
     expect(details).toEqual([expect.stringContaining(`; ${cause} (`)]);
     await expect(session.use(generationOf, nobodyLeaves)).rejects.toMatchObject({ publicCause: cause });
+  });
+
+  it('is missing in the log with the last reason for which the broker could not be asked', async () => {
+    const refused = new TypeError('fetch failed', {
+      cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }),
+    });
+    broker.on('session', () => Promise.reject(refused));
+    session.start();
+    ask();
+    await clock.advance(FIRST_LOOK_MS);
+    expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+    expect(details).toEqual(['The broker cannot be reached: ECONNREFUSED (http://broker.test, merchant "shop")']);
+    expect(session.facts.reason).toBe('network');
+    broker.on('session', () => problem(401, 'unauthenticated', { title: 'No valid credential was presented' }));
+    await clock.advance(15_000);
+    expect(await outcome()).toBe('session_unavailable');
+    await clock.advance(15_000);
+    expect(details.slice(1)).toEqual([expect.stringContaining('(401): No valid credential was presented')]);
+    expect(session.facts.reason).toBe('unauthenticated');
+  });
+
+  it.each([
+    [404, 'merchant_not_found', /^the broker does not know this merchant any more: payments go on /],
+    [401, 'unauthenticated', /^the broker does not accept the credential of this egress any more: payments go on /],
+    [403, 'forbidden', /^the broker does not let this egress have the sessions of this merchant any more: /],
+  ])(
+    'is the last one, which the log says once, where the broker refuses another: %i %s',
+    async (status, code, said) => {
+      await begin();
+      await heard();
+      broker.on('session', () => problem(status, code));
+      broker.on('events', () => problem(status, code));
+      broker.feeds.at(-1)?.end();
+      await clock.advance(300_000);
+      expect(lines).toEqual([expect.stringMatching(said)]);
+      expect(details).toEqual([expect.stringContaining(`"shop")`)]);
+      expect(await outcome()).toBe('generation 1');
+      expect(session.facts).toMatchObject({ isFollowing: false, reason: code });
+      broker.on('session', () => json(aDocument(2, clock.now())));
+      broker.on('events', () => {
+        const feed = new EventFeed();
+        feed.send('session', aDocument(2, clock.now()));
+        return feed.response;
+      });
+      for (let looks = 0; looks < 12 && lines.length < 2; looks += 1) await clock.advance(10_000);
+      expect(lines.slice(1)).toEqual(['the broker is heard again: newer sessions come by themselves']);
+      expect(session.facts.reason).toBeUndefined();
+    },
+  );
+
+  it('is told of by no line where a stream ends and the next one opens', async () => {
+    await begin();
+    await heard();
+    broker.feeds.at(-1)?.end();
+    await clock.advance(30_000);
+    expect([lines, session.facts.reason]).toEqual([[], undefined]);
   });
 
   it('is refused at once when the broker is known to be away', async () => {

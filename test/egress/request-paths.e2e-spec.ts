@@ -67,7 +67,17 @@ describe('the path of a request', () => {
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
       code: 'invalid_request',
-      detail: 'there is // in the path, which is not passed on: the base URL ends without a slash',
+      detail:
+        'there is // in the path, which is not passed on: write the base URL of the egress without the slash at its end',
+    });
+  });
+
+  it('is told which slash to leave out where its path ends with one', async () => {
+    const authorization = `Bearer ${egress.client().token}`;
+    const answer = await fetch(`${egress.url}/ecom/execute_request/hpp/v1/operations/`, { headers: { authorization } });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      detail: 'the path ends with a slash, which is not passed on: leave that slash out',
     });
   });
 

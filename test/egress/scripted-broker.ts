@@ -42,6 +42,10 @@ export class EventFeed {
     this.#controller?.enqueue(new TextEncoder().encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`));
   }
 
+  end(): void {
+    this.#controller?.close();
+  }
+
   cut(): void {
     this.#controller?.error(new TypeError('terminated'));
   }

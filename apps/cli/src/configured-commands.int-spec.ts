@@ -222,7 +222,6 @@ merchants:
 
     it.each([
       [['--yes'], '--yes says that --create-session may be made for a merchant in production; give it beside that'],
-      [['--discover', '--yes'], '--yes says that --create-session may be made'],
       [['--name', 'jwe'], '--name says where --discover is to look first; give it beside that'],
       [
         ['--recipient-key', 'bank.json'],

@@ -10,6 +10,7 @@ export async function unlessTls(
   gateway: GatewayPlace,
   bounds: Bounds,
 ): Promise<GatewayFailure> {
+  if (failure.trace?.mark === TLS_SPOKEN) return failure;
   return (await tlsInstead(plainEndOf(failure), gateway, bounds)) ?? failure;
 }
 

@@ -8,7 +8,7 @@ import { Deployment } from './deployment/deployment.js';
 import { DeploymentInForce } from './deployment/deployment-in-force.js';
 import { type ReloadSource, Reloads } from './deployment/reloads.js';
 import { Traffic } from './exchange/traffic.js';
-import { type EgressReadiness, readinessOf } from './management/egress-readiness.js';
+import { type EgressReadiness, type KnownSession, readinessOf } from './management/egress-readiness.js';
 import { type Management, openManagement } from './management/management-server.js';
 import { createEgressServer } from './server/egress-server.js';
 import { RequestEnds } from './exchange/request-ends.js';
@@ -124,7 +124,7 @@ class Egress {
     const { configuration, clock, telemetry } = options;
     const readiness = (): EgressReadiness => {
       const held = new Map(inForce.current.held().map((facts) => [facts.merchant, facts]));
-      const sessionOf = (merchant: string) => ({ expiresAtMs: held.get(merchant)?.expiresAtMs });
+      const sessionOf = (merchant: string): KnownSession => held.get(merchant) ?? { expiresAtMs: undefined };
       return readinessOf({ merchants: held.keys(), sessionOf, isShuttingDown: traffic.isEnding, clock });
     };
     const { management: address } = configuration;

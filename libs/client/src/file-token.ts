@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { InvalidInput, systemCodeOf } from './errors.js';
+import { InvalidInput } from './errors.js';
+import { systemCodeOf } from './platform-errors.js';
 import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { systemTime, type Time } from './time.js';
 import { shownTokenPath } from './token-path.js';
 import { tokenFault, type TokenFunction } from './token-source.js';
 
+/** Of `fileToken`. */
 export interface FileTokenOptions {
   /** How old a reading may be, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
   readonly maxAgeMs?: number | undefined;

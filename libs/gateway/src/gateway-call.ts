@@ -6,7 +6,7 @@ import type { GatewayConnections } from './gateway-connections.js';
 import { exchange, type GatewayRequest } from './http-exchange.js';
 import type { GatewayPlace } from './merchant-gateway.js';
 import { networkFailure } from './network-failure.js';
-import { tlsWanted } from './tls-wanted.js';
+import { tlsSpoken, tlsWanted } from './tls-wanted.js';
 
 export interface CallTools {
   readonly connections: GatewayConnections;
@@ -41,9 +41,9 @@ export async function callGateway({ connections, clock }: CallTools, call: Gatew
     return answer;
   } catch (error) {
     if (error instanceof GatewayFailure) throw error;
-    throw deadline.signal.aborted
-      ? endedBy(deadline, gateway)
-      : networkFailure(error, entryPointOf(gateway), entryPointOf({ baseUrl: gateway.baseUrl }));
+    if (deadline.signal.aborted) throw endedBy(deadline, gateway);
+    const failure = await tlsSpoken(error, gateway, { clock, signal: deadline.signal });
+    throw failure ?? networkFailure(error, entryPointOf(gateway), entryPointOf({ baseUrl: gateway.baseUrl }));
   } finally {
     deadline.close();
   }

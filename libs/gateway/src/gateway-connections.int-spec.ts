@@ -86,7 +86,8 @@ describe('connections to the gateway', () => {
     await create();
     await expect(create()).rejects.toMatchObject({ kind: 'transient' });
     expect(posts).toBe(2);
-    expect(server.connections).toBe(1);
+    // The second one is the handshake that shows whether TLS is what is spoken there.
+    expect(server.connections).toBe(2);
   });
 
   it('are opened anew when the gateway has closed the kept one in good time', async () => {

@@ -1,3 +1,5 @@
+import type { Clock } from '#libs/clock';
+import { exchangeEndOf, speaksTls } from '#libs/outbound';
 import { GatewayFailure, TLS_SPOKEN } from '#libs/session';
 import { entryPointOf, peerOf } from './entry-point.js';
 import type { GatewayAnswer } from './gateway-answer.js';
@@ -7,6 +9,8 @@ const BAD_REQUEST = 400;
 /** What nginx answers to one who speaks no TLS at a port with TLS, in a page of its own. */
 const NGINX_WORDS = /plain HTTP request was sent to HTTPS port/i;
 const MAX_PAGE_BYTES = 1_024;
+/** Whoever waits for the call waits for this as well. */
+const HANDSHAKE_LIMIT_MS = 1_000;
 
 /**
  * The failure of a call by an address with http where the answer says that TLS is spoken there: by itself it looks like that of a firewall.
@@ -15,6 +19,31 @@ const MAX_PAGE_BYTES = 1_024;
 export function tlsWanted({ httpStatus, body }: GatewayAnswer, { baseUrl }: GatewayPlace): GatewayFailure | undefined {
   if (baseUrl.protocol !== 'http:' || httpStatus !== BAD_REQUEST || body.kind !== 'complete') return undefined;
   if (!NGINX_WORDS.test(new TextDecoder().decode(body.bytes.subarray(0, MAX_PAGE_BYTES)))) return undefined;
+  return wrongScheme(baseUrl);
+}
+
+interface Bounds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The same of a call that broke off, as servers end what is no TLS: most hang up without a word. A handshake shows it, and nothing else is
+ * sent. Behind a proxy the port is not the gateway's, and by an address with https there is nothing to find out.
+ */
+export async function tlsSpoken(
+  error: unknown,
+  { baseUrl, proxy, timeoutMs }: GatewayPlace,
+  { clock, signal }: Bounds,
+): Promise<GatewayFailure | undefined> {
+  const { kind, wasReached } = exchangeEndOf(error);
+  const isCutOff = wasReached && (kind === 'broken_off' || kind === 'malformed');
+  if (!isCutOff || proxy !== undefined || baseUrl.protocol !== 'http:') return undefined;
+  const limitMs = Math.min(timeoutMs, HANDSHAKE_LIMIT_MS);
+  return (await speaksTls(entryPointOf({ baseUrl }), { clock, signal, limitMs })) ? wrongScheme(baseUrl) : undefined;
+}
+
+function wrongScheme(baseUrl: URL): GatewayFailure {
   const detail = 'TLS is spoken at the port of the gateway, and the address begins with http';
   return new GatewayFailure({ kind: 'transient', detail, mark: TLS_SPOKEN, ...peerOf(entryPointOf({ baseUrl })) });
 }

@@ -27,6 +27,21 @@ describeWith(kubernetesPrograms, 'the chart', () => {
     expect(() => template('session-broker', [], [{ brokers: {} }])).toThrow("'brokers' not allowed");
   });
 
+  it.each([
+    [
+      'kubernetesCallers/apiServer',
+      'cidrs',
+      { broker: { kubernetesCallers: { enabled: true, apiServer: { cidrs: null } } } },
+    ],
+    ['network/gateway', 'ports', { network: { gateway: { cidrs: ['203.0.113.0/24'], ports: null } } }],
+    ['network/redis', 'ports', { network: { redis: { cidrs: ['198.51.100.0/24'], ports: null } } }],
+    ['network/monitoring', 'prometheusLabels', { network: { monitoring: { prometheusLabels: null } } }],
+    ['network', 'monitoring', { network: { monitoring: null } }],
+  ])('is refused where %s has an empty %s, for a policy without it lets everybody through', (at, member, values) => {
+    const says = new RegExp(`${at}'?: .*missing propert(?:y|ies):? '?${member}`);
+    expect(() => template('session-broker', [], [values])).toThrow(says);
+  });
+
   it('is refused with an autoscaler whose most is less than its least', () => {
     const autoscaling = { enabled: true, maxReplicas: 2 };
     const says = /broker\.autoscaling\.maxReplicas: 2 is less than broker\.autoscaling\.minReplicas, 3/;

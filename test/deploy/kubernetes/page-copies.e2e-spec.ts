@@ -285,6 +285,69 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     expect(JSON.stringify(policies).match(/observability/g)).toHaveLength(4);
   });
 
+  it('let nobody past a proxy with an address of its own where the outermost copy names it, and the egress where another does', () => {
+    const section = sectionOf('One address to the outside');
+    expect(section).toContain(
+      'Copy it into the outermost of your copies, and name it there, with an egress behind `components/egress`',
+    );
+    const ways = (): readonly (readonly [string, boolean])[] =>
+      ['session-broker-gateway', 'session-egress-gateway'].map((name) => {
+        const { egress } = named(render(at('shop-egress')), 'NetworkPolicy', name).spec;
+        return [name, JSON.stringify(egress).includes('"egress-proxy"')];
+      });
+    const original = '../../components/fixed-address';
+    edit('shop/kustomization.yaml', /^components: \[/m, `components: [${original}, `);
+    expect(ways()).toEqual([
+      ['session-broker-gateway', true],
+      ['session-egress-gateway', false],
+    ]);
+    edit('shop/kustomization.yaml', /\.\.\/\.\.\/components\/fixed-address, /, '');
+    runLine(`cp -r deploy/kubernetes/components/fixed-address ${OVERLAYS}/shop-egress/fixed-address`, folder);
+    edit('shop-egress/kustomization.yaml', /components\/egress\]/, 'components/egress, fixed-address]');
+    expect(ways()).toEqual([
+      ['session-broker-gateway', true],
+      ['session-egress-gateway', true],
+    ]);
+  });
+
+  it('have the label that a Prometheus selects by, and the priority, on everything where the outermost copy has them', () => {
+    edit(
+      'shop-egress/kustomization.yaml',
+      /^labels:\n/m,
+      'labels:\n  - { pairs: { release: prometheus }, includeSelectors: false }\n',
+    );
+    edit('shop-egress/kustomization.yaml', /components\/egress\]/, 'components/egress, ../../components/priority]');
+    const manifests = render(at('shop-egress'));
+    const watched = [...ofKind(manifests, 'PodMonitor'), ...ofKind(manifests, 'PrometheusRule')];
+    expect(watched.map(({ metadata: { name, labels } }) => [name, labels?.['release']])).toEqual([
+      ['session-broker', 'prometheus'],
+      ['session-egress', 'prometheus'],
+      ['session-broker', 'prometheus'],
+    ]);
+    const priorities = ofKind(manifests, 'Deployment').map(({ spec }) => spec.template.spec.priorityClassName);
+    expect(priorities).toEqual(['session-broker', 'session-broker']);
+  });
+
+  it('are looked through by step 3 for a list that is there twice, of which Kustomize takes the last', () => {
+    const check = stepLine(/^find .*twice in/);
+    expect(runLine(check, folder)).toBe('');
+    const patches = blocksOf('Another merchant', 'yaml')[0] ?? '';
+    edit('shop/kustomization.yaml', /$/, `${patches}\n${patches.replaceAll('store', 'kiosk')}\n`);
+    expect(runLine(check, folder)).toBe(`twice in ${OVERLAYS}/shop/kustomization.yaml: patches:\n`);
+    expect(JSON.stringify(render(at('shop')))).not.toContain('merchant-store');
+  });
+
+  it('are looked through by step 3 for a copied component beside which the original is still named', () => {
+    runLine(`cp -r deploy/kubernetes/components/external-secrets ${OVERLAYS}/shop/external-secrets`, folder);
+    edit('shop/kustomization.yaml', /^components: \[/m, 'components: [../../components/external-secrets, ');
+    const check = stepLine(/^find .*not named/);
+    expect(runLine(check, folder)).toBe(`not named: ${OVERLAYS}/shop/external-secrets\n`);
+    edit('shop/kustomization.yaml', /\.\.\/\.\.\/components\/external-secrets/, './external-secrets');
+    expect(runLine(check, folder)).toBe('');
+    edit('shop/kustomization.yaml', /^components: \[.*$/m, 'components:\n  - external-secrets');
+    expect(runLine(check, folder)).toBe('');
+  });
+
   it('have pods with the version that is said, and select them as before', () => {
     const before = named(render(at('shop')), 'Deployment', 'session-broker').spec.selector;
     const block = blockOf('What to set for production', 'yaml', 'app.kubernetes.io/version');

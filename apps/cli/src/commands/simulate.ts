@@ -3,9 +3,10 @@ import { readSchedule, type Schedule } from '#libs/configuration';
 import { chosenMerchant } from '../chosen-merchant.js';
 import { demandKind } from '../file-kind.js';
 import type { Report } from '../report.js';
-import { type Judged, warningTextsOf } from '../simulate/advice.js';
+import { warningsOf } from '../simulate/advice.js';
 import { isBeyondAnySetting, sufficientLead, tryChanges } from '../simulate/changes.js';
 import { figuresOf } from '../simulate/figures.js';
+import type { Judged } from '../simulate/judged.js';
 import { MAX_RENEWALS, outageWarning } from '../simulate/limits-of-a-run.js';
 import { lifetimeOf, type Plan, planOf, refusal, type SimulateOptions } from '../simulate/plan.js';
 import { warningsOfAll } from '../simulate/merchants-alike.js';
@@ -94,7 +95,10 @@ async function play(
   const isShort = durationMs / behaviour.lifetimeMs <= MAX_RENEWALS_TO_REPEAT;
   return {
     log,
-    judged: { setup, figures, ...notPlayed, ...(isAdvised && isShort ? await advice(setup, figures) : {}) },
+    judged: {
+      ...{ setup, figures, ...notPlayed, isOneOfMany: !isAdvised },
+      ...(isAdvised && isShort ? await advice(setup, figures) : {}),
+    },
     shown: {
       merchant,
       isFallback,
@@ -122,7 +126,7 @@ async function advice(
 
 function shownOf(played: readonly Played[]): readonly Played[] {
   if (played.length <= MAX_SHOWN_MERCHANTS) return played;
-  return played.filter(({ judged }) => warningTextsOf(judged).length > 0).slice(0, MAX_SHOWN_MERCHANTS);
+  return played.filter(({ judged }) => warningsOf(judged).length > 0).slice(0, MAX_SHOWN_MERCHANTS);
 }
 
 function headlineOf({ durationMs, seed, latencyMs, failureShare, outageMs, skewMs, ...plan }: Plan): string {

@@ -37,19 +37,24 @@ export async function examined(
   return { kind: isEgress ? 'egress' : 'broker', path };
 }
 
-/** What by itself has no effect. Of `--yes` alone somebody may think that a session was created. */
+/**
+ * What by itself has no effect. Of `--yes` alone somebody may think that a session was created; beside the probes that are refused in
+ * production it is left to those, which say why.
+ */
 const belongsTo = [
   {
     name: 'yes',
-    beside: 'createSession',
+    beside: ['createSession', 'crossCheck', 'discover'],
     why: '--yes says that --create-session may be made for a merchant in production',
   },
-  { name: 'name', beside: 'discover', why: '--name says where --discover is to look first' },
-  { name: 'recipientKey', beside: 'discover', why: '--recipient-key says with which keys --discover is to begin' },
-] as const satisfies readonly { name: keyof DoctorGiven; beside: keyof DoctorGiven; why: string }[];
+  { name: 'name', beside: ['discover'], why: '--name says where --discover is to look first' },
+  { name: 'recipientKey', beside: ['discover'], why: '--recipient-key says with which keys --discover is to begin' },
+] as const satisfies readonly { name: keyof DoctorGiven; beside: (keyof DoctorGiven)[]; why: string }[];
 
 function assertBelongs(given: DoctorGiven, command: Command): void {
-  const alone = belongsTo.find(({ name, beside }) => given[name] !== undefined && given[beside] === undefined);
+  const alone = belongsTo.find(
+    ({ name, beside }) => given[name] !== undefined && beside.every((other) => given[other] === undefined),
+  );
   if (alone !== undefined) command.error(`error: ${alone.why}; give it beside that`);
 }
 

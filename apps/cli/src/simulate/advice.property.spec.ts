@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
-import { type Judged, warningTextsOf } from './advice.js';
+import { warningsOf } from './advice.js';
 import { changed } from './change.js';
 import { tryChanges } from './changes.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
+import type { Judged } from './judged.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 import { effectOf } from './trials.js';
+import { textOf } from './wording.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -66,7 +68,12 @@ describe('the advice of a simulation', () => {
         const calm = { ...setup, behaviour: { ...setup.behaviour, failureShare: 0, outageMs: 0, latencyMs: 300 } };
         const before = await figures(setup);
         const judged: Judged = { setup, figures: before, tried: [] };
-        if (!warningTextsOf(judged).some((warning) => warning.includes('needs more calls than session.budget'))) return;
+        if (
+          !warningsOf(judged)
+            .map(textOf)
+            .some((warning) => warning.includes('needs more calls than session.budget'))
+        )
+          return;
         const longest = await figures(changed(calm, [{ of: 'lead', share: 0.5 }]));
         expect(longest.budget.some(({ needed, calls }) => needed > calls)).toBe(true);
       }),

@@ -1,6 +1,6 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
-import type { Judged } from './advice.js';
+import type { Judged } from './judged.js';
 import { warningsOfAll } from './merchants-alike.js';
 import type { Change } from './change.js';
 import type { ScheduleFigures } from './figures.js';
@@ -53,6 +53,28 @@ describe('the warning of a gap', () => {
     );
   });
 
+  it('says why a longer lead makes it longer, or does not help: it leaves fewer calls to those that fail', () => {
+    const spent = { budgetRefusals: 1, budget: [{ calls: 60, perMs: DAY_MS, used: 60, needed: 52 }] };
+    const longest = (effect: Tried['effect'], more: Partial<ScheduleFigures>): Tried =>
+      tried(lead(0.5), { effect, lostMs: 1_700_000, figures: figures(more) });
+    const why =
+      'because session.budget is spent then: the schedule needs 52 of 60 in 1d, which leaves 8 for calls that fail';
+    expect(gapWarning({ tried: [longest('lengthens', spent)] })).toMatch(
+      new RegExp(`a session\\.renewBefore of 50% would make it longer, ${why}$`),
+    );
+    expect(gapWarning({ tried: [longest('none', spent)] })).toMatch(new RegExp(`would not help, ${why}$`));
+    expect(gapWarning({ tried: [longest('none', {})] })).toMatch(/would not help$/);
+    expect(gapWarning({ figures: figures(spent), tried: [longest('none', spent)] })).toMatch(
+      /would not help, because session\.budget is spent then, too$/,
+    );
+  });
+
+  it('says of a gap between two looks of a replica that it is less than a second', () => {
+    expect(gapWarning({ figures: figures({ withoutSessionMs: 300 }) })).toMatch(
+      /^shop: there was no session for less than a second: /,
+    );
+  });
+
   it('says of advice that it takes renewals out of the quiet hours', () => {
     const bridging = (outsideQuietHours: number): Tried =>
       tried(lead(0.1), {
@@ -83,7 +105,7 @@ describe('the warning of a gap', () => {
     const told = (result: Tried): string | undefined =>
       gapWarning({ setup: setup({ failureShare: 0.1 }), tried: [result] })?.replace(/^.*renewBefore of 40% /, '');
     const bridging = { effect: 'bridges', lostMs: 0 } as const;
-    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0 }))).toBe('would bridge it');
+    expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 0 }))).toBe('would bridge it with 3 seeds');
     expect(told(tried(lead(0.4), bridging))).toBe('would bridge it with this seed');
     expect(told(tried(lead(0.4), { ...bridging, lostElsewhereMs: 40_000 }))).toBe(
       'would bridge it with this seed, and leave 40s with another',
@@ -94,7 +116,69 @@ describe('the warning of a gap', () => {
   });
 });
 
+describe('the warning of a budget', () => {
+  const budget = (needed: number): ScheduleFigures['budget'] => [{ calls: 60, perMs: DAY_MS, used: 60, needed }];
+  const warnings = (change: Partial<ScheduleFigures>, durationMs = DAY_MS): readonly string[] =>
+    warningsOfAll([
+      {
+        setup: setup({ outageMs: 0 }, durationMs),
+        figures: figures({ withoutSessionMs: 0, pastMarginMs: 0, ...change }),
+      },
+    ]);
+
+  it('is none where calls that failed spent it and each session was replaced in time', () => {
+    expect(warnings({ budgetRefusals: 3, budget: budget(30) })).toEqual([]);
+    expect(warnings({ budgetRefusals: 3, budget: budget(30), pastMarginMs: 4_000 })).toEqual([
+      expect.stringMatching(/^shop: the budget of create calls was spent, by failed calls and not by the schedule: /),
+      expect.anything(),
+    ]);
+  });
+
+  it('says what it cost, which is nothing, where a whole window of the run had calls enough', () => {
+    const spare = /^shop: session\.budget has no call to spare: renewing sessions of 1h takes up to 61 calls in 1d/;
+    const unheld = warnings({ budget: budget(61) });
+    expect(unheld).toEqual([expect.stringMatching(spare)]);
+    expect(unheld[0]).toContain('In this run that cost nothing, for no renewal was held up; a call that fails may');
+    const held = warnings({ budget: budget(61), budgetRefusals: 185 });
+    expect(held).toEqual([expect.stringMatching(spare)]);
+    expect(held[0]).toContain('cost nothing, for no session ended before the next one came');
+  });
+
+  it('is not taken back by a run that is shorter than the window', () => {
+    expect(warnings({ budget: budget(61) }, DAY_MS / 2)).toEqual([
+      expect.stringMatching(/^shop: the budget of create calls will not last: renewing sessions of 1h takes 61 calls/),
+    ]);
+  });
+});
+
 describe('the warnings of many merchants', () => {
+  const alike = (withoutSessionMs: number, index: number): Judged => ({
+    ...{ setup: { ...setup(), merchant: `m${index + 1}` }, tried: [] },
+    figures: figures({ withoutSessionMs, afterOutage: { gapMs: withoutSessionMs / 2, by: 'back_off' } }),
+  });
+
+  it('are told once where they differ by seconds, with the shortest and the longest', () => {
+    expect(warningsOfAll([58_000, 62_000, 60_000].map(alike))).toEqual([
+      expect.stringMatching(
+        /^3 merchants, m1 first: there was no session for between 58s and 1m 2s, between 29s and 31s of it after the outage in/,
+      ),
+    ]);
+  });
+
+  it('are told apart where they differ by minutes', () => {
+    expect(warningsOfAll([58_000, 62_000, 200_000].map(alike)).map((text) => text.split(':')[0])).toEqual([
+      ...['2 merchants, m1 first', 'm3'],
+    ]);
+  });
+
+  it('send to one of them where others have the advice', () => {
+    const { setup: run, figures: lost } = alike(58_000, 0);
+    expect(warningsOfAll([{ setup: run, figures: lost, isOneOfMany: true }])[0]).toMatch(
+      /: name one with --merchant to see what bridges it$/,
+    );
+    expect(warningsOfAll([{ setup: run, figures: lost }])[0]).toMatch(/: play a shorter run to see what bridges it$/);
+  });
+
   it('are told once for those that have the same, with the first of them', () => {
     const of = (merchant: string, withoutSessionMs: number): Judged => ({
       ...{ setup: { ...setup(), merchant }, figures: figures({ withoutSessionMs }), tried: [] },

@@ -1,7 +1,7 @@
 import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
 import { changed } from './change.js';
-import { tryChanges } from './changes.js';
+import { sufficientLead, tryChanges } from './changes.js';
 import type { SimulationSetup } from './simulation.js';
 import { bridges, effectOf, played, seedsOf } from './trials.js';
 
@@ -53,5 +53,41 @@ describe('the changes that are tried', () => {
       ...['bridges', 'shortens', 'none', 'none', 'lengthens'],
     ]);
     expect(effectOf({ ...before, withoutSessionMs: 0 }, before)).toBe('lengthens');
+  });
+
+  it('are not judged by what chance decides: a look of the replicas, and the pause in which an outage ends', async () => {
+    const before = await played({ ...setup, behaviour: { ...setup.behaviour, outageMs: 0 } });
+    const effect = (wasMs: number, isMs: number, pauseMs = 0): string =>
+      effectOf(
+        { ...before, withoutSessionMs: wasMs },
+        { ...before, withoutSessionMs: isMs, ...(pauseMs > 0 && { afterOutage: { gapMs: pauseMs, by: 'back_off' } }) },
+      );
+    expect([effect(200, 900), effect(900, 200), effect(900, 0)]).toEqual(['none', 'none', 'bridges']);
+    expect([effect(100_000, 150_000, 60_000), effect(100_000, 150_000, 10_000)]).toEqual(['none', 'lengthens']);
+  });
+
+  it('are lead times that the configuration takes, and longer than the margin that is kept', async () => {
+    const leads = async (run: SimulationSetup): Promise<readonly number[]> => {
+      const before = { ...(await played(run)), withoutSessionMs: 1, budgetRefusals: 0 };
+      return (await tryChanges(run, before)).flatMap(({ changes: [change] }) =>
+        change?.of === 'lead' ? [change.share] : [],
+      );
+    };
+    const calm = (change: Partial<SimulationSetup['settings']>): SimulationSetup => ({
+      ...{ ...setup, behaviour: { ...setup.behaviour, outageMs: 0 } },
+      settings: someSettings({
+        renewBefore: { kind: 'duration', durationMs: MINUTE_MS },
+        gatewayTimeoutMs: 1_000,
+        ...change,
+      }),
+    });
+    const margin = (durationMs: number): Partial<SimulationSetup['settings']> => ({
+      safetyMargin: { kind: 'duration', durationMs },
+    });
+    expect(await leads(calm({}))).toEqual([0.1]);
+    expect(await leads(calm(margin(30_000)))).toEqual([0.05]);
+    expect(await leads(calm(margin(15 * MINUTE_MS)))).toEqual([0.3]);
+    const hasty = calm({ gatewayTimeoutMs: 50_000, renewBefore: { kind: 'duration', durationMs: MINUTE_MS } });
+    expect(await sufficientLead(hasty)).toBe(0.1);
   });
 });

@@ -6,6 +6,7 @@ import {
   type LeadTime,
   leadShareOf,
   MAX_LEAD_SHARE,
+  safetyMarginMs,
 } from '#libs/session';
 import { type Change, changed } from './change.js';
 import type { ScheduleFigures } from './figures.js';
@@ -21,8 +22,8 @@ const LEAD_SHARES = [0.05, 0.1, 0.2, 0.3, 0.4, MAX_LEAD_SHARE];
 const LIFETIMES = [2, 4];
 /** What a lead in minutes is a multiple of. */
 const LEAD_STEP_MS = 300_000;
-/** The renewer's own default. */
-const DEFAULT_MARGIN_SHARE = 0.05;
+/** Where no margin is set, `config check` refuses a share that is not more: of short sessions the margin is as long. */
+const MIN_SHARE_WITHOUT_MARGIN = 0.05;
 
 /**
  * Plays the run again for each change that may help, and tells what it does: advice is then what was seen. At most 27 runs,
@@ -40,7 +41,8 @@ export async function tryChanges(setup: SimulationSetup, before: ScheduleFigures
   if (own.some(bridges)) return own;
   const both = before.budgetRefusals > 0 || !hasLongerLead(setup) ? await leadWithBudget(setup, trials) : [];
   const better = [...own, ...both.filter(({ effect }) => effect === 'bridges')];
-  return better.some(bridges) ? better : [...better, ...bestOf(await triedInTurn(lifetimesToTry(setup), trials))];
+  if (better.some(bridges)) return better;
+  return [...better, ...bestOf(await triedInTurn(lifetimesToTry(setup), trials)).filter(isBetter)];
 }
 
 /**
@@ -53,10 +55,12 @@ async function bestLead(setup: SimulationSetup, trials: Trials): Promise<readonl
   if (found.some(bridges)) return found;
   const current = currentLeadShare(setup);
   const longest = tried.filter(({ changes: [change] }) => change?.of === 'lead' && change.share > current).at(-1);
-  const better = found.filter(({ effect }) => effect === 'bridges' || effect === 'shortens');
+  const better = found.filter(isBetter);
   if (longest === undefined || better.includes(longest)) return better;
   return better.length === 0 || longest.effect === 'lengthens' ? [...better, longest] : better;
 }
+
+export const isBetter = ({ effect }: Tried): boolean => effect === 'bridges' || effect === 'shortens';
 
 /** Up to the first change that bridges; those that make another warning necessary are none to advise. */
 async function triedInTurn(changes: readonly Change[], trials: Trials): Promise<readonly Tried[]> {
@@ -92,14 +96,20 @@ export function longEnoughTimeout(
 /** Longer ones first, then shorter ones; where the schedule itself exceeds the budget, these alone: they need fewer calls. */
 function leadsToTry(setup: SimulationSetup, before: ScheduleFigures): readonly Change[] {
   const current = currentLeadShare(setup);
-  const { safetyMargin } = setup.settings;
-  const marginShare = safetyMargin?.kind === 'share' ? safetyMargin.share : DEFAULT_MARGIN_SHARE;
   const isExceeded = tooSmallOf(before) !== undefined;
-  const shares = LEAD_SHARES.filter((share) => share > marginShare && fitsBudget(setup, ofShare(share)));
+  const shares = leadSharesOf(setup).filter((share) => fitsBudget(setup, ofShare(share)));
   const longer = isExceeded ? [] : shares.filter((share) => share > current + 0.01);
   const shorter = shares.filter((share) => share < current - 0.01).reverse();
   const byShare = [...longer, ...shorter].map((share): Change => ({ of: 'lead', share }));
   return [...(isExceeded ? [] : leadsInQuietHours(setup)), ...byShare];
+}
+
+/** All that are longer than the margin: the renewer would cut it, and with it the time for a second attempt. */
+function leadSharesOf(setup: SimulationSetup): readonly number[] {
+  const lifeMs = believedLifeMs(setup);
+  const marginShare = safetyMarginMs(setup.settings, lifeMs) / lifeMs;
+  const leastShare = setup.settings.safetyMargin === undefined ? MIN_SHARE_WITHOUT_MARGIN : marginShare;
+  return LEAD_SHARES.filter((share) => share > leastShare);
 }
 
 /**
@@ -184,7 +194,7 @@ export async function sufficientLead(setup: SimulationSetup): Promise<number | u
   const { behaviour, settings } = setup;
   const durationMs = Math.min(setup.durationMs, 4 * behaviour.lifetimeMs);
   const calm = { ...setup, durationMs, behaviour: { ...behaviour, failureShare: 0, outageMs: 0, latencyMs: 0 } };
-  for (const share of LEAD_SHARES.filter((candidate) => candidate > currentLeadShare(setup))) {
+  for (const share of leadSharesOf(setup).filter((candidate) => candidate > currentLeadShare(setup))) {
     const figures = await played(changed(calm, [{ of: 'lead', share }]));
     const exceeds = figures.budget.some(({ needed }, index) => needed > (settings.budget[index]?.calls ?? 0));
     if (figures.leadTimeShort === undefined && !exceeds) return share;

@@ -63,6 +63,12 @@ export function figuresOf(log: SimulationLog, durationMs: number, settings: Sess
   };
 }
 
+/** Nobody was without a session, or had one that was past its margin. */
+export const isHarmless = ({
+  withoutSessionMs,
+  pastMarginMs,
+}: Pick<ScheduleFigures, 'withoutSessionMs' | 'pastMarginMs'>): boolean => withoutSessionMs === 0 && pastMarginMs === 0;
+
 /** The most moments that lie in any stretch of this length. */
 export function mostWithin(atMs: readonly number[], stretchMs: number): number {
   let first = 0;
@@ -109,7 +115,7 @@ function afterOutageIn(log: SimulationLog, durationMs: number): Pick<ScheduleFig
   const last = sessions.findLast(({ atMs }) => endMs !== undefined && atMs < endMs);
   if (last === undefined || endMs === undefined) return {};
   const untilMs = sessions.find(({ atMs }) => atMs >= endMs)?.atMs ?? durationMs;
-  const gapMs = untilMs - Math.max(endMs, last.session.expiresAt - startsAt);
+  const gapMs = Math.round(untilMs - Math.max(endMs, last.session.expiresAt - startsAt));
   if (gapMs <= 0) return {};
   const isForBudget = heldUpAtMs.some((atMs) => atMs >= endMs && atMs <= untilMs);
   return { afterOutage: { gapMs, by: isForBudget ? 'budget' : 'back_off' } };
@@ -129,7 +135,7 @@ function gapsIn({ sessions, startsAt }: SimulationLog, durationMs: number): Gaps
   const ends = sessions.map(({ session }, index) => {
     const next = sessions[index + 1];
     const untilMs = next?.atMs ?? durationMs;
-    const since = (moment: typeof session.expiresAt): number => startsAt + untilMs - moment;
+    const since = (moment: typeof session.expiresAt): number => Math.round(startsAt + untilMs - moment);
     return {
       isReplaced: next !== undefined,
       pastEndMs: Math.max(0, since(session.expiresAt)),

@@ -1,14 +1,30 @@
-import { type Judged, warningTextsOf } from './advice.js';
+import { warningsOf } from './advice.js';
+import type { Judged } from './judged.js';
+import { textOf, together, type Wording } from './wording.js';
 
-/** Of all merchants, in their order: one for those that have the same, which names the first of them. */
+interface Told {
+  readonly wording: Wording;
+  readonly merchants: readonly string[];
+}
+
+/** Of all merchants, in their order: one for those whose warnings differ by some seconds at most, which names the first of them. */
 export function warningsOfAll(judged: readonly Judged[]): readonly string[] {
-  const merchantsOf = new Map<string, string[]>();
+  const told: Told[] = [];
   for (const one of judged) {
-    for (const text of warningTextsOf(one)) {
-      merchantsOf.set(text, [...(merchantsOf.get(text) ?? []), one.setup.merchant]);
-    }
+    for (const wording of warningsOf(one)) add(told, { wording, merchants: [one.setup.merchant] });
   }
-  return [...merchantsOf].map(([text, [first = '', ...others]]) =>
-    others.length === 0 ? `${first}: ${text}` : `${others.length + 1} merchants, ${first} first: ${text}`,
-  );
+  return told.map(({ wording, merchants: [first = '', ...others] }) => {
+    const who = others.length === 0 ? first : `${others.length + 1} merchants, ${first} first`;
+    return `${who}: ${textOf(wording)}`;
+  });
+}
+
+function add(told: Told[], one: Told): void {
+  for (const [index, { wording, merchants }] of told.entries()) {
+    const both = together(wording, one.wording);
+    if (both === undefined) continue;
+    told[index] = { wording: both, merchants: [...merchants, ...one.merchants] };
+    return;
+  }
+  told.push(one);
 }

@@ -1,7 +1,7 @@
 import { type DailyTimes, formatDuration } from '#libs/clock';
-import type { ScheduleFigures } from './figures.js';
+import { isHarmless, type ScheduleFigures } from './figures.js';
 import type { RenewalDay } from './renewal-days.js';
-import { inWindow, partOf, seconds } from './spans.js';
+import { inWindow, partOf, seconds, WORTH_TELLING_MS } from './spans.js';
 
 /** A month of nights; `--json` has all of them. */
 const MAX_SHOWN_DAYS = 31;
@@ -23,17 +23,25 @@ export interface PlayedMerchant extends ScheduleFigures {
 export function linesOf(played: PlayedMerchant): readonly string[] {
   const { merchant, lifetimeMs, isFallback, budget } = played;
   const used = budget.map((window) => `${window.used} of ${inWindow(window)}`).join(', ');
-  const remaining = played.worstRemainingMs;
   return [
     `${merchant}, lifetime ${formatDuration(lifetimeMs)}${isFallback ? ASSUMED : ''}`,
     callsLine(played),
-    `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}`,
+    `  budget           at most ${used} used, renewals held up: ${played.budgetRefusals}${costOfWaiting(played)}`,
     failedLine(played.failures),
-    `  worst remaining  ${remaining === undefined ? 'no session was replaced' : seconds(remaining)}`,
+    `  worst remaining  ${remainingText(played)}`,
     `  past the margin  ${seconds(played.pastMarginMs)}`,
     `  without session  ${seconds(played.withoutSessionMs)}${afterOutage(played)}`,
     ...nightLinesOf(played),
   ];
+}
+
+const costOfWaiting = (played: ScheduleFigures): string =>
+  played.budgetRefusals > 0 && isHarmless(played) ? ', at no cost: each session was replaced in time' : '';
+
+function remainingText({ worstRemainingMs: remainingMs }: ScheduleFigures): string {
+  if (remainingMs === undefined) return 'no session was replaced';
+  const hasJustEnded = remainingMs < 0 && Math.round(remainingMs / 1_000) === 0;
+  return hasJustEnded ? 'none: it had ended less than a second before' : seconds(remainingMs);
 }
 
 export const callsLine = (
@@ -47,7 +55,7 @@ export function failedLine(failures: ScheduleFigures['failures']): string {
 }
 
 function afterOutage({ afterOutage: after, withoutSessionMs }: ScheduleFigures): string {
-  if (after === undefined) return '';
+  if (after === undefined || after.gapMs < WORTH_TELLING_MS) return '';
   return `, ${partOf(after.gapMs, withoutSessionMs)} of it after the outage`;
 }
 

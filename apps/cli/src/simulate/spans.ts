@@ -3,6 +3,8 @@ import type { CreateCallWindow } from '#libs/session';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
+/** Of an outage and what follows it, less than this is told as nothing: it is a look or two of the replicas. */
+export const WORTH_TELLING_MS = 5_000;
 
 /** Such as `13h 38m`: nobody reads 49091s. */
 export function hours(durationMs: number): string {
@@ -11,9 +13,10 @@ export function hours(durationMs: number): string {
   return `${durationMs < 0 ? '-' : ''}${Math.floor(minutes / 60)}h${rest}`;
 }
 
-/** To the second, such as `18m 14s`; from an hour on to the minute. */
+/** To the second, such as `18m 14s`; from an hour on to the minute. What is not nothing is never told as `0s`. */
 export function seconds(durationMs: number): string {
   const rounded = Math.round(durationMs / 1_000) * 1_000;
+  if (rounded === 0 && durationMs > 0) return 'less than a second';
   if (Math.abs(rounded) >= HOUR_MS) return hours(rounded);
   const overMs = Math.abs(rounded) % MINUTE_MS;
   const minutesMs = Math.abs(rounded) - overMs;
@@ -26,3 +29,9 @@ export const partOf = (partMs: number, wholeMs: number): string =>
   seconds(partMs) === seconds(wholeMs) ? 'all' : seconds(partMs);
 
 export const inWindow = ({ calls, perMs }: CreateCallWindow): string => `${calls} in ${formatDuration(perMs)}`;
+
+/** Such as `52 of 60 in 1d, which leaves 8 for calls that fail`. */
+export const leftForFailures = ({ needed, ...window }: CreateCallWindow & { readonly needed: number }): string =>
+  `${needed} of ${inWindow(window)}, which leaves ${Math.max(0, window.calls - needed)} for calls that fail`;
+
+export const percent = (share: number): string => `${Math.round(share * 100)}%`;

@@ -21,10 +21,11 @@ export interface Tried {
 
 /** A call takes at most so many times the average: see `GatewayBehaviour`. */
 export const SLOWEST_CALL = 1.5;
-/** Less than a tenth is as likely chance. */
+/** Less than a tenth is as likely chance, and so is what replicas that look once a second decide. */
 const NOTABLE_SHARE = 0.9;
+const NOTABLE_MS = 2_000;
 const CUT_SHORT_AFTER_MS = 10_000;
-const OTHER_RUNS = 2;
+export const OTHER_RUNS = 2;
 const MAX_SEED = 2 ** 32;
 /** Of all trials of one run together. */
 const MAX_OTHER_RUNS = 8;
@@ -61,9 +62,18 @@ export function effectOf(before: ScheduleFigures, after: ScheduleFigures): Effec
   if (before.withoutSessionMs === 0 && after.withoutSessionMs > 0) return 'lengthens';
   const [wasMs, isMs] = [lostMs(before, before), lostMs(before, after)];
   if (isMs === 0) return 'bridges';
+  if (Math.abs(isMs - wasMs) < NOTABLE_MS) return 'none';
   if (isMs <= NOTABLE_SHARE * wasMs) return 'shortens';
-  return NOTABLE_SHARE * isMs >= wasMs ? 'lengthens' : 'none';
+  return isNotablyLonger(wasMs, isMs) && isNotablyLonger(wasMs - pauseMs(before), isMs - pauseMs(after))
+    ? 'lengthens'
+    : 'none';
 }
+
+const isNotablyLonger = (wasMs: number, isMs: number): boolean =>
+  NOTABLE_SHARE * isMs >= wasMs && isMs - wasMs >= NOTABLE_MS;
+
+/** How long the pause is in which an outage happens to end is chance: another setting is not worse for a longer one. */
+const pauseMs = ({ afterOutage }: ScheduleFigures): number => (afterOutage?.by === 'back_off' ? afterOutage.gapMs : 0);
 
 const lostMs = (before: ScheduleFigures, figures: ScheduleFigures): number =>
   before.withoutSessionMs > 0 ? figures.withoutSessionMs : figures.pastMarginMs + figures.withoutSessionMs;

@@ -151,16 +151,20 @@ function identify({ callers }: Deployment, request: IncomingMessage, record: Req
   }
 }
 
-const DOUBLED_SLASH = 'there is // in the path, which is not passed on: the base URL ends without a slash';
+const DOUBLED_SLASH =
+  'there is // in the path, which is not passed on: write the base URL of the egress without the slash at its end';
+const SLASH_AT_END = 'the path ends with a slash, which is not passed on: leave that slash out';
 
-function hasDoubledSlash(url = ''): boolean {
-  return url.split('?', 1)[0]?.includes('//') === true;
+function whatIsWrongWith(url = ''): string {
+  const [path = ''] = url.split('?', 1);
+  if (path.includes('//')) return DOUBLED_SLASH;
+  const isRightWithoutSlash = path.endsWith('/') && requestTargetOf(path.slice(0, -1)) !== undefined;
+  return isRightWithoutSlash ? SLASH_AT_END : 'the path has characters or parts that are not passed on';
 }
 
 function targetOf({ method, url }: IncomingMessage): RequestTarget {
   if (REFUSED_METHODS.has(method ?? '')) throw new BrokerError('method_not_allowed');
   const target = requestTargetOf(url);
   if (target !== undefined) return target;
-  const publicDetail = hasDoubledSlash(url) ? DOUBLED_SLASH : 'the path has characters or parts that are not passed on';
-  throw new BrokerError('invalid_request', { publicDetail });
+  throw new BrokerError('invalid_request', { publicDetail: whatIsWrongWith(url) });
 }

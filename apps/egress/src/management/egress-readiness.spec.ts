@@ -34,6 +34,14 @@ describe('the readiness of the egress', () => {
     ]);
   });
 
+  it('goes on with the last session of a merchant that the broker knows no more, and says so', () => {
+    const last = { ...LIVING, reason: 'merchant_not_found' };
+    expect(judged({ shop: last })).toMatchObject({
+      ready: true,
+      merchants: [{ merchant: 'shop', ready: true, reason: 'merchant_not_found' }],
+    });
+  });
+
   it('is not while the egress shuts down', () => {
     expect(judged({ shop: LIVING }, true)).toMatchObject({ ready: false, shuttingDown: true });
   });

@@ -3,7 +3,7 @@ import type { Clock } from '#libs/clock';
 export interface MerchantReadiness {
   readonly merchant: string;
   readonly ready: boolean;
-  /** Why not: `expired`, or what the broker says of it. */
+  /** Why not: `expired`, or the code of what went wrong. Of one that is ready, why the broker will give no other. */
   readonly reason?: string;
 }
 
@@ -18,8 +18,8 @@ export interface EgressReadiness {
 export interface KnownSession {
   /** By our clock; undefined while there is none. */
   readonly expiresAtMs: number | undefined;
-  /** Why there is none, as far as the broker has said. */
-  readonly reason?: string;
+  /** Why there is none, or will be no other, as far as it is known. */
+  readonly reason?: string | undefined;
 }
 
 interface ReadinessQuestion {
@@ -41,6 +41,8 @@ export function readinessOf({ merchants, sessionOf, isShuttingDown, clock }: Rea
 }
 
 function judge(merchant: string, { expiresAtMs, reason }: KnownSession, nowMs: number): MerchantReadiness {
-  if (expiresAtMs !== undefined && expiresAtMs > nowMs) return { merchant, ready: true };
+  if (expiresAtMs !== undefined && expiresAtMs > nowMs) {
+    return { merchant, ready: true, ...(reason === undefined ? {} : { reason }) };
+  }
   return { merchant, ready: false, reason: reason ?? (expiresAtMs === undefined ? 'no_session' : 'expired') };
 }

@@ -1,9 +1,17 @@
 import type { Clock } from '#libs/clock';
-import { type ClientEvent, type Session, SessionBroker, SessionBrokerError, SessionRejected } from '#libs/client';
+import {
+  CallAborted,
+  type ClientEvent,
+  type Session,
+  SessionBroker,
+  SessionBrokerError,
+  SessionRejected,
+} from '#libs/client';
 import { BrokerError } from '#libs/errors';
 import { importServerKey, type RecipientKey, sealJwe } from '#libs/jwe';
 import type { Logger } from '#libs/telemetry';
 import type { BrokerAccess } from './broker-access.js';
+import { BrokerContact } from './broker-contact.js';
 
 interface MerchantSessionParts {
   readonly merchant: string;
@@ -21,7 +29,11 @@ export interface HeldFacts {
   readonly expiresAtMs: number | undefined;
   /** Whether newer ones come by themselves. */
   readonly isFollowing: boolean;
+  /** The code of what the broker refuses; where there is no session, of whatever went wrong last. */
+  readonly reason: string | undefined;
 }
+
+type Trouble = SessionBrokerError | 'silence';
 
 /** How long a request waits for the broker's first answer, or for one of a broker that is away. */
 const FIRST_LOOK_MS = 2_000;
@@ -39,14 +51,13 @@ export class MerchantSession {
   /** A report that is under way. */
   #reporting: Promise<void> | undefined;
   readonly #keys = new WeakMap<Session, Promise<RecipientKey>>();
-  #isFollowing = false;
-  /** The broker was heard, and is not heard any more. */
-  #isInterrupted = false;
+  readonly #contact: BrokerContact;
   /** Why there was none when the broker was last asked; cleared by the next session. */
-  #trouble: SessionBrokerError | 'silence' | undefined;
+  #trouble: Trouble | undefined;
 
   constructor(parts: MerchantSessionParts) {
     this.#parts = parts;
+    this.#contact = new BrokerContact(parts);
     this.#broker = new SessionBroker({
       ...parts.access,
       merchant: parts.merchant,
@@ -59,7 +70,13 @@ export class MerchantSession {
   get facts(): HeldFacts {
     const { merchant } = this.#parts;
     const held = this.#held;
-    return { merchant, generation: held?.generation, expiresAtMs: held?.expiresAtMs, isFollowing: this.#isFollowing };
+    const { isFollowing, refusal, lastFailure } = this.#contact;
+    const trouble = this.#trouble === 'silence' ? undefined : this.#trouble;
+    const failure = this.#valid() === undefined ? (trouble ?? lastFailure)?.code : undefined;
+    return {
+      ...{ merchant, generation: held?.generation, expiresAtMs: held?.expiresAtMs, isFollowing },
+      reason: refusal ?? failure,
+    };
   }
 
   /** Asks for the first session; from then on newer ones come by themselves. */
@@ -79,10 +96,11 @@ export class MerchantSession {
   async use<T>(send: (session: Session) => Promise<T>, gone: AbortSignal): Promise<T> {
     if (this.#reporting !== undefined) await this.#reporting;
     // With the broker away, the client may know of an end that our wall clock has not seen, and would wait for the next.
-    if (this.#valid() !== undefined) return this.#isInterrupted ? this.#runSoon(send, gone) : this.#run(send, gone);
-    if (this.#trouble === undefined && !this.#isInterrupted) return this.#runSoon(send, gone);
+    if (this.#valid() !== undefined)
+      return this.#contact.isInterrupted ? this.#runSoon(send, gone) : this.#run(send, gone);
+    if (this.#trouble === undefined && !this.#contact.isInterrupted) return this.#runSoon(send, gone);
     this.#look();
-    throw this.#unavailable(this.#trouble ?? 'silence');
+    throw this.#unavailable(this.#trouble ?? this.#silence());
   }
 
   /**
@@ -93,7 +111,9 @@ export class MerchantSession {
     const { clock } = this.#parts;
     const given = new AbortController();
     // A broker that is away cannot replace anything, and the session may still be taken: a bare 401 says little.
-    const timer = clock.schedule(FIRST_LOOK_MS, () => (this.#isInterrupted ? given.abort(unreported()) : undefined));
+    const timer = clock.schedule(FIRST_LOOK_MS, () =>
+      this.#contact.isInterrupted ? given.abort(unreported()) : undefined,
+    );
     const replaced = this.#run((session) => {
       if (session.generation === generation) throw new SessionRejected(reason);
       return Promise.resolve();
@@ -141,6 +161,7 @@ export class MerchantSession {
       // What `send` throws is judged there, against the closed list of codes: nothing else is a rejection.
       return await this.#broker.withSession(send, { signal, isRejection: () => undefined });
     } catch (error) {
+      if (error instanceof CallAborted) throw signal?.reason;
       if (!(error instanceof SessionBrokerError)) throw error;
       this.#troubled(error);
       throw this.#unavailable(error);
@@ -162,8 +183,9 @@ export class MerchantSession {
     } catch (error) {
       if (error !== silence.signal.reason) throw error;
       this.#held = undefined;
-      this.#troubled('silence');
-      throw this.#unavailable('silence');
+      const trouble = this.#silence();
+      this.#troubled(trouble);
+      throw this.#unavailable(trouble);
     } finally {
       timer.cancel();
     }
@@ -191,26 +213,21 @@ export class MerchantSession {
   }
 
   #note(event: ClientEvent): void {
+    this.#contact.note(event);
     if (event.type === 'session') this.#hold(event);
-    if (event.type === 'following') [this.#isFollowing, this.#isInterrupted] = [true, false];
-    if (event.type === 'interrupted') this.#interrupted(event.error);
     if (event.type === 'resumed' && event.held > 0) this.#parts.onHeld(event.held);
   }
 
-  #interrupted(error: SessionBrokerError | undefined): void {
-    if (this.#isFollowing) {
-      const { merchant, logger } = this.#parts;
-      logger.warn({ merchant, code: error?.code }, 'the broker is away: newer sessions do not come by themselves');
-    }
-    this.#isFollowing = false;
-    this.#isInterrupted = true;
+  /** No answer in time is explained by what went wrong before, where the client tells. */
+  #silence(): Trouble {
+    return this.#contact.lastFailure ?? 'silence';
   }
 
   /** Said once for each state, not for each request that meets it. */
   #troubled(error: unknown): void {
     const trouble = error instanceof SessionBrokerError ? error : 'silence';
     if (this.#valid() !== undefined) return;
-    if (this.#trouble === undefined) {
+    if (this.#trouble === undefined || stateOf(this.#trouble) !== stateOf(trouble)) {
       const { merchant, logger } = this.#parts;
       const detail = trouble === 'silence' ? 'the broker gave none in time' : trouble.message;
       logger.error(
@@ -221,7 +238,7 @@ export class MerchantSession {
     this.#trouble = trouble;
   }
 
-  #unavailable(trouble: SessionBrokerError | 'silence'): BrokerError {
+  #unavailable(trouble: Trouble): BrokerError {
     const retryAfterMs = trouble === 'silence' ? RETRY_AFTER_MS : (trouble.retryAfterMs ?? RETRY_AFTER_MS);
     const detail = `merchant ${this.#parts.merchant}: the broker gives no session (${codeOf(trouble)})`;
     // Whoever may send payments of the merchant may know why they stand still (docs/adr/0037).
@@ -234,6 +251,12 @@ function unreported(): BrokerError {
   return new BrokerError('session_unavailable', { detail: 'the broker was not told in time' });
 }
 
-function codeOf(trouble: SessionBrokerError | 'silence'): string {
+function codeOf(trouble: Trouble): string {
   return trouble === 'silence' ? 'no_answer' : trouble.code;
+}
+
+/** One that is away now refuses the connection and now lets it wait: that is one state. */
+function stateOf(trouble: Trouble): string {
+  const code = codeOf(trouble);
+  return code === 'timeout' ? 'network' : code;
 }

@@ -14,10 +14,12 @@ import {
   type Session,
   shortfallRemedy,
   shortfallText,
+  TLS_SPOKEN,
 } from '#libs/session';
 import { MAY_END_ANOTHER } from '../../chosen-merchant.js';
 import { exitClassOf } from '../../exit-codes.js';
 import { addressRemedy, describeFailure } from '../../gateway-words.js';
+import { unlessTls } from '../../gateway-tls-instead.js';
 import { gatewaySettingsOf } from '../../merchant-gateway.js';
 import { type Check, fact, fault, type Finding, looked, notApplicable, type Verdict, warning } from '../check.js';
 import { asFault } from '../gateway-fault.js';
@@ -26,13 +28,15 @@ import { GRACE_MS } from './gateway-tcp-check.js';
 import { NO_TLS_SPOKEN } from './gateway-tls-check.js';
 
 const REMEDY = 'compare serviceCode, environment and client key with what the bank has registered';
+const WRONG_SCHEME: ReadonlySet<string | undefined> = new Set([NO_TLS_SPOKEN, TLS_SPOKEN]);
 const PASSING = 'ask again later: this passes by itself, or the bank has to mend it';
 
 /** What passes by itself is no fault of the configuration, unless it is the address. */
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
   const { kind, wasReached, trace } = failure;
-  const isUntrusted = trace?.mark !== undefined && (kind === 'refused' || trace.mark === NO_TLS_SPOKEN);
-  if (!wasReached || isUntrusted) return 'see what the checks gateway.* say: the call did not get there';
+  const isUntrusted = trace?.mark !== undefined && kind === 'refused';
+  if (!wasReached || isUntrusted || WRONG_SCHEME.has(trace?.mark))
+    return 'see what the checks gateway.* say: the call did not get there';
   return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 }
 
@@ -46,12 +50,25 @@ export function sessionCreateCheck(merchant: MerchantConfiguration, tools: Visit
     run: (signal) =>
       asFault(
         async () => {
-          const inspection = await inspectSession(tools, { gateway: gatewaySettingsOf(merchant), signal });
-          return describe(inspection, merchant);
+          return describe(await inspected(merchant, tools, signal), merchant);
         },
         (failure) => remedyOf(failure, merchant),
       ),
   };
+}
+
+/** @throws GatewayFailure, told as what it is where TLS is spoken at a port that was asked without */
+async function inspected(
+  merchant: MerchantConfiguration,
+  tools: VisitTools,
+  signal: AbortSignal,
+): Promise<SessionInspection> {
+  try {
+    return await inspectSession(tools, { gateway: gatewaySettingsOf(merchant), signal });
+  } catch (error) {
+    if (!(error instanceof GatewayFailure)) throw error;
+    throw await unlessTls(error, merchant.gateway, { clock: tools.clock, signal });
+  }
 }
 
 /** Whoever reads that all is well has to know what nobody looked at. */

@@ -1,0 +1,125 @@
+import { formatDuration } from '#libs/clock';
+import { type CreateCallWindow, MAX_LEAD_SHARE } from '#libs/session';
+import type { Change } from './change.js';
+import {
+  currentLeadShare,
+  hasLongerLead,
+  isBeyondAnySetting,
+  isBetter,
+  MAX_CALLS,
+  raisedWindows,
+  tooSmallOf,
+} from './changes.js';
+import type { ScheduleFigures, WindowFigures } from './figures.js';
+import type { Judged } from './judged.js';
+import type { SimulationSetup } from './simulation.js';
+import { inWindow, leftForFailures, percent } from './spans.js';
+import { bridges, failsByChance, OTHER_RUNS, type Tried } from './trials.js';
+import { joined, span, worded, type Wording } from './wording.js';
+
+/** So many were played, and all of them were bridged: of chance nobody can say more. */
+const WITH_ALL_SEEDS = ` with ${OTHER_RUNS + 1} seeds`;
+
+/** What the changes that were tried do about a gap. */
+export function remedies({ setup, figures, tried, isOneOfMany = false }: Judged): Wording {
+  if (isBeyondAnySetting(setup, figures))
+    return [`no setting bridges an outage so much longer than sessions of ${lifeOf(setup)}`];
+  if (tried === undefined)
+    return [
+      isOneOfMany ? 'name one with --merchant to see what bridges it' : 'play a shorter run to see what bridges it',
+    ];
+  const results = tried.map((one) => resultOf(one, { setup, figures }));
+  const told = [...hopelessLeads({ setup, figures }).map((text) => [text]), ...results];
+  return told.length === 0 ? ['no setting was found to bridge it'] : joined(told, '; ');
+}
+
+const lifeOf = ({ behaviour }: SimulationSetup): string => formatDuration(behaviour.lifetimeMs);
+
+function hopelessLeads(judged: Judged): readonly string[] {
+  const { setup, figures } = judged;
+  if (isBeyondEveryLead(judged)) return ['no lead time bridges a budget that the schedule exceeds'];
+  const isLongest = tooSmallOf(figures) !== undefined || currentLeadShare(setup) >= MAX_LEAD_SHARE;
+  if (isLongest || hasLongerLead(setup)) return [];
+  return ['a longer session.renewBefore needs more calls than session.budget allows'];
+}
+
+/** Even sessions that are renewed only when they end take more calls. */
+const isBeyondEveryLead = ({ setup, figures }: Judged): boolean =>
+  figures.budgetRefusals > 0 && figures.budget.some(({ calls, perMs }) => perMs / setup.behaviour.lifetimeMs > calls);
+
+function resultOf(one: Tried, judged: Judged): Wording {
+  const names = one.changes.map((change) => nameOf(change, judged.setup)).join(' with ');
+  const isOfBudget = one.changes.some((change) => change.of === 'budget');
+  const isWorthIt = isBetter(one);
+  const ask = isOfBudget && isWorthIt ? ' (ask the bank whether it allows so many)' : '';
+  const limits = isWorthIt ? `${outsideQuietHours(one, judged)}${beyondTheRun(one, judged)}` : '';
+  return worded`${names} ${effectText(one, judged)}${limits}${ask}`;
+}
+
+function effectText(one: Tried, { setup, figures }: Judged): Wording {
+  const withSeed = failsByChance(setup) ? ' with this seed' : '';
+  switch (one.effect) {
+    case 'bridges':
+      if (bridges(one))
+        return [`would bridge it${one.lostElsewhereMs === undefined || withSeed === '' ? withSeed : WITH_ALL_SEEDS}`];
+      return bridgesHereOnly(one, withSeed);
+    case 'shortens':
+      return worded`would shorten it to ${span(one.lostMs)}${withSeed}`;
+    case 'lengthens':
+      return [`would make it ${figures.withoutSessionMs > 0 ? 'longer' : 'worse'}${becauseOfBudget(one, figures)}`];
+    case 'none':
+      return [`would not help${becauseOfBudget(one, figures)}`];
+  }
+}
+
+function bridgesHereOnly({ isForThisStart = false, lostElsewhereMs = 0 }: Tried, withSeed: string): Wording {
+  if (isForThisStart) return ['would bridge this outage, and not for certain one that begins with another renewal'];
+  const left = span(lostElsewhereMs);
+  return withSeed === ''
+    ? worded`would bridge this outage, and leave ${left} of one that begins with another renewal`
+    : worded`would bridge it${withSeed}, and leave ${left} with another`;
+}
+
+/** A longer lead renews more often, and leaves fewer calls to those that fail. */
+function becauseOfBudget({ figures, changes }: Tried, before: ScheduleFigures): string {
+  if (figures.budgetRefusals === 0 || changes.some(({ of }) => of === 'budget')) return '';
+  const [first, ...others] = figures.budget.filter(({ used, calls }) => used >= calls);
+  if (first === undefined) return '';
+  const shareOf = ({ needed, calls }: WindowFigures): number => needed / calls;
+  const tightest = others.reduce((most, next) => (shareOf(next) > shareOf(most) ? next : most), first);
+  const isAsBefore = before.budget.some(({ perMs, needed }) => perMs === tightest.perMs && needed === tightest.needed);
+  return `, because session.budget is spent then${isAsBefore ? ', too' : `: the schedule needs ${leftForFailures(tightest)}`}`;
+}
+
+/** What a lead time costs that begins before the quiet hours do. */
+function outsideQuietHours({ figures: { outsideQuietHours: isOutside = 0 } }: Tried, { figures }: Judged): string {
+  const { outsideQuietHours: wasOutside = 0 } = figures;
+  if (isOutside <= wasOutside) return '';
+  return `, with ${isOutside} renewals outside of the quiet hours in place of ${wasOutside}`;
+}
+
+/** A window that the run is too short for: what the schedule needs in the whole of it was not seen, but is known. */
+function beyondTheRun({ figures }: Tried, { setup: { durationMs } }: Judged): string {
+  const refuting = figures.budget.find(({ perMs, needed, calls }) => perMs > durationMs && needed > calls);
+  if (refuting === undefined) return '';
+  const { needed, perMs } = refuting;
+  return `, for these ${formatDuration(durationMs)} only: a whole ${formatDuration(perMs)} takes ${needed} calls`;
+}
+
+function nameOf(change: Change, { settings }: SimulationSetup): string {
+  switch (change.of) {
+    case 'timeout':
+      return `a gateway.timeout of ${formatDuration(change.timeoutMs)}`;
+    case 'lead':
+      return `a session.renewBefore of ${percent(change.share)}`;
+    case 'leadTime':
+      return `a session.renewBefore of ${formatDuration(change.leadMs)}`;
+    case 'budget':
+      return `a session.budget of ${raisedWindows(change.windows, settings.budget).map(callsIn).join(' and ')}`;
+    case 'lifetime':
+      return `sessions of ${formatDuration(change.lifetimeMs)} from the bank`;
+  }
+}
+
+const callsIn = (window: CreateCallWindow): string =>
+  `${inWindow(window)}${window.calls === MAX_CALLS ? ', the most that can be set,' : ''}`;

@@ -1,0 +1,16 @@
+import type { ScheduleFigures } from './figures.js';
+import type { SimulationSetup } from './simulation.js';
+import type { Tried } from './trials.js';
+
+/** A run, and what was found out about it. */
+export interface Judged {
+  readonly setup: SimulationSetup;
+  readonly figures: ScheduleFigures;
+  readonly notPlayed?: string;
+  /** Absent: nothing was tried, for nothing was wrong, the run is too long or it is for others to show. */
+  readonly tried?: readonly Tried[];
+  /** Others of the same run have advice, and nothing was tried for this one. */
+  readonly isOneOfMany?: boolean;
+  /** The least `renewBefore` that fits two attempts; absent: none does, or it was not sought. */
+  readonly leadShare?: number;
+}

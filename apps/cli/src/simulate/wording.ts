@@ -1,0 +1,68 @@
+import { partOf, seconds } from './spans.js';
+
+/** A length of time in a sentence, which is another one for the next merchant. */
+export interface Span {
+  readonly leastMs: number;
+  readonly mostMs: number;
+}
+
+/** A sentence whose spans are not told yet: those of merchants that differ in nothing else are told together. */
+export type Wording = readonly (string | Span)[];
+
+/** Merchants whose spans differ by more than both, of the longest in the sentence, are told apart: for a reader they are not alike. */
+const ALIKE_MS = 60_000;
+const ALIKE_SHARE = 0.1;
+
+export const span = (durationMs: number): Span => ({ leastMs: durationMs, mostMs: durationMs });
+
+/** Of a whole that is told in the same way: `all`, where they are told alike. */
+export const partOfWhole = (partMs: number, wholeMs: number): Span | string =>
+  partOf(partMs, wholeMs) === 'all' ? 'all' : span(partMs);
+
+/** A sentence of text, spans and what was put together in the same way before. */
+export function worded(texts: TemplateStringsArray, ...parts: readonly (string | number | Span | Wording)[]): Wording {
+  return texts.flatMap((text, index): Wording => {
+    const part = parts[index];
+    if (part === undefined) return [text];
+    if (typeof part === 'string' || typeof part === 'number') return [text, String(part)];
+    return 'leastMs' in part ? [text, part] : [text, ...part];
+  });
+}
+
+export const joined = (wordings: readonly Wording[], by: string): Wording =>
+  wordings.flatMap((wording, index): Wording => (index === 0 ? wording : [by, ...wording]));
+
+export const textOf = (wording: Wording): string =>
+  wording.map((part) => (typeof part === 'string' ? part : spanText(part))).join('');
+
+function spanText({ leastMs, mostMs }: Span): string {
+  const [least, most] = [seconds(leastMs), seconds(mostMs)];
+  return least === most ? most : `between ${least} and ${most}`;
+}
+
+/** Both in one sentence; undefined where they differ in more than some seconds. */
+export function together(one: Wording, other: Wording): Wording | undefined {
+  if (skeletonOf(one) !== skeletonOf(other)) return undefined;
+  const spans = spansOf(one).map((first, index) => including(first, spansOf(other)[index] ?? first));
+  const toleratedMs = Math.max(ALIKE_MS, ALIKE_SHARE * Math.max(0, ...spans.map(({ mostMs }) => mostMs)));
+  if (spans.some(({ leastMs, mostMs }) => mostMs - leastMs > toleratedMs)) return undefined;
+  let next = 0;
+  return one.map((part) => (typeof part === 'string' ? part : (spans[next++] ?? part)));
+}
+
+/** How a sentence was put together tells nothing: only where its spans stand does. */
+const skeletonOf = (wording: Wording): string =>
+  JSON.stringify(
+    wording.reduce<string[]>(
+      (texts, part) =>
+        typeof part === 'string' ? [...texts.slice(0, -1), `${texts.at(-1) ?? ''}${part}`] : [...texts, ''],
+      [''],
+    ),
+  );
+
+const spansOf = (wording: Wording): readonly Span[] => wording.filter((part) => typeof part !== 'string');
+
+const including = (one: Span, other: Span): Span => ({
+  leastMs: Math.min(one.leastMs, other.leastMs),
+  mostMs: Math.max(one.mostMs, other.mostMs),
+});
