@@ -1,6 +1,5 @@
-// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone; MERCHANT_REQUEST_ID=… sends an order again.
-//
-//	EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo go run docs/examples/order.go
+// Makes an order through the egress: JSON in, JSON out, no session, no cryptography. Needs Go 1.19 alone; MERCHANT_REQUEST_ID=… sends an order again:
+// EGRESS_URL=http://127.0.0.1:8090 EGRESS_TOKEN=… MERCHANT_ID=demo go run docs/examples/order.go
 package main
 
 import (
@@ -11,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -31,13 +31,13 @@ func main() {
 	if err != nil || request.URL.Host == "" || len(strings.Fields(token)) != 1 {
 		log.Fatal("set EGRESS_URL and EGRESS_TOKEN: the URL begins with http:// or https://, and the token has no line break")
 	}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token is for the egress alone
 	request.Header = http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
-	log.Printf("sending %s", id)                                                                // a real program writes it to its database before it sends
-	response, err := (&http.Client{Timeout: 45 * time.Second, CheckRedirect: stay}).Do(request) // longer than gateway.timeout and ten seconds
+	log.Printf("sending %s", id)                                                                                                                   // a real program writes it to its database before it sends
+	client := http.Client{Timeout: 45 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // longer than gateway.timeout and ten seconds; the token is for the egress alone
+	response, err := client.Do(request)
 	unknown := "unknown whether the bank has it: %v %v; keep " + id + ", and read in docs/egress.md how to find out"
-	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
-		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL): %v", none, url, err)
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" || regexp.MustCompile("HTTP response to HTTPS client|TLS handshake timeout|x509: ").MatchString(fmt.Sprint(err)) {
+		log.Fatalf("%s, for it was not sent: nothing answers at %s (EGRESS_URL; is it http:// or https://?) that is trusted: %v", none, url, err)
 	} else if err != nil {
 		log.Fatalf(unknown, "no answer of the egress:", err)
 	}

@@ -32,8 +32,9 @@ $text = file_get_contents("$url/ecom/execute_request/hpp/v1/create-order", false
 restore_error_handler();
 if ($text === false) {
     $why = implode('; ', $warnings);
-    throw preg_match('/Connection refused|getaddrinfo/', $why)
-        ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL): $why")
+    $hint = str_contains($why, 'wrong version number') ? '; does it begin with http://?' : '';
+    throw preg_match('/Connection refused|getaddrinfo|Failed to enable crypto/', $why)
+        ? new RuntimeException("$none, for it was not sent: nothing answers at $url (EGRESS_URL) that is trusted: $why$hint")
         : $unknown("no answer of the egress: $why");
 }
 $status = (int) (explode(' ', $http_response_header[0] ?? '')[1] ?? 0);

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import socket
+import ssl
 import sys
 import urllib.request
 import uuid
@@ -33,8 +34,11 @@ try:
     with OPENER.open(request, timeout=45) as answer:  # longer than gateway.timeout and ten seconds
         status, text = answer.status, answer.read()
 except (OSError, http.client.HTTPException) as error:
-    if isinstance(getattr(error, "reason", None), (ConnectionRefusedError, socket.gaierror)):
-        sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL): {error}")
+    cause = getattr(error, "reason", None)  # of the connection alone: what went wrong later has none that is an error
+    is_no_tls = isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")
+    if is_no_tls or isinstance(cause, (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)):
+        hint = "; does it begin with http://?" if is_no_tls else ""
+        sys.exit(f"{NONE}, for it was not sent: nothing answers at {URL} (EGRESS_URL) that is trusted: {error}{hint}")
     sys.exit(unknown.format(f"no answer of the egress: {type(error).__name__} {error}"))
 try:
     said = json.loads(text)

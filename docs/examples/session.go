@@ -27,10 +27,11 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		request.Header, headers["Authorization"] = headers, []string{"Bearer " + token}
 		response, err := (&http.Client{Timeout: 40 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
 		if err != nil {
-			log.Fatalf("nothing answers at BROKER_URL=%q: %v", url, err)
+			log.Fatalf("nothing answers at BROKER_URL=%q: %v; is it https:// or http://?", url, err)
 		}
 		json.NewDecoder(response.Body).Decode(&said) // a 304 says nothing
 		response.Body.Close()
+		why := strings.Trim(strings.ReplaceAll(said.Code+"; "+said.Title+"; "+said.Detail+"; "+said.Cause, "; ; ", "; "), "; ")
 		wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s")
 		switch status = response.StatusCode; {
 		case status == http.StatusNotModified && headers.Get("If-None-Match") != "" || status == http.StatusOK && said.Generation > 0:
@@ -38,9 +39,9 @@ func call(method, path, body string, headers http.Header) (status int, said answ
 		case status < http.StatusBadRequest || said.Code == "":
 			log.Fatalf("%s: a %d that is not the broker's: is BROKER_URL right?", path, status)
 		case err != nil || try == 5 || wait > time.Minute:
-			log.Fatalf("%s: %d %s: %s: %s; %s request %s", path, status, said.Code, said.Title, said.Detail, said.Cause, said.RequestID)
+			log.Fatalf("%s: %d %s (request %s)", path, status, why, said.RequestID)
 		}
-		log.Printf("%s: waiting %v, as the broker asks: %s: %s; %s", path, wait, said.Code, said.Detail, said.Cause)
+		log.Printf("%s: waiting %v, as the broker asks: %s", path, wait, why)
 		time.Sleep(wait)
 	}
 }
@@ -52,8 +53,7 @@ func main() {
 	fmt.Printf("generation %d until %s\nasked again: %d\n", session.Generation, session.ExpiresAt, status)
 	used := session.Generation - 1 // As if a call with the session before this one had been refused. Report the generation that you used.
 	_, newer := call("POST", "/session/rejections", fmt.Sprintf(`{"generation": %d, "reason": "b_expired_token"}`, used), http.Header{"Content-Type": {"application/json"}})
-	held := http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, used)}, "Prefer": {"wait=30"}}
-	for status = http.StatusNotModified; status == http.StatusNotModified; status, session = call("GET", "/session", "", held) {
+	for status = http.StatusNotModified; status == http.StatusNotModified; status, session = call("GET", "/session", "", http.Header{"If-None-Match": {fmt.Sprintf(`"%d"`, used)}, "Prefer": {"wait=30"}}) {
 	} // each waits for half a minute at most; a real program asks again when nothing answers
 	fmt.Printf("rejected: newer is %t\nfollowed: %t\n", newer.Generation > used, session.Generation == newer.Generation)
 }

@@ -18,7 +18,8 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     $text = file_get_contents("{$GLOBALS['url']}/v1/merchants/" . (getenv('BROKER_MERCHANT') ?: 'shop') . $path, false, stream_context_create(['http' => $options]));
     restore_error_handler();
     if ($text === false) {
-        throw new RuntimeException("nothing answers at {$GLOBALS['url']} (BROKER_URL): " . implode('; ', $warnings));
+        $hint = preg_grep('/wrong version number/', $warnings) ? ['does it begin with http://?'] : [];
+        throw new RuntimeException("nothing answers at {$GLOBALS['url']} (BROKER_URL): " . implode('; ', [...$warnings, ...$hint]));
     }
     $status = (int) (explode(' ', $http_response_header[0])[1] ?? 0);
     $document = json_decode($text, true);
@@ -28,7 +29,7 @@ function call(string $path, ?array $body = null, array $headers = [], int $tries
     if (!isset($document['code'], $document['requestId'])) {
         throw new RuntimeException("$path: a $status that is not the broker's: is BROKER_URL right?");
     }
-    $why = "{$document['code']}: " . ($document['detail'] ?? $document['title'] ?? '') . '; ' . ($document['cause'] ?? '') . " request {$document['requestId']}";
+    $why = implode('; ', array_filter([$document['code'], $document['detail'] ?? $document['title'] ?? '', $document['cause'] ?? ''])) . " (request {$document['requestId']})";
     $wait = (int) (preg_replace('/\D/', '', implode(preg_grep('/^retry-after:/i', $http_response_header))) ?: '1');
     if (!in_array($status, [429, 503], true) || $tries === 1 || $wait > 60) {
         throw new RuntimeException("$path: $status $why");

@@ -24,12 +24,12 @@ def call(path, body=None, headers={}, tries=5):
         with OPENER.open(request, timeout=40) as answer:
             text = answer.read()
     except (OSError, http.client.HTTPException) as error:
-        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}") from None
+        raise RuntimeError(f"nothing answers at {URL} (BROKER_URL) as a broker does: {type(error).__name__} {error}{'; does it begin with http://?' if 'WRONG_VERSION' in str(error) else ''}") from None
     try:
         said = json.loads(text or "null")
         if answer.status == 304 and "If-None-Match" in headers or answer.status == 200 and {"generation", "jwk", "jwe", "plaintext"}.intersection(said):
             return answer.status, said
-        why = f"{said['code']}: {said.get('detail', said.get('title'))}; {said.get('cause', '')} request {said['requestId']}"
+        why = "; ".join(filter(None, (said["code"], said.get("detail", said.get("title")), said.get("cause")))) + f" (request {said['requestId']})"
     except (ValueError, KeyError, TypeError):
         raise RuntimeError(f"{path}: a {answer.status} that is not the broker's: is BROKER_URL right?") from None
     wait = answer.headers.get("Retry-After", "1")

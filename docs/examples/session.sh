@@ -23,6 +23,7 @@ call() {
       0:*'"generation":'* | 0:*'"jwk":'* | 0:*'"jwe":'* | 0:*'"plaintext":'* | 0:*': 304' | 28:*'id: '*) echo "$answer" && return ;;
       22:*'"code":'*) echo "$answer" >&2 ;;
       0:* | 22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
+      35:*) echo "nothing answers at $url (BROKER_URL) that speaks TLS: does it begin with http://?" >&2 && exit 1 ;;
       *) echo "nothing answers at $url (BROKER_URL)" >&2 && exit 1 ;;
     esac
     pause=$(tr -d '\r' < "$told" | sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\)$/\1/p')
@@ -37,7 +38,6 @@ echo "reading the session: where there is none yet, the broker answers after 30 
 session=$(call -H 'Prefer: wait=30' "$shop/session")
 generation=$(echo "$session" | member generation)
 echo "generation $generation until $(echo "$session" | member expiresAt)"
-
 # 304 while it is the current one; with `Prefer: wait=30` as well, the answer is held until there is a newer one.
 again=$(call -w 'asked again: %{http_code}' -H "If-None-Match: \"$generation\"" "$shop/session")
 echo "${again##*\}}"

@@ -27,7 +27,9 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
     ...init,
     headers,
   }).catch(({ cause, message }: Error) => {
-    throw new Error(`nothing answers at ${url} (BROKER_URL): ${cause instanceof Error ? cause.message : message}`);
+    const why = cause instanceof Error ? cause.message : message;
+    const hint = why.includes('wrong version number') ? '; does it begin with http://?' : '';
+    throw new Error(`nothing answers at ${url} (BROKER_URL): ${why}${hint}`);
   });
   if (response.ok || response.status === 304) return response;
   const problem = await documentOf(response);
@@ -42,7 +44,8 @@ async function call(path: string, init: RequestInit = {}, tries = 5): Promise<Re
   throw new Error(`${path}: ${response.status} ${whyOf(problem)} (request ${requestId})`);
 }
 
-const whyOf = ({ code, title, detail = title, cause = '' }: Document): string => `${code}: ${detail}; ${cause}`;
+const whyOf = ({ code, title, detail = title, cause }: Document): string =>
+  [code, detail, cause].filter(Boolean).join('; ');
 
 /** Empty where the answer is no JSON, such as the page of a proxy. */
 async function documentOf(response: Response): Promise<Document> {

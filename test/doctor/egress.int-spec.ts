@@ -23,6 +23,7 @@ class PlayedBroker {
   readonly allowed = new Set(['session:read', 'session:reject', 'payload:decrypt']);
   readonly asked: string[] = [];
   session: readonly [number, object] = [200, { generation: 7, expiresAt: '2026-11-22T12:00:00.000Z' }];
+  merchants: readonly object[] = [];
   thumbprint = 'that-of-the-merchant';
   url = '';
 
@@ -40,7 +41,7 @@ class PlayedBroker {
   #answer(url: string): readonly [number, object] {
     const refused = [403, { code: 'forbidden' }] as const;
     const invalid = [400, { code: 'invalid_request' }] as const;
-    if (url === '/v1/merchants') return [200, { merchants: [] }];
+    if (url === '/v1/merchants') return [200, { merchants: this.merchants }];
     if (url.endsWith('/rejections')) return this.allowed.has('session:reject') ? invalid : refused;
     if (url.endsWith('/decrypt')) return this.allowed.has('payload:decrypt') ? invalid : refused;
     if (!this.allowed.has('session:read')) return refused;
@@ -320,7 +321,25 @@ describe('doctor: an egress', () => {
     }
   });
 
-  it.each(['session:read', 'session:reject', 'payload:decrypt'])('needs to be allowed %s', async (right) => {
+  it.each([
+    [[{ id: 'shops' }], 'is shops meant?'],
+    [[{ id: 'till' }, { id: 'kiosk' }], 'it may read till, kiosk'],
+    [[], 'it may read none at all'],
+  ])('says of a merchant that it may not read which ones it may: %j', async (merchants, said) => {
+    await configure();
+    broker.allowed.delete('session:read');
+    broker.merchants = merchants;
+    const { code, check } = await doctor();
+    expect(check('broker.session').findings).toMatchObject([
+      {
+        message: `the egress may not session:read for shop, or there is no such merchant; ${said}`,
+        remedy: "correct merchant of the client, or allow it in the broker's auth.policies",
+      },
+    ]);
+    expect(code).toBe(3);
+  });
+
+  it.each(['session:reject', 'payload:decrypt'])('needs to be allowed %s', async (right) => {
     await configure();
     broker.allowed.delete(right);
     const { code, check } = await doctor();

@@ -192,6 +192,11 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       const told = (ends: readonly (Ended & { it: string })[], says: RegExp): readonly string[] =>
         ends.filter(({ code = 0, stdout, stderr }) => code > 0 && says.test(`${stdout}${stderr}`)).map(({ it }) => it);
       expect(told(await Promise.all(refused), /forbidden.*the policy has no such right/)).toEqual(requests);
+      // A field that is absent leaves no sign of itself.
+      const loose = (await Promise.all(refused)).filter(({ stdout, stderr }) =>
+        /; *(?:;|request|\()/.test(stdout + stderr),
+      );
+      expect(loose).toEqual([]);
       expect(told(await Promise.all(strange), /not the broker's: is BROKER_URL right\?/)).toEqual(requests);
     });
 
@@ -208,6 +213,7 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
         expect(stderr).toContain('where there is none yet, the broker answers after 30 s at the latest');
         expect(`${stdout}${stderr}`).toMatch(/session_unavailable.*the bank refuses.*b_merchant_not_found/);
         expect(`${stdout}${stderr}`).not.toMatch(/\b0 ?s\b|ValueError|integer/);
+        if (file !== 'session.sh') expect(`${stdout}${stderr}`).toMatch(/b_merchant_not_found \(request r-1\)/);
         expect(front.connections).toBe(1);
       }
     });
@@ -253,6 +259,13 @@ describe.each(LANGUAGES)('the example of the API in $language', (language) => {
       const { code, stderr } = await ended(outputOf(command, 'http://127.0.0.1:9', variables));
       expect(stderr).toMatch(says);
       expect(stderr).not.toMatch(/not the broker's|panic|ary/);
+      expect(code).toBeGreaterThan(0);
+    });
+
+    it('asks whether the URL begins with http:// where no TLS is spoken', async () => {
+      const front = started.add(await strangers(), (it) => it.close());
+      const { code, stderr } = await ended(outputOf(command, `https://127.0.0.1:${front.port}`));
+      expect(stderr).toMatch(/nothing answers at .*BROKER_URL[^]*http:\/\/\?/);
       expect(code).toBeGreaterThan(0);
     });
 

@@ -216,10 +216,13 @@ describe('a running broker whose files change', () => {
       refusedSince: expect.stringMatching(/Z$/) as string,
       faults: 1,
       awaitingRestart: ['store'],
+      advice: 'nothing to do tonight: restart in office hours',
+      runbook: 'config-reload-failed',
     });
     expect(await shown()).toMatchObject({
       refusedChange: { since: expect.any(Number) as number, faults: 1 },
       awaitingRestart: ['store'],
+      restartAdvice: { text: 'nothing to do tonight: restart in office hours', runbook: 'config-reload-failed' },
     });
     await broker.edit(['level: loud', 'level: debug'], ['{ type: memory, keyPrefix: x }', '{ type: memory }']);
     await broker.reload();

@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describeWith, endedAfterAll, freePort, toolPath } from '#libs/testing';
+import { describeWith, endedAfterAll, freePort, TestAuthority, toolPath } from '#libs/testing';
 import { goProgram } from '../e2e/go-program.js';
 import { EgressStage } from './egress-stage.js';
 import type { RunningEgress } from './running-egress.js';
@@ -85,6 +86,13 @@ describe.each([
       });
     });
 
+    const untrustedPort = async (): Promise<number> => {
+      const server = createTlsServer(new TestAuthority().issue({ names: ['127.0.0.1'] }));
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      started.add(server, async (it) => void it.close());
+      return (server.address() as AddressInfo).port;
+    };
+
     it.each<[string, () => Promise<Readonly<Record<string, string>>>, RegExp]>([
       [
         'the egress refuses',
@@ -100,6 +108,16 @@ describe.each([
         'nothing listens',
         async () => ({ EGRESS_URL: `http://127.0.0.1:${await freePort()}` }),
         /no order, for it was not sent: nothing answers at http/,
+      ],
+      [
+        'what listens speaks no TLS',
+        async () => ({ EGRESS_URL: egress.url.replace('http:', 'https:') }),
+        /no order, for it was not sent: nothing answers at https:.*http:\/\//s,
+      ],
+      [
+        'its certificate is not trusted',
+        async () => ({ EGRESS_URL: `https://127.0.0.1:${await untrustedPort()}` }),
+        /no order, for it was not sent: nothing answers at https:/,
       ],
       ['the token is none', async () => ({ EGRESS_TOKEN: 'can\nary' }), /set EGRESS_URL and EGRESS_TOKEN/],
     ])('says what is to be done when %s', async (_what, variables, says) => {

@@ -136,6 +136,15 @@ describe('a changed configuration', () => {
     expect(said[0]).toContain('"msg":"these settings have changed and take effect with the next start"');
   });
 
+  it('warns of what is wrong with a file from now on, once, also where nothing else has changed', async () => {
+    const warning = { path: 'egress.broker.tokenFile', problem: 'names a file that is not there yet' };
+    for (const _time of ['gone', 'still gone']) {
+      await egress.reconfigure((before) => ({ ...before, warnings: [...before.warnings, warning] }));
+    }
+    const said = egress.lines.filter((line) => line.includes('configuration warning'));
+    expect(said).toEqual([expect.stringContaining(warning.problem)]);
+  });
+
   it('is told by what of it came into force, and what did not, in one line', async () => {
     await egress.reconfigure((before) => ({
       ...before,

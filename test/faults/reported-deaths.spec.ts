@@ -60,7 +60,7 @@ describe('a session that is reported dead to one replica, and cannot be replaced
     const told = await Told.running({ settings: SPENT });
     await told.report();
     expect(told.conditions).toEqual(['reported_dead', 'reported_dead']);
-    expect(told.cause).toEqual([expect.stringMatching(/dead, and it is not replaced before 01:00 UTC: the share /)]);
+    expect(told.cause).toEqual([expect.stringMatching(/dead, and it is not replaced before 01:00:00 UTC: the share /)]);
     expect(told.cluster.at(1).replica.whyUnavailable('shop')).toBe('budget_exhausted');
     await told.cluster.clock.advance(HOUR);
     await told.report();

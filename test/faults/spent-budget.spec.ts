@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 /** Sessions of a quarter of an hour are renewed after twelve minutes: the third call of the hour is refused. */
 const settings = { budget: [{ calls: 2, perMs: HOUR }] };
 const DUE_MS = 23 * MINUTE;
-const SPENT = 'the create-call budget is spent until 01:00 UTC';
+const SPENT = 'the create-call budget is spent until 01:00:00 UTC';
 
 function told({ first }: Cluster): readonly string[] {
   return first.events.all.flatMap(({ event }) => (/^renewal_(held_back|released)$/.test(event) ? [event] : []));
@@ -63,6 +63,7 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     expect(event?.cause).toEqual({
       text: expect.stringMatching(`^${SPENT}; its session is good for another [23] min$`),
       runbook: 'budget-exhausted',
+      inHeadline: SPENT,
     });
     await cluster.clock.advance(MINUTE);
     expect(told(cluster)).toHaveLength(1);
@@ -88,6 +89,7 @@ describe('a renewal that is due while the create-call budget is spent', () => {
     expect(causeAt(cluster, 0)).toEqual({
       text: `${SPENT}; its session is good for another 13 min`,
       runbook: 'budget-exhausted',
+      inHeadline: SPENT,
     });
     expect(replica.retryInMs('shop')).toBeGreaterThan(57 * MINUTE);
     expect(told(cluster)).toEqual([]);
@@ -145,7 +147,7 @@ describe('a renewal that a person wants while the create-call budget is spent', 
       await cluster.clock.advance(MINUTE);
       expect(await wished(cluster)).toMatchObject({
         reason: 'budget_exhausted',
-        publicCause: 'no call was made: all 2 calls of 1 h are spent; the next one is free at 01:00 UTC',
+        publicCause: 'no call was made: all 2 calls of 1 h are spent; the next one is free at 01:00:00 UTC',
       });
       expect(conditionOf(cluster.first.replica, 'shop')).toBe('fresh');
       expect(cluster.first.replica.retryInMs('shop')).toBeUndefined();

@@ -29,6 +29,8 @@ const withBroker = (command: Command): Command =>
     .option('--token-file <file>', 'with the bearer token; BROKER_TOKEN_FILE when absent')
     .option('--ca-file <file>', "authorities to trust, PEM; BROKER_CA_FILE, or the platform's, when absent");
 
+const EMPTY_MERCHANT = 'error: --merchant is empty: is the variable set that it comes from?';
+
 type Action<Wanted> = (options: Wanted & Options) => Promise<void>;
 
 /** With the broker that is meant. Like a file, one that nothing names is a fault of the command line. */
@@ -37,6 +39,7 @@ function asking<Wanted extends object>(
   action: Action<Wanted>,
 ): (given: Wanted & Given, command: Command) => Promise<void> {
   return (given, command) => {
+    if ('merchant' in given && given.merchant === '') return command.error(EMPTY_MERCHANT);
     const [first, ...others] = givenUrls(given, context);
     if (first === undefined) return command.error('error: no broker is named: give --url, or set BROKER_URL');
     return action({ ...given, urls: [first, ...others] });

@@ -1,8 +1,8 @@
-import { isError } from './errors.js';
+import { CallAborted, SessionBrokerError } from './errors.js';
 import type { Time, TimerOptions } from './time.js';
 
 /**
- * The outcome of `work`, or the signal's reason as soon as it aborts, even when the work itself takes no notice. What
+ * The outcome of `work`, or an error of the signal as soon as it aborts, even when the work itself takes no notice. What
  * the work does after that concerns nobody.
  */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -19,7 +19,7 @@ export interface PauseOptions extends TimerOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves after `delayMs`; rejects with the signal's reason. */
+/** Resolves after `delayMs`; rejects with the signal's error. */
 export function pause(time: Time, delayMs: number, { signal, ...options }: PauseOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(reasonOf(signal));
@@ -34,8 +34,8 @@ export function pause(time: Time, delayMs: number, { signal, ...options }: Pause
   });
 }
 
-/** Callers may abort with any value; an error is what a rejection should be. */
-export function reasonOf(signal: AbortSignal): Error {
+/** An end of our own, such as of a time, is its reason; whatever else is a caller's, who may abort with any value. */
+export function reasonOf(signal: AbortSignal): SessionBrokerError {
   const reason: unknown = signal.reason;
-  return isError(reason) ? reason : new DOMException('The operation was aborted', 'AbortError');
+  return reason instanceof SessionBrokerError ? reason : CallAborted.by(reason);
 }

@@ -42,7 +42,7 @@ export class Attempts {
 
   /**
    * @param once must be safe to repeat
-   * @throws the last whole failure when the time is up; any other error of `once`, or a signal's reason, at once
+   * @throws the last whole failure when the time is up; any other error of `once`, or that of a signal, at once
    */
   async run<T>(once: (signal: AbortSignal) => Promise<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
     const { time, random, timeoutMs, closed, place } = this.#options;

@@ -1,5 +1,6 @@
 import { orAborted, reasonOf } from './abort.js';
-import { BrokerUnavailable, isBadPort, NO_TLS, SessionBrokerError, SPEAKS_NO_TLS, systemCodeOf } from './errors.js';
+import { BrokerUnavailable, SessionBrokerError } from './errors.js';
+import { isBadPort, NO_TLS, SPEAKS_NO_TLS, systemCodeOf } from './platform-errors.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -47,7 +48,7 @@ export class BrokerHttp {
 
   /**
    * The answer's JSON object, undefined for 204 and 304.
-   * @throws SessionBrokerError, or the reason of the call's signal
+   * @throws SessionBrokerError; that of the call's signal when it aborts
    */
   async json(call: BrokerCall): Promise<{ answer: FetchAnswer; document: JsonObject | undefined }> {
     const answer = await this.open(call, 'application/json');
@@ -60,7 +61,7 @@ export class BrokerHttp {
 
   /**
    * An answer of 200, 204 or 304 whose body is still to be read.
-   * @throws SessionBrokerError, or the reason of the call's signal
+   * @throws SessionBrokerError; that of the call's signal when it aborts
    */
   async open(call: BrokerCall, accept: string): Promise<FetchAnswer> {
     const authorization = await this.#authorization(false, call.signal);

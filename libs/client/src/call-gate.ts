@@ -55,7 +55,7 @@ export class CallGate {
     this.#report();
   }
 
-  /** Resolves when calls may begin again. @throws the signal's reason */
+  /** Resolves when calls may begin again. @throws CallAborted */
   async pass(signal: AbortSignal | undefined): Promise<void> {
     const hold = this.#hold;
     if (hold === undefined) return;

@@ -14,7 +14,11 @@ export type ClientEvent =
     }
   /** Newer sessions now come by themselves. */
   | { readonly type: 'following'; readonly mode: FollowMode }
-  /** They do not; the next try is in `retryInMs`. The session that is held goes on being served while it is valid. */
+  /**
+   * They do not; the next try is in `retryInMs`. The session that is held goes on being served while it is valid. What a
+   * person has to mend (a refused token, a merchant that is removed or not this caller's) is told once, and asked again
+   * every few seconds to half a minute.
+   */
   | {
       readonly type: 'interrupted';
       readonly mode: FollowMode;

@@ -1,3 +1,5 @@
+import { abortReason } from './platform-errors.js';
+
 export interface ErrorFacts {
   /** HTTP status of the broker's answer, when there was one. */
   readonly status?: number | undefined;
@@ -81,7 +83,7 @@ export function afterRejection(error: unknown, rejection: Rejection, cause: unkn
 
 /** The same error with a message that says which broker was asked, and for whom. */
 export function placed(error: unknown, place: Place): unknown {
-  if (!isRemade(error) || error instanceof ClientClosed) return error;
+  if (!isRemade(error) || error instanceof ClientClosed || error instanceof CallAborted) return error;
   return remade(error, error.message + nameOf(place), { cause: error.cause });
 }
 
@@ -89,6 +91,12 @@ const nameOf = ({ brokerUrl, merchant }: Place): string => ` (${brokerUrl}, merc
 
 const isRemade = (error: unknown): error is SessionBrokerError =>
   error instanceof SessionBrokerError && !(error instanceof SessionRejected);
+
+/** The same error for whoever wanted to send a request, and did not come to it. */
+export function notSent(error: unknown): unknown {
+  if (!isRemade(error)) return error;
+  return remade(error, `${error.message}. This call has sent nothing to the gateway`, { cause: error.cause });
+}
 
 /** Made anew rather than changed: what is printed of an error is its stack, which keeps the first message. */
 function remade(error: SessionBrokerError, message: string, changed: ErrorFacts): SessionBrokerError {
@@ -119,6 +127,15 @@ export class RequestRefused extends SessionBrokerError {
   static override readonly kinds = ['RequestRefused', ...SessionBrokerError.kinds];
 }
 
+/** What the broker says to a caller that may see every merchant; to all others an unknown one is forbidden. */
+export const NO_MERCHANT = 'merchant_not_found';
+
+/** The broker refuses this caller or merchant, and goes on doing so until a person changes something. */
+export function isLasting(error: unknown): error is SessionBrokerError {
+  if (error instanceof Unauthenticated || error instanceof Forbidden) return true;
+  return error instanceof RequestRefused && error.code === NO_MERCHANT;
+}
+
 /** The answer is not what the contract says: something else listens there, or there is a proxy in between. */
 export class ProtocolError extends SessionBrokerError {
   static override readonly kinds = ['ProtocolError', ...SessionBrokerError.kinds];
@@ -138,10 +155,17 @@ export class ClientClosed extends SessionBrokerError {
   }
 }
 
+/** A caller's own signal has ended the call; `cause` is the signal's reason, as it is. */
+export class CallAborted extends SessionBrokerError {
+  static override readonly kinds = ['CallAborted', ...SessionBrokerError.kinds];
+
+  static by(reason: unknown): CallAborted {
+    return new CallAborted('call_aborted', `The caller aborted the call (${abortReason(reason)})`, { cause: reason });
+  }
+}
+
 /** A reason as the broker takes it; anything else could carry a secret into its log. */
 const REASON = /^[A-Za-z0-9_.-]{1,64}$/;
-/** As the system, OpenSSL and undici write them. A text of any other form could be anything. */
-const SYSTEM_CODE = /^(?:[A-Z][A-Z0-9_]{1,39}|ERR_SSL_[A-Z0-9_/]{1,60})$/;
 export const UNSPECIFIED_REASON = 'unspecified';
 
 /**
@@ -180,27 +204,4 @@ export function rejectedTwice(second: SessionRejected, generation: number, place
 
 export function reasonCode(reason: unknown): string {
   return typeof reason === 'string' && REASON.test(reason) ? reason : UNSPECIFIED_REASON;
-}
-
-/** Errors of the platform may come from another realm than this module, where `instanceof` does not know them. */
-export function isError(value: unknown): value is Error {
-  return value instanceof Error || (typeof value === 'object' && value !== null && 'message' in value);
-}
-
-/** The code that the system gave to a failure, such as `ECONNREFUSED`, from the error or what caused it. */
-export function systemCodeOf(error: unknown): string | undefined {
-  for (let link = error, depth = 0; isError(link) && depth < 5; link = link.cause, depth += 1) {
-    const code = 'code' in link ? link.code : undefined;
-    if (typeof code === 'string' && SYSTEM_CODE.test(code)) return code;
-  }
-  return undefined;
-}
-
-/** What came in a handshake is no TLS, such as the page of a server that speaks HTTP there. */
-export const NO_TLS = 'ERR_SSL_WRONG_VERSION_NUMBER';
-export const SPEAKS_NO_TLS = 'what answers there speaks no TLS; does its URL begin with http://?';
-
-/** Fetch refuses the ports of the Fetch standard's list of bad ports, with this text and no code. */
-export function isBadPort(error: unknown): boolean {
-  return isError(error) && isError(error.cause) && error.cause.message === 'bad port';
 }

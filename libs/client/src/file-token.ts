@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { InvalidInput, systemCodeOf } from './errors.js';
+import { InvalidInput } from './errors.js';
+import { systemCodeOf } from './platform-errors.js';
 import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { systemTime, type Time } from './time.js';
 import { shownTokenPath } from './token-path.js';

@@ -1,5 +1,5 @@
 import { BackOff } from './back-off.js';
-import { BrokerUnavailable, Forbidden, ProtocolError, RequestRefused, Unauthenticated } from './errors.js';
+import { BrokerUnavailable, isLasting, ProtocolError, RequestRefused } from './errors.js';
 
 export type FollowMode = 'events' | 'poll';
 
@@ -86,7 +86,7 @@ export class FollowPolicy {
   }
 
   #afterFailure(error: unknown, nowMs: number): number {
-    if (error instanceof Unauthenticated || error instanceof Forbidden) return this.#backOff.nextMs(REFUSED_WAIT_MS);
+    if (isLasting(error)) return this.#backOff.nextMs(REFUSED_WAIT_MS);
     if (error instanceof BrokerUnavailable) {
       // A proxy that waits for the end of the body lets not even the headers of a stream through.
       if (this.#mode === 'events' && error.code === 'timeout') this.#countBadStream(nowMs);

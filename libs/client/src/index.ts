@@ -2,6 +2,7 @@
 export type * from './entries/main.js';
 export {
   BrokerUnavailable,
+  CallAborted,
   deadSessionCode,
   Forbidden,
   ProtocolError,

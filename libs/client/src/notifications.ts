@@ -39,7 +39,7 @@ export class Notifications {
     this.#parts = parts;
   }
 
-  /** @throws SessionBrokerError, or the signal's reason */
+  /** @throws SessionBrokerError; CallAborted when the signal aborts */
   open({ headers, body }: ReceivedNotification, signal?: AbortSignal): Promise<OpenedNotification> {
     const { http, attempts } = this.#parts;
     let tries = 0;

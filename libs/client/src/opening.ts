@@ -19,7 +19,7 @@ export class Opening {
     this.#parts = parts;
   }
 
-  /** @throws SessionBrokerError, or the signal's reason */
+  /** @throws SessionBrokerError; CallAborted when the signal aborts */
   open(jwe: string, signal?: AbortSignal): Promise<Uint8Array> {
     const { http, attempts } = this.#parts;
     return attempts.run(

@@ -9,6 +9,7 @@ import {
   answerLost,
   AnswerUnopened,
   BrokerUnavailable,
+  CallAborted,
   ClientClosed,
   deadSessionCode,
   GatewayUnreachable,
@@ -84,6 +85,15 @@ describe('a payment that was carried out', () => {
     expect(failure).toBeInstanceOf(AnswerUnopened);
     expect(failure).toMatchObject({ status, cause: expect.any(kind) });
     expect((failure as { cause: unknown }).cause).toMatchObject({ code });
+  });
+
+  it('is told as such when the caller ends the opening', async () => {
+    const { signal } = new AbortController();
+    const stopped = AbortSignal.any([signal, AbortSignal.abort('the customer went away')]);
+    const failure = await failureOf(broker.decryptText('a.b.c.d.e', { signal: stopped }));
+    expect(failure).toBeInstanceOf(AnswerUnopened);
+    expect(failure).toMatchObject({ code: 'answer_unopened', cause: expect.any(CallAborted) });
+    expect((failure as Error).message).toContain('The caller aborted the call (the customer went away)');
   });
 
   it('is told as such when its answer is no text, and when the client was closed meanwhile', async () => {
@@ -231,12 +241,24 @@ describe('a payment that was carried out', () => {
   });
 
   it('keeps the reason of whoever aborted it, and nobody knows', async () => {
-    const aborted = fetch('http://127.0.0.1:9/', {
-      signal: AbortSignal.abort(new RangeError('the customer went away')),
-    });
-    const failure = await failureOf(aborted.catch(answerLost));
+    const signal = AbortSignal.abort(new RangeError('the customer went away'));
+    const failure = await failureOf(fetch('http://127.0.0.1:9/', { signal }).catch(answerLost));
     expect(failure).toBeInstanceOf(AnswerLost);
-    expect(failure).toMatchObject({ cause: { message: 'the customer went away' } });
+    expect(failure).toMatchObject({ code: 'answer_lost', cause: { message: 'the customer went away' } });
+  });
+
+  it.each<[unknown, string]>([
+    [new RangeError('the customer went away'), 'RangeError: the customer went away'],
+    ['the customer went away', 'the customer went away'],
+    [undefined, 'AbortError'],
+    [new Error('Bearer canary0123456789'), 'Error'],
+    [{ canary: 1 }, 'a reason that is no text'],
+  ])('is told as ended by the caller where its signal is given: %p', async (reason, says) => {
+    const signal = AbortSignal.abort(reason);
+    const aborted = fetch('http://127.0.0.1:9/', { signal });
+    const failure = await failureOf(aborted.catch((error: unknown) => answerLost(error, undefined, signal)));
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect((failure as Error).message).toContain(`can be used: the caller aborted it (${says}). Nobody knows`);
   });
 
   const ofItself = new Error('canary');
@@ -292,7 +314,16 @@ describe('a payment that was carried out', () => {
       () => answerLost(ofSystem('UND_ERR_SOCKET', 'read'), page(200, 'a/b')),
       'status 200, a/b, UND_ERR_SOCKET.',
     ],
-    ['a time-out', () => answerLost(new DOMException('canary', 'TimeoutError')), 'can be used: TimeoutError.'],
+    [
+      'a time-out',
+      () => answerLost(new DOMException('canary', 'TimeoutError')),
+      "can be used: the time of the caller's signal was up (TimeoutError). Nobody",
+    ],
+    [
+      'an abort',
+      () => answerLost(new DOMException('canary', 'AbortError')),
+      'can be used: the caller aborted it (AbortError). Nobody',
+    ],
     [
       'an error that names itself',
       () => answerLost(Object.assign(new Error(''), { name: 'toString' })),

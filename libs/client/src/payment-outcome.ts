@@ -1,4 +1,5 @@
-import { isBadPort, isError, NO_TLS, SessionBrokerError, SPEAKS_NO_TLS, systemCodeOf } from './errors.js';
+import { SessionBrokerError } from './errors.js';
+import { abortReason, isBadPort, isError, NO_TLS, SPEAKS_NO_TLS, systemCodeOf } from './platform-errors.js';
 import { IS_IT_SET } from './option-names.js';
 import { isProblemOfOurs, type OwnAnswer } from './own-answer.js';
 
@@ -36,8 +37,8 @@ const NEVER_FETCHED: readonly { readonly says: RegExp; readonly why: string }[] 
 const NO_URL = 'ERR_INVALID_URL';
 /** Of the platform's own errors; any other name could be anything. */
 const NAMES: Readonly<Record<string, string>> = {
-  AbortError: 'AbortError',
-  TimeoutError: 'TimeoutError',
+  AbortError: 'the caller aborted it (AbortError)',
+  TimeoutError: "the time of the caller's signal was up (TimeoutError)",
   SyntaxError: 'no JSON',
 };
 const MAX_DEPTH = 5;
@@ -82,11 +83,12 @@ export class GatewayUnreachable extends SessionBrokerError {
  * answer to that of reading it; or call it with what was read and the answer, where that is no JWE and no sure refusal:
  * a `msgCode` under 5xx or `b_unknown_error` is none. The fetch must
  * follow no redirect (`redirect: 'error'`): behind one, a connection that was refused says nothing of what was sent before.
+ * @param signal that of the fetch: with it, the message says that its caller has aborted it, whatever the reason
  * @throws AnswerLost; GatewayUnreachable when a connection could not be made; an error of this package as it is
  * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch(answerLost);
  * const body = await response.json().catch((error) => answerLost(error, response));
  */
-export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
+export function answerLost(cause: unknown, answer?: GatewayAnswer, signal?: AbortSignal): never {
   if (cause instanceof SessionBrokerError) throw cause;
   const given = [answer, cause].find(isAnswer);
   const why = given === undefined ? whyNotSent(cause) : undefined;
@@ -96,7 +98,7 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer): never {
   if (given !== undefined && REFUSED_AT_ONCE.includes(given.status) && isProblemOfOurs(cause)) {
     throw notTheGateway('a broker or an egress', given);
   }
-  const what = [...answerTexts(given), ...failureTexts(cause)].join(', ');
+  const what = [...answerTexts(given), ...endTexts(cause, signal)].join(', ');
   const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
   // A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all.
@@ -114,7 +116,7 @@ export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachabl
   return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
 }
 
-/** What kept an answer from being opened, as the error of a payment; a reason of the caller's own signal as it is. */
+/** What kept an answer from being opened, the caller's own signal too, as the error of a payment. */
 export function unopened(cause: unknown): unknown {
   if (!(cause instanceof SessionBrokerError) || cause instanceof AnswerUnopened) return cause;
   const { status, retryAfterMs, requestId, brokerCause } = cause;
@@ -175,6 +177,13 @@ function answerTexts(answer: GatewayAnswer | undefined): readonly string[] {
   const type = typeof headers?.get === 'function' ? headers.get('content-type') : undefined;
   const media = typeof type === 'string' ? MEDIA_TYPE.exec(type)?.[1] : undefined;
   return media === undefined ? [`status ${status}`] : [`status ${status}`, media.toLowerCase()];
+}
+
+/** Fetch rejects with the signal's reason itself; that of a time-out tells by its name what it is. */
+function endTexts(cause: unknown, signal: AbortSignal | undefined): readonly string[] {
+  const isTimeout = isError(cause) && cause.name === 'TimeoutError';
+  const isAbort = signal?.aborted === true && signal.reason === cause && !isTimeout;
+  return isAbort ? [`the caller aborted it (${abortReason(cause)})`] : failureTexts(cause);
 }
 
 function failureTexts(cause: unknown): readonly string[] {

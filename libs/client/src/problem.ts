@@ -2,6 +2,7 @@ import {
   BrokerUnavailable,
   type ErrorFacts,
   Forbidden,
+  NO_MERCHANT,
   ProtocolError,
   RequestRefused,
   type SessionBrokerError,
@@ -29,6 +30,7 @@ const NO_AUTH = 'The broker asks for a credential, and no auth was given (401)';
 const REFUSED = 'The broker does not accept the credential (401)';
 // The broker tells a stranger as little of a merchant that is there as of one that is not.
 const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
+const NOT_KNOWN = 'The broker does not know this merchant (404): is its id right, or was it removed?';
 
 export interface AnswerFacts {
   readonly nowMs: number;
@@ -61,10 +63,13 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status >= 400) {
-    return new RequestRefused(code, `The broker refused the request: ${status} (${code})${says}`, facts);
+    return new RequestRefused(code, refusedText(status, code) + says, facts);
   }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
 }
+
+const refusedText = (status: number, code: string): string =>
+  code === NO_MERCHANT ? NOT_KNOWN : `The broker refused the request: ${status} (${code})`;
 
 /** A proxy in front of the broker says some of these too, while the URL is right. */
 function awayText(status: number, code: string, problem: unknown): string {

@@ -27,7 +27,7 @@ export class Rejections {
 
   /**
    * @returns a session newer than the rejected one
-   * @throws SessionBrokerError, or the signal's reason
+   * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   report(rejection: Rejection, signal?: AbortSignal): Promise<Session> {
     return this.#reports.join(rejection.generation, (shared) => this.#replace(rejection, shared), signal);

@@ -91,8 +91,10 @@ describe('a session', () => {
     const left = broker.session({ signal: leaving.signal });
     const stayed = broker.session();
     await clock.settle();
-    leaving.abort(new Error('the customer went away'));
-    await expect(left).rejects.toThrow('the customer went away');
+    const reason = new Error('the customer went away');
+    leaving.abort(reason);
+    const message = 'The caller aborted the call (Error: the customer went away)';
+    await expect(left).rejects.toMatchObject({ name: 'CallAborted', code: 'call_aborted', message, cause: reason });
     answer(json(aDocument()));
     expect((await stayed).generation).toBe(1);
   });

@@ -9,6 +9,7 @@ import {
   BrokerUnavailable,
   ClientClosed,
   InvalidInput,
+  notSent,
   placed,
   ProtocolError,
   rejectedTwice,
@@ -29,6 +30,7 @@ import { SessionReader } from './session-reader.js';
 import { type HeldSession, SessionShelf } from './session-shelf.js';
 
 export interface CallOptions {
+  /** Ends the call with `CallAborted`, whose cause is the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -104,7 +106,7 @@ export class SessionBroker {
 
   /**
    * The current session: from memory while it is valid, else from the broker. Never one past its expiry.
-   * @throws SessionBrokerError, or the signal's reason
+   * @throws SessionBrokerError, which is CallAborted when the signal aborts
    */
   session(options?: SessionOptions): Promise<Session> {
     const wantedMs = options?.minRemainingMs ?? this.#settings.minRemainingMs;
@@ -139,13 +141,12 @@ export class SessionBroker {
     this.#named(() => demandFunction(fn));
     this.#named(() => demandKnownOptions(options, WITH_SESSION_OPTIONS));
     const { signal, isRejection } = options;
-    const session = await this.#enter(signal);
+    const session = await this.#enter(signal).catch((error: unknown) => raise(notSent(error)));
     try {
       return await fn(session);
     } catch (error) {
       const reason = await rejectionReason({ error, isRejection }, this.#settings.time);
       if (reason === undefined) throw error;
-      signal?.throwIfAborted();
       const newer = await this.#replacement(session, { reason, cause: error, signal });
       return await this.#again(fn, newer);
     } finally {
@@ -155,7 +156,7 @@ export class SessionBroker {
 
   /**
    * Seals a payload to the session's server key, in this process: the broker never sees it.
-   * @throws SessionBrokerError, or the signal's reason
+   * @throws SessionBrokerError, which is CallAborted when the signal aborts
    */
   async encrypt(payload: string | Uint8Array, options: EncryptOptions = {}): Promise<SealedPayload> {
     this.#named(() => demandKnownOptions(options, ENCRYPT_OPTIONS));
@@ -168,7 +169,7 @@ export class SessionBroker {
 
   /**
    * Seals a payload to any public key of the profile (EC, P-384), such as the bank's payment key.
-   * @throws InvalidInput, or the signal's reason
+   * @throws InvalidInput, CallAborted
    */
   async encryptFor(jwk: object, payload: string | Uint8Array, options: CallOptions = {}): Promise<string> {
     this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
@@ -178,8 +179,8 @@ export class SessionBroker {
   /**
    * Opens a JWE that the gateway sealed to the merchant's key, in the broker; tried again until the call's time is up.
    * @throws AnswerUnopened: who has a JWE of the gateway has its answer, so that the bank has the request; its cause is
-   * what the broker said (`jwe_not_opened` and the like as RequestRefused). InvalidInput where there is no JWE, or the
-   * signal's reason
+   * what the broker said (`jwe_not_opened` and the like as RequestRefused), or CallAborted. InvalidInput where there is no
+   * JWE
    */
   async decrypt(jwe: string, options: CallOptions = {}): Promise<Uint8Array> {
     this.#named(() => demandKnownOptions(options, CALL_OPTIONS));
@@ -209,7 +210,7 @@ export class SessionBroker {
 
   /**
    * What a notification of the gateway says: opened in the broker where it is sealed, and held against the gateway's forms.
-   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused), or the signal's reason
+   * @throws SessionBrokerError (`notification_invalid` and the like as RequestRefused), which is CallAborted when the signal aborts
    */
   async openNotification(received: ReceivedNotification, options: CallOptions = {}): Promise<OpenedNotification> {
     this.#demandOpen();
@@ -259,7 +260,7 @@ export class SessionBroker {
     this.#demandOpen();
     this.#named(() => demandKnownOptions(options, SESSION_OPTIONS));
     const signal = options?.signal;
-    signal?.throwIfAborted();
+    demandNotAborted(signal);
     this.#named(() => demandMinRemaining(wantedMs));
     const held = this.#shelf.valid();
     const replacing = held === undefined ? undefined : this.#rejections.underway(held.session.generation, signal);
@@ -300,6 +301,7 @@ export class SessionBroker {
     const rejection = { generation: rejected.generation, reason };
     try {
       this.#demandOpen();
+      demandNotAborted(signal);
       const held = this.#shelf.valid();
       if (held !== undefined && held.session.generation > rejected.generation) return held.session;
       tell(this.#settings.onEvent, { type: 'rejection', ...rejection });
@@ -333,6 +335,10 @@ function isOrdinary(options: SessionOptions | undefined): boolean {
   if (options === undefined) return true;
   if (typeof options !== 'object' || options === null) return false;
   return options.signal?.aborted !== true && Object.keys(options).every((name) => SESSION_OPTIONS.includes(name));
+}
+
+function demandNotAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw reasonOf(signal);
 }
 
 function demandFunction(fn: unknown): void {

@@ -154,6 +154,49 @@ describe('following the broker', () => {
       expect(feeds).toHaveLength(2);
     });
 
+    it.each([
+      {
+        what: 'the merchant was removed',
+        status: 404,
+        code: 'merchant_not_found',
+        says: /^The broker does not know this merchant \(404\)[^]*removed/,
+      },
+      {
+        what: 'the caller may no longer',
+        status: 403,
+        code: 'forbidden',
+        says: /^The broker does not allow this caller/,
+      },
+      {
+        what: 'the token is refused',
+        status: 401,
+        code: 'unauthenticated',
+        says: /^The broker does not accept the credential/,
+      },
+    ])('says once, and not at every try, that $what, and serves what is valid', async ({ status, code, says }) => {
+      await first();
+      feeds[0]!.send(': here\n\n');
+      await clock.settle();
+      server.on('events', () => problem(status, code)).on('poll', () => problem(status, code));
+      feeds[0]!.end();
+      await clock.advance(300_000);
+      expect(await generation()).toBe(1);
+      const refused = events.flatMap((event) => (event.type === 'interrupted' && event.error ? [event.error] : []));
+      expect(refused).toMatchObject([{ code, message: expect.stringMatching(says) }]);
+      expect(server.seen('poll')).toHaveLength(0);
+      expect(server.seen('events').length).toBeGreaterThan(8);
+
+      feeds = server.streaming();
+      await clock.advance(40_000);
+      feeds[0]!.session(aDocument({ generation: 2 }));
+      await clock.settle();
+      expect(await generation()).toBe(2);
+      server.on('events', () => problem(status, code));
+      feeds[0]!.end();
+      await clock.advance(60_000);
+      expect(events.filter((event) => event.type === 'interrupted' && event.error?.code === code)).toHaveLength(2);
+    });
+
     it('leaves nothing behind when it is closed', async () => {
       await first();
       feeds[0]!.send(': here\n\n');

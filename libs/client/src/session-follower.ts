@@ -1,6 +1,6 @@
 import { pause } from './abort.js';
 import { type ClientEventListener, tell } from './client-event.js';
-import { type Place, placed, SessionBrokerError } from './errors.js';
+import { isLasting, type Place, placed, SessionBrokerError } from './errors.js';
 import { followEvents, type FollowParts, longPoll, POLL_WAIT_S } from './follow-broker.js';
 import { type FollowMode, FollowPolicy, type Turn } from './follow-policy.js';
 
@@ -21,6 +21,8 @@ export class SessionFollower {
   readonly #policy: FollowPolicy;
   #running: Promise<void> | undefined;
   #isLive = false;
+  /** The code of a refusal that was told, and lasts. */
+  #refusal: string | undefined;
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -89,12 +91,16 @@ export class SessionFollower {
     if (turn.kind === 'polled' && waitMs === 0) return this.#nowLive('poll');
     this.#isLive = false;
     const { onEvent, place } = this.#parts;
+    const refusal = 'error' in turn && isLasting(turn.error) ? turn.error.code : undefined;
+    if (refusal !== undefined && refusal === this.#refusal) return;
+    this.#refusal = refusal;
     const cause = 'error' in turn ? placed(turn.error, place) : undefined;
     const error = cause instanceof SessionBrokerError ? cause : undefined;
     tell(onEvent, { type: 'interrupted', mode, retryInMs: Math.ceil(waitMs), error });
   }
 
   #nowLive(mode: FollowMode): void {
+    this.#refusal = undefined;
     if (this.#isLive) return;
     this.#isLive = true;
     tell(this.#parts.onEvent, { type: 'following', mode });

@@ -46,7 +46,7 @@ export class SessionReader {
    * A session from the broker, or a newer one if that comes by another way first. All who ask for the same share one
    * request.
    * @param minRemainingMs what the broker is asked for; less is taken when it has nothing better
-   * @throws SessionBrokerError, or the signal's reason
+   * @throws SessionBrokerError; CallAborted when the signal aborts
    */
   read(minRemainingMs: number, signal?: AbortSignal): Promise<Session> {
     return this.#reads.join(minRemainingMs, (shared) => this.#firstOf(minRemainingMs, shared), signal);

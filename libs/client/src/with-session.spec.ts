@@ -252,6 +252,20 @@ describe('work with a session', () => {
     expect(reported()).toHaveLength(1);
   });
 
+  it.each<[string, object, string]>([
+    ['the broker is away', {}, 'The broker cannot be reached: ECONNREFUSED (http://broker.test, merchant "shop")'],
+    [
+      'its caller has aborted it',
+      { signal: AbortSignal.abort('the customer went away') },
+      'The caller aborted the call (the customer went away)',
+    ],
+  ])('says that nothing was sent when it did not begin, as %s', async (_what, options, why) => {
+    server.on('read', away);
+    const failed = broker.withSession(gateway(1).pay, options).catch((error: unknown) => error);
+    await clock.advance(20_000);
+    expect(await failed).toMatchObject({ message: `${why}. This call has sent nothing to the gateway` });
+  });
+
   it('ends by the signal, between the runs too', async () => {
     const leaving = new AbortController();
     const seen: SeenRequest[] = [];
@@ -263,7 +277,13 @@ describe('work with a session', () => {
     const paid = broker.withSession(pay, { signal: leaving.signal });
     await clock.settle();
     leaving.abort(new Error('the customer went away'));
-    await expect(paid).rejects.toThrow('the customer went away');
+    await expect(paid).rejects.toMatchObject({
+      code: 'call_aborted',
+      message:
+        'The caller aborted the call (Error: the customer went away). A request was sent before: the gateway refused it ' +
+        'with its session (b_expired_token), so that the bank has not carried it out',
+      rejection: { generation: 1, reason: 'b_expired_token' },
+    });
     await clock.settle();
     expect(runs).toEqual([1]);
     expect(seen[0]?.signal.aborted).toBe(true);

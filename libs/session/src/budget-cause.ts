@@ -1,6 +1,6 @@
 import { type Instant, msBetween, plusMs, toRfc3339 } from '#libs/clock';
 import { unavailableReasons } from '#libs/errors';
-import type { Cause } from './failure-cause.js';
+import { type Cause, type Clause, joined } from './failure-cause.js';
 import type { CreateCallWindow } from './ports/session-store.js';
 import type { Session } from './session.js';
 
@@ -24,18 +24,20 @@ export const FOREIGN: Cause = {
 
 const { runbook } = unavailableReasons.budget_exhausted;
 const NEARLY_A_SECOND_MS = 999;
-const NEARLY_A_MINUTE_MS = 59_999;
-const WAITED_FOR_MS = 120_000;
-const HH_MM = 5;
 const HH_MM_SS = 8;
 
 /** Of a renewal that is due and not made; without a session, of a merchant that has to wait for one. */
 export function heldBackCause(spent: SpentBudget, session: Session | undefined, { now, isForeign }: Told): Cause {
+  const clauses = heldBackClauses(spent, session, now);
+  return isForeign ? joined([...clauses, { text: FOREIGN.text }], FOREIGN.runbook) : joined(clauses, runbook);
+}
+
+export function heldBackClauses(spent: SpentBudget, session: Session | undefined, now: Instant): readonly Clause[] {
   const until = `the create-call budget is spent until ${momentText(spent.freeAt, now)}`;
   const leftMs = session === undefined ? 0 : msBetween(now, session.expiresAt);
-  const text =
-    leftMs > 0 ? `${until}; its session is good for another ${spanText(leftMs)}` : `${until}: no call is made before`;
-  return ofBudget(text, isForeign);
+  return leftMs > 0
+    ? [{ text: until }, { text: `its session is good for another ${spanText(leftMs)}`, inHeadline: '' }]
+    : [{ text: `${until}: no call is made before` }];
 }
 
 /** Of a call that somebody wants at once. */
@@ -47,7 +49,7 @@ export function allSpentText({ freeAt, window }: SpentBudget, now: Instant): str
 export function notReplacedText(shareFreeAt: Instant, renewAt: Instant | undefined, now: Instant): string {
   const isScheduledFirst = renewAt !== undefined && renewAt > now && renewAt < shareFreeAt;
   const first = isScheduledFirst
-    ? `the scheduled renewal at ${timeText(renewAt, now, HH_MM)}`
+    ? `the scheduled renewal at ${secondText(renewAt, now)}`
     : momentText(shareFreeAt, now);
   return `is not replaced before ${first}: the share of the budget for that is spent`;
 }
@@ -57,23 +59,16 @@ export function ofBudget(text: string, isForeign: boolean): Cause {
   return isForeign ? { text: `${text}; ${FOREIGN.text}`, runbook: FOREIGN.runbook } : { text, runbook };
 }
 
-/** Never too early, and to the second where somebody may wait for it. */
+/** Never too early, and as exact as every other time that is told. */
 export function momentText(moment: Instant, now: Instant): string {
-  return msBetween(now, moment) < WAITED_FOR_MS
-    ? timeText(plusMs(moment, NEARLY_A_SECOND_MS), now, HH_MM_SS)
-    : timeText(plusMs(moment, NEARLY_A_MINUTE_MS), now, HH_MM);
-}
-
-/** Of a moment that is past. */
-export function secondText(moment: Instant, now: Instant): string {
-  return timeText(moment, now, HH_MM_SS);
+  return secondText(plusMs(moment, NEARLY_A_SECOND_MS), now);
 }
 
 /** With the day where that is another one. */
-function timeText(moment: Instant, now: Instant, length: number): string {
+export function secondText(moment: Instant, now: Instant): string {
   const [day, time] = toRfc3339(moment).split('T');
   const isToday = toRfc3339(now).startsWith(day ?? '');
-  return `${isToday ? '' : `${day} `}${time?.slice(0, length)} UTC`;
+  return `${isToday ? '' : `${day} `}${time?.slice(0, HH_MM_SS)} UTC`;
 }
 
 function callsText(window: CreateCallWindow | undefined): string {

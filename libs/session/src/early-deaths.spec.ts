@@ -81,16 +81,17 @@ describe('a session that is reported dead', () => {
 
   it('leaves a newer one that counts as the end of it when it has lived long enough, as long as it is not reported', async () => {
     const deaths = new Deaths().holding(4, 1);
-    expect(deaths.deaths.overInMs('shop')).toBeUndefined();
+    expect(deaths.deaths.overAt('shop')).toBeUndefined();
     await deaths.report(4);
-    expect(deaths.deaths.overInMs('shop')).toBeUndefined();
+    expect(deaths.deaths.overAt('shop')).toBeUndefined();
     await deaths.clock.advance(1_000);
     deaths.holding(5, 2);
-    expect(deaths.deaths.overInMs('shop')).toBe(EARLY_MS);
+    const overAt = deaths.deaths.overAt('shop');
+    expect(overAt).toBe(plusMs(deaths.clock.now(), EARLY_MS));
     await deaths.clock.advance(EARLY_MS - 1);
-    expect([deaths.isForeign, deaths.deaths.overInMs('shop')]).toEqual([true, 1]);
+    expect([deaths.isForeign, deaths.deaths.overAt('shop')]).toEqual([true, overAt]);
     await deaths.clock.advance(1);
-    expect([deaths.isForeign, deaths.deaths.overInMs('shop')]).toEqual([false, undefined]);
+    expect([deaths.isForeign, deaths.deaths.overAt('shop')]).toEqual([false, undefined]);
   });
 
   it.each<[string, (deaths: Deaths) => void, number]>([

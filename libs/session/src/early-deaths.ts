@@ -1,4 +1,4 @@
-import { type Clock, msBetween } from '#libs/clock';
+import { type Clock, type Instant, msBetween, plusMs } from '#libs/clock';
 import type { Grace } from './grace.js';
 import type { HeldSessions } from './held-sessions.js';
 import type { MomentWatches } from './moment-watches.js';
@@ -101,12 +101,11 @@ export class EarlyDeaths {
     return Math.min(ageMs - earlyUntilMs(session), this.#quietMs(merchant)) < longMs + sinceEndMs;
   }
 
-  /** While somebody else creates, and nobody has reported the session that is held: in how long that counts as over. */
-  overInMs(merchant: string): number | undefined {
-    const { held } = this.#context;
-    const session = held.get(merchant);
+  /** While somebody else creates, and nobody has reported the session that is held: when that counts as over, by what every replica has. */
+  overAt(merchant: string): Instant | undefined {
+    const session = this.#context.held.get(merchant);
     if (session === undefined || this.#isCondemned(session) || !this.areForeign(merchant)) return undefined;
-    return earlyUntilMs(session) - held.ageMs(merchant);
+    return plusMs(session.createdAt, earlyUntilMs(session));
   }
 
   /** How far apart renewals for rejections are kept now; 0 while nobody else creates. */

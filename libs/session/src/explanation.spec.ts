@@ -16,7 +16,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
-  duelOverAt: undefined,
+  watchedUntil: undefined,
   now: instantFromEpochMs(Date.parse('2026-11-22T18:00:00Z')),
   why: () => 'refused',
   ...change,
@@ -53,12 +53,12 @@ describe('what is the matter with a merchant', () => {
         ?.text;
     const before = (moment: string): string =>
       `consumers report the session dead, and it is not replaced before ${moment}: the share of the budget for that is spent`;
-    expect(after(57 * MINUTE)).toBe(before('18:57 UTC'));
-    expect(after(57 * MINUTE + 1)).toBe(before('18:58 UTC'));
-    expect(after(7 * 60 * MINUTE)).toBe(before('2026-11-23 01:00 UTC'));
+    expect(after(57 * MINUTE)).toBe(before('18:57:00 UTC'));
+    expect(after(57 * MINUTE + 1)).toBe(before('18:57:01 UTC'));
+    expect(after(7 * 60 * MINUTE)).toBe(before('2026-11-23 01:00:00 UTC'));
     const session = aSession({ renewAt: plusMs(now, 9 * MINUTE) });
-    expect(after(14 * MINUTE, { session })).toBe(before('the scheduled renewal at 18:09 UTC'));
-    expect(after(7 * MINUTE, { session })).toBe(before('18:07 UTC'));
+    expect(after(14 * MINUTE, { session })).toBe(before('the scheduled renewal at 18:09:00 UTC'));
+    expect(after(7 * MINUTE, { session })).toBe(before('18:07:00 UTC'));
   });
 
   it('is of a session that was reported dead that all calls are spent, where the schedule has none left either', () => {
@@ -66,7 +66,7 @@ describe('what is the matter with a merchant', () => {
     const reported = { generation: 1, shareSpentUntil: plusMs(now, 20 * MINUTE) };
     const text = (spent: SpentBudget): string | undefined => explain(facts({ result: 'fresh', reported, spent }))?.text;
     const freeAt = plusMs(now, 14 * MINUTE);
-    const next = 'spent; the next one is free at 18:14 UTC';
+    const next = 'spent; the next one is free at 18:14:00 UTC';
     const cannot = 'consumers report the session dead, and it cannot be replaced';
     expect(text({ freeAt, window: { calls: 5, perMs: 10 * MINUTE } })).toBe(
       `${cannot}: all 5 calls of 10 min are ${next}`,
@@ -83,8 +83,12 @@ describe('what is the matter with a merchant', () => {
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { session, spent, why: () => 'budget_exhausted' as const };
-    const told = 'the create-call budget is spent until 18:14 UTC';
-    const held = { text: `${told}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    const told = 'the create-call budget is spent until 18:14:00 UTC';
+    const held = {
+      text: `${told}; its session is good for another 8 s`,
+      runbook: 'budget-exhausted',
+      inHeadline: told,
+    };
     expect(explain(facts({ ...due, result: 'fresh', isHeldBack: true }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'stale' }))).toEqual(held);
     expect(explain(facts({ ...due, result: 'fresh' }))).toBeUndefined();
@@ -94,7 +98,7 @@ describe('what is the matter with a merchant', () => {
   it('is first what ended the last call, where such calls have spent the budget', () => {
     const { now } = facts({});
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
-    const told = 'the create-call budget is spent until 18:14 UTC';
+    const told = 'the create-call budget is spent until 18:14:00 UTC';
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
     const due = { failure, spent, why: () => 'budget_exhausted' as const };
     const { runbook } = refused;
@@ -102,21 +106,22 @@ describe('what is the matter with a merchant', () => {
     expect(explain(facts({ ...due, session, result: 'fresh', isHeldBack: true }))).toEqual({
       text: `${refused.text}; ${told}; its session is good for another 8 s`,
       runbook,
+      inHeadline: `${refused.text}; ${told}`,
     });
     expect(explain(facts({ ...due, result: 'fresh', reported: { generation: 1 } }))).toEqual({
-      text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all calls of the budget are spent; the next one is free at 18:14 UTC`,
+      text: `consumers report the session dead, and it cannot be replaced: ${refused.text}; all calls of the budget are spent; the next one is free at 18:14:00 UTC`,
       runbook,
     });
     expect(explain(facts({ ...due, isForeign: true }))?.runbook).toBe('foreign-authorizer');
   });
 
-  it('names a moment to the second where somebody may wait for it', () => {
+  it('names a moment to the second, and never too early', () => {
     const { now } = facts({});
     const text = (ms: number): string | undefined =>
       explain(facts({ spent: { freeAt: plusMs(now, ms) }, why: () => 'budget_exhausted' }))?.text;
     expect(text(119_001)).toContain(' is spent until 18:02:00 UTC');
-    expect(text(120_000)).toContain(' is spent until 18:02 UTC');
-    expect(text(120_001)).toContain(' is spent until 18:03 UTC');
+    expect(text(3_600_000)).toContain(' is spent until 19:00:00 UTC');
+    expect(text(3_600_001)).toContain(' is spent until 19:00:01 UTC');
   });
 
   it('is of a session that is reported dead as soon as it is there from when on such a report counts', () => {
@@ -128,15 +133,16 @@ describe('what is the matter with a merchant', () => {
     });
   });
 
-  it('is of sessions that somebody else ends from when on a report gets a newer one, where that is known', () => {
+  it('is of sessions that somebody else ends until when a report gets no newer one, where that is known', () => {
     const { now } = facts({});
     const told = 'somebody else creates sessions of the merchant, and each ends ours';
     const text = (reported: ExplainedFacts['reported']): string | undefined =>
       explain(facts({ result: 'fresh', isForeign: true, reported }))?.text;
     expect(text(undefined)).toBe(told);
     expect(text({ generation: 1 })).toBe(told);
+    expect(explain(facts({ result: 'fresh', isForeign: true }))?.inHeadline).toBe('');
     expect(text({ generation: 1, coolsDownUntil: plusMs(now, 9 * MINUTE) })).toBe(
-      `${told}; a report gets a newer one from 18:09 UTC on`,
+      `${told}; a session that is reported dead is not replaced before 18:09:00 UTC: the broker pauses while somebody else creates`,
     );
   });
 
@@ -146,36 +152,66 @@ describe('what is the matter with a merchant', () => {
       explain(facts({ result: 'fresh', isForeign: true, ...change }))?.text;
     const told = 'somebody else creates sessions of the merchant, and each ends ours';
     const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
-    const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14 UTC';
+    const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14:00 UTC';
     const cooling = (ms: number) => ({ generation: 1, coolsDownUntil: plusMs(now, ms) });
     expect(text({ spent })).toBe(`${told}; ${all}`);
     expect(text({ spent, reported: cooling(9 * MINUTE) })).toBe(`${told}; ${all}`);
     expect(text({ spent, reported: cooling(20 * MINUTE) })).toBe(
-      `${told}; ${all}; a report gets a newer one from 18:20 UTC on`,
+      `${told}; ${all}; a session that is reported dead is not replaced before 18:20:00 UTC: the broker pauses while somebody else creates`,
     );
     const share = { generation: 1, shareSpentUntil: plusMs(now, 57 * MINUTE) };
     expect(text({ reported: share })).toBe(
-      `${told}; a session that is reported dead is not replaced before 18:57 UTC: the share of the budget for that is spent`,
+      `${told}; a session that is reported dead is not replaced before 18:57:00 UTC: the share of the budget for that is spent`,
     );
     expect(text({ spent, reported: share })).toBe(`${told}; ${all}`);
   });
 
-  it('is of sessions that somebody else ends when that counts as over, while the last one is not reported', () => {
+  it('leaves to a headline that names the condition what is not in its sentence, and nothing that counts down', () => {
     const { now } = facts({});
-    const duelOverAt = plusMs(now, 12 * MINUTE);
-    const over = '; this counts as over at 18:12 UTC unless the session is reported dead before then';
-    const foreign = { result: 'fresh', isForeign: true, duelOverAt } as const;
-    const told = 'somebody else creates sessions of the merchant, and each ends ours';
-    expect(explain(facts(foreign))?.text).toBe(`${told}${over}`);
-    expect(explain(facts({ ...foreign, reported: { generation: 1 } }))?.text).toBe(told);
+    const reported = { generation: 1, coolsDownUntil: plusMs(now, 9 * MINUTE) };
+    expect(explain(facts({ result: 'fresh', isForeign: true, reported }))?.inHeadline).toMatch(
+      /^a session that is reported dead is not replaced before 18:09:00 UTC/,
+    );
+    expect(explain(facts({ result: 'fresh', failure }))).not.toHaveProperty('inHeadline');
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
-    expect(explain(facts({ ...foreign, spent }))?.text).toBe(
-      `${told}; all calls of the budget are spent; the next one is free at 18:14 UTC${over}`,
+    const ended = explain(facts({ spent, isForeign: true, why: () => 'budget_exhausted' }));
+    expect(ended?.text).toContain('somebody else creates sessions');
+    expect(ended).not.toHaveProperty('inHeadline');
+  });
+
+  it('is of a merchant that has a new session since somebody else created until when payments failed, and until when it is watched', () => {
+    const { now } = facts({});
+    const session = aSession({ createdAt: plusMs(now, -MINUTE), expiresAt: plusMs(now, 8_400) });
+    const watched = { result: 'fresh', isForeign: true, session, watchedUntil: plusMs(now, 12 * MINUTE) } as const;
+    const others = 'until 17:59:00 UTC: somebody else created sessions, and may again';
+    const since = 'the new session since then has not been reported dead; watched until 18:12:00 UTC';
+    const told = (change: Partial<ExplainedFacts> = {}): unknown => explain(facts({ ...watched, ...change }));
+    const saying = (more: string, inHeadline = more): object => ({
+      text: `payments failed ${others}; ${since}${more}`,
+      runbook: 'foreign-authorizer',
+      inHeadline: `${others}; ${since}${inHeadline}`,
+    });
+    expect(told()).toEqual(saying(''));
+    expect(told({ result: 'stale' })).toEqual(saying(''));
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
+    expect(told({ spent })).toEqual(
+      saying('; all calls of the budget are spent; the next one is free at 18:14:00 UTC'),
     );
+    const until = '; the create-call budget is spent until 18:14:00 UTC';
+    expect(told({ spent, isHeldBack: true })).toEqual(saying(`${until}; its session is good for another 8 s`, until));
+    expect(told({ failure })).toEqual(saying(`; its renewal fails: ${refused.text}`));
+    expect(told({ result: 'unavailable', failure })).toEqual(refused);
+  });
+
+  it('is of a budget that is spent as well, where somebody else ends the sessions', () => {
+    const { now } = facts({});
+    const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     const session = aSession({ expiresAt: plusMs(now, 8_400) });
-    expect(explain(facts({ ...foreign, spent, session, isHeldBack: true }))?.text).toBe(
-      `the create-call budget is spent until 18:14 UTC; its session is good for another 8 s; ${told}${over}`,
-    );
+    expect(explain(facts({ result: 'fresh', isForeign: true, spent, session, isHeldBack: true }))).toEqual({
+      text: 'the create-call budget is spent until 18:14:00 UTC; its session is good for another 8 s; somebody else creates sessions of the merchant, and each ends ours',
+      runbook: 'foreign-authorizer',
+      inHeadline: 'the create-call budget is spent until 18:14:00 UTC',
+    });
   });
 
   it('is that somebody else ends the sessions as well, with the runbook for that, where the budget is spent too', () => {
@@ -184,7 +220,9 @@ describe('what is the matter with a merchant', () => {
     const due = { spent, isHeldBack: true, isForeign: true, why: () => 'budget_exhausted' as const };
     for (const result of ['fresh', 'stale', 'unavailable'] as const) {
       const cause = explain(facts({ ...due, result, session: aSession({ expiresAt: plusMs(now, 1_000) }) }));
-      expect(cause?.text).toMatch(/ is spent until 18:14 UTC.*; somebody else creates sessions of the merchant, and /);
+      expect(cause?.text).toMatch(
+        / is spent until 18:14:00 UTC.*; somebody else creates sessions of the merchant, and /,
+      );
       expect(cause?.runbook).toBe('foreign-authorizer');
     }
   });
@@ -200,12 +238,12 @@ describe('what is the matter with a merchant', () => {
     }
     const spent = { freeAt: plusMs(now, 14 * MINUTE) };
     expect(told({ isHeldBack: true, spent })).toEqual({
-      text: `${lost}; ${refused.text}; the create-call budget is spent until 18:14 UTC: no call is made before`,
+      text: `${lost}; ${refused.text}; the create-call budget is spent until 18:14:00 UTC: no call is made before`,
       runbook: refused.runbook,
     });
     expect(told({ result: 'stale', spent, why: () => 'budget_exhausted' })).toHaveProperty(
       'text',
-      `${lost}; ${refused.text}; the create-call budget is spent until 18:14 UTC: no call is made before`,
+      `${lost}; ${refused.text}; the create-call budget is spent until 18:14:00 UTC: no call is made before`,
     );
     const before = { result: 'unavailable' as const };
     expect(told(before)).toEqual(refused);

@@ -4,12 +4,14 @@ import {
   allSpentText,
   FOREIGN,
   heldBackCause,
+  heldBackClauses,
   momentText,
   notReplacedText,
   ofBudget,
+  secondText,
   type SpentBudget,
 } from './budget-cause.js';
-import { type Cause, causeOf, clause } from './failure-cause.js';
+import { type Cause, causeOf, clause, joined } from './failure-cause.js';
 import { sharedFailureKinds } from './gateway-failure.js';
 import type { RecordedFailure } from './ports/session-store.js';
 import type { ReportedDeath } from './reported-deaths.js';
@@ -30,8 +32,8 @@ export interface ExplainedFacts {
   readonly spent: SpentBudget | undefined;
   /** An attempt was due, and the budget refused it. */
   readonly isHeldBack: boolean;
-  /** When it counts as over that somebody else creates, unless the session that is held is reported before. */
-  readonly duelOverAt: Instant | undefined;
+  /** Somebody else created, and nobody has reported the session that is held: when that counts as over. */
+  readonly watchedUntil: Instant | undefined;
   readonly now: Instant;
   /** Asked only when no fresh session is served, or one that was reported dead. */
   readonly why: () => UnavailableReason;
@@ -53,25 +55,31 @@ export function explain(facts: ExplainedFacts): Cause | undefined {
   const cause = explained(facts);
   const { isForeign, isLikelyDead, reported, result } = facts;
   const isLost = isLikelyDead && result !== 'unavailable' && !isForeign && reported === undefined;
-  return cause === undefined || !isLost ? cause : { ...cause, text: `${LOST}; ${cause.text}` };
+  return cause === undefined || !isLost ? cause : joined([{ text: LOST }, cause], cause.runbook);
 }
 
 function explained(facts: ExplainedFacts): Cause | undefined {
   const { result, failure, isForeign, reported, spent, isHeldBack, why } = facts;
   const isServed = result !== 'unavailable';
-  if (isServed && isHeldBack && spent !== undefined && (isForeign || reported === undefined)) {
-    const { text, runbook } = heldBackCause(spent, goodSession(facts), facts);
-    return afterFailure({ text: [text, ...duelOverTexts(facts)].join('; '), runbook }, facts);
+  if (isServed && isForeign) return ofOthers(facts);
+  if (isServed && isHeldBack && spent !== undefined && reported === undefined) {
+    return afterFailure(heldBackCause(spent, goodSession(facts), facts), facts);
   }
-  if (isServed && isForeign) return ofForeign(facts);
   if (reported !== undefined) return ofReported(reported, facts);
   if (result === 'fresh') return failure === undefined ? undefined : causeOf(failure);
   return ofReason(why(), facts);
 }
 
-function ofForeign(facts: ExplainedFacts): Cause {
-  const text = [FOREIGN.text, ...notReplacedTexts(facts), ...duelOverTexts(facts)].join('; ');
-  return { ...FOREIGN, text };
+/** The headline of such a merchant says itself that somebody else creates. */
+function ofOthers(facts: ExplainedFacts): Cause {
+  const { watchedUntil, spent, isHeldBack, now } = facts;
+  if (watchedUntil !== undefined) return ofWatched(watchedUntil, facts);
+  const others = { text: FOREIGN.text, inHeadline: '' };
+  const clauses =
+    spent !== undefined && isHeldBack
+      ? [...heldBackClauses(spent, goodSession(facts), now), others]
+      : [others, ...notReplacedTexts(facts).map((text) => ({ text }))];
+  return joined(clauses, FOREIGN.runbook);
 }
 
 /** Until when a session that somebody else ends is not replaced: of what keeps a report from it, what does so for longest. */
@@ -79,15 +87,30 @@ function notReplacedTexts({ reported, spent, session, now }: ExplainedFacts): re
   const { coolsDownUntil, shareSpentUntil } = reported ?? {};
   const ofBudgets = spent === undefined ? [] : [allSpentText(spent, now)];
   if (coolsDownUntil !== undefined && coolsDownUntil > (spent?.freeAt ?? now)) {
-    return [...ofBudgets, `a report gets a newer one from ${momentText(coolsDownUntil, now)} on`];
+    const until = `a session that is reported dead is not replaced before ${momentText(coolsDownUntil, now)}`;
+    return [...ofBudgets, `${until}: the broker pauses while somebody else creates`];
   }
   if (spent !== undefined || shareSpentUntil === undefined) return ofBudgets;
   return [`a session that is reported dead ${notReplacedText(shareSpentUntil, session?.renewAt, now)}`];
 }
 
-function duelOverTexts({ isForeign, reported, duelOverAt, now }: ExplainedFacts): readonly string[] {
-  if (!isForeign || reported !== undefined || duelOverAt === undefined) return [];
-  return [`this counts as over at ${momentText(duelOverAt, now)} unless the session is reported dead before then`];
+/** Payments go on, as far as anybody knows. The headline begins with whose payments failed. */
+function ofWatched(until: Instant, facts: ExplainedFacts): Cause {
+  const { session, spent, isHeldBack, failure, now } = facts;
+  const since = session === undefined ? '' : `until ${secondText(session.createdAt, now)}: `;
+  const others = `${since}somebody else created sessions, and may again`;
+  const ofSpent = spent === undefined ? [] : [{ text: allSpentText(spent, now) }];
+  const held = spent !== undefined && isHeldBack ? heldBackClauses(spent, goodSession(facts), now) : ofSpent;
+  return joined(
+    [
+      { text: `payments failed ${others}`, inHeadline: others },
+      { text: 'the new session since then has not been reported dead' },
+      { text: `watched until ${momentText(until, now)}` },
+      ...held,
+      ...(failure === undefined ? [] : [{ text: `its renewal fails: ${causeOf(failure).text}` }]),
+    ],
+    FOREIGN.runbook,
+  );
 }
 
 /**
@@ -100,7 +123,7 @@ export function afterFailure(
 ): Cause {
   if (failure === undefined || isForeign) return ofSpent;
   const { text, runbook } = causeOf(failure);
-  return { text: `${text}; ${ofSpent.text}`, runbook };
+  return joined([{ text }, ofSpent], runbook);
 }
 
 /** One that somebody can pay with until it ends, as far as is known. */

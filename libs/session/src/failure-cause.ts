@@ -9,6 +9,24 @@ export { checkedTrace } from './failure-trace.js';
 export interface Cause {
   readonly text: string;
   readonly runbook: string;
+  /**
+   * What is left of `text` beside a headline that says how the merchant is: without what the headline says itself, and without what
+   * counts down, which would be read aloud each second. Absent where that is all of it.
+   */
+  readonly inHeadline?: string;
+}
+
+/** A part of a cause; in a headline it is said otherwise, or not at all. */
+export interface Clause {
+  readonly text: string;
+  readonly inHeadline?: string;
+}
+
+export function joined(clauses: readonly Clause[], runbook: string): Cause {
+  const text = clauses.map((one) => one.text).join('; ');
+  const left = clauses.map((one) => one.inHeadline ?? one.text).filter((one) => one !== '');
+  const inHeadline = left.join('; ');
+  return { text, runbook, ...(inHeadline === text ? {} : { inHeadline }) };
 }
 
 type Failed = Pick<RecordedFailure, 'kind' | 'msgCode' | 'trace'>;

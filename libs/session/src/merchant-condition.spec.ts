@@ -14,6 +14,7 @@ interface Facts {
   readonly verdict: ServeVerdict;
   readonly failed: boolean;
   readonly foreign: boolean;
+  readonly watched: boolean;
   readonly reported: boolean;
   readonly lost: boolean;
   readonly heldBack: boolean;
@@ -26,6 +27,7 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     verdict = CURRENT,
     failed = false,
     foreign = false,
+    watched = false,
     reported = false,
     lost = false,
     heldBack = false,
@@ -38,6 +40,7 @@ function conditionIn(facts: Partial<Facts>): MerchantCondition {
     reader: { verdict: () => verdict },
     isRenewing: () => renewing,
     hasForeignAuthorizer: () => foreign,
+    watchedUntil: () => (watched ? 1 : undefined),
     isReportedDead: () => reported,
     isLikelyDead: () => lost,
     isHeldBack: () => heldBack,
@@ -65,6 +68,8 @@ describe('the condition of a merchant', () => {
     [{ ...noReport, verdict: PAST_MARGIN }, 'likely_dead'],
     [{ ...noReport, verdict: PAST_MARGIN, lost: false }, 'stale'],
     [everything, 'foreign_authorizer'],
+    [{ ...everything, watched: true, verdict: PAST_MARGIN }, 'watched'],
+    [{ ...everything, watched: true, verdict: { result: 'unavailable', reason: 'expired' } }, 'unavailable'],
     [{ ...everything, foreign: false }, 'reported_dead'],
     [noReport, 'likely_dead'],
     [{ ...noReport, lost: false }, 'held_back'],
@@ -82,6 +87,7 @@ describe('the condition of a merchant', () => {
       ['foreign_authorizer', 'red'],
       ['reported_dead', 'red'],
       ['likely_dead', 'red'],
+      ['watched', 'yellow'],
       ['stale', 'yellow'],
       ['held_back', 'yellow'],
       ['failing', 'yellow'],
@@ -97,6 +103,7 @@ describe('the condition of a merchant', () => {
       'ended by others',
       'reported dead',
       'likely dead',
+      'watched',
       'past margin',
       'not renewed',
       'failing',

@@ -9,6 +9,7 @@ export const merchantConditions = [
   'foreign_authorizer',
   'reported_dead',
   'likely_dead',
+  'watched',
   'stale',
   'held_back',
   'failing',
@@ -20,13 +21,14 @@ export type MerchantCondition = (typeof merchantConditions)[number];
 
 /**
  * The colour in which people are shown it, on the status page and by the command line. Red: payments fail, or may fail now.
- * Yellow: they go on, and stop with the session unless something is mended.
+ * Yellow: they go on, and stop with the session unless something is mended, or if whoever ended the sessions before ends this one.
  */
 export const conditionColours = {
   unavailable: 'red',
   foreign_authorizer: 'red',
   reported_dead: 'red',
   likely_dead: 'red',
+  watched: 'yellow',
   stale: 'yellow',
   held_back: 'yellow',
   failing: 'yellow',
@@ -45,6 +47,7 @@ const words = {
   foreign_authorizer: 'ended by others',
   reported_dead: 'reported dead',
   likely_dead: 'likely dead',
+  watched: 'watched',
   held_back: 'not renewed',
   failing: 'failing',
   renewing: 'renewing',
@@ -63,6 +66,7 @@ interface Assessed {
   readonly reader: Pick<SessionReader, 'verdict'>;
   isRenewing(merchant: string): boolean;
   hasForeignAuthorizer(merchant: string): boolean;
+  watchedUntil(merchant: string): unknown;
   isReportedDead(merchant: string): boolean;
   isLikelyDead(merchant: string): boolean;
   isHeldBack(merchant: string): boolean;
@@ -72,7 +76,9 @@ interface Assessed {
 export function conditionOf(replica: Assessed, merchant: string): MerchantCondition {
   const { result } = replica.reader.verdict(merchant);
   if (result === 'unavailable') return result;
-  if (replica.hasForeignAuthorizer(merchant)) return 'foreign_authorizer';
+  if (replica.hasForeignAuthorizer(merchant)) {
+    return replica.watchedUntil(merchant) === undefined ? 'foreign_authorizer' : 'watched';
+  }
   if (replica.isReportedDead(merchant)) return 'reported_dead';
   if (replica.isLikelyDead(merchant)) return 'likely_dead';
   if (result === 'stale') return result;

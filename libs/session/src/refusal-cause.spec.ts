@@ -12,7 +12,7 @@ const failure = aRecordedFailure({
 });
 const refused = 'the bank refuses: b_merchant_not_found';
 const spent = { freeAt: plusMs(now, 14 * MINUTE), window: { calls: 5, perMs: 10 * MINUTE } };
-const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14 UTC';
+const all = 'all 5 calls of 10 min are spent; the next one is free at 18:14:00 UTC';
 const others = 'somebody else ends the sessions of shop (runbook: foreign-authorizer)';
 const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   result: 'fresh',
@@ -23,7 +23,7 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   reported: undefined,
   spent: undefined,
   isHeldBack: false,
-  duelOverAt: undefined,
+  watchedUntil: undefined,
   now,
   why: () => 'not_replaced',
   ...change,
@@ -63,6 +63,10 @@ describe('why a person gets no newer session', () => {
     const isForeign = true;
     expect(because({ isForeign })?.text).toBe(others);
     expect(because({ failure, isForeign })?.text).toBe(`${refused}; ${others}`);
+    const watchedUntil = instantFromEpochMs(1);
+    expect(because({ isForeign, watchedUntil })?.text).toBe(
+      'somebody else created sessions of shop, and may again (runbook: foreign-authorizer)',
+    );
     expect(because({ spent, isForeign }, { refusedBy: 'budget_exhausted' })).toEqual({
       text: `no call was made: ${all}; ${others}`,
       runbook: 'foreign-authorizer',

@@ -28,7 +28,11 @@ export function storeRefusal({
 export function explainRefusal(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
   const cause = ownCause(wish, { ...facts, isForeign: false });
   if (!facts.isForeign) return cause;
-  const others = `somebody else ends the sessions of ${wish.merchant} (runbook: ${FOREIGN.runbook})`;
+  const what =
+    facts.watchedUntil === undefined
+      ? `ends the sessions of ${wish.merchant}`
+      : `created sessions of ${wish.merchant}, and may again`;
+  const others = `somebody else ${what} (runbook: ${FOREIGN.runbook})`;
   return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
 }
 

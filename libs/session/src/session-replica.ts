@@ -1,4 +1,4 @@
-import { type Clock, plusMs } from '#libs/clock';
+import type { Clock, Instant } from '#libs/clock';
 import type { UnavailableReason } from '#libs/errors';
 import { BudgetForecast } from './budget-forecast.js';
 import { CallCeiling } from './call-ceiling.js';
@@ -197,6 +197,15 @@ export class SessionReplica {
     return this.#quietDuels.quietMs(merchant);
   }
 
+  /**
+   * Of a merchant that somebody else created for, while nothing says that its newest session is dead: until when the next report would
+   * say that they go on.
+   */
+  watchedUntil(merchant: string): Instant | undefined {
+    if (this.isReportedDead(merchant) || this.isLikelyDead(merchant)) return undefined;
+    return this.#earlyDeaths.overAt(merchant);
+  }
+
   /** Whether a consumer has reported the session that is served, to any replica, and nothing newer could be had. */
   isReportedDead(merchant: string): boolean {
     return this.#reportedDeaths.of(merchant) !== undefined;
@@ -243,8 +252,6 @@ export class SessionReplica {
   }
 
   #facts(merchant: string): ExplainedFacts {
-    const now = this.#clock.now();
-    const overInMs = this.#earlyDeaths.overInMs(merchant);
     return {
       result: this.reader.verdict(merchant).result,
       failure: this.failures.get(merchant),
@@ -254,8 +261,8 @@ export class SessionReplica {
       reported: this.#reportedDeaths.of(merchant),
       spent: this.#renewer.spentBudget(merchant),
       isHeldBack: this.isHeldBack(merchant),
-      duelOverAt: overInMs === undefined ? undefined : plusMs(now, overInMs),
-      now,
+      watchedUntil: this.watchedUntil(merchant),
+      now: this.#clock.now(),
       why: () => this.whyUnavailable(merchant),
     };
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '#libs/clock';
-import type { ServeVerdict, Session } from '#libs/session';
+import type { Cause, ServeVerdict, Session } from '#libs/session';
 import type { DeathReports } from './death-reports.js';
 import { failureOf } from './gateway-health.js';
 import type { RenewalHistory } from './renewal-history.js';
-import type { StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
+import type { StatusCause, StatusCondition, StatusMerchant, StatusSession } from './status-document.js';
 import type { StatusSource } from './status-source.js';
 
 export interface MerchantStatusParts {
@@ -34,7 +34,7 @@ export function merchantStatus(
     environment: environmentOf(id),
     condition,
     reason: servedReason(condition, reason),
-    ...(cause === undefined ? {} : { cause: { text: cause.text, runbook: cause.runbook } }),
+    ...(cause === undefined ? {} : { cause: causeShown(cause) }),
     ...(failure?.trace?.thumbprint === undefined ? {} : { ownKey: failure.trace.thumbprint }),
     ...reportsOf(reports, id, session),
     ...(quietMs === undefined ? {} : { quietSince: Math.round(clock.now() - quietMs) }),
@@ -48,8 +48,13 @@ export function merchantStatus(
   };
 }
 
+function causeShown({ text, runbook, inHeadline }: Cause): StatusCause {
+  return { text, runbook, ...(inHeadline === undefined ? {} : { inHeadline }) };
+}
+
 function servedReason(condition: StatusCondition, reason: ServeVerdict['reason']): StatusMerchant['reason'] {
-  return condition === 'foreign_authorizer' && reason === 'current' ? condition : reason;
+  const isDisputed = condition === 'foreign_authorizer' || condition === 'watched';
+  return isDisputed && reason === 'current' ? 'foreign_authorizer' : reason;
 }
 
 function reportsOf(

@@ -34,6 +34,7 @@ interface SurveyParts {
     | 'isLikelyDead'
     | 'isHeldBack'
     | 'quietMs'
+    | 'watchedUntil'
   >;
   readonly ids: () => readonly string[];
   readonly hostOf: (merchant: string) => string | undefined;
@@ -71,6 +72,7 @@ export class MerchantSurvey {
       foreign_authorizer: 0,
       reported_dead: 0,
       likely_dead: 0,
+      watched: 0,
       held_back: 0,
       failing: 0,
       renewing: 0,

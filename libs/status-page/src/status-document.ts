@@ -23,13 +23,14 @@ export interface StatusDocument {
 
 /**
  * The state of a merchant, the worst first: nothing to serve; somebody else creates sessions
- * and ends ours; a consumer has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and ends ours; past the safety margin; its renewal is due and the create-call budget is spent, or is spent until after its end; the last attempt failed while the session is good; its renewal is due or under way; all is well.
+ * and ends ours; a consumer has reported the session dead and it could not be replaced; the bank has made a session that is of no use to us and ends ours; somebody else created sessions, and nobody has reported the newest of ours dead; past the safety margin; its renewal is due and the create-call budget is spent, or is spent until after its end; the last attempt failed while the session is good; its renewal is due or under way; all is well.
  */
 export type StatusCondition =
   | 'unavailable'
   | 'foreign_authorizer'
   | 'reported_dead'
   | 'likely_dead'
+  | 'watched'
   | 'stale'
   | 'held_back'
   | 'failing'
@@ -53,6 +54,8 @@ export interface StatusReplica {
   readonly awaitingRestart?: readonly string[];
   /** Since when there are any. */
   readonly awaitingSince?: number;
+  /** What to do about them. */
+  readonly restartAdvice?: StatusCause;
   /** Consumers that follow sessions by events. */
   readonly watchers: number;
   /** Open status pages. */
@@ -147,6 +150,8 @@ export interface StatusMerchant {
 export interface StatusCause {
   readonly text: string;
   readonly runbook: string;
+  /** What is left of `text` beside the sentence of the headline, nothing of which counts down; absent where that is all of it. */
+  readonly inHeadline?: string;
 }
 
 export interface StatusSession {

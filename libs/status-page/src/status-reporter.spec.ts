@@ -22,7 +22,8 @@ class Rig {
   readonly reportedDead = new Set<string>();
   readonly heldBack = new Set<string>();
   readonly quietMs = new Map<string, number>();
-  readonly causes = new Map<string, { text: string; runbook: string; secret?: string }>();
+  readonly watched = new Map<string, number>();
+  readonly causes = new Map<string, { text: string; runbook: string; inHeadline?: string; secret?: string }>();
   readonly reporter: StatusReporter;
 
   constructor(ids: readonly string[]) {
@@ -38,6 +39,7 @@ class Rig {
       isHeldBack: (merchant: string) => this.heldBack.has(merchant),
       retryInMs: () => undefined,
       quietMs: (merchant: string) => this.quietMs.get(merchant),
+      watchedUntil: (merchant: string) => this.watched.get(merchant),
       causeFor: (merchant: string) => this.causes.get(merchant),
     };
     const replica = { held, failures, reader, ...asked } as unknown as SessionReplica;
@@ -121,6 +123,7 @@ describe('the status document', () => {
       foreign_authorizer: 0,
       reported_dead: 0,
       likely_dead: 0,
+      watched: 0,
       held_back: 0,
       failing: 2,
       renewing: 2,
@@ -140,6 +143,11 @@ describe('the status document', () => {
       'failing failing',
       'fresh fresh',
     ]);
+    rig.watched.set('disputed', 1);
+    expect((await rig.listed())[1]).toBe('disputed watched');
+    const { merchants: watched } = await rig.report({ condition: 'watched' });
+    expect(watched.map(({ id, reason }) => [id, reason])).toEqual([['disputed', 'foreign_authorizer']]);
+    rig.watched.clear();
     rig.reportedDead.add('fresh');
     expect(await rig.listed({ condition: 'reported_dead' })).toEqual(['fresh reported_dead']);
     rig.reportedDead.clear();
@@ -157,6 +165,8 @@ describe('the status document', () => {
     const [none, served] = (await rig.report()).merchants;
     expect(none).toMatchObject({ reason: 'no_session', cause });
     expect(none?.cause).toEqual(cause);
+    rig.causes.set('none', { ...cause, inHeadline: '', secret: 'canary' });
+    expect((await rig.report()).merchants[0]?.cause).toEqual({ ...cause, inHeadline: '' });
     expect(served).not.toHaveProperty('cause');
   });
 

@@ -65,7 +65,7 @@ export class StatusReporter {
   #replica(): StatusReplica {
     const { facts, lag } = this.#parts;
     const { version, ready, storeReached, shuttingDown, watchers, ...changes } = facts.condition();
-    const { refusedChange, awaitingRestart, awaitingSince } = changes;
+    const { refusedChange, awaitingRestart, awaitingSince, restartAdvice } = changes;
     return {
       name: facts.name,
       version,
@@ -78,6 +78,9 @@ export class StatusReporter {
         : { refusedChange: { since: refusedChange.since, faults: refusedChange.faults } }),
       ...(awaitingRestart === undefined ? {} : { awaitingRestart }),
       ...(awaitingSince === undefined ? {} : { awaitingSince }),
+      ...(restartAdvice === undefined
+        ? {}
+        : { restartAdvice: { text: restartAdvice.text, runbook: restartAdvice.runbook } }),
       watchers,
       viewers: facts.viewers(),
       residentBytes: facts.residentBytes(),

@@ -19,6 +19,7 @@ export type ReplicaCondition = Pick<
   | 'refusedChange'
   | 'awaitingRestart'
   | 'awaitingSince'
+  | 'restartAdvice'
 >;
 
 /** The state of the store, as far as its connection knows. */
@@ -39,6 +40,7 @@ export interface StatusSource {
     | 'isHeldBack'
     | 'causeFor'
     | 'quietMs'
+    | 'watchedUntil'
   >;
   /** The ids of all merchants, in the order of the configuration. */
   merchants(): readonly string[];

@@ -6,6 +6,7 @@ import { ConfigurationInForce } from '../configuration/configuration-in-force.js
 import { SessionWatchers } from '../events/session-watchers.js';
 import { VERSION } from '#libs/program';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
+import { restartAdvice } from '../renewal/restart-advice.js';
 import { StoreState } from '../renewal/store-state.js';
 import { ReadinessProbe } from './readiness.service.js';
 
@@ -46,7 +47,9 @@ export class ReplicaStatus implements StatusSource {
 
   condition(): ReplicaCondition {
     const { ready, storeReached, shuttingDown } = this.readiness.check();
-    const { refused, awaitingRestart, awaitingSince } = this.#configuration.lastReading;
+    const { lastReading } = this.#configuration;
+    const { refused, awaitingRestart, awaitingSince } = lastReading;
+    const advice = restartAdvice(lastReading, this.storeState.current?.condition);
     return {
       version: VERSION,
       ready,
@@ -55,6 +58,7 @@ export class ReplicaStatus implements StatusSource {
       ...(refused === undefined ? {} : { refusedChange: refused }),
       ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }),
       ...(awaitingSince === undefined ? {} : { awaitingSince }),
+      ...(advice === undefined ? {} : { restartAdvice: advice }),
       watchers: this.watchers.count,
     };
   }

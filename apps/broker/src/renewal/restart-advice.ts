@@ -1,6 +1,6 @@
 import type { Logger } from '#libs/telemetry';
 import type { LastReading } from '../configuration/last-reading.js';
-import type { StoreState } from './store-state.js';
+import type { StoreCondition, StoreState } from './store-state.js';
 
 interface AdviceParts {
   readonly lastReading: LastReading;
@@ -8,24 +8,49 @@ interface AdviceParts {
   readonly logger: Logger;
 }
 
-const advice = {
-  refuses: 'the new settings of the store may be what is missing: restart one replica',
-  silent:
-    'the new settings of the store may be what is missing: restart one replica once session-broker doctor is green',
-} as const;
+interface RestartAdvice {
+  /** A clause that begins in lower case. */
+  readonly text: string;
+  /** The page of docs/runbooks to go on with. */
+  readonly runbook: string;
+}
+
+const CAN_WAIT: RestartAdvice = {
+  text: 'nothing to do tonight: restart in office hours',
+  runbook: 'config-reload-failed',
+};
 
 /**
- * Says, whichever of the two comes first, when the store refuses or is silent while its own new settings wait for a restart: anything
- * else is nothing that a restart mends. Once for each of them, until one of the two is over. Of silence others may be the cause, and a
- * replica that restarts gives up what it holds in memory: doctor tells first whether the new settings reach the store.
+ * What to do about settings that wait for the next start, in the words of the log, the status page and `session-broker status`; undefined
+ * where none do. Of silence others than the settings may be the cause, and a replica that restarts gives up what it holds in memory, so
+ * that doctor tells first whether the new settings reach the store. No replica starts with files that are refused.
  */
+export function restartAdvice(
+  { awaitingRestart, refused }: Pick<LastReading, 'awaitingRestart' | 'refused'>,
+  condition: StoreCondition | undefined,
+): RestartAdvice | undefined {
+  if (awaitingRestart.length === 0) return undefined;
+  if (!isCure(awaitingRestart, condition)) return CAN_WAIT;
+  const first = refused === undefined ? '' : 'correct what is refused, then ';
+  const once = condition === 'silent' ? ' once session-broker doctor is green' : '';
+  return {
+    text: `the new settings of the store may be what is missing: ${first}restart one replica${once}`,
+    runbook: 'store-down',
+  };
+}
+
+/** Anything but a store that refuses or is silent while its own new settings wait is nothing that a restart mends. */
+const isCure = (awaitingRestart: readonly string[], condition: StoreCondition | undefined): boolean =>
+  awaitingRestart.includes('store') && (condition === 'refuses' || condition === 'silent');
+
+/** Says, whichever of the two comes first, when a restart may be the cure. Once for each of them, until one of the two is over. */
 export function adviseRestart({ lastReading, state, logger }: AdviceParts): void {
-  let told: keyof typeof advice | undefined;
+  let told: StoreCondition | undefined;
   const look = (): void => {
     const { condition, reason } = state.current ?? {};
-    const isDue = lastReading.awaitingRestart.includes('store');
-    const due = isDue && (condition === 'refuses' || condition === 'silent') ? condition : undefined;
-    if (due !== undefined && due !== told) logger.warn({ detail: reason, runbook: 'store-down' }, advice[due]);
+    const due = isCure(lastReading.awaitingRestart, condition) ? condition : undefined;
+    const advice = due === undefined || due === told ? undefined : restartAdvice(lastReading, due);
+    if (advice !== undefined) logger.warn({ detail: reason, runbook: advice.runbook }, advice.text);
     told = due;
   };
   state.onChange(look);

@@ -14,7 +14,8 @@ import type { LastReading } from '../configuration/last-reading.js';
 import type { ThisReplica } from '../platform/platform.module.js';
 import { THIS_REPLICA } from '../platform/tokens.js';
 import { ConfiguredMerchants } from '../renewal/configured-merchants.js';
-import { StoreState } from '../renewal/store-state.js';
+import { restartAdvice } from '../renewal/restart-advice.js';
+import { type StoreCondition, StoreState } from '../renewal/store-state.js';
 import {
   ClientKeyDocument,
   type FailureDocument,
@@ -53,7 +54,7 @@ export class MerchantsController {
       replica: this.self.name,
       store: current?.condition ?? 'unknown',
       ...(trouble === undefined ? {} : { storeReason: trouble }),
-      ...changedConfiguration(this.configuration.lastReading),
+      ...changedConfiguration(this.configuration.lastReading, current?.condition),
       merchants: readable.map((merchant) => this.#describe(merchant)),
     };
   }
@@ -113,10 +114,16 @@ export class MerchantsController {
   }
 }
 
-function changedConfiguration({ refused, awaitingRestart }: LastReading): Pick<MerchantListDocument, 'configuration'> {
-  if (refused === undefined && awaitingRestart.length === 0) return {};
+function changedConfiguration(
+  lastReading: LastReading,
+  store: StoreCondition | undefined,
+): Pick<MerchantListDocument, 'configuration'> {
+  const { refused, awaitingRestart } = lastReading;
+  const advice = restartAdvice(lastReading, store);
+  if (refused === undefined && advice === undefined) return {};
   const refusal = refused && { refusedSince: toRfc3339(refused.since), faults: refused.faults };
-  return { configuration: { ...refusal, ...(awaitingRestart.length === 0 ? {} : { awaitingRestart }) } };
+  const awaiting = advice && { awaitingRestart, advice: advice.text, runbook: advice.runbook };
+  return { configuration: { ...refusal, ...awaiting } };
 }
 
 function failureDocument(failure: RecordedFailure): FailureDocument {

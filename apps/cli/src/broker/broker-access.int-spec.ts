@@ -258,7 +258,7 @@ describe('how status, renew and session watch get to a broker', () => {
 
     it('waits for it no longer than for a connection', async () => {
       const { code, text } = await untilGivenUp(['status'], []);
-      expect(text).toMatch(/no answer: nothing answers there \(no connection in time to 127\.0\.0\.1:\d+\)$/);
+      expect(text).toMatch(/no answer: nothing answers there \(no connection in time to 127\.0\.0\.1:\d+\); see/);
       expect(code).toBe(exitCodes.tryLater);
     });
 
@@ -269,6 +269,45 @@ describe('how status, renew and session watch get to a broker', () => {
       expect(text).toContain('session     of shop was created\ngeneration  7\n');
       expect(code).toBe(exitCodes.ok);
     });
+  });
+
+  it('tell of every replica that renew could not reach, and what to do', async () => {
+    const ports = [await freePort(), await freePort()];
+    const environment = { BROKER_URL: ports.map((port) => `http://127.0.0.1:${port}`).join(',') };
+    const why = (port: number): string => `nothing listens there (ECONNREFUSED to 127.0.0.1:${port})`;
+    const remedy = 'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
+    const { code, text } = await cli(VERBS[1] ?? [], environment);
+    expect(text.split('\n')).toEqual([
+      ...ports.map((port) => `not asked   http://127.0.0.1:${port}: ${why(port)}`),
+      `What to do: ${remedy}`,
+    ]);
+    expect(code).toBe(exitCodes.tryLater);
+    const [first = 0, second = 0] = ports;
+    expect(JSON.parse((await cli([...(VERBS[1] ?? []), '--json'], environment)).text)).toMatchObject({
+      place: `http://127.0.0.1:${second}`,
+      problem: why(second),
+      remedy,
+      mayBeDone: false,
+      notAsked: [{ place: `http://127.0.0.1:${first}`, problem: why(first) }],
+    });
+    expect((await cli(['status'], environment)).text).toContain(`no answer: ${why(first)}; ${remedy}`);
+  });
+
+  it.each([
+    ['localhost:8080', 'localhost:8080 is no URL of a broker: is http://localhost:8080 meant?'],
+    ['broker.internal', 'the URL of a broker is http or https'],
+    ['http://caller:canary@localhost:8080', 'the URL of a broker is http or https, without a credential'],
+  ])('say of an address that cannot be used what is wrong: %s', async (url, said) => {
+    const { code, text } = await cli(['status'], { BROKER_URL: url });
+    expect(text).toContain(said);
+    expect(text).not.toContain('canary');
+    expect(code).toBe(exitCodes.invalidInput);
+  });
+
+  it.each(VERBS.slice(1).map((args) => [args] as const))('refuse a merchant whose name is empty: %j', async (args) => {
+    const { code, text } = await cli([...args.slice(0, -1), ''], { BROKER_URL: 'http://127.0.0.1:9' });
+    expect(text).toBe('error: --merchant is empty: is the variable set that it comes from?');
+    expect(code).toBe(exitCodes.usage);
   });
 
   it('asks nobody else to renew where the wish was sent and not answered', async () => {

@@ -59,11 +59,18 @@ async function tokenFrom(path: string): Promise<() => Promise<string>> {
 const invalid = (detail: string): BrokerError => new BrokerError('invalid_request', { publicDetail: detail });
 const isNamed = (file: string | undefined): file is string => file !== undefined && file !== '';
 
+/** A host and its port, which is no secret by its looks. */
+const WITHOUT_SCHEME = /^[a-z][a-z0-9.-]{0,62}:\d{1,5}$|^\d{1,3}(?:\.\d{1,3}){3}:\d{1,5}$/;
+
 function brokerUrl(text: string): URL {
   const url = URL.parse(text);
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (url === null || !isWeb || url.username !== '' || url.password !== '') {
-    throw invalid('the URL of a broker is http or https, without a credential, such as https://broker.internal:8080');
+    throw invalid(
+      WITHOUT_SCHEME.test(text)
+        ? `${text} is no URL of a broker: is http://${text} meant?`
+        : 'the URL of a broker is http or https, without a credential, such as https://broker.internal:8080',
+    );
   }
   return url;
 }

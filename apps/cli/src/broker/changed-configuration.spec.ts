@@ -1,7 +1,7 @@
 import { changedConfiguration, configurationTrouble } from './changed-configuration.js';
 
 describe('what status says of changed files', () => {
-  it.each<[string, unknown, string[], string?]>([
+  it.each<[string, unknown, string[]]>([
     ['nothing of a replica that says nothing', undefined, []],
     [
       'since when they are refused, and by how many faults',
@@ -11,51 +11,32 @@ describe('what status says of changed files', () => {
       ],
     ],
     [
-      'what takes effect with the next start',
+      'what takes effect with the next start, of a broker that says no more',
       { awaitingRestart: ['http.port', 'store'] },
+      ['Configuration: changed, and in force with the next start: http.port, store (runbook: config-reload-failed).'],
+    ],
+    [
+      'what the broker says is to be done about that',
+      { awaitingRestart: ['store'], advice: 'it may be the cure: restart one replica', runbook: 'store-down' },
       [
-        'Configuration: changed, and in force with the next start: http.port, store. Nothing to do tonight: restart in office hours (runbook: config-reload-failed).',
+        'Configuration: changed, and in force with the next start: store. It may be the cure: restart one replica (runbook: store-down).',
       ],
     ],
     [
-      'that a restart may be the cure where the store refuses and its settings wait',
-      { awaitingRestart: ['http.port', 'store'] },
+      'both, each with its runbook',
+      {
+        refusedSince: '2026-11-22T22:05:27.103Z',
+        awaitingRestart: ['store'],
+        advice: 'correct it',
+        runbook: 'store-down',
+      },
       [
-        'Configuration: changed, and in force with the next start: http.port, store. The new settings of the store may be what is missing: restart one replica (runbook: store-down).',
+        expect.stringMatching(/a change has been refused since .* \(runbook: config-reload-failed\)\.$/),
+        'Configuration: changed, and in force with the next start: store. Correct it (runbook: store-down).',
       ],
-      'refuses',
     ],
-    [
-      'that a restart may be the cure where the store is silent and doctor finds it with the settings that wait',
-      { awaitingRestart: ['store'] },
-      [
-        'Configuration: changed, and in force with the next start: store. The new settings of the store may be what is missing: restart one replica once session-broker doctor is green (runbook: store-down).',
-      ],
-      'silent',
-    ],
-    [
-      'that what is refused comes before that restart',
-      { refusedSince: '2026-11-22T22:05:27.103Z', awaitingRestart: ['store'] },
-      [
-        expect.stringContaining('a change has been refused since'),
-        'Configuration: changed, and in force with the next start: store. The new settings of the store may be what is missing: correct what is refused, then restart one replica (runbook: store-down).',
-      ],
-      'refuses',
-    ],
-    [
-      'that other settings can wait, whatever the store does',
-      { awaitingRestart: ['http.port'] },
-      [expect.stringContaining('Nothing to do tonight')],
-      'refuses',
-    ],
-    [
-      'that settings of a store that answers can wait',
-      { awaitingRestart: ['store'] },
-      [expect.stringContaining('Nothing to do tonight')],
-      'answers',
-    ],
-    ['nothing of what it does not know', { refusedSince: 1, awaitingRestart: 'x' }, []],
-  ])('is %s', (...[, answered, lines, store]) => {
-    expect(configurationTrouble(changedConfiguration(answered), store)).toEqual(lines);
+    ['nothing of what it does not know', { refusedSince: 1, awaitingRestart: 'x', advice: 1, runbook: {} }, []],
+  ])('is %s', (...[, answered, lines]) => {
+    expect(configurationTrouble(changedConfiguration(answered))).toEqual(lines);
   });
 });

@@ -5,7 +5,13 @@ import type { TellNotice } from './notice.js';
 const SAME_MOMENT_MS = 60_000;
 
 /** Whose cause names moments, or what is left of a session: its words change while nothing of it does. */
-const COUNTS_DOWN: ReadonlySet<string> = new Set(['held_back', 'foreign_authorizer', 'reported_dead', 'fresh']);
+const COUNTS_DOWN: ReadonlySet<string> = new Set([
+  'held_back',
+  'foreign_authorizer',
+  'watched',
+  'reported_dead',
+  'fresh',
+]);
 
 /** Until when a budget is spent is written to the second once it is near. */
 const MOMENTS = /(?:\d{4}-\d\d-\d\d )?\d\d:\d\d(?::\d\d)? UTC/g;

@@ -10,13 +10,15 @@ export const tokenRemedy = (hasToken: boolean): string =>
     ? 'name the token of a caller of this broker, by BROKER_TOKEN_FILE or --token-file'
     : 'set BROKER_TOKEN_FILE or --token-file: no token is given';
 
-/** Where a broker was not reached, and no later call mends it; undefined where one may. */
-export function reachRemedy({ fault, mark }: NoAnswer, { ca }: Pick<BrokerPlace, 'ca'>): string | undefined {
+/** Where a broker was not reached; undefined where it was, and did not answer. */
+export function reachRemedy({ fault, mark, isUnasked }: NoAnswer, { ca }: Pick<BrokerPlace, 'ca'>): string | undefined {
   if (fault === 'invalidInput') return CORRECT_ADDRESS;
-  if (fault !== 'refused') return undefined;
+  if (fault !== 'refused') return isUnasked === true ? SEE_WHETHER_IT_RUNS : undefined;
   return ofCertificate[mark ?? ''] ?? (ca === undefined ? NAME_AUTHORITY : OTHER_AUTHORITY);
 }
 
+const SEE_WHETHER_IT_RUNS =
+  'see whether a replica runs there, and whether --url or BROKER_URL is right (runbook: replica-down)';
 const NAME_AUTHORITY = 'name the file with the authority that has issued it, by BROKER_CA_FILE or --ca-file';
 const OTHER_AUTHORITY =
   'the file of BROKER_CA_FILE, or --ca-file, does not have the authority that has issued it: name the one that has';

@@ -112,6 +112,14 @@ describe('what renew says', () => {
     expect(code).toBe(4);
   });
 
+  it('ends by the store that is away, and not by an address that was wrong before', async () => {
+    const failed = { condition: 'unavailable', state: 'unavailable', renewalBlocked: true };
+    const lastFailure = { kind: 'transient', wrongAddress: true, at: '2026-11-23T11:00:00.000Z' };
+    const merchants = [{ ...fresh, ...failed, lastFailure }];
+    expect((await renew(refusal('store_silent', 'no answer'), { store: 'silent', merchants })).code).toBe(4);
+    expect((await renew(refusal('transient', 'no TLS is spoken there'), { merchants })).code).toBe(2);
+  });
+
   it('does not take the note of a merchant that looks well for what refused the wish', async () => {
     const { lines } = await renew(refusal('budget_exhausted', 'no call was made'), {
       merchants: [{ ...fresh, ...quiet }],

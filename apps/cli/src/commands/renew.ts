@@ -48,14 +48,14 @@ const ofReason: Readonly<Record<string, ExitClass>> = {
 export async function renew(options: RenewOptions, context: CommandContext): Promise<Report> {
   const { merchant } = options;
   const broker = await brokerPlace(options, context);
-  const { place, answer } = await firstAnswer(broker, merchant, context);
+  const { place, answer, notAsked } = await firstAnswer(broker, merchant, context);
   const look = async (): Promise<Look> => {
     const listed = await listing(broker, place, context);
     if (listed === undefined || typeof listed === 'string') return {};
     const found = listed.merchants.find(({ id }) => id === merchant);
     return { listing: listed, ...(found === undefined ? {} : { found }) };
   };
-  if ('problem' in answer) return unreached({ merchant, place, remedy: reachRemedy(answer, broker) }, answer);
+  if ('problem' in answer) return unreached({ merchant, place, notAsked, remedy: reachRemedy(answer, broker) }, answer);
   const { status, body } = answer;
   if (!isRenewed(answer) && isWrongAddress(answer)) return misled(merchant, place, answer);
   if (status === 200 && body['result'] === 'just_renewed') {
@@ -89,7 +89,11 @@ const nextOf = (merchant: ListedMerchant, nowMs: number): string =>
   nextText(merchant, nowMs).replace(/^attempt /, 'next attempt ');
 
 /** Another is asked only where nothing was asked of the one before: a wish is not made twice. */
-async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signal }: CommandContext): Promise<Asked> {
+async function firstAnswer(
+  broker: BrokerPlace,
+  merchant: string,
+  { clock, signal }: CommandContext,
+): Promise<Asked & Pick<Unreached, 'notAsked'>> {
   const [first, ...others] = await replicaPlaces(broker.urls);
   if (first === undefined) throw new Error('there is at least one URL');
   const path = `/v1/merchants/${encodeURIComponent(merchant)}/session/renewal`;
@@ -98,32 +102,45 @@ async function firstAnswer(broker: BrokerPlace, merchant: string, { clock, signa
     place,
     answer: await callReplica(broker, place, call),
   });
+  const notAsked: NotAsked[] = [];
   let asked = await ask(first);
   for (const place of others) {
-    if (!('problem' in asked.answer) || asked.answer.isUnasked !== true) break;
+    const { answer } = asked;
+    if (!('problem' in answer) || answer.isUnasked !== true) break;
+    notAsked.push({ place: placeName(asked.place), problem: answer.problem });
     asked = await ask(place);
   }
-  return asked;
+  return { ...asked, notAsked };
 }
 
 interface Unreached {
   readonly merchant: string;
   readonly place: ReplicaPlace;
+  /** Those before it, of which nothing was asked either. */
+  readonly notAsked: readonly NotAsked[];
   readonly remedy: string | undefined;
 }
 
+interface NotAsked {
+  readonly place: string;
+  readonly problem: string;
+}
+
 /** Where somebody else is there than the broker that was looked for, the wish came to no broker. */
-function unreached({ merchant, place, remedy }: Unreached, { problem, fault, isUnasked }: NoAnswer): Report {
+function unreached({ merchant, place, notAsked, remedy }: Unreached, { problem, fault, isUnasked }: NoAnswer): Report {
   const mayBeDone = isUnasked !== true && fault === 'tryLater';
   const said = `${placeName(place)}: ${problem}`;
   return {
-    lines: mayBeDone
-      ? [
-          `no answer   ${said}`,
-          `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
-        ]
-      : [`not asked   ${said}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])],
-    json: { merchant, place: placeName(place), problem, remedy, mayBeDone },
+    lines: [
+      ...notAsked.map((one) => `not asked   ${one.place}: ${one.problem}`),
+      ...(mayBeDone
+        ? [
+            `no answer   ${said}`,
+            `What was sent may have been carried out: session-broker status shows whether ${merchant} has a newer session`,
+          ]
+        : [`not asked   ${said}`, ...(remedy === undefined ? [] : [`What to do: ${remedy}`])]),
+    ],
+    json: { merchant, place: placeName(place), problem, remedy, mayBeDone, ...(notAsked.length > 0 && { notAsked }) },
     exitCode: exitCodes[fault],
   };
 }
@@ -140,7 +157,7 @@ function misled(merchant: string, place: ReplicaPlace, { status, body }: Replica
       `Not renewed ${merchant}: ${cause} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       `What to do: ${CORRECT_ADDRESS}`,
     ],
-    json: { merchant, place: placeName(place), status, code, cause },
+    json: { merchant, place: placeName(place), status, code, cause, remedy: CORRECT_ADDRESS },
     exitCode: exitCodes.invalidInput,
   };
 }
@@ -193,12 +210,13 @@ function refused(merchant: string, refusal: Refusal): Report {
   const [code, reason, cause, detail, title] = ['code', 'reason', 'cause', 'detail', 'title'].map((name) =>
     said(body[name]),
   );
+  const remedy = remedyOf(refusal);
   const why = fault?.problem ?? cause ?? detail ?? title ?? NO_BROKER;
   return {
     lines: [
       `Not renewed ${merchant}: ${why} [HTTP ${status}${code === undefined ? '' : `, ${code}`}]`,
       ...outlook,
-      `What to do: ${remedyOf(refusal)}`,
+      `What to do: ${remedy}`,
     ],
     json: {
       merchant,
@@ -207,6 +225,7 @@ function refused(merchant: string, refusal: Refusal): Report {
       code,
       reason,
       cause: why,
+      remedy,
       runbook: status < 500 ? undefined : pageFor(reason, listed),
       ...momentsOf(listed),
     },
@@ -244,7 +263,11 @@ function remedyOf({ answer: { status, body }, fault, hasToken, listed }: Refusal
 }
 
 const isSpentOnFailures = (listed: ListedMerchant | undefined): boolean =>
-  listed?.lastFailure !== undefined && listed.condition !== 'foreign_authorizer';
+  listed?.lastFailure !== undefined && !isOfOthers(listed);
+
+/** Somebody else created sessions, and goes on or may go on: `session-broker status` has a word for each. */
+const isOfOthers = ({ condition = '' }: ListedMerchant): boolean =>
+  ['foreign_authorizer', 'watched'].includes(condition);
 
 /** A merchant that looks well may have a note, and a store that is away is nothing of the merchant's: neither note nor merchant refused this wish. */
 function pageFor(reason: string | undefined, listed: ListedMerchant | undefined): string | undefined {
@@ -263,6 +286,6 @@ function pageOf(reason: string | undefined): string | undefined {
 
 function classOf(status: number, reason: string | undefined, listed: ListedMerchant | undefined): ExitClass {
   if (status < 500 && status !== 429) return status === 400 ? 'invalidInput' : 'refused';
-  if (listed !== undefined && isMisaddressed(listed)) return 'invalidInput';
+  if (!isOfStore(reason) && listed !== undefined && isMisaddressed(listed)) return 'invalidInput';
   return ofReason[reason ?? ''] ?? 'tryLater';
 }

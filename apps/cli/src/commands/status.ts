@@ -126,7 +126,7 @@ interface Look {
 const HEADS: readonly Cell[] = ['MERCHANT', 'STATE', 'LEFT', 'NEXT', 'GENERATION', 'CAUSE'].map((text) => ({ text }));
 
 function linesOf(replicaStatus: ReplicaStatus, { nowMs, hasColours }: Look): readonly string[] {
-  const { place, replica, store, configuration, merchants, problem } = replicaStatus;
+  const { place, replica, configuration, merchants, problem } = replicaStatus;
   const [name] = tableLines([[{ text: replica === undefined ? place : `${replica}  ${place}` }]], hasColours);
   if (problem !== undefined) {
     return [name ?? '', ...tableLines([[{ text: problem, tone: 'red' }]], hasColours)];
@@ -135,9 +135,7 @@ function linesOf(replicaStatus: ReplicaStatus, { nowMs, hasColours }: Look): rea
   const heads = [
     name ?? '',
     ...(trouble === undefined ? [] : tableLines([[{ text: trouble, tone: 'red' }]], hasColours)),
-    ...configurationTrouble(configuration, store).flatMap((text) =>
-      tableLines([[{ text, tone: 'yellow' }]], hasColours),
-    ),
+    ...configurationTrouble(configuration).flatMap((text) => tableLines([[{ text, tone: 'yellow' }]], hasColours)),
   ];
   if (seesNothing(replicaStatus)) return [...heads, ...tableLines([[{ text: NO_MERCHANT, tone: 'red' }]], hasColours)];
   return [...heads, ...tableLines([HEADS, ...merchants.map((merchant) => cellsOf(merchant, nowMs))], hasColours)];

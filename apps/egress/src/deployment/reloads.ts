@@ -6,6 +6,7 @@ import {
   ConfigurationError,
   ConfigurationWatch,
   type EgressConfiguration,
+  isSame,
   namesBetween,
   TooManyRemoved,
 } from '#libs/configuration';
@@ -45,10 +46,13 @@ export class Reloads {
   readonly #watch: ConfigurationWatch | undefined;
   #wasRefused = false;
   #awaitingRestart: readonly string[] = [];
+  /** Of the last reading that was taken. */
+  #warnings: EgressConfiguration['warnings'];
 
   constructor(parts: ReloadsParts) {
     const { source, clock, inForce, logger } = parts;
     this.#parts = parts;
+    this.#warnings = inForce.current.configuration.warnings;
     if (source === undefined) return;
     this.#watch = new ConfigurationWatch({
       source,
@@ -72,7 +76,7 @@ export class Reloads {
   }
 
   async #take(source: ReloadSource): Promise<void> {
-    const { inForce, parts, logger } = this.#parts;
+    const { inForce, parts } = this.#parts;
     try {
       const loaded = await source.load();
       const before = inForce.current.configuration;
@@ -83,12 +87,20 @@ export class Reloads {
         const next = await Deployment.create(configuration, parts, inForce.current);
         if (this.#watch?.isClosed === true) return await next.close();
         await this.#changeOver(next);
-        for (const warning of loaded.warnings) logger.warn(warning, 'configuration warning');
       }
+      this.#warn(loaded.warnings, isEmpty(change));
       this.#taken(change, awaitingRestart);
     } catch (error) {
       this.#refused(error);
     }
+  }
+
+  /** A file that may come later, such as a token, can be gone though nothing has changed: that is told once. */
+  #warn(warnings: EgressConfiguration['warnings'], newOnly: boolean): void {
+    const known = this.#warnings;
+    this.#warnings = warnings;
+    const told = newOnly ? warnings.filter((warning) => !known.some((each) => isSame(each, warning))) : warnings;
+    for (const warning of told) this.#parts.logger.warn(warning, 'configuration warning');
   }
 
   #taken(change: DeploymentChange, awaitingRestart: readonly string[]): void {

@@ -1,5 +1,12 @@
 import type { Clock } from '#libs/clock';
-import { type ClientEvent, type Session, SessionBroker, SessionBrokerError, SessionRejected } from '#libs/client';
+import {
+  CallAborted,
+  type ClientEvent,
+  type Session,
+  SessionBroker,
+  SessionBrokerError,
+  SessionRejected,
+} from '#libs/client';
 import { BrokerError } from '#libs/errors';
 import { importServerKey, type RecipientKey, sealJwe } from '#libs/jwe';
 import type { Logger } from '#libs/telemetry';
@@ -154,6 +161,7 @@ export class MerchantSession {
       // What `send` throws is judged there, against the closed list of codes: nothing else is a rejection.
       return await this.#broker.withSession(send, { signal, isRejection: () => undefined });
     } catch (error) {
+      if (error instanceof CallAborted) throw signal?.reason;
       if (!(error instanceof SessionBrokerError)) throw error;
       this.#troubled(error);
       throw this.#unavailable(error);

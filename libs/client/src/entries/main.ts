@@ -19,6 +19,7 @@ export type { Time, Timer, TimerOptions } from '../time.js';
 export { AnswerLost, answerLost, AnswerUnopened, type GatewayAnswer, GatewayUnreachable } from '../payment-outcome.js';
 export {
   BrokerUnavailable,
+  CallAborted,
   ClientClosed,
   Forbidden,
   InvalidInput,

@@ -6,6 +6,7 @@ export const conditions = [
   'foreign_authorizer',
   'reported_dead',
   'likely_dead',
+  'watched',
   'stale',
   'held_back',
   'failing',
@@ -23,6 +24,7 @@ export const conditionNames = {
   foreign_authorizer: 'Ended by others',
   reported_dead: 'Reported dead',
   likely_dead: 'Likely dead',
+  watched: 'Watched',
   held_back: 'Not renewed',
   failing: 'Failing',
   renewing: 'Renewing',
@@ -44,7 +46,7 @@ const lasting = new Set(['held_back', 'failing']);
  */
 export function conditionAt({ condition, session }, now) {
   if (session === undefined || condition === 'unavailable' || now >= session.expiresAt) return 'unavailable';
-  if (dead.has(condition)) return condition;
+  if (dead.has(condition) || condition === 'watched') return condition;
   if (condition === 'stale' || now >= session.mustRenewAt) return 'stale';
   if (lasting.has(condition)) return condition;
   return condition === 'renewing' || now >= session.renewAt ? 'renewing' : 'fresh';
@@ -69,7 +71,7 @@ export function endsUnrenewed(merchant, now) {
   const { renewing, renewalBlocked, budgetSpent } = merchant;
   if (renewing || renewalBlocked || budgetSpent) return false;
   const condition = conditionAt(merchant, now);
-  return (condition === 'failing' || condition === 'stale') && isNextTooLate(merchant, now);
+  return ['failing', 'stale', 'watched'].includes(condition) && isNextTooLate(merchant, now);
 }
 
 /**

@@ -38,6 +38,7 @@ describe('the condition of a merchant on the page', () => {
       'foreign_authorizer',
       'reported_dead',
       'likely_dead',
+      'watched',
       'failing',
       'renewing',
     ] as const) {
@@ -46,8 +47,8 @@ describe('the condition of a merchant on the page', () => {
     expect(conditionAt(aMerchant({ condition: 'failing' }), 960)).toBe('stale');
   });
 
-  it('stays what payments fail of, however little is left of the session', () => {
-    for (const condition of ['foreign_authorizer', 'reported_dead', 'likely_dead'] as const) {
+  it('stays what payments fail of, or may fail of again, however little is left of the session', () => {
+    for (const condition of ['foreign_authorizer', 'reported_dead', 'likely_dead', 'watched'] as const) {
       expect([960, 1_000].map((now) => conditionAt(aMerchant({ condition }), now))).toEqual([condition, 'unavailable']);
     }
   });
@@ -67,6 +68,7 @@ describe('the condition of a merchant on the page', () => {
       foreign_authorizer: 0,
       reported_dead: 0,
       likely_dead: 0,
+      watched: 0,
       held_back: 0,
       failing: 0,
       renewing: 0,

@@ -11,7 +11,7 @@ import {
   takesPerson,
 } from './condition.js';
 import { firstToEnd, storeTroubleOf, troubleDetail } from './store-trouble.js';
-import { countText, durationText, FOREIGN_AUTHORIZER, matterOf, renewCommand, timeText } from './wording.js';
+import { capital, countText, durationText, FOREIGN_AUTHORIZER, renewCommand, reportText, timeText } from './wording.js';
 
 /**
  * @typedef {object} Headline
@@ -49,6 +49,7 @@ const sentences = {
     `Payments of ${who} fail: somebody else creates sessions with the bank, and each of them ends ours`,
   reported_dead: (who, _isOne, isCertain) => `Payments of ${who} ${isCertain ? 'fail' : 'may fail'}`,
   likely_dead: (who) => `Payments of ${who} very likely fail`,
+  watched: (who) => `Payments of ${who} failed`,
   stale: notRenewed,
   held_back: notRenewed,
   failing: notRenewed,
@@ -114,7 +115,7 @@ function heldSentence({ merchants, counts, all, worst, trouble, now }) {
  * @returns {Sentence | undefined}
  */
 function lastCallSentence({ merchants, worst, now }) {
-  if (!endsSoon.has(worst)) return undefined;
+  if (!endsSoon.has(worst) && worst !== 'watched') return undefined;
   const ending = merchants
     .flatMap((merchant) =>
       endsUnrenewed(merchant, now) ? [{ ...merchant, leftMs: (merchant.session?.expiresAt ?? now) - now }] : [],
@@ -164,8 +165,9 @@ function renewSentence(first, count) {
 }
 
 /** @param {StatusMerchant} merchant */
-function becauseOf({ cause }) {
-  return cause === undefined ? '' : `: ${steady(cause.text)}`;
+function becauseOf({ cause, condition }) {
+  if (cause === undefined) return '';
+  return `: ${condition === 'watched' ? cause.text : (cause.inHeadline ?? cause.text)}`;
 }
 
 /**
@@ -198,11 +200,10 @@ function worstSentence(view) {
   const isComplete = merchants.length === all;
   // Where not all are listed, they were counted when the document was made.
   const worse = merchants.filter((one) => (isComplete ? conditionAt(one, now) : one.condition) === worst);
-  const causes = worse.flatMap((merchant) => {
-    const matter = merchant.cause === undefined ? undefined : matterOf(merchant, now);
-    if (matter === undefined) return [];
-    const text = worst === 'foreign_authorizer' ? besidesOthers(merchant) : steady(matter.text);
-    return [{ id: merchant.id, ...matter, text }];
+  const causes = worse.flatMap(({ id, cause, ...merchant }) => {
+    if (cause === undefined) return [];
+    const by = worst === 'foreign_authorizer' ? '' : reportText(merchant);
+    return [{ id, text: `${cause.inHeadline ?? cause.text}${by}`, runbook: cause.runbook }];
   });
   const count = counts[worst];
   const isOne = count === 1;
@@ -262,20 +263,8 @@ function becauseText(worst, causes) {
   if (first === undefined) return '';
   const isOne = causes.every(({ text }) => text === first.text);
   if (!isOne) return `; ${first.id}: ${first.text}`;
-  return `${worst === 'foreign_authorizer' ? ';' : ':'} ${first.text}`;
-}
-
-const BY_OTHERS = 'somebody else creates sessions of the merchant, and each ends ours';
-
-/**
- * What there is to say beside the sentence of the headline.
- * @param {StatusMerchant} merchant
- */
-function besidesOthers({ cause }) {
-  return steady(cause?.text ?? '')
-    .split('; ')
-    .filter((part) => part !== BY_OTHERS)
-    .join('; ');
+  const mark = worst === 'watched' ? '' : worst === 'foreign_authorizer' ? ';' : ':';
+  return `${mark} ${first.text}`;
 }
 
 /**
@@ -286,19 +275,6 @@ function besidesOthers({ cause }) {
 function endText(merchants, all, now) {
   const first = firstToEnd(merchants, all, now);
   return first === undefined ? '' : `; the session of ${first.id} ends in ${durationText(first.at - now)}`;
-}
-
-/**
- * A cause that counts the seconds that are left would be read aloud with each of them.
- * @param {string} text
- */
-function steady(text) {
-  return text.replace(/; its session is good for another \d+ [a-z]+/, '');
-}
-
-/** @param {string} text */
-function capital(text) {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /**

@@ -123,8 +123,9 @@ describe('the headline', () => {
   });
 
   it('tells the time that is left of a renewal that the budget holds up as its ending, which is not read aloud each second', () => {
-    const spent = 'the create-call budget is spent until 20:14 UTC';
-    const cause = { text: `${spent}; its session is good for another 8 s`, runbook: 'budget-exhausted' };
+    const spent = 'the create-call budget is spent until 20:14:00 UTC';
+    const text = `${spent}; its session is good for another 8 s`;
+    const cause = { text, inHeadline: spent, runbook: 'budget-exhausted' };
     const heldBack = { ...blocked(8_400), condition: 'held_back', renewalBlocked: false, cause } as const;
     const told = (counts: Partial<StatusCounts>): object =>
       headlineOf({ store, replica, merchants: [heldBack] }, { ...well, ...counts }, 0);
@@ -224,26 +225,59 @@ describe('the headline', () => {
     });
   });
 
-  it('says of what others end when that counts as over, and of a budget that is spent too when a call is free', () => {
+  it('says of what others end until when a report changes nothing, and of a budget that is spent too when a call is free', () => {
     const others = 'somebody else creates sessions of the merchant, and each ends ours';
-    const over = 'this counts as over at 18:12 UTC unless the session is reported dead before then';
-    const spent = 'the create-call budget is spent until 18:14 UTC';
-    const duel = (text: string) => ({
+    const over = 'a session that is reported dead is not replaced before 18:12:00 UTC';
+    const spent = 'the create-call budget is spent until 18:14:00 UTC';
+    const duel = (inHeadline: string) => ({
       ...blocked(33_000),
       condition: 'foreign_authorizer' as const,
       renewalBlocked: false,
-      cause: { text, runbook: 'foreign-authorizer' },
+      cause: { text: `${others}; ${inHeadline}`, inHeadline, runbook: 'foreign-authorizer' },
       reportedBy: ['checkout'],
     });
     const said = (...texts: readonly string[]) =>
       headlineOf({ store, replica, merchants: texts.map(duel) }, { ...well, foreign_authorizer: texts.length }, 0).text;
     const fail = 'fail: somebody else creates sessions with the bank, and each of them ends ours';
-    expect(said(others)).toBe(`Payments of shop-33000 ${fail}`);
-    expect(said(`${others}; ${over}`)).toBe(`Payments of shop-33000 ${fail}; ${over}`);
-    expect(said(`${spent}; its session is good for another 8 s; ${others}; ${over}`)).toBe(
-      `Payments of shop-33000 ${fail}; ${spent}; ${over}`,
+    expect(said('')).toBe(`Payments of shop-33000 ${fail}`);
+    expect(said(over)).toBe(`Payments of shop-33000 ${fail}; ${over}`);
+    expect(said(`${spent}; ${over}`)).toBe(`Payments of shop-33000 ${fail}; ${spent}; ${over}`);
+    expect(said(over, '')).toBe(`Payments of 2 merchants ${fail}; shop-33000: ${over}`);
+  });
+
+  it('says in amber of a new session since somebody else created until when payments failed, and until when it is watched', () => {
+    const until = 'until 03:12:05 UTC: somebody else created sessions, and may again';
+    const rest = 'the new session since then has not been reported dead; watched until 04:10:00 UTC';
+    const inHeadline = `${until}; ${rest}`;
+    const cause = { text: `payments failed ${inHeadline}`, inHeadline, runbook: 'foreign-authorizer' };
+    const watched = { ...blocked(900_000), condition: 'watched' as const, renewalBlocked: false, cause };
+    const told = (merchants: readonly StatusMerchant[], counts: Partial<StatusCounts>, state: object = {}): object =>
+      headlineOf({ store, replica, merchants, ...state }, { ...well, ...counts }, 0);
+    expect(told([watched], { watched: 1, fresh: 2 })).toEqual({
+      condition: 'watched',
+      text: `Payments of shop-900000 failed ${inHeadline}`,
+      ending: '',
+      because: '',
+      detail: 'Others: 2 fresh',
+      runbook: 'foreign-authorizer',
+    });
+    const later = { ...watched, cause: { ...cause, inHeadline: 'until 03:30:00 UTC: others' } };
+    expect(told([watched, later], { watched: 2 })).toHaveProperty(
+      'text',
+      `Payments of 2 merchants failed; shop-900000: ${inHeadline}`,
     );
-    expect(said(`${others}; ${over}`, others)).toBe(`Payments of 2 merchants ${fail}; shop-33000: ${over}`);
+    expect(told([watched], { watched: 1, reported_dead: 1 })).toHaveProperty('condition', 'reported_dead');
+    expect(told([{ ...watched, retryAt: 900_000 }], { watched: 1 })).toMatchObject({
+      condition: 'unavailable',
+      text: `Renew shop-900000 by hand: its session ends before the next attempt: ${cause.text}`,
+    });
+    const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' };
+    const held = { ...watched, renewalBlocked: true };
+    expect(told([held], { watched: 1 }, { store: silent })).toMatchObject({
+      condition: 'watched',
+      text: `Payments of shop-900000 failed ${inHeadline}`,
+      ending: '; the session of shop-900000 ends in 15 min 0 s',
+    });
   });
 
   it('gives no all-clear after a duel that has gone quiet', () => {

@@ -100,8 +100,8 @@ function drawHeadline(document, counts, now) {
  * @param {StatusDocument} document
  * @param {number} now
  */
-function drawNotice({ replica, store }, now) {
-  const notice = configurationNotice(replica, store, now);
+function drawNotice({ replica }, now) {
+  const notice = configurationNotice(replica, now);
   setText(byId('configuration-text', HTMLElement), notice?.text ?? '');
   drawRunbook('configuration-runbook', notice?.runbook);
   byId('configuration', HTMLElement).hidden = notice === undefined;

@@ -68,7 +68,7 @@ export function leftText({ session }, now) {
 }
 
 /** @type {ReadonlySet<StatusCondition>} What is renewed when the session is as old as it is to be, and not before. */
-const onSchedule = new Set(['fresh', 'renewing', 'foreign_authorizer', 'reported_dead']);
+const onSchedule = new Set(['fresh', 'renewing', 'watched', 'foreign_authorizer', 'reported_dead']);
 
 /**
  * What happens next to a merchant, in a few words.
@@ -151,6 +151,11 @@ export function timeText(at, now) {
   return `${day === today ? '' : `${day} `}${clockText(at)} UTC`;
 }
 
+/** @param {string} text */
+export function capital(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Where it is told what to do about somebody else who creates. */
 export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
 
@@ -168,11 +173,8 @@ const OF_REPORTS = new Set(['reported_dead', 'foreign_authorizer']);
  * @param {number} now
  * @returns {Matter | undefined} undefined for one that is well
  */
-export function matterOf({ cause, condition, reportedBy = [], reportedAs = [], quietSince }, now) {
-  if (cause !== undefined) {
-    const by = OF_REPORTS.has(condition) ? reportText(condition, reportedBy, reportedAs) : '';
-    return { text: `${cause.text}${by}`, runbook: cause.runbook };
-  }
+export function matterOf({ cause, quietSince, ...merchant }, now) {
+  if (cause !== undefined) return { text: `${cause.text}${reportText(merchant)}`, runbook: cause.runbook };
   if (quietSince === undefined) return undefined;
   const quiet = `no consumer has reported a dead session for ${durationText(now - quietSince)}`;
   return { text: `${quiet}; somebody else may still create some`, runbook: FOREIGN_AUTHORIZER };
@@ -180,12 +182,11 @@ export function matterOf({ cause, condition, reportedBy = [], reportedAs = [], q
 
 /**
  * Who reported it is known to the replica that was told, and to no other: ADR 41.
- * @param {StatusCondition} condition
- * @param {readonly string[]} consumers
- * @param {readonly string[]} codes of the gateway that they met
+ * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the codes of the gateway that they met
  */
-function reportText(condition, consumers, codes) {
-  if (consumers.length > 0)
-    return ` (reported by ${consumers.join(', ')}${codes.length === 0 ? '' : `: ${codes.join(', ')}`})`;
+export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
+  if (!OF_REPORTS.has(condition)) return '';
+  if (reportedBy.length > 0)
+    return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
   return condition === 'reported_dead' ? ' (the page and the log of the replica that was told say by whom)' : '';
 }

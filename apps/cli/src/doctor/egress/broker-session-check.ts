@@ -1,3 +1,4 @@
+import { meantOr } from '../../chosen-merchant.js';
 import { type Check, fact, fault, type Finding, looked } from '../check.js';
 import { asBrokerFault, BROKER_LIMIT_MS, type BrokerVisit, unwished } from './broker-visit.js';
 
@@ -17,7 +18,7 @@ export function brokerSessionCheck(visit: BrokerVisit, { merchant, opens }: Merc
     run: (signal) =>
       asBrokerFault({ visit, signal }, async () => {
         const session = await visit.ask({ path: `/v1/merchants/${merchant}/session`, signal });
-        if (session.status === 403) return looked([missing('session:read', merchant)]);
+        if (session.status === 403) return looked([await unreadable(visit, merchant, signal)]);
         const { generation, expiresAt } = session.body;
         const facts = { generation, expiresAt };
         const found =
@@ -27,6 +28,21 @@ export function brokerSessionCheck(visit: BrokerVisit, { merchant, opens }: Merc
         return looked([found, ...(await missingRights(visit, { merchant, opens }, signal))], facts);
       }),
   };
+}
+
+/** A broker answers alike for a merchant that it does not have and for one that is not the caller's: its list shows which may be meant. */
+async function unreadable(visit: BrokerVisit, merchant: string, signal: AbortSignal): Promise<Finding> {
+  const { body } = await visit.ask({ path: '/v1/merchants', signal });
+  const listed: readonly unknown[] = Array.isArray(body['merchants']) ? body['merchants'] : [];
+  const ids = listed.flatMap((one) =>
+    typeof one === 'object' && one !== null && 'id' in one && typeof one.id === 'string' ? [one.id] : [],
+  );
+  const others = ids.length === 0 ? 'it may read none at all' : meantOr('it may read', merchant, ids);
+  return fault(
+    'refused',
+    `the egress may not session:read for ${merchant}, or there is no such merchant; ${others}`,
+    "correct merchant of the client, or allow it in the broker's auth.policies",
+  );
 }
 
 /**
