@@ -21,7 +21,7 @@ call() {
     answer=$(curl -sS --fail-with-body --max-time 40 -D "$told" -H @"$header" "$@") || failed=$?
     case $failed:$answer in
       0:*'"generation":'* | 0:*'"jwk":'* | 0:*'"jwe":'* | 0:*'"plaintext":'* | 0:*': 304' | 28:*'id: '*) echo "$answer" && return ;;
-      22:*'"code":'*) echo "$answer" >&2 ;;
+      22:*'"code":'*) echo "the broker refuses: $answer" >&2 ;;
       0:* | 22:*) echo "this is not the broker's: is BROKER_URL right?" >&2 && exit 1 ;;
       35:*) echo "nothing answers at $url (BROKER_URL) that speaks TLS: does it begin with http://?" >&2 && exit 1 ;;
       *) echo "nothing answers at $url (BROKER_URL)" >&2 && exit 1 ;;

@@ -139,6 +139,8 @@ describe('npm start', () => {
         const env = { ...process.env, EGRESS_URL, EGRESS_TOKEN, GATEWAY_URL };
         const { stdout } = await promisify(execFile)('sh', [PAID_ORDER], { env });
         expect(stdout.trim()).toMatch(/^[\da-f-]{36}$/);
+        const refused = promisify(execFile)('sh', [PAID_ORDER], { env: { ...env, EGRESS_TOKEN: 'another' } });
+        await expect(refused).rejects.toThrow(/no order is paid: the egress \(EGRESS_URL\) says .*"unauthenticated"/);
       },
       START_LIMIT_MS,
     );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith, endedAfterAll, endedAfterEach, eventually, freePort } from '#libs/testing';
-import { GuidePrograms, type Language } from './guide-programs.js';
+import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 /** A caller whose payments are sent, and whose answers the broker does not open. */
@@ -91,6 +91,65 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
       const printed = await programs.output('refund', language, { ...env, OPERATION_ID: operationId });
       expect(printed).toMatch(/^refund \S+ is PENDING\n$/);
       expect(await broker.createCalls()).toBe(3);
+    },
+    60_000,
+  );
+
+  it.each<[Guide, Language, RegExp]>([
+    ['hosted-page', 'ts', /Unauthenticated: The broker does not accept the credential \(401\)/],
+    ['hosted-page', 'python', /RuntimeError: the broker refuses \/session: 401 unauthenticated/],
+    ['hosted-page', 'sh', /^the broker refuses \/session: .*"unauthenticated"/m],
+    ['refund', 'python', /RuntimeError: the broker refuses \/session: 401 unauthenticated/],
+    ['refund', 'sh', /^the broker refuses \/session: .*"unauthenticated"/m],
+    ['notifications', 'sh', /^the broker refuses \/notifications\/open: .*"unauthenticated"/m],
+  ])(
+    'say that it is the broker who refuses a token: %s, %s',
+    async (guide, language, says) => {
+      const file = join(broker.folder, 'notification');
+      await writeFile(file, '{}');
+      const wanted = { ...env, BROKER_TOKEN: 'another', OPERATION_ID: randomUUID(), NOTIFICATION_FILE: file };
+      await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
+    },
+    60_000,
+  );
+
+  it.each<[Guide, string]>([
+    ['hosted-page', 'BROKER_URL'],
+    ['hosted-page', 'GATEWAY_URL'],
+    ['refund', 'BROKER_URL'],
+    ['refund', 'GATEWAY_URL'],
+    ['notifications', 'BROKER_URL'],
+  ])(
+    'name what is empty: %s, %s',
+    async (guide, name) => {
+      const wanted = { ...env, [name]: '', OPERATION_ID: randomUUID(), NOTIFICATION_FILE: '/dev/null' };
+      for (const language of ['python', 'sh'] as const) {
+        await expect(programs.output(guide, language, wanted)).rejects.toThrow(`set ${name}: it begins with http://`);
+      }
+    },
+    60_000,
+  );
+
+  it('send nothing when the broker seals nothing: sh', async () => {
+    const wanted = { ...env, BROKER_TOKEN: TOKENS.admin, OPERATION_ID: randomUUID() };
+    await expect(programs.output('refund', 'sh', wanted)).rejects.toThrow(
+      /the broker refuses \/payloads\/encrypt: .*"forbidden"/,
+    );
+    expect(await broker.control('GET', '/calls?operation=refund')).toMatchObject({ matching: 0 });
+  });
+
+  it.each<[Guide, Language, RegExp]>([
+    ['hosted-page', 'ts', /GatewayUnreachable: .*does its URL begin with http:\/\/\?.*was not sent/],
+    ['hosted-page', 'python', /RuntimeError: it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/],
+    ['hosted-page', 'sh', /^it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/m],
+    ['refund', 'python', /RuntimeError: it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/],
+    ['refund', 'sh', /^it was not sent: .*GATEWAY_URL.*does it begin with http:\/\/\?/m],
+  ])(
+    'say that nothing was sent to a gateway that speaks no TLS: %s, %s',
+    async (guide, language, says) => {
+      const GATEWAY_URL = broker.sandboxUrl.replace('http:', 'https:');
+      const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
+      await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
     },
     60_000,
   );

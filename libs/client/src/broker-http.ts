@@ -1,6 +1,6 @@
 import { orAborted, reasonOf } from './abort.js';
 import { BrokerUnavailable, SessionBrokerError } from './errors.js';
-import { isBadPort, NO_TLS, SPEAKS_NO_TLS, systemCodeOf } from './platform-errors.js';
+import { isBadPort, isUnexplained, NO_TLS, UNEXPLAINED, SPEAKS_NO_TLS, systemCodeOf } from './platform-errors.js';
 import type { Fetch, FetchAnswer, FetchInit } from './fetch.js';
 import { discard, type JsonObject, parseJsonObject, readText } from './json.js';
 import { errorOf } from './problem.js';
@@ -161,8 +161,14 @@ function classOf(error: unknown): string {
   return typeof made === 'function' && CLASS_NAME.test(made.name) ? made.name : 'an error';
 }
 
+/** What fetch says in words alone. */
+function textOf(error: unknown): string | undefined {
+  if (isUnexplained(error)) return UNEXPLAINED;
+  return isBadPort(error) ? BAD_PORT : undefined;
+}
+
 function because(error: unknown): string {
-  const code = systemCodeOf(error) ?? (isBadPort(error) ? BAD_PORT : undefined);
+  const code = systemCodeOf(error) ?? textOf(error);
   const hint = code === NO_TLS ? `, ${SPEAKS_NO_TLS}` : '';
   return code === undefined ? '' : `: ${code}${hint}`;
 }

@@ -45,6 +45,7 @@ export type ClientEvent =
   /** A dead session is reported to the broker. */
   | { readonly type: 'rejection'; readonly generation: number; readonly reason: string };
 
+/** Called at once and never awaited: hand over what takes time. */
 export type ClientEventListener = (event: ClientEvent) => void;
 
 /**

@@ -50,6 +50,7 @@ export interface ThrownFailure {
 }
 
 type Verdict = boolean | string | undefined;
+/** Of an error of the function: the gateway's code or true where it rejected the session; false or undefined otherwise. */
 export type RejectionPredicate = (error: unknown) => Verdict | Promise<Verdict>;
 
 /**

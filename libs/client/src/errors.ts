@@ -27,10 +27,15 @@ const KINDS = Symbol.for('@session-broker/client/error-kinds');
  * with one. No token, key, JWE or plaintext is ever in the message or in any member.
  */
 export abstract class SessionBrokerError extends Error {
+  /** Stable: the broker's own code, `http_` with a status, or one of this package; docs/errors.md has each with what to do. */
   readonly code: string;
+  /** HTTP status of the broker's answer, when there was one. */
   readonly status: number | undefined;
+  /** When to try again, in milliseconds from then, where the broker said so. */
   readonly retryAfterMs: number | undefined;
+  /** By which the request is found in the broker's log. */
   readonly requestId: string | undefined;
+  /** What is the matter, in the broker's sentence for people, where it knows. */
   readonly brokerCause: string | undefined;
   /** A request was sent and refused with its session, so that the bank has not carried it out; no newer session came. */
   readonly rejection: Rejection | undefined;

@@ -6,6 +6,7 @@ import { systemTime, type Time } from './time.js';
 import { shownTokenPath } from './token-path.js';
 import { tokenFault, type TokenFunction } from './token-source.js';
 
+/** Of `fileToken`. */
 export interface FileTokenOptions {
   /** How old a reading may be, in milliseconds; 10 s by default. After a 401 the file is read in any case. */
   readonly maxAgeMs?: number | undefined;

@@ -95,18 +95,19 @@ describe('what goes wrong', () => {
     }
   });
 
-  it.each<[string, object]>([
-    ['of whatever else answers there', { type: 'about:blank' }],
-    ['with the token in them', {}],
-    ['with line breaks in them', { title: 'a\nb', detail: 'a\u2028b' }],
-  ])('is not told with texts %s', async (_what, changed) => {
+  const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
+  const STRANGER = "This 403 is not the broker's, but that of a proxy or of somebody else: is the URL right?";
+
+  it.each<[string, object, string]>([
+    ['of whatever else answers there', { type: 'about:blank' }, STRANGER],
+    ['with the token in them', {}, FORBIDDEN],
+    ['with line breaks in them', { title: 'a\nb', detail: 'a\u2028b' }, FORBIDDEN],
+  ])('is not told with texts %s', async (_what, changed, says) => {
     const texts = { title: 'canary-token', detail: 'not with canary-token' };
     const body = { type: 'urn:session-broker:problem:forbidden', code: 'forbidden', ...texts, ...changed };
     server.on('read', () => json(body, 403));
     open();
-    expect((await failure()).message).toBe(
-      `The broker does not allow this caller to do that, or there is no such merchant (403) ${PLACE}`,
-    );
+    expect((await failure()).message).toBe(`${says} ${PLACE}`);
   });
 
   it.each([
@@ -116,6 +117,36 @@ describe('what goes wrong', () => {
     server.on('read', () => problem(401, 'unauthenticated'));
     open({ auth });
     expect((await failure()).message).toContain(says);
+  });
+
+  it.each([
+    [401, ' who does not accept the credential'],
+    [403, ''],
+  ])('is a %d of somebody else, such as a proxy, where the problem is none of the broker', async (status, more) => {
+    server.on('read', () => new Response('<html>canary', { status, headers: { 'content-type': 'text/html' } }));
+    open();
+    const error = await failure();
+    expect(error.code).toBe(`http_${status}`);
+    expect(error.message).toBe(
+      `This ${status} is not the broker's, but that of a proxy or of somebody else${more}: is the URL right? ${PLACE}`,
+    );
+  });
+
+  it('is a path that the broker does not have, where the URL has one too many', async () => {
+    server.on('read', () => problem(404, 'route_not_found'));
+    open();
+    expect((await failure()).message).toBe(
+      `The broker has no such path (404): is the path of the URL right, which ends before /v1? ${PLACE}`,
+    );
+  });
+
+  it('is a proxy that asks for a credential, of which fetch says nothing', async () => {
+    const cause = new Error('');
+    server.on('read', () => Promise.reject(new TypeError('fetch failed', { cause })));
+    open();
+    expect((await failure()).message).toBe(
+      `The broker cannot be reached: fetch gives no reason, as where a proxy asks for a credential (407) ${PLACE}`,
+    );
   });
 
   it.each<[unknown, string]>([

@@ -17,12 +17,14 @@ export interface ReceivedNotification {
 export interface OpenedNotification {
   /** `hosted_page`: an order with its `operation`. `direct_payment`: the members of an operation. */
   readonly kind: 'hosted_page' | 'direct_payment';
+  /** Whether it came as a JWE, and not as JSON in clear. */
   readonly sealed: boolean;
   /**
    * Whether one about the same operation and status was opened within a day, by any replica; undefined when that cannot be
    * said. It does not mean that whoever opened it has acted on it.
    */
   readonly repeated: boolean | undefined;
+  /** The gateway's own members, such as `operation` with its `status`. */
   readonly content: Readonly<Record<string, unknown>>;
 }
 

@@ -6,6 +6,7 @@ import { demandKnownOptions, IS_IT_SET } from './option-names.js';
 import { demandToken, type TokenSource } from './token-source.js';
 import type { TraceHeaders } from './trace-headers.js';
 
+/** What `new SessionBroker` takes: `url` and `merchant`, and `auth` unless a client certificate names the caller. */
 export interface SessionBrokerOptions {
   /** Where the broker is: `https://broker.internal:8080`, with a path where it lies below one. */
   readonly url: string;

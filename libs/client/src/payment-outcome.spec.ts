@@ -359,6 +359,18 @@ describe('a payment that was carried out', () => {
     expect((failure as Error).message).toContain('No answer of the gateway that can be used: a redirect. Nobody knows');
   });
 
+  it('says that a proxy asked for a credential, of which fetch says nothing', async () => {
+    const server = createServer((_request, response) => response.writeHead(407).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const failure = await failureOf(fetch(url, { method: 'POST' }).catch(answerLost));
+    server.close();
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect((failure as Error).message).toContain(
+      'can be used: fetch gives no reason, as where a proxy asks for a credential (407). Nobody',
+    );
+  });
+
   it('keeps what has been judged already', () => {
     const judged = new AnswerUnopened('answer_unopened', 'judged');
     expect(() => answerLost(judged)).toThrow(judged);

@@ -1,5 +1,14 @@
 import { SessionBrokerError } from './errors.js';
-import { abortReason, isBadPort, isError, NO_TLS, SPEAKS_NO_TLS, systemCodeOf } from './platform-errors.js';
+import {
+  abortReason,
+  isBadPort,
+  isError,
+  isUnexplained,
+  NO_TLS,
+  UNEXPLAINED,
+  SPEAKS_NO_TLS,
+  systemCodeOf,
+} from './platform-errors.js';
 import { IS_IT_SET } from './option-names.js';
 import { isProblemOfOurs, type OwnAnswer } from './own-answer.js';
 
@@ -191,6 +200,7 @@ function failureTexts(cause: unknown): readonly string[] {
   if (code !== undefined) return [code];
   if (!isError(cause)) return msgCodeOf(cause);
   if (isRedirect(cause)) return ['a redirect'];
+  if (isUnexplained(cause)) return [UNEXPLAINED];
   const text = Object.hasOwn(NAMES, cause.name) ? NAMES[cause.name] : undefined;
   return text === undefined ? [] : [text];
 }

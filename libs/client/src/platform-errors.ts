@@ -30,6 +30,13 @@ export function isBadPort(error: unknown): boolean {
   return isError(error) && isError(error.cause) && error.cause.message === 'bad port';
 }
 
+export const UNEXPLAINED = 'fetch gives no reason, as where a proxy asks for a credential (407)';
+
+/** Fetch keeps the answer of a 407 to itself, and gives neither code nor text. */
+export function isUnexplained(error: unknown): boolean {
+  return isError(error) && isError(error.cause) && error.cause.message === '';
+}
+
 /** The reason of an abort, for a message. It can be anything, an error that quotes a request, too: few words of it are told. */
 export function abortReason(reason: unknown): string {
   if (typeof reason === 'string') return WORDS.test(reason) ? reason : 'a text that is not repeated here';

@@ -30,7 +30,11 @@ const NO_AUTH = 'The broker asks for a credential, and no auth was given (401)';
 const REFUSED = 'The broker does not accept the credential (401)';
 // The broker tells a stranger as little of a merchant that is there as of one that is not.
 const FORBIDDEN = 'The broker does not allow this caller to do that, or there is no such merchant (403)';
-const NOT_KNOWN = 'The broker does not know this merchant (404): is its id right, or was it removed?';
+/** What a code means to somebody who asked by a URL and a merchant. */
+const SPECIAL: Readonly<Record<string, string>> = {
+  [NO_MERCHANT]: 'The broker does not know this merchant (404): is its id right, or was it removed?',
+  route_not_found: 'The broker has no such path (404): is the path of the URL right, which ends before /v1?',
+};
 
 export interface AnswerFacts {
   readonly nowMs: number;
@@ -54,29 +58,27 @@ export function errorOf(answer: FetchAnswer, problem: unknown, { nowMs, secret }
     brokerCause: textsOf(problem, ['cause'], secret)[0],
   };
   if (isOfAnEgress(problem)) return new ProtocolError('not_the_broker', AN_EGRESS, facts);
-  if (status === 401) return new Unauthenticated(code, `${secret === undefined ? NO_AUTH : REFUSED}${says}`, facts);
-  if (status === 403) return new Forbidden(code, `${FORBIDDEN}${says}`, facts);
+  const ofOurs = (text: string): string => (isProblemOfOurs(problem) ? text + says : notOurs(status));
+  if (status === 401) return new Unauthenticated(code, ofOurs(secret === undefined ? NO_AUTH : REFUSED), facts);
+  if (status === 403) return new Forbidden(code, ofOurs(FORBIDDEN), facts);
   if (status >= 500 || PASSING.includes(status)) {
-    return new BrokerUnavailable(code, awayText(status, code, problem) + says, facts);
+    return new BrokerUnavailable(code, ofOurs(`The broker answered ${status} (${code})`), facts);
   }
   if (NOT_HERE.includes(status) && !isProblemOfOurs(problem)) {
     return new ProtocolError('not_the_broker', `This ${status} is not the broker's: is the URL right?`, facts);
   }
   if (status >= 400) {
-    return new RequestRefused(code, refusedText(status, code) + says, facts);
+    return new RequestRefused(code, refusedText(status, code, says), facts);
   }
   return new ProtocolError('status_unexpected', `The broker never answers ${status}: is the URL right?`, facts);
 }
 
-const refusedText = (status: number, code: string): string =>
-  code === NO_MERCHANT ? NOT_KNOWN : `The broker refused the request: ${status} (${code})`;
+const refusedText = (status: number, code: string, says: string): string =>
+  SPECIAL[code] ?? `The broker refused the request: ${status} (${code})${says}`;
 
 /** A proxy in front of the broker says some of these too, while the URL is right. */
-function awayText(status: number, code: string, problem: unknown): string {
-  return isProblemOfOurs(problem)
-    ? `The broker answered ${status} (${code})`
-    : `This ${status} is not the broker's, but that of a proxy or of somebody else: is the URL right?`;
-}
+const notOurs = (status: number): string =>
+  `This ${status} is not the broker's, but that of a proxy or of somebody else${status === 401 ? ' who does not accept the credential' : ''}: is the URL right?`;
 
 export function requestIdOf({ headers }: FetchAnswer): string | undefined {
   const id = headers.get('x-request-id');

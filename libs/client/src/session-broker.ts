@@ -29,16 +29,19 @@ import { SessionFollower } from './session-follower.js';
 import { SessionReader } from './session-reader.js';
 import { type HeldSession, SessionShelf } from './session-shelf.js';
 
+/** What every call takes. */
 export interface CallOptions {
   /** Ends the call with `CallAborted`, whose cause is the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Of `session`. */
 export interface SessionOptions extends CallOptions {
   /** What the session should have left, in milliseconds. The broker renews it first if it can. */
   readonly minRemainingMs?: number | undefined;
 }
 
+/** Of `withSession`. */
 export interface WithSessionOptions extends CallOptions {
   /**
    * Whether an error of the function means that the gateway rejected the session: true, or better the gateway's code.
@@ -47,12 +50,15 @@ export interface WithSessionOptions extends CallOptions {
   readonly isRejection?: RejectionPredicate | undefined;
 }
 
+/** Of `encrypt`. */
 export interface EncryptOptions extends CallOptions {
   /** The session that the payload is for, within `withSession`; the current one by default. */
   readonly session?: Session | undefined;
 }
 
+/** What `encrypt` gives. */
 export interface SealedPayload {
+  /** The body of the request, as `text/plain`. */
   readonly jwe: string;
   /** Of the session whose key it was sealed to: send it with that session and no other. */
   readonly generation: number;

@@ -15,6 +15,7 @@ export interface ServerPublicKey {
  * writes them.
  */
 export interface Session {
+  /** The merchant's id in the broker. */
   readonly merchant: string;
   /** Only grows; names the session to the broker. */
   readonly generation: number;
@@ -28,7 +29,9 @@ export interface Session {
   readonly serverPublic: ServerPublicKey;
   /** RFC 7638 thumbprint of the merchant's key that opens the answers of this session. */
   readonly clientKeyThumbprint: string;
+  /** When the broker had it created. */
   readonly createdAt: string;
+  /** The gateway takes it until then. */
   readonly expiresAt: string;
   /** A newer session can be expected from here on. */
   readonly renewAt: string;

@@ -4,6 +4,7 @@ export interface Timer {
   cancel(): void;
 }
 
+/** How a timer behaves. */
 export interface TimerOptions {
   /** Nothing depends on it: it must not keep the process alive. */
   readonly background?: boolean;

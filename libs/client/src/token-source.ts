@@ -1,5 +1,6 @@
 import { InvalidInput } from './errors.js';
 
+/** What a function that gives tokens is told. */
 export interface TokenRequest {
   /** The broker has just refused the last one: look again before answering. */
   readonly refresh: boolean;

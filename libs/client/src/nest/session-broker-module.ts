@@ -5,6 +5,7 @@ import { SessionBroker } from '../session-broker.js';
 import type { NestClass, NestDynamicModule, NestProvider, NestToken } from './nest-types.js';
 import { SessionBrokerHealth } from './session-broker-health.js';
 
+/** What the module takes besides the options of the client. */
 export interface SessionBrokerModuleOptions {
   /** Whether every module may inject it without an import; true by default. */
   readonly isGlobal?: boolean | undefined;
@@ -12,10 +13,13 @@ export interface SessionBrokerModuleOptions {
   readonly name?: string | undefined;
 }
 
+/** Of `forRootAsync`. */
 export interface SessionBrokerAsyncOptions<Parts extends unknown[]> extends SessionBrokerModuleOptions {
   /** Modules that have what is injected, where those are not global. */
   readonly imports?: readonly unknown[] | undefined;
+  /** What `useFactory` is given, in this order, such as `[ConfigService]`. */
   readonly inject?: NestProvider['inject'] | undefined;
+  /** Gives the options of the client. */
   readonly useFactory: (...parts: Parts) => SessionBrokerOptions | Promise<SessionBrokerOptions>;
 }
 

@@ -18,6 +18,7 @@ import { demandFakeOptions, demandStarted } from './fake-options.js';
 import { FakePayloads } from './fake-payloads.js';
 import { FakeSessions, type FakeRejection } from './fake-sessions.js';
 
+/** Of `FakeBroker.start`. */
 export interface FakeBrokerOptions {
   /** `shop` by default. */
   readonly merchant?: string | undefined;
@@ -34,8 +35,11 @@ type Handler = (request: FakeRequest, gone: AbortSignal) => Promise<FakeAnswer> 
  * that the service's own client is tested too. It creates a session when it starts, and others when it is told to.
  */
 export class FakeBroker {
+  /** The one merchant that it has. */
   readonly merchant: string;
+  /** The bearer token that it takes. */
   readonly token: string;
+  /** Where it listens. */
   readonly url: string;
   readonly #server: Server;
   readonly #sessions: FakeSessions;
@@ -146,6 +150,7 @@ export class FakeBroker {
     return this.#payloads.sealedAnswer(typeof content === 'string' ? content : JSON.stringify(content));
   }
 
+  /** Ends it, with its connections. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');

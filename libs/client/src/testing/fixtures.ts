@@ -13,6 +13,7 @@ const DEFAULT_LIFETIME_MS = 900_000;
 /** Of its lifetime, as in the broker. */
 const RENEWED_AFTER = 0.8;
 
+/** What a session of `aSession` should have. */
 export interface SessionWish extends Partial<Session> {
   /** From now on; 15 minutes by default. */
   readonly lifetimeMs?: number | undefined;

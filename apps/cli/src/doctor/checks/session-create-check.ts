@@ -35,7 +35,8 @@ const PASSING = 'ask again later: this passes by itself, or the bank has to mend
 function remedyOf(failure: GatewayFailure, { gateway }: MerchantConfiguration): string {
   const { kind, wasReached, trace } = failure;
   const isUntrusted = trace?.mark !== undefined && kind === 'refused';
-  if (!wasReached || isUntrusted || WRONG_SCHEME.has(trace?.mark)) return 'see what the checks gateway.* say: the call did not get there';
+  if (!wasReached || isUntrusted || WRONG_SCHEME.has(trace?.mark))
+    return 'see what the checks gateway.* say: the call did not get there';
   return addressRemedy(failure, gateway) ?? (kind === 'transient' || kind === 'timeout' ? PASSING : REMEDY);
 }
 
