@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeWith, toolPath } from '#libs/testing';
+import { parse } from 'yaml';
 import {
   alerts,
   HOURS_RULE_TESTS,
+  PROMETHEUS,
   RULE_TESTS,
   runbookIndex,
   runbooks,
@@ -37,6 +39,14 @@ describe('the alerts', () => {
         execFileSync(toolPath('prometheus', 'promtool'), ['test', 'rules', SHORT_RULE_TESTS], { encoding: 'utf8' }),
       ).toContain('SUCCESS');
     });
+  });
+
+  it('are judged by our Prometheus at least as often as the least patient of them waits', () => {
+    const { global } = parse(readFileSync(PROMETHEUS, 'utf8')) as { global: { evaluation_interval?: string } };
+    const secondsOf = (duration = '1m'): number => Number.parseInt(duration) * (duration.endsWith('m') ? 60 : 1);
+    const patience = alerts.flatMap((alert) => (alert.for === undefined ? [] : [secondsOf(alert.for)]));
+    expect(patience).toContain(15);
+    expect(secondsOf(global.evaluation_interval)).toBeLessThanOrEqual(Math.min(...patience));
   });
 
   it.each(alerts)('$alert has a test in which it fires, and one in which it is silent', ({ alert }) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 
 const root = join(import.meta.dirname, '..', '..');
+export const PROMETHEUS = join(root, 'deploy/prometheus/prometheus.yml');
 export const RULES = join(root, 'deploy/prometheus/rules/session-broker.yml');
 const ruleTestsIn = (file: string): string => join(root, 'deploy/prometheus/tests', file);
 export const RULE_TESTS = ruleTestsIn('session-broker.yml');

@@ -87,6 +87,18 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     expect(text).toContain('+zremrangebyscore');
   });
 
+  it('has a user without rights that are asked for on several keys: as many are missing as are named', async () => {
+    const redis = await started(RedisProcess.start());
+    setUser(redis, DOCUMENTED.replace('+eval ', '').replace('+zadd ', ''));
+    const { check } = await examineStore(asUser(redis));
+    expect(messagesOf(check('store.rights'), 'fault')).toEqual([
+      `127.0.0.1:${redis.port}: the store's user may not run EVAL, ZADD`,
+    ]);
+    expect(messagesOf(check('store.rights'), 'fact')).toEqual(['19 rights asked for, 2 missing']);
+    const { missing } = check('store.rights').facts as { readonly missing: readonly object[] };
+    expect(missing).toMatchObject([{ command: 'EVAL' }, { command: 'ZADD' }]);
+  });
+
   it('has a user without any right, which one line mends that takes nothing away and shows no password', async () => {
     const redis = await started(RedisProcess.start());
     setUser(redis, '+hello +auth +ping +info +select');
@@ -94,7 +106,7 @@ describeWith('redis-server', 'doctor: a store that is not', () => {
     const { check, text } = await examineStore(asUser(redis));
     expect(messagesOf(check('store.rights'), 'fault').length).toBeLessThanOrEqual(3);
     const { missing } = check('store.rights').facts as { readonly missing: readonly object[] };
-    expect(missing).toHaveLength(29);
+    expect(missing).toHaveLength(19);
     expect(text).not.toContain(PASSWORD);
     const remedies = new Set(check('store.rights').findings.flatMap(({ remedy }) => remedy ?? []));
     expect([...remedies]).toEqual([
@@ -253,10 +265,16 @@ interface Presented {
   readonly notAfter?: Date;
 }
 
+interface OwnCertificate {
+  readonly issuer: TestAuthority;
+  readonly wish?: { readonly notAfter: Date };
+  readonly faults: readonly RegExp[];
+}
+
 describeWith('redis-server', 'doctor: TLS to the store', () => {
   const authority = new TestAuthority();
 
-  async function encrypted(presented: Presented = {}): Promise<RedisProcess> {
+  async function encrypted(presented: Presented = {}, ...more: readonly string[]): Promise<RedisProcess> {
     const { cert, key } = authority.issue({ names: ['127.0.0.1'], ...presented });
     return started(
       RedisProcess.start({
@@ -265,7 +283,9 @@ describeWith('redis-server', 'doctor: TLS to the store', () => {
           writeFileSync(join(dir, 'cert.pem'), cert);
           writeFileSync(join(dir, 'key.pem'), key);
           const files = ['--tls-cert-file', join(dir, 'cert.pem'), '--tls-key-file', join(dir, 'key.pem')];
-          return ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files];
+          writeFileSync(join(dir, 'ca.pem'), authority.cert);
+          files.push('--tls-ca-cert-file', join(dir, 'ca.pem'));
+          return ['--tls-port', String(port), '--tls-auth-clients', 'no', ...files, ...more];
         },
       }),
     );
@@ -308,6 +328,59 @@ describeWith('redis-server', 'doctor: TLS to the store', () => {
     expect(check('store.connection').findings).toMatchObject([
       { message: expect.stringMatching(/certificate of 127\.0\.0\.1:\d+ /), remedy: expect.stringMatching(remedy) },
     ]);
+  });
+
+  const asking = (version: string): Promise<RedisProcess> =>
+    encrypted({}, '--tls-auth-clients', 'yes', '--tls-protocols', version);
+
+  it.each([
+    ['TLSv1.3', 'Redis asks for a certificate of the broker', 'give store.tls.certFile and store.tls.keyFile'],
+    [
+      'TLSv1.2',
+      'Redis refuses the TLS handshake',
+      'without store.tls.certFile and store.tls.keyFile it most likely asks for a certificate of the broker; with them, compare versions and ciphers of TLS',
+    ],
+  ])('fails where the server asks for a certificate and gets none: %s', async (version, message, remedy) => {
+    await examined.write('ca.pem', authority.cert);
+    const redis = await asking(version);
+    const { code, check } = await examineStore(over(redis));
+    expect(check('store.connection').findings).toMatchObject([
+      { message: `${message} (127.0.0.1:${redis.port})`, remedy },
+    ]);
+    expect(code).toBe(3);
+  });
+
+  it.each<[string, OwnCertificate]>([
+    ['is taken', { issuer: authority, faults: [] }],
+    [
+      'is of an authority that the server does not know',
+      {
+        issuer: new TestAuthority('Another'),
+        faults: [/^Redis does not take the certificate of the broker: it does not know its authority \(127/],
+      },
+    ],
+    [
+      'has ended',
+      {
+        issuer: authority,
+        wish: { notAfter: new Date('2021-01-01T00:00:00Z') },
+        faults: [/^Redis does not take the certificate of the broker: it has expired \(127/],
+      },
+    ],
+  ])('shows a certificate of the broker that %s', async (_what, { issuer, wish = {}, faults }) => {
+    const { cert, key } = issuer.issue({ names: ['session-broker'], ...wish });
+    for (const [name, content] of [
+      ['ca.pem', authority.cert],
+      ['own.pem', cert],
+      ['own.key', key],
+    ] as const)
+      await examined.write(name, content);
+    const { port } = await asking('TLSv1.3');
+    const tls = '{ caFile: ca.pem, certFile: own.pem, keyFile: own.key }';
+    const { check } = await examineStore(`{ type: redis, url: "rediss://127.0.0.1:${port}/0", tls: ${tls} }`);
+    expect(messagesOf(check('store.connection'), 'fault')).toEqual(
+      faults.map((fault) => expect.stringMatching(fault) as string),
+    );
   });
 
   it('fails where no authority is named, and says where to name it', async () => {

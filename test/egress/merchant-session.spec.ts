@@ -63,6 +63,15 @@ describe('the session of a merchant', () => {
     await clock.settle();
   };
 
+  const brokerIsBack = (): void => {
+    broker.on('session', () => json(aDocument(2, clock.now())));
+    broker.on('events', () => {
+      const feed = new EventFeed();
+      feed.send('session', aDocument(2, clock.now()));
+      return feed.response;
+    });
+  };
+
   it('is there at once when it is held', async () => {
     await begin();
     expect(await outcome()).toBe('generation 1');
@@ -161,17 +170,25 @@ describe('the session of a merchant', () => {
       expect(details).toEqual([expect.stringContaining(`"shop")`)]);
       expect(await outcome()).toBe('generation 1');
       expect(session.facts).toMatchObject({ isFollowing: false, reason: code });
-      broker.on('session', () => json(aDocument(2, clock.now())));
-      broker.on('events', () => {
-        const feed = new EventFeed();
-        feed.send('session', aDocument(2, clock.now()));
-        return feed.response;
-      });
+      brokerIsBack();
       for (let looks = 0; looks < 12 && lines.length < 2; looks += 1) await clock.advance(10_000);
       expect(lines.slice(1)).toEqual(['the broker is heard again: newer sessions come by themselves']);
       expect(session.facts.reason).toBeUndefined();
     },
   );
+
+  it('is told of when the broker goes away and when it is heard again, once each', async () => {
+    await begin();
+    await heard();
+    await brokerGoesAway();
+    await clock.advance(60_000);
+    expect(lines).toEqual(['the broker is away: newer sessions do not come by themselves']);
+    expect(session.facts.isFollowing).toBe(false);
+    brokerIsBack();
+    for (let looks = 0; looks < 12 && lines.length < 2; looks += 1) await clock.advance(10_000);
+    expect(lines.slice(1)).toEqual(['the broker is heard again: newer sessions come by themselves']);
+    expect(session.facts).toMatchObject({ isFollowing: true, generation: 2 });
+  });
 
   it('is told of by no line where a stream ends and the next one opens', async () => {
     await begin();

@@ -70,4 +70,11 @@ describeWith('prometheus', 'a real Prometheus that watches an egress', () => {
     await egress.close();
     await fires('SessionEgressDown');
   });
+
+  it('fires for one that was there and is no target any more, which no scrape can tell', async () => {
+    expect(await firing()).not.toContain('SessionEgressAbsent');
+    await prometheus.losesTargets();
+    await fires('SessionEgressAbsent');
+    await isSilent('SessionEgressDown');
+  });
 });

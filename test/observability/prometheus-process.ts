@@ -54,10 +54,8 @@ export class PrometheusProcess {
   static async start({ targets, egresses = [], rules, alertmanager }: PrometheusOptions): Promise<PrometheusProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'session-broker-prometheus-'));
     await writeFile(join(folder, 'rules.yml'), rules);
-    await writeFile(
-      join(folder, 'prometheus.yml'),
-      configuration({ 'session-broker': targets, 'session-egress': egresses }, alertmanager),
-    );
+    const jobs = { 'session-broker': targets, 'session-egress': egresses };
+    await writeFile(join(folder, 'prometheus.yml'), configuration(jobs, alertmanager));
     const prometheus = new PrometheusProcess(folder, await freePort());
     const isThere = (): Promise<boolean> =>
       prometheus.query('vector(1)').then(
@@ -91,6 +89,15 @@ export class PrometheusProcess {
         merchant === undefined ? [alertname] : [alertname, `${alertname}:${merchant}`],
       ),
     );
+  }
+
+  /** From now on, as where discovery finds nothing more, nothing is scraped. */
+  async losesTargets(): Promise<void> {
+    await writeFile(
+      join(this.#folder, 'prometheus.yml'),
+      configuration({ 'session-broker': [], 'session-egress': [] }),
+    );
+    this.#child.kill('SIGHUP');
   }
 
   async stop(): Promise<void> {

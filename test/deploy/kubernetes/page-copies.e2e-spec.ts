@@ -391,7 +391,7 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
     expect(allChecks['models']?.(manifests)).toEqual([]);
   });
 
-  it('have the authority of Redis from a store of Secrets, with Kustomize as with the chart', () => {
+  it('have the authority of Redis from a store of Secrets, and the certificate of the broker for it, with Kustomize as with the chart', () => {
     cpSync(at('production-mtls'), at('shop'), { recursive: true });
     const entries = (manifests: readonly Manifest[]): readonly unknown[] =>
       named(manifests, 'ExternalSecret', 'session-broker-redis').spec.data;
@@ -403,10 +403,17 @@ describeWith(kubernetesPrograms, 'copies of the overlays, changed as docs/kubern
       remoteRef: { key: 'session-broker/redis', property: 'ca-crt' },
     });
     const values = { externalSecrets: { enabled: true, store: { name: 'vault' } } };
-    const [, name = '', value = ''] = /`externalSecrets\.(\w+): (\w+)` of the chart/.exec(sectionOf(REDIS)) ?? [];
+    const [[, name = '', value = ''] = [], [, certificate = ''] = []] = [
+      ...sectionOf(REDIS).matchAll(/`externalSecrets\.(\w+): (\w+)` of the chart/g),
+    ];
     const withAuthority = { externalSecrets: { ...values.externalSecrets, [name]: parse(value) as unknown } };
     const ofChart = entries(template('session-broker', [], [withAuthority]));
     expect(new Set(ofChart)).toEqual(new Set(made));
     expect(entries(template('session-broker', [], [values]))).toHaveLength(1);
+    const withCertificate = { externalSecrets: { ...values.externalSecrets, [certificate]: true } };
+    expect(entries(template('session-broker', [], [withCertificate])).slice(1)).toEqual([
+      { secretKey: 'tls.crt', remoteRef: { key: 'session-broker/redis', property: 'tls-crt' } },
+      { secretKey: 'tls.key', remoteRef: { key: 'session-broker/redis', property: 'tls-key' } },
+    ]);
   });
 });

@@ -21,6 +21,13 @@ describe('the log of the store', () => {
     expect(told('refuses', 'NOPERM')).toEqual([
       ['error', { detail: 'NOPERM', runbook: 'store-down' }, expect.stringMatching(/^the store refuses: NOPERM; /)],
     ]);
+    expect(told('refuses', 'Redis asks for a certificate of the broker')).toMatchObject([
+      [
+        'error',
+        { detail: 'Redis asks for a certificate of the broker' },
+        'the store refuses: Redis asks for a certificate of the broker (give store.tls.certFile and store.tls.keyFile); it will not pass by itself, and no session is created',
+      ],
+    ]);
     expect(told('answers', 'again, after 20 ms')).toEqual([
       ['info', { detail: 'again, after 20 ms' }, 'the store answers'],
     ]);

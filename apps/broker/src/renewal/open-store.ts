@@ -2,7 +2,7 @@ import type { Clock } from '#libs/clock';
 import type { StoreConfiguration } from '#libs/configuration';
 import type { ClientKey } from '#libs/jwe';
 import type { SessionStore, Sightings } from '#libs/session';
-import { MemorySessionStore, redisConnection, RedisSessionStore } from '#libs/store';
+import { MemorySessionStore, redisConnection, RedisSessionStore, remedyOfHandshake } from '#libs/store';
 import type { Logger } from '#libs/telemetry';
 import type { StoreCondition, StoreState } from './store-state.js';
 
@@ -42,7 +42,7 @@ export function logStoreState(logger: Logger, condition: StoreCondition, detail:
     case 'refuses':
       return logger.error(
         { detail, runbook: 'store-down' },
-        `the store refuses: ${detail}; it will not pass by itself, and no session is created`,
+        `the store refuses: ${withRemedy(detail)}; it will not pass by itself, and no session is created`,
       );
     case 'silent':
       return logger.warn(
@@ -50,4 +50,9 @@ export function logStoreState(logger: Logger, condition: StoreCondition, detail:
         'the store does not answer; sessions in memory go on being served',
       );
   }
+}
+
+function withRemedy(reason: string): string {
+  const remedy = remedyOfHandshake(reason);
+  return remedy === undefined ? reason : `${reason} (${remedy})`;
 }

@@ -3,7 +3,7 @@ import { instantFromEpochMs } from '#libs/clock';
 import { someSettings } from '#libs/testing';
 import { changed } from './change.js';
 import { tryChanges } from './changes.js';
-import { bridgesWhereverItBegins } from './needed-lead.js';
+import { bridgesWhereverItBegins, hasCallsToSpare } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { bridges, played, type Tried } from './trials.js';
 
@@ -85,6 +85,26 @@ describe('a lead time that is said to bridge an outage', () => {
     );
     expect(seen).toBeGreaterThan(2);
   }, 120_000);
+
+  it('needs calls enough, too, where the pauses of the outage happen to be shorter', async () => {
+    const hourly = (calls: number): SimulationSetup => ({
+      ...nightly(5 * MINUTE_MS, { durationMs: DAY_MS, seed: 89 }),
+      settings: someSettings({ budget: [{ calls, perMs: HOUR_MS }] }),
+    });
+    const short = { ...hourly(20), behaviour: { ...hourly(20).behaviour, lifetimeMs: 10 * MINUTE_MS } };
+    const told = await adviceFor(short);
+    expect(told.filter(bridges)).not.toContainEqual(
+      expect.objectContaining({ changes: [{ of: 'lifetime', lifetimeMs: 40 * MINUTE_MS }] }),
+    );
+    const windows = [{ calls: 20, perMs: HOUR_MS, used: 17, needed: 1 }];
+    const spares = (calls: number): boolean =>
+      hasCallsToSpare(
+        short,
+        windows.map((window) => ({ ...window, calls })),
+      );
+    expect([25, 26].map(spares)).toEqual([false, true]);
+    expect(hasCallsToSpare(nightly(0), windows)).toBe(true);
+  }, 60_000);
 
   it('is longer than the outage by the longest pause that may end it', () => {
     const settings = (minutes: number): SimulationSetup['settings'] =>

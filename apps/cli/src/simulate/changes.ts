@@ -10,7 +10,7 @@ import {
 } from '#libs/session';
 import { type Change, changed } from './change.js';
 import type { ScheduleFigures } from './figures.js';
-import { believedLifeMs, neededLeadMs } from './needed-lead.js';
+import { believedLifeMs, callsOfChance, neededLeadMs } from './needed-lead.js';
 import type { SimulationSetup } from './simulation.js';
 import { bridges, failsByChance, played, seedsOf, SLOWEST_CALL, type Tried, Trials } from './trials.js';
 
@@ -145,14 +145,16 @@ export function currentLeadShare(setup: SimulationSetup): number {
   return leadShareOf(believedLifeMs(setup), setup.settings);
 }
 
-/** What unbounded runs use, and what the schedule needs in a window that is longer than the run. */
+/** What unbounded runs use, with other seeds or with some more for chance, and what the schedule needs in a window that is longer than the run. */
 async function amplerBudget(setup: SimulationSetup): Promise<Change | undefined> {
   const { budget } = setup.settings;
   const unbounded = budget.map(({ perMs }) => ({ calls: MAX_CALLS, perMs }));
   const free: ScheduleFigures[] = [];
   for (const run of seedsOf(changed(setup, [{ of: 'budget', windows: unbounded }]))) free.push(await played(run));
   const windows = budget.map(({ calls, perMs }, index) => {
-    const wanted = free.flatMap((figures) => [figures.budget[index]?.used ?? 0, figures.budget[index]?.needed ?? 0]);
+    const wanted = free
+      .flatMap((figures) => figures.budget[index] ?? [])
+      .flatMap((window) => [window.used + (failsByChance(setup) ? 0 : callsOfChance(window)), window.needed]);
     return { calls: Math.min(MAX_CALLS, Math.max(calls, ...wanted)), perMs };
   });
   return windows.some(({ calls }, index) => calls > (budget[index]?.calls ?? 0))

@@ -1,4 +1,5 @@
 import { LAST_ATTEMPT_TIMEOUTS, leadShareOf, MAX_USUAL_PAUSE_MS, safetyMarginMs } from '#libs/session';
+import type { WindowFigures } from './figures.js';
 import type { SimulationSetup } from './simulation.js';
 
 type Run = Pick<SimulationSetup, 'settings' | 'behaviour'>;
@@ -22,11 +23,29 @@ export function neededLeadMs({ settings, behaviour }: Run, limit: Limit): number
  * more, so that a run in which the outage begins with a young session shows nothing of those that begin with an old one.
  */
 export function bridgesWhereverItBegins(run: Run, limit: Limit): boolean {
-  const { settings, behaviour } = run;
-  const lifeMs = believedLifeMs(run);
+  return run.behaviour.outageMs === 0 || leastLeftMs(run) >= neededLeadMs(run, limit);
+}
+
+/**
+ * Whether the budget has calls enough where the pauses of an outage happen to be shorter, which costs more of them. A window that is over before the
+ * session is counts for nothing: what it refuses comes in time.
+ */
+export function hasCallsToSpare(run: Run, budget: readonly WindowFigures[]): boolean {
+  return (
+    run.behaviour.outageMs === 0 ||
+    budget.every((window) => window.perMs <= leastLeftMs(run) || window.used + callsOfChance(window) <= window.calls)
+  );
+}
+
+/** So many more calls than were seen may fail in an outage with another seed: twice what such a count strays by, and one. */
+export const callsOfChance = ({ used, needed }: Pick<WindowFigures, 'used' | 'needed'>): number =>
+  used <= needed ? 0 : Math.ceil(2 * Math.sqrt(used - needed)) + 1;
+
+/** What is left of a session when it is renewed, or more. */
+function leastLeftMs({ settings, behaviour }: Run): number {
+  const lifeMs = believedLifeMs({ settings, behaviour });
   const leadMs = Math.round(leadShareOf(lifeMs, settings) * lifeMs);
-  const leftMs = Math.max(leadMs, lifeMs - (settings.renewEveryMs ?? lifeMs));
-  return behaviour.outageMs === 0 || leftMs >= neededLeadMs(run, limit);
+  return Math.max(leadMs, lifeMs - (settings.renewEveryMs ?? lifeMs));
 }
 
 /** Nothing beyond `session.longestLifetime` is believed. */

@@ -1,6 +1,6 @@
 import { type Change, changed } from './change.js';
 import { figuresOf, type ScheduleFigures } from './figures.js';
-import { bridgesWhereverItBegins, type Limit } from './needed-lead.js';
+import { bridgesWhereverItBegins, hasCallsToSpare, type Limit } from './needed-lead.js';
 import { simulate, type SimulationSetup } from './simulation.js';
 
 /** Of a change on the time without a session, or past the margin where there was always one. */
@@ -97,7 +97,8 @@ export class Trials {
     const tried = { changes, figures, effect: effectOf(this.before, figures), lostMs: lostMs(this.before, figures) };
     if (tried.effect !== 'bridges') return tried;
     const limit: Limit = this.before.withoutSessionMs > 0 ? 'end' : 'margin';
-    if (!bridgesWhereverItBegins(run, limit)) return { ...tried, isForThisStart: true };
+    if (!bridgesWhereverItBegins(run, limit) || !(failsByChance(run) || hasCallsToSpare(run, figures.budget)))
+      return { ...tried, isForThisStart: true };
     const mayDiffer = failsByChance(run) || run.behaviour.outageMs > 0;
     if (!mayDiffer || this.#otherRunsLeft < OTHER_RUNS) return tried;
     return { ...tried, lostElsewhereMs: await this.#lostElsewhereMs(otherRuns(run)) };

@@ -3,6 +3,7 @@ import { judgeRedisError, storeFailure } from './redis-failure.js';
 
 const named = (name: string, message: string, extra: object = {}): Error =>
   Object.assign(new Error(message), { name, ...extra });
+const alert = (name: string): Error => named('Error', 'error:0A000410:SSL routines', { code: `ERR_SSL_${name}` });
 const reply = (message: string): Error => named('ReplyError', message);
 
 describe('judgeRedisError', () => {
@@ -40,6 +41,17 @@ describe('judgeRedisError', () => {
     ['ERR', reply('something in lower case')],
     ['NOAUTH', named('ClusterAllFailedError', 'Failed to refresh slots cache.', { lastNodeError: reply('NOAUTH no') })],
     ['CERT_HAS_EXPIRED', named('Error', 'certificate has expired', { code: 'CERT_HAS_EXPIRED' })],
+    ['Redis asks for a certificate of the broker', alert('TLSV13_ALERT_CERTIFICATE_REQUIRED')],
+    ['Redis refuses the TLS handshake', alert('SSLV3_ALERT_HANDSHAKE_FAILURE')],
+    ['Redis refuses the TLS handshake', alert('SSL/TLS_ALERT_HANDSHAKE_FAILURE')],
+    ['Redis refuses the TLS handshake', alert('TLSV1_ALERT_INTERNAL_ERROR')],
+    [
+      'Redis does not take the certificate of the broker: it does not know its authority',
+      alert('TLSV1_ALERT_UNKNOWN_CA'),
+    ],
+    ['Redis does not take the certificate of the broker: it has expired', alert('SSL/TLS_ALERT_CERTIFICATE_EXPIRED')],
+    ['Redis speaks neither TLS 1.2 nor TLS 1.3', alert('TLSV1_ALERT_PROTOCOL_VERSION')],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', alert('WRONG_VERSION_NUMBER')],
   ])('takes for a refusal: %s', (reason, error) => {
     expect(judgeRedisError(error)).toEqual({ kind: 'refused', reason });
   });

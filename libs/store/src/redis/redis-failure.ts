@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { BrokerError } from '#libs/errors';
+import { isRefusedHandshake, refusedHandshake } from './tls-alert.js';
 
 /** `refused`: the server was there and said no, or it is one that we do not trust. `silent`: no answer. */
 export interface RedisVerdict {
@@ -54,7 +55,7 @@ export function judgeRedisError(error: unknown): RedisVerdict {
   const ofNode = 'lastNodeError' in error ? judgeRedisError(error.lastNodeError) : undefined;
   if (ofNode?.kind === 'refused') return ofNode;
   const reason = silenceReason(error);
-  return { kind: isUntrusted(reason) ? 'refused' : 'silent', reason };
+  return { kind: isUntrusted(reason) || isRefusedHandshake(reason) ? 'refused' : 'silent', reason };
 }
 
 /** Whether a reason is that a certificate, or TLS as a whole, is not what it should be. */
@@ -86,13 +87,14 @@ function silenceReason(error: Error): string {
   if (error.message.startsWith('Socket timeout.')) return 'the connection went silent';
   if (error.message.startsWith('Unknown RESP type')) return NOT_REDIS;
   if (error.message.startsWith('All sentinels are unreachable')) return 'no sentinel can be reached';
-  return systemCode(error) ?? error.name;
+  const code = systemCode(error);
+  return code === undefined ? error.name : (refusedHandshake(code) ?? code);
 }
 
-/** `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`, ... */
+/** `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`, `ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE`, ... */
 function systemCode(error: Error): string | undefined {
   const code: unknown = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : undefined;
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{2,60}$/.test(code) ? code : undefined;
 }
 
 /** The error every operation of the store throws when Redis does not do it. It has no cause on purpose. */

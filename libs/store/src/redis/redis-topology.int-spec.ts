@@ -181,7 +181,7 @@ describeWith('redis-server', 'access', () => {
 });
 
 describeWith('redis-server', 'TLS', () => {
-  async function encrypted(authority: TestAuthority): Promise<RedisProcess> {
+  async function encrypted(authority: TestAuthority, ...more: readonly string[]): Promise<RedisProcess> {
     const { cert, key: privateKey } = authority.issue({ names: ['127.0.0.1', 'localhost'] });
     return started(
       RedisProcess.start({
@@ -192,7 +192,7 @@ describeWith('redis-server', 'TLS', () => {
           return [
             ...['--tls-port', String(port), '--tls-auth-clients', 'no'],
             ...['--tls-cert-file', join(dir, 'tls.crt'), '--tls-key-file', join(dir, 'tls.key')],
-            ...['--tls-ca-cert-file', join(dir, 'ca.crt')],
+            ...['--tls-ca-cert-file', join(dir, 'ca.crt'), ...more],
           ];
         },
       }),
@@ -203,6 +203,20 @@ describeWith('redis-server', 'TLS', () => {
     const authority = new TestAuthority();
     const redis = await encrypted(authority);
     await expectToWork({ kind: 'single', address: redis.address, database: 0, tls: { ca: authority.cert } });
+  });
+
+  it.each([
+    ['TLSv1.3', /^refuses: Redis asks for a certificate of the broker$/],
+    ['TLSv1.2', /^refuses: Redis refuses the TLS handshake$/],
+  ])('says that the server asks for a certificate of ours, and works with one: %s', async (version, said) => {
+    const authority = new TestAuthority();
+    const redis = await encrypted(authority, '--tls-auth-clients', 'yes', '--tls-protocols', version);
+    const connection = { kind: 'single', address: redis.address, database: 0 } as const;
+    const without = await open({ ...connection, tls: { ca: authority.cert } });
+    await without.becomes('refuses');
+    expect(without.said().at(-1)).toMatch(said);
+    const { cert, key } = authority.issue({ names: ['session-broker'] });
+    await expectToWork({ ...connection, tls: { ca: authority.cert, cert, key } });
   });
 
   it.each<[string, (authority: TestAuthority) => object]>([

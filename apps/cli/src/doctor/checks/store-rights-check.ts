@@ -1,5 +1,5 @@
 import type { MissingRight } from '#libs/store';
-import { type Check, fact, fault, type Finding, looked } from '../check.js';
+import { type Check, fact, fault, looked } from '../check.js';
 import type { StoreVisit } from '../store-visit.js';
 
 /**
@@ -13,10 +13,13 @@ export function storeRightsCheck(visit: StoreVisit, merchants: readonly string[]
     limitMs: 15_000,
     run: async () => {
       const { asked, missing, unwritable } = await (await visit.inspection()).rights(merchants);
+      const named = missingNames(missing, visit.keyPrefix);
+      const count = named.reduce((sum, { commands }) => sum + commands.size, 0);
+      const remedy = `run on the server: ${visit.grantingLine}`;
       return looked(
         [
-          fact(`${asked} rights asked for, ${missing.length} missing`),
-          ...missingFindings(missing, visit),
+          fact(`${asked} rights asked for, ${count} missing`),
+          ...named.map(({ say, commands }) => fault('refused', say([...commands].join(', ')), remedy)),
           ...unwritable.map(({ server, code }) =>
             fault('tryLater', `${server} takes no writes (${code})`, remedyOf(code)),
           ),
@@ -31,17 +34,21 @@ const SEE_PAGE = 'see docs/redis.md: for the broker, such a store refuses';
 
 const remedyOf = (code: string): string => (code === 'OOM' ? `raise maxmemory, or free memory; ${SEE_PAGE}` : SEE_PAGE);
 
-/** One for each kind on each server, with what mends all of them at once; the rights one by one are among the facts. */
-function missingFindings(
-  missing: readonly MissingRight[],
-  { keyPrefix, grantingLine }: Pick<StoreVisit, 'keyPrefix' | 'grantingLine'>,
-): readonly Finding[] {
+interface MissingNames {
+  readonly say: (commands: string) => string;
+  readonly commands: Set<string>;
+}
+
+/** Of each kind on each server, which one line mends together; the rights key by key are among the facts. */
+function missingNames(missing: readonly MissingRight[], keyPrefix: string): readonly MissingNames[] {
   const where = { command: '', key: ` on keys ${keyPrefix}:*`, channel: ` on channels ${keyPrefix}:*` };
-  const kinds = new Map<string, Set<string>>();
+  const kinds = new Map<string, MissingNames>();
   for (const { server, command, lacks } of missing) {
-    const kind = `${server}: the store's user may not run %${where[lacks]}`;
-    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(command));
+    const kind = `${server} ${lacks}`;
+    const say = (commands: string): string => `${server}: the store's user may not run ${commands}${where[lacks]}`;
+    const named = kinds.get(kind) ?? { say, commands: new Set() };
+    kinds.set(kind, named);
+    named.commands.add(command);
   }
-  const remedy = `run on the server: ${grantingLine}`;
-  return [...kinds].map(([kind, commands]) => fault('refused', kind.replace('%', [...commands].join(', ')), remedy));
+  return [...kinds.values()];
 }

@@ -1,5 +1,6 @@
 import { BrokerError } from '#libs/errors';
 import { causeOf } from '#libs/session';
+import { isRefusedHandshake } from '../tls-alert.js';
 import { isUntrusted, judgeRedisError, NO_DATABASE, NOT_REDIS } from '../redis-failure.js';
 
 /** `refused`: a person has to mend rights, passwords, certificates or the address. `unreachable`: it may pass by itself. */
@@ -40,6 +41,7 @@ function detailOf(place: string, reason: string): string {
   const own = said[reason]?.(place);
   if (own !== undefined) return own;
   if (NO_DATABASE.test(reason)) return `it has ${reason} (SELECT refused by ${place})`;
+  if (isRefusedHandshake(reason)) return `${reason} (${place})`;
   const trace = { mark: reason, peer: place };
   if (isUntrusted(reason)) return causeOf({ kind: 'refused', trace }).text;
   return OF_THE_NETWORK.test(reason) ? causeOf({ kind: 'transient', trace }).text : `${place}: ${reason}`;

@@ -31,6 +31,7 @@ export interface MissingRight {
 }
 
 export interface RightsFound {
+  /** Commands, on each server: one that is needed on several keys counts once. */
   readonly asked: number;
   readonly missing: readonly MissingRight[];
   /** Servers that take no writes whoever asks, with the code of their refusal: `READONLY`, `OOM`, `MISCONF`, … */
@@ -92,7 +93,7 @@ export class RedisInspection {
     ];
     const found = await Promise.all(this.#servers.map((server) => askAll(server, wanted)));
     return {
-      asked: wanted.length,
+      asked: new Set(wanted.map(({ command }) => command)).size * this.#servers.length,
       missing: found.flatMap(({ missing }) => missing),
       unwritable: found.flatMap(({ unwritable }) => unwritable),
     };
@@ -167,19 +168,19 @@ const unknownPrimary = (name: string): StoreInspectionFailure =>
   new StoreInspectionFailure(`the sentinels know no primary named ${name}`, undefined);
 
 async function askAll(server: InspectedServer, wanted: readonly CommandRight[]): Promise<Omit<RightsFound, 'asked'>> {
-  const missing: MissingRight[] = [];
+  const missing = new Map<string, MissingRight>();
   const unwritable = new Map<string, { server: string; code: string }>();
   for (const { command, args, target } of wanted) {
     const reply = await server.ask(command, ...args);
     if (reply.kind === 'value') continue;
     if (reply.lacks !== undefined) {
       const on = reply.lacks === 'command' || target === undefined ? {} : { target };
-      missing.push({ server: server.name, command, lacks: reply.lacks, ...on });
+      missing.set(`${command} ${on.target ?? ''}`, { server: server.name, command, lacks: reply.lacks, ...on });
     } else if (command === 'HSET' && !NO_REFUSALS.has(reply.code)) {
       unwritable.set(reply.code, { server: server.name, code: reply.code });
     }
   }
-  return { missing, unwritable: [...unwritable.values()] };
+  return { missing: [...missing.values()], unwritable: [...unwritable.values()] };
 }
 
 /** Of a cluster: another node has the key, and the right was granted. `ERR`: the operands, as they were meant to be. */
