@@ -57,9 +57,18 @@ describe('the runbooks', () => {
     expect(texts.every(({ contentType }) => contentType === 'text/plain; charset=utf-8')).toBe(true);
   });
 
-  it('and the pages that they name are among the files from which an image is built', () => {
-    const ignored = readFileSync(join(import.meta.dirname, '../../../.dockerignore'), 'utf8');
-    const kept = ['runbooks', ...readLinkedPages().map(({ name }) => name)].map((name) => `!docs/${name}`);
-    expect(ignored.split('\n')).toEqual(expect.arrayContaining(['docs/*', ...kept]));
+  it('name no page that is not served beside them', () => {
+    const served = readLinkedPages().map(({ name }) => name);
+    const named = readRunbooks().flatMap(({ content }) => [...content.toString().matchAll(/\]\(\.\.\/([^)#]+)/g)]);
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.map(([, name = '']) => name).filter((name) => !served.some((one) => one === name))).toEqual([]);
+  });
+
+  it('and the pages that they name are among the files of which programs and an image are built', () => {
+    const ofRoot = (name: string): string => readFileSync(join(import.meta.dirname, '../../..', name), 'utf8');
+    const names = readLinkedPages().map(({ name }) => name);
+    const kept = ['runbooks', ...names].map((name) => `!docs/${name}`);
+    expect(ofRoot('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['docs/*', ...kept]));
+    expect(ofRoot('nest-cli.json')).toContain(`docs/{${names.map((name) => name.replace(/\.md$/, '')).join()}}.md"`);
   });
 });

@@ -36,6 +36,7 @@ const LINKED = [
   'errors.md',
   'hsm.md',
   'operating.md',
+  'redis.md',
   'reload.md',
   'status-page.md',
 ] as const;
