@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { SystemClock } from '#libs/clock';
 import { loadConfiguration } from '#libs/configuration';
 import { generateClientKey } from '#libs/jwe';
+import type { StatusDocument } from '#libs/status-page';
 import { createLogger } from '#libs/telemetry';
 import { freePort, startedWhole } from '#libs/testing';
 import { type RunningBroker, startBroker } from '../../apps/broker/src/broker.js';
@@ -13,6 +14,15 @@ import { sandboxControl } from '../sandbox/sandbox-control.js';
 /** Lifetimes: of a session that is renewed while the test looks, one that is not, and one whose renewal is to fail. */
 export const LIFETIMES = { shop: 4_000, steady: 900_000, kiosk: 5_000 } as const;
 export const LONG_ID = `a-merchant-with-the-longest-id-that-there-can-be-${'x'.repeat(14)}`;
+
+/** As a document has it: good for a quarter of an hour from then on. */
+export const aSessionFrom = (at: number): StatusDocument['merchants'][number]['session'] & {} => ({
+  generation: 1,
+  createdAt: at,
+  renewAt: at,
+  mustRenewAt: at + 800_000,
+  expiresAt: at + 900_000,
+});
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 

@@ -8,7 +8,7 @@ import { describeWith, endedAfterAll, eventually } from '#libs/testing';
 import { ProgramProcess } from '../e2e/program-process.js';
 import { openBrowser, WatchedPage } from './page-browser.js';
 import { followRunbookPages, followRunbooks } from './runbook-links.js';
-import { LONG_ID, ShownBroker } from './shown-broker.js';
+import { aSessionFrom, LONG_ID, ShownBroker } from './shown-broker.js';
 
 /** A renewal is waited for, and a loaded machine takes its time. */
 const PATIENCE_MS = 30_000;
@@ -220,13 +220,7 @@ describeWith('chromium', 'the status page in a browser', () => {
       const merchant = few.merchants.find(({ id }) => id === LONG_ID)!;
       const otherName = 'the certificate of bank.example:443 is for another name (ERR_TLS_CERT_ALTNAME_INVALID)';
       const cause = { text: otherName, runbook: 'access-refused' };
-      const moments = {
-        createdAt: few.at,
-        renewAt: few.at,
-        mustRenewAt: few.at + 800_000,
-        expiresAt: few.at + 900_000,
-      };
-      const failing = { ...merchant, condition: 'failing', session: { generation: 1, ...moments }, cause } as const;
+      const failing = { ...merchant, condition: 'failing', session: aSessionFrom(few.at), cause } as const;
       const viewport = { width, height: 780 };
       const shown = await visitPlayed({ ...few, matching: 1, merchants: [failing] }, { viewport });
       await shown.page.getByRole('heading', { name: `gets no new session: ${otherName}` }).waitFor();
@@ -301,6 +295,27 @@ describeWith('chromium', 'the status page in a browser', () => {
       expect(await (await fetch(new URL(runbook ?? '', broker.url))).text()).toMatch(
         /^# Somebody else creates sessions/,
       );
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    'leads to both runbooks where somebody else creates while the store is away, and shows what to do after that',
+    async () => {
+      const few = (await (await fetch(`${broker.url}status.json`)).json()) as StatusDocument;
+      const merchant = few.merchants.find(({ id }) => id === 'steady')!;
+      const cause = { text: 'somebody else creates sessions', runbook: 'foreign-authorizer' };
+      const session = aSessionFrom(few.at);
+      const ended = { ...merchant, session, condition: 'foreign_authorizer', renewalBlocked: true, cause } as const;
+      const store = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
+      const shown = await visitPlayed({ ...few, store, matching: 1, merchants: [ended] });
+      const headline = shown.page.locator('#headline');
+      await headline.getByText('a session reported dead may wait for the next report').waitFor();
+      const links = await headline.getByRole('link').allInnerTexts();
+      expect(links).toEqual(['Runbook: foreign-authorizer', 'Runbook: store-down']);
+      const then = /When it is gone and the store works again: session-broker renew --merchant steady/;
+      expect(await shown.page.locator('.remedy').innerText()).toMatch(then);
+      expect((await shown.accessibilityFaults()).faults).toEqual([]);
     },
     PATIENCE_MS,
   );

@@ -31,8 +31,11 @@ export const conditionNames = {
   fresh: 'Fresh',
 };
 
-/** @type {ReadonlySet<StatusCondition>} Those of a session that is dead, or may be: how much is left of it is no matter. */
-export const dead = new Set(['foreign_authorizer', 'reported_dead', 'likely_dead']);
+/** @type {ReadonlySet<string>} Those known from reports: such a session is renewed with the next report, or when it is due. */
+export const reported = new Set(['foreign_authorizer', 'reported_dead']);
+
+/** @type {ReadonlySet<string>} Those of a session that is dead, or may be: how much is left of it is no matter. */
+export const dead = new Set([...reported, 'likely_dead']);
 
 /** @type {ReadonlySet<StatusCondition>} Those of a session that is good, which only news can end. */
 const lasting = new Set(['held_back', 'failing']);

@@ -21,6 +21,7 @@ import { capital, countText, durationText, FOREIGN_AUTHORIZER, renewCommand, rep
  * @property {string} because what follows them, where they are not the last
  * @property {string} detail
  * @property {string | undefined} runbook to go on with
+ * @property {string | undefined} also another one
  */
 
 /** @typedef {Pick<Headline, 'text'> & Partial<Headline>} Sentence */
@@ -78,7 +79,7 @@ const bearable = new Set(['stale', 'held_back', 'failing', 'renewing', 'fresh'])
  */
 export function headlineOf({ store, replica, merchants }, counts, now) {
   const all = conditions.reduce((sum, condition) => sum + counts[condition], 0);
-  const none = { ending: '', because: '', detail: '', runbook: undefined };
+  const none = { ending: '', because: '', detail: '', runbook: undefined, also: undefined };
   if (all === 0) return { ...none, condition: 'renewing', text: 'No merchant is configured' };
   const worst = conditions.find((condition) => counts[condition] > 0) ?? 'fresh';
   const trouble = storeTroubleOf({ store, merchants }, now);
@@ -212,8 +213,11 @@ function worstSentence(view) {
   const text = `${sentences[worst](who, isOne, isCertain)}${becauseText(worst, causes)}`;
   const runbook = worst === 'foreign_authorizer' ? FOREIGN_AUTHORIZER : causes[0]?.runbook;
   if (trouble === undefined) return { text, ...timesOf(worse, view), runbook };
-  return { text, ...beside(trouble, view), runbook: runbook ?? STORE_DOWN };
+  return { text, ...beside(trouble, view), ...linksOf(runbook) };
 }
+
+/** @param {string | undefined} runbook of what is worst, beside a store that is away */
+const linksOf = (runbook = STORE_DOWN) => ({ runbook, also: runbook === STORE_DOWN ? undefined : STORE_DOWN });
 
 /**
  * A dead session ends no payments.

@@ -134,6 +134,7 @@ describe('the headline', () => {
       text: `shop-8400 gets no new session: ${spent}`,
       ending: '; its session is good for another 8 s',
       runbook: 'budget-exhausted',
+      also: undefined,
     });
     expect(told({ held_back: 1, fresh: 2 })).toMatchObject({
       text: `shop-8400 gets no new session: ${spent}`,
@@ -151,6 +152,7 @@ describe('the headline', () => {
       detail:
         'Reason: ECONNREFUSED. Until they end, sessions are served from memory and payments go on. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
+      also: undefined,
     });
     const cause = { text: 'the store does not answer', runbook: 'store-down' };
     const ended = { ...blocked(33_000), condition: 'unavailable', cause } as const;
@@ -162,6 +164,7 @@ describe('the headline', () => {
       detail:
         'The store (Redis) does not answer: ECONNREFUSED. Renewals go on by themselves as soon as the store works again.',
       runbook: 'store-down',
+      also: undefined,
     });
     expect(
       headlineOf({ ...state, merchants: [ended, blocked(70_000)] }, { ...well, unavailable: 1, fresh: 1 }, 40_000),
@@ -180,7 +183,7 @@ describe('the headline', () => {
     const counts = { ...well, unavailable: 1, reported_dead: 1, fresh: 1 };
     const told = headlineOf({ store: silent, replica, merchants }, counts, 40_000);
     expect(told.ending).toBe('; the session of shop-70000 ends in 30 s');
-    expect(told.detail).toMatch(/ works again\. Others: 1 reported dead · 1 fresh$/);
+    expect(told.detail).toMatch(/; a session reported dead may wait for [^.]*\. Others: 1 reported dead · 1 fresh$/);
   });
 
   it('names the first end among those that the store holds up, and none while some are not listed', () => {
@@ -218,6 +221,7 @@ describe('the headline', () => {
       because: '',
       detail: 'Others: 2 failing',
       runbook: 'access-refused',
+      also: undefined,
     });
     expect(told({ ...lost, retryAt: 90_000 }, { likely_dead: 1 })).toMatchObject({
       condition: 'likely_dead',
@@ -260,6 +264,7 @@ describe('the headline', () => {
       because: '',
       detail: 'Others: 2 fresh',
       runbook: 'foreign-authorizer',
+      also: undefined,
     });
     const later = { ...watched, cause: { ...cause, inHeadline: 'until 03:30:00 UTC: others' } };
     expect(told([watched, later], { watched: 2 })).toHaveProperty(
@@ -289,6 +294,7 @@ describe('the headline', () => {
       because: '',
       detail: '',
       runbook: 'foreign-authorizer',
+      also: undefined,
     });
     const merchants = [quiet, { ...quiet, quietSince: 140_000 }];
     expect(headlineOf({ store, replica, merchants }, { ...well, fresh: 5 }, 200_000)).toMatchObject({
@@ -313,6 +319,7 @@ describe('the headline', () => {
       because: '',
       detail: 'session-broker renew --merchant shop-404000',
       runbook: 'renewals-failing',
+      also: undefined,
     });
     expect(said([{ ...late, condition: 'stale' }], { stale: 1 })).toMatchObject({
       condition: 'unavailable',
@@ -348,6 +355,7 @@ describe('the headline', () => {
       because: `: ${refused}`,
       detail: "Mend that first (runbook); then renew by hand, since the next attempt comes after the session's end.",
       runbook: 'access-refused',
+      also: undefined,
     });
     expect(said([late(404_000), late(116_000)])).toMatchObject({
       text: 'Payments of 2 merchants stop, those of shop-116000 first,',
@@ -423,14 +431,13 @@ describe('the headline', () => {
     });
   });
 
-  it('leads to what is said of somebody else who creates, and not to the store that is away beside it', () => {
+  it('leads to what is said of somebody else who creates first, and then to the store that is away beside it', () => {
     const silent = { type: 'redis', condition: 'silent', reason: 'ECONNREFUSED' } as const;
     const cause = { text: 'the store does not answer', runbook: 'store-down' };
     const foreign = { ...blocked(333_000), condition: 'foreign_authorizer' } as const;
     for (const merchants of [[], [foreign], [{ ...foreign, cause }]]) {
-      expect(headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0).runbook).toBe(
-        'foreign-authorizer',
-      );
+      const said = headlineOf({ store: silent, replica, merchants }, { ...well, foreign_authorizer: 1 }, 0);
+      expect([said.runbook, said.also]).toEqual(['foreign-authorizer', 'store-down']);
     }
   });
 
@@ -441,7 +448,7 @@ describe('the headline', () => {
       expect(headlineOf({ store: refuses, replica, merchants }, { ...well, [condition]: 1 }, 0)).toMatchObject({
         ending: '',
         detail:
-          'The store (Redis) refuses to work: NOPERM. Renewals go on by themselves as soon as the store works again.',
+          'The store (Redis) refuses to work: NOPERM. Renewals go on by themselves as soon as the store works again; a session reported dead may wait for the next report, or for session-broker renew.',
       });
     }
   });

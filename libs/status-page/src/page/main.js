@@ -79,7 +79,7 @@ function restText(shown, matching) {
  * @param {number} now
  */
 function drawHeadline(document, counts, now) {
-  const { condition, text, ending, because, detail, runbook } = headlineOf(document, counts, now);
+  const { condition, text, ending, because, detail, runbook, also } = headlineOf(document, counts, now);
   const { replica } = document;
   setAttribute(byId('headline', HTMLElement), 'data-condition', condition);
   setAttribute(byId('headline-glyph', SVGElement), 'href', `#glyph-${condition}`);
@@ -88,6 +88,7 @@ function drawHeadline(document, counts, now) {
   setText(byId('headline-because', HTMLElement), because);
   setText(byId('headline-detail', HTMLElement), detail);
   drawRunbook('headline-runbook', runbook);
+  drawRunbook('headline-also', also);
   setText(byId('replica-name', HTMLElement), `${replica.name} · ${replica.version}`);
   const urgent = conditions
     .slice(0, conditions.indexOf('held_back'))

@@ -1,5 +1,5 @@
 /** @import { StatusMerchant } from '../status-document.js' */
-import { conditionAt, endsUnrenewed, takesPerson } from './condition.js';
+import { conditionAt, endsUnrenewed, reported, takesPerson } from './condition.js';
 import { element, setAttribute, setText } from './elements.js';
 import { after } from './time.js';
 import { matterOf, renewCommand, runbookPath } from './wording.js';
@@ -9,7 +9,7 @@ const THUMBPRINT_COMMAND = 'session-broker keys thumbprint bank-has.jwk.json';
 
 const TOLD_FOR_MS = 2_000;
 
-/** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. With a store that is back, nobody's help is needed. */
+/** @type {ReadonlySet<string>} Where one attempt more can help, once what is the matter is mended. A store that is back renews all but those reported. */
 const renewable = new Set(['unavailable', 'stale', 'foreign_authorizer', 'reported_dead', 'likely_dead', 'failing']);
 
 /** Beside a merchant that is not well: what is the matter, the runbook, and what to type when it is mended. */
@@ -46,7 +46,7 @@ export class Remedy {
    */
   draw(merchant, now) {
     const matter = matterOf(merchant, now);
-    const canRenew = !merchant.renewalBlocked && renewable.has(conditionAt(merchant, now));
+    const canRenew = (merchant.renewalBlocked ? reported : renewable).has(conditionAt(merchant, now));
     this.element.hidden = matter === undefined && !canRenew;
     this.#runbook.hidden = matter === undefined;
     this.#renew.hidden = !canRenew;
@@ -72,7 +72,8 @@ export class Remedy {
  */
 function whenText(merchant, now) {
   if (endsUnrenewed(merchant, now) && !takesPerson(merchant)) return 'Before its session ends:';
-  return conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone:' : 'When it is mended:';
+  const when = conditionAt(merchant, now) === 'foreign_authorizer' ? 'When it is gone' : 'When it is mended';
+  return `${when}${merchant.renewalBlocked ? ' and the store works again' : ''}:`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** @import { StatusDocument, StatusMerchant } from '../status-document.js' */
-import { dead } from './condition.js';
+import { dead, reported } from './condition.js';
 import { countText, timeText } from './wording.js';
 
 /**
@@ -9,6 +9,7 @@ import { countText, timeText } from './wording.js';
  * @property {number | undefined} since
  * @property {number} now
  * @property {string | undefined} held what is not renewed because of it
+ * @property {boolean} areReported whether sessions are reported dead
  */
 
 /**
@@ -20,7 +21,8 @@ import { countText, timeText } from './wording.js';
 export function storeTroubleOf({ store: { condition, since, reason = 'no reason given' }, merchants }, now) {
   if (condition !== 'silent' && condition !== 'refuses') return undefined;
   const said = condition === 'silent' ? 'the store (Redis) does not answer' : 'the store (Redis) refuses to work';
-  return { said, reason, since, now, held: heldText(merchants) };
+  const areReported = merchants.some((one) => reported.has(one.condition));
+  return { said, reason, since, now, held: heldText(merchants), areReported };
 }
 
 /**
@@ -29,11 +31,12 @@ export function storeTroubleOf({ store: { condition, since, reason = 'no reason 
  * @param {string} [named] what the reason is that of, where the headline does not say it
  * @returns {string} the reason, and what becomes of it without anybody's help
  */
-export function troubleDetail({ reason, since, held, now }, hasSessions, named = 'Reason') {
+export function troubleDetail({ reason, since, held, areReported, now }, hasSessions, named = 'Reason') {
   const why = `${named}: ${reason}${since === undefined ? '' : `, since ${timeText(since, now)}`}.`;
   if (held === undefined) return `${why} Sessions are served from memory.`;
   const served = hasSessions ? ' Until they end, sessions are served from memory and payments go on.' : '';
-  return `${why}${served} Renewals go on by themselves as soon as the store works again.`;
+  const but = areReported ? '; a session reported dead may wait for the next report, or for session-broker renew' : '';
+  return `${why}${served} Renewals go on by themselves as soon as the store works again${but}.`;
 }
 
 /** @param {readonly StatusMerchant[]} merchants */

@@ -1,5 +1,5 @@
 /** @import { StatusCondition, StatusMerchant, StatusRenewal } from '../status-document.js' */
-import { conditionAt, isNextTooLate } from './condition.js';
+import { conditionAt, isNextTooLate, reported } from './condition.js';
 
 const S = 1_000;
 const MIN = 60 * S;
@@ -159,12 +159,6 @@ export function capital(text) {
 /** Where it is told what to do about somebody else who creates. */
 export const FOREIGN_AUTHORIZER = 'foreign-authorizer';
 
-/**
- * What is known from reports: of anything else, who reported a session dead before says nothing.
- * @type {ReadonlySet<string>}
- */
-const OF_REPORTS = new Set(['reported_dead', 'foreign_authorizer']);
-
 /** @typedef {{ readonly text: string, readonly runbook: string }} Matter */
 
 /**
@@ -185,7 +179,8 @@ export function matterOf({ cause, quietSince, ...merchant }, now) {
  * @param {Pick<StatusMerchant, 'condition' | 'reportedBy' | 'reportedAs'>} merchant with the codes of the gateway that they met
  */
 export function reportText({ condition, reportedBy = [], reportedAs = [] }) {
-  if (!OF_REPORTS.has(condition)) return '';
+  // Of anything else, who reported a session dead before says nothing.
+  if (!reported.has(condition)) return '';
   if (reportedBy.length > 0)
     return ` (reported by ${reportedBy.join(', ')}${reportedAs.length === 0 ? '' : `: ${reportedAs.join(', ')}`})`;
   return condition === 'reported_dead' ? ' (the page and the log of the replica that was told say by whom)' : '';
