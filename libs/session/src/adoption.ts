@@ -18,5 +18,5 @@ export function adopt(
   const before = held.get(merchant);
   if (!held.adopt(session, ageMs)) return;
   const serverKeyChanged = before !== undefined && !haveSameServerKey(before, session);
-  events.emit({ event: 'session_adopted', merchant, generation, source, serverKeyChanged });
+  events.emit({ event: 'session_adopted', merchant, generation, source, ageMs, serverKeyChanged });
 }

@@ -20,7 +20,14 @@ class Forecasting {
     const generation = (this.#generation += 2);
     const session = aSession({ generation });
     this.held.adopt({ ...session, expiresAt: plusMs(session.createdAt, lifetimeMs) }, 0);
-    this.forecast.emit({ event: 'session_adopted', merchant: 'shop', generation, source, serverKeyChanged: false });
+    this.forecast.emit({
+      event: 'session_adopted',
+      merchant: 'shop',
+      generation,
+      source,
+      ageMs: 0,
+      serverKeyChanged: false,
+    });
   }
 
   get told(): readonly number[] {

@@ -221,10 +221,10 @@ describe('a session that is read', () => {
     await syncing.sync.refresh('shop');
     expect(syncing.held.ageMs('shop')).toBe(60_300);
     const told = { event: 'session_adopted', merchant: 'shop', source: 'store' };
-    expect(syncing.events.all).toEqual([{ ...told, generation: 14, serverKeyChanged: false }]);
+    expect(syncing.events.all).toEqual([{ ...told, generation: 14, ageMs: 60_300, serverKeyChanged: false }]);
     const another = aSession({ generation: 16, serverPublic: { ...aServerPublicKey(), x: 'another' } });
     await syncing.stored({ stored: { kind: 'session', session: another, ageMs: 0 } }).sync.refresh('shop');
-    expect(syncing.events.all.slice(1)).toEqual([{ ...told, generation: 16, serverKeyChanged: true }]);
+    expect(syncing.events.all.slice(1)).toEqual([{ ...told, generation: 16, ageMs: 300, serverKeyChanged: true }]);
     await syncing.sync.refresh('shop');
     expect(syncing.events.all).toHaveLength(2);
   });

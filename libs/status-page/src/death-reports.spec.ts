@@ -12,7 +12,13 @@ class Rig {
   }
 
   adopted(generation: number): void {
-    const event = { event: 'session_adopted', merchant: 'shop', source: 'store', serverKeyChanged: false } as const;
+    const event = {
+      event: 'session_adopted',
+      merchant: 'shop',
+      source: 'store',
+      ageMs: 0,
+      serverKeyChanged: false,
+    } as const;
     this.reports.emit({ ...event, generation });
   }
 }

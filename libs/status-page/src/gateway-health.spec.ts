@@ -19,8 +19,8 @@ class Rig {
   }
 
   /** Another replica has renewed it, which this one learns from the store. */
-  adopts(merchant: string, source: 'own' | 'store' = 'store'): this {
-    this.health.emit({ event: 'session_adopted', merchant, generation: 2, source, serverKeyChanged: false });
+  adopts(merchant: string, source: 'own' | 'store' = 'store', ageMs = 0): this {
+    this.health.emit({ event: 'session_adopted', merchant, generation: 2, source, ageMs, serverKeyChanged: false });
     return this;
   }
 
@@ -102,6 +102,21 @@ describe('the health of a gateway', () => {
     const rig = new Rig().ends('timeout').adopts('kiosk').adopts('shop', 'own');
     expect(rig.one.health).toBe('down');
     expect(rig.one.answeredOthersAt).toBeUndefined();
+  });
+
+  it('has answered another replica when that session was made, however late this one learns of it', async () => {
+    const rig = new Rig().ends('timeout');
+    await rig.clock.advance(600_000);
+    const now = rig.clock.now();
+    expect(rig.ends('timeout').adopts('shop', 'store', 300_000).one).toMatchObject({
+      health: 'degraded',
+      answeredOthersAt: now - 300_000,
+      lastFailure: { at: now },
+    });
+    expect(rig.one.answersSince).toBeUndefined();
+    const old = new Rig().ends('timeout').adopts('shop', 'store', 3_600_000).one;
+    expect(old).toMatchObject({ health: 'down' });
+    expect(old).not.toHaveProperty('answeredOthersAt');
   });
 
   it('is judged by the merchants that it still has', () => {

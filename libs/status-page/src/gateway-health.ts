@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import { type Clock, plusMs } from '#libs/clock';
 import { isUntrusted, type RenewalOutcome, type SessionEvent, type SessionEvents } from '#libs/session';
 import type { StatusFailure, StatusGateway, StatusGatewayHealth } from './status-document.js';
 
@@ -62,7 +62,7 @@ export class GatewayHealth implements SessionEvents {
 
   emit(event: SessionEvent): void {
     if (event.event === 'renewal_finished') this.#finished(event);
-    if (event.event === 'session_adopted' && event.source === 'store') this.#renewedElsewhere(event.merchant);
+    if (event.event === 'session_adopted' && event.source === 'store') this.#renewedElsewhere(event);
     if (event.event === 'clock_skew') this.#of(event.merchant, (gateway) => (gateway.skewMs = event.skewMs));
   }
 
@@ -86,8 +86,8 @@ export class GatewayHealth implements SessionEvents {
   }
 
   /** News of the gateway only where this replica has called it for the merchant: at a start, what the store has may be old. */
-  #renewedElsewhere(merchant: string): void {
-    const at = this.#clock.now();
+  #renewedElsewhere({ merchant, ageMs }: Named<'session_adopted'>): void {
+    const at = plusMs(this.#clock.now(), -Math.round(ageMs));
     this.#of(merchant, ({ attempts }) => {
       if (attempts.some((attempt) => attempt.merchant === merchant)) {
         remember(attempts, { at, merchant, end: 'elsewhere', durationMs: 0 });
@@ -157,8 +157,10 @@ function lastWordsOf(recent: readonly Attempt[]): readonly Word[] {
 
 const isAnswer = (end: Word): boolean => end === 'success' || end === 'refused' || end === 'elsewhere';
 
+/** In the order in which the gateway answered: of a session of another replica this one may learn late. */
 function remember(attempts: Attempt[], attempt: Attempt): void {
-  attempts.push(attempt);
+  const later = attempts.findIndex(({ at }) => at > attempt.at);
+  attempts.splice(later < 0 ? attempts.length : later, 0, attempt);
   if (attempts.length > MAX_ATTEMPTS) attempts.shift();
 }
 

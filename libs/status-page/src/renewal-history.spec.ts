@@ -38,7 +38,13 @@ describe('the renewal history', () => {
 
   it('shows a session of another replica once, and its own as the renewal that it was', () => {
     const history = new RenewalHistory(new FakeClock());
-    const adopted = { event: 'session_adopted', merchant: 'shop', generation: 7, serverKeyChanged: true } as const;
+    const adopted = {
+      event: 'session_adopted',
+      merchant: 'shop',
+      generation: 7,
+      ageMs: 0,
+      serverKeyChanged: true,
+    } as const;
     history.emit({ ...adopted, source: 'own' });
     expect(history.of('shop')).toEqual([]);
     history.emit({ ...adopted, source: 'store' });

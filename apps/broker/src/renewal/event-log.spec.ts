@@ -9,6 +9,7 @@ class Written {
   readonly log = new EventLog(
     createLogger({
       name: 'broker',
+      level: 'debug',
       destination: { write: (line) => void this.lines.push(JSON.parse(line) as Record<string, unknown>) },
     }),
   );
@@ -51,6 +52,13 @@ describe('the log lines of what is served', () => {
       },
       { level: 'info', msg: 'shop is served again' },
     ]);
+  });
+
+  it('have the age of a session that another replica made, in whole milliseconds', () => {
+    const { log, lines } = new Written();
+    const age = { ageMs: 1_234.567, serverKeyChanged: false };
+    log.emit({ event: 'session_adopted', merchant: 'shop', generation: 7, source: 'store', ...age });
+    expect(lines).toMatchObject([{ level: 'debug', merchant: 'shop', ageMs: 1_235, msg: 'session adopted' }]);
   });
 
   it('name a budget that cannot carry the schedule, with the numbers, what to do and the runbook', () => {

@@ -24,7 +24,7 @@ export class EventLog implements SessionEvents {
       clock_skew: (event) => event.beyondTolerance && this.#skewed(event),
       implausible_time: (event) => this.#implausible(event),
       foreign_authorizer: (event) => this.#foreign(event),
-      session_adopted: this.#debug('session adopted'),
+      session_adopted: (event) => this.#logger.debug({ ...event, ageMs: Math.round(event.ageMs) }, 'session adopted'),
       handover_awaited: (event) => this.#handoverAwaited(event),
       lease_granted: this.#debug('lease granted'),
       claim_refused: this.#debug('claim refused'),

@@ -79,6 +79,8 @@ export type SessionEvent =
       readonly merchant: string;
       readonly generation: number;
       readonly source: 'own' | 'store';
+      /** Since the gateway's answer. */
+      readonly ageMs: number;
       readonly serverKeyChanged: boolean;
     }
   | { readonly event: 'record_unopenable'; readonly merchant: string; readonly generation: number }

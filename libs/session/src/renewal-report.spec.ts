@@ -1,0 +1,36 @@
+import { plusMs } from '#libs/clock';
+import { anIssuedSession, aSession, RecordedEvents, someSettings } from '#libs/testing';
+import { reportTimes } from './renewal-report.js';
+import type { IssuedSession, Session } from './session.js';
+
+const session = aSession();
+const sentAt = session.createdAt;
+const receivedAt = plusMs(sentAt, 50);
+
+function told(made: Session, issued: Partial<IssuedSession>, longestLifetimeMs?: number): readonly object[] {
+  const events = new RecordedEvents();
+  const settings = someSettings(longestLifetimeMs === undefined ? {} : { longestLifetimeMs });
+  reportTimes(events, made, { settings, issued: anIssuedSession({ sentAt, receivedAt, ...issued }) });
+  return events.all;
+}
+
+describe('what a person should know of a new session’s times', () => {
+  it('is told: a clock that goes wrong, an end that is not believed, and a lead that is too short', () => {
+    const issued = { gatewayDate: plusMs(sentAt, 60_000), expiresAt: plusMs(receivedAt, 900_000) };
+    expect(told({ ...session, mustRenewAt: plusMs(session.renewAt, 5_000) }, issued, 10_000)).toEqual([
+      { event: 'clock_skew', merchant: 'shop', skewMs: 60_475, beyondTolerance: true },
+      { event: 'implausible_time', merchant: 'shop', kind: 'lifetime', statedMs: 839_000, mostMs: 10_000 },
+      { event: 'lead_time_short', merchant: 'shop', leadMs: 5_000, neededMs: 11_000 },
+    ]);
+  });
+
+  it('is told of a clock that is right as well, but not that it is wrong', () => {
+    expect(told(session, { gatewayDate: sentAt })).toEqual([
+      { event: 'clock_skew', merchant: 'shop', skewMs: 475, beyondTolerance: false },
+    ]);
+  });
+
+  it('is nothing where the gateway has no clock to be seen, and there is time enough', () => {
+    expect(told(session, {})).toEqual([]);
+  });
+});
