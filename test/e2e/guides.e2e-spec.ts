@@ -243,6 +243,20 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(/"msgCode":"b_/);
   });
 
+  it('say that a refund of a merchant SDK was not sent when no gateway listens', async () => {
+    const wanted = { ...env, GATEWAY_URL: `http://127.0.0.1:${await freePort()}`, OPERATION_ID: randomUUID() };
+    await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(
+      /GatewayUnreachable: The gateway cannot be reached: ECONNREFUSED/,
+    );
+  });
+
+  it('say that the bank has a refund of a merchant SDK whose answer was not opened', async () => {
+    const wanted = { ...env, BROKER_TOKEN: TOKENS.checkout, OPERATION_ID: await paidOnce() };
+    await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(
+      /\nAnswerUnopened: The gateway has answered/,
+    );
+  });
+
   it('name a refund of a merchant SDK before it is sent, so that it can be found after a failure', async () => {
     const MERCHANT_REQUEST_ID = randomUUID();
     const wanted = { ...env, MERCHANT_REQUEST_ID, OPERATION_ID: randomUUID() };

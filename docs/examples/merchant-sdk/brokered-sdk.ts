@@ -1,5 +1,5 @@
 // brokered-sdk.ts
-import { type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
+import { answerLost, type Session, type SessionBroker, toGatewaySession } from '@session-broker/client';
 
 /** What matters of the SDK here. Where yours has other names, these two and the two lines below are the place. */
 export interface MerchantSdk {
@@ -20,5 +20,7 @@ export function withSdk<Sdk extends MerchantSdk, Answer>(
   newSdk: () => Sdk,
   operation: (sdk: Sdk) => Promise<Answer>,
 ): Promise<Answer> {
-  return broker.withSession((session) => operation(brokered(newSdk(), broker, session)));
+  const answered = broker.withSession((session) => operation(brokered(newSdk(), broker, session)));
+  // Outside, since withSession itself looks at what the SDK throws.
+  return answered.catch((error: unknown) => answerLost(error));
 }

@@ -1,7 +1,7 @@
 import { bodyCopyOf } from './body-copy.js';
 import { reasonCode, SessionRejected } from './errors.js';
 import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
-import { notTheGateway } from './payment-outcome.js';
+import { notTheGateway } from './payment-errors.js';
 import { systemTime, type Time } from './time.js';
 
 /** Published codes, whatever the status. Both spellings of the last are published. */

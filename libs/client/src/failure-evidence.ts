@@ -1,7 +1,8 @@
 import { SessionBrokerError, SessionRejected } from './errors.js';
 import { MAX_BODY_OCTETS } from './body-copy.js';
 import { type OwnAnswer, ownAnswerOf } from './own-answer.js';
-import { mayBeCarriedOut } from './payment-outcome.js';
+import { mayBeCarriedOut } from './payment-errors.js';
+import { isError } from './platform-errors.js';
 
 /** What was found in a failure, wherever its maker put it. */
 export interface FailureEvidence {
@@ -14,6 +15,14 @@ export interface FailureEvidence {
   readonly mayBeCarriedOut: boolean;
   /** It was no gateway that answered. */
   readonly ownAnswer: OwnAnswer | undefined;
+  /** Of answers and errors, whatever their makers mean by them. */
+  readonly statuses: readonly number[];
+  /** It has an answer in it, so that something was sent. */
+  readonly isAnswered: boolean;
+  /** The failure and the errors that it wraps, the nearest first. */
+  readonly errors: readonly unknown[];
+  /** Those of this package among them. */
+  readonly judged: readonly SessionBrokerError[];
   /** Answers of a fetch whose body nobody has read yet. */
   readonly unread: readonly object[];
 }
@@ -51,6 +60,10 @@ export function evidenceIn(failure: unknown): FailureEvidence {
 class Search implements FailureEvidence {
   readonly codes: string[] = [];
   readonly unread: object[] = [];
+  readonly statuses: number[] = [];
+  readonly errors: unknown[] = [];
+  readonly judged: SessionBrokerError[] = [];
+  isAnswered = false;
   isUnauthorized = false;
   mayBeCarriedOut = false;
   rejection: string | undefined;
@@ -80,18 +93,29 @@ class Search implements FailureEvidence {
     if (isInstance(value, SessionRejected)) this.#heed(value.reason);
     if (attempt(() => mayBeCarriedOut(value)) === true) this.mayBeCarriedOut = true;
     // The broker's own refusals say nothing of the gateway, whatever their status.
-    if (isInstance(value, SessionBrokerError)) return [];
+    if (isInstance(value, SessionBrokerError)) {
+      this.judged.push(value);
+      return [];
+    }
     this.ownAnswer ??= attempt(() => ownAnswerOf(value));
     for (const name of CODES) {
       const code = read(value, name);
       if (typeof code === 'string') this.codes.push(code);
     }
-    if (isCarrier && STATUSES.some((name) => Number(read(value, name, isScalar)) === 401)) this.isUnauthorized = true;
-    if (isCarrier && isUnreadAnswer(value)) this.unread.push(value);
+    if (isCarrier) this.#visitCarrier(value);
     return [
       ...CARRIERS.map((name) => ({ value: read(value, name), depth: depth + 1, isCarrier })),
       ...CONTENTS.map((name) => ({ value: read(value, name), depth: depth + 1, isCarrier: false })),
     ];
+  }
+
+  #visitCarrier(value: object): void {
+    const given = STATUSES.map((name) => Number(read(value, name, isScalar) ?? Number.NaN)).filter(isHttpStatus);
+    this.statuses.push(...given);
+    if (given.includes(401)) this.isUnauthorized = true;
+    if (attempt(() => isError(value)) === true) this.errors.push(value);
+    else if (given.length > 0) this.isAnswered = true;
+    if (isUnreadAnswer(value)) this.unread.push(value);
   }
 
   #heed(reason: string): void {
@@ -129,6 +153,7 @@ function read(value: object, name: string, isWanted: (member: unknown) => boolea
   return isWanted(member) ? member : undefined;
 }
 
+const isHttpStatus = (status: number): boolean => status >= 100 && status <= 599;
 const isScalar = (member: unknown): boolean => typeof member === 'string' || typeof member === 'number';
 
 function isInstance<Kind>(value: unknown, kind: abstract new (...parts: never) => Kind): value is Kind {

@@ -10,14 +10,20 @@ import {
   systemCodeOf,
 } from './platform-errors.js';
 import { IS_IT_SET } from './option-names.js';
-import { isProblemOfOurs, type OwnAnswer } from './own-answer.js';
+import { isProblemOfOurs } from './own-answer.js';
+import { evidenceIn, type FailureEvidence } from './failure-evidence.js';
+import {
+  AnswerLost,
+  GatewayUnreachable,
+  mayBeCarriedOut,
+  NO_OTHER_ID,
+  NOT_SENT,
+  notTheGateway,
+  WHO_TELLS,
+} from './payment-errors.js';
 
-/** What is right after both: a payment that is repeated under another id is a second payment. */
-const NO_OTHER_ID = 'Keep the merchantRequestId and send it under no other:';
 /** An order by itself moves no money. */
 const ORDER_TELLS = 'an order without its hppOrderId is sent again with the same one, which tells;';
-const WHO_TELLS = 'a notification or the bank tells what became of it';
-const NOT_SENT = 'The request was not sent, and may be sent again with the same merchantRequestId';
 /**
  * Of making a connection alone: before there is one, nothing can be sent. With TLS that is before the certificate of the
  * other side has been found good.
@@ -56,6 +62,8 @@ const MEDIA_TYPE = /^\s*([a-z]{1,20}\/[a-z0-9][a-z0-9.+-]{0,60})\s*(?:;|$)/i;
 
 /** As the gateway writes its codes. */
 const MSG_CODE = /^b_[a-z_]{1,64}$/;
+/** The gateway's own word for not knowing what became of it. */
+const UNKNOWN_ERROR = 'b_unknown_error';
 
 /** As fetch gives it, and others whose answers are of its form; of it, status and content type are read, and no more. */
 export interface GatewayAnswer {
@@ -63,55 +71,32 @@ export interface GatewayAnswer {
   readonly headers?: { get(name: string): unknown } | undefined;
 }
 
-/**
- * The gateway has answered, so that the bank has the request, but the broker did not open the answer in time or at all;
- * `cause` says why. Sending the payment again is no remedy: a notification or the bank tells what became of it.
- */
-export class AnswerUnopened extends SessionBrokerError {
-  static override readonly kinds = ['AnswerUnopened', ...SessionBrokerError.kinds];
-}
-
-/**
- * The request was on its way to the gateway, and no answer that can be used came back: nobody knows whether the bank has
- * it. Of an order without its id the same request, sent again under the same merchantRequestId, tells; else a notification or the bank.
- */
-export class AnswerLost extends SessionBrokerError {
-  static override readonly kinds = ['AnswerLost', ...SessionBrokerError.kinds];
-}
-
 /** Statuses by which broker and egress refuse a request before anything else is done with it. */
 const REFUSED_AT_ONCE: readonly number[] = [401, 404, 405, 415];
-
-/** There was no connection to the gateway, so that nothing was sent: the request may be sent again. */
-export class GatewayUnreachable extends SessionBrokerError {
-  static override readonly kinds = ['GatewayUnreachable', ...SessionBrokerError.kinds];
-}
 
 /**
  * For what happens to a request that may have reached the gateway: give it to the `catch` of the fetch, and with the
  * answer to that of reading it; or call it with what was read and the answer, where that is no JWE and no sure refusal:
  * a `msgCode` under 5xx or `b_unknown_error` is none. The fetch must
  * follow no redirect (`redirect: 'error'`): behind one, a connection that was refused says nothing of what was sent before.
+ * It looks through what another client, such as a merchant SDK, wraps its failure in (`cause`, `originalError`): outside of
+ * `withSession`, `.catch(answerLost)` gives the error of this package, and a refusal of the gateway as the client threw it.
  * @param signal that of the fetch: with it, the message says that its caller has aborted it, whatever the reason
- * @throws AnswerLost; GatewayUnreachable when a connection could not be made; an error of this package as it is
+ * @throws AnswerLost; GatewayUnreachable when a connection could not be made; an error of this package, and a refusal, as it is
  * @example const response = await fetch(url, { ...request, redirect: 'error' }).catch(answerLost);
  * const body = await response.json().catch((error) => answerLost(error, response));
  */
 export function answerLost(cause: unknown, answer?: GatewayAnswer, signal?: AbortSignal): never {
   if (cause instanceof SessionBrokerError) throw cause;
   const given = [answer, cause].find(isAnswer);
-  const why = given === undefined ? whyNotSent(cause) : undefined;
-  if (why !== undefined) {
-    throw new GatewayUnreachable('gateway_unreachable', `The gateway cannot be reached: ${why} ${NOT_SENT}`, { cause });
-  }
+  const failures = given === undefined ? unansweredIn(cause) : [cause];
   if (given !== undefined && REFUSED_AT_ONCE.includes(given.status) && isProblemOfOurs(cause)) {
     throw notTheGateway('a broker or an egress', given);
   }
-  const what = [...answerTexts(given), ...endTexts(cause, signal)].join(', ');
+  const what = [...answerTexts(given), ...endTexts(failures, signal)].join(', ');
   const message = `No answer of the gateway that can be used${what === '' ? '' : `: ${what}`}`;
   const unknown = 'Nobody knows whether the bank has the request';
-  // A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all.
-  const isKept = (given !== undefined && given === cause) || (isError(cause) && cause.name !== 'SyntaxError');
+  const isKept = given === undefined ? isError(cause) && !failures.some(isOfParser) : isShown(cause, given);
   throw new AnswerLost(
     'answer_lost',
     `${message}. ${unknown}. ${NO_OTHER_ID} ${ORDER_TELLS} else ${WHO_TELLS}`,
@@ -119,38 +104,47 @@ export function answerLost(cause: unknown, answer?: GatewayAnswer, signal?: Abor
   );
 }
 
-/** Of a URL of this product where that of the gateway should stand. */
-export function notTheGateway(who: OwnAnswer, cause: unknown): GatewayUnreachable {
-  const says = `It is ${who} that answers there, and no gateway: the URL has to be the gateway's own.`;
-  return new GatewayUnreachable('not_the_gateway', `${says} ${NOT_SENT}`, { cause });
+/** The failure and the errors that it wraps. @throws what is certain of them */
+function unansweredIn(cause: unknown): readonly unknown[] {
+  const wrapped = isError(cause) ? evidenceIn(cause) : undefined;
+  if (wrapped !== undefined) throwWhatIsKnown(wrapped, cause);
+  const failures = wrapped?.errors ?? [cause];
+  const why = wrapped?.isAnswered === true ? undefined : whyNotSent(failures);
+  if (why === undefined) return failures;
+  throw new GatewayUnreachable('gateway_unreachable', `The gateway cannot be reached: ${why} ${NOT_SENT}`, { cause });
 }
 
-/** What kept an answer from being opened, the caller's own signal too, as the error of a payment. */
-export function unopened(cause: unknown): unknown {
-  if (!(cause instanceof SessionBrokerError) || cause instanceof AnswerUnopened) return cause;
-  const { status, retryAfterMs, requestId, brokerCause } = cause;
-  return new AnswerUnopened(
-    'answer_unopened',
-    'The gateway has answered, so that the bank has the request, but its answer was not opened. ' +
-      `${NO_OTHER_ID} ${WHO_TELLS}. ${cause.message}`,
-    { status, retryAfterMs, requestId, brokerCause, cause },
-  );
-}
-
-/** Whether the bank has the request, or may have it, by what this package says of it. */
-export function mayBeCarriedOut(error: unknown): boolean {
-  return error instanceof AnswerUnopened || error instanceof AnswerLost;
+/**
+ * What an error of another client, such as a merchant SDK, wraps: an error of this package that has judged already, or a
+ * refusal of the gateway, which is thrown as it came. A code of the gateway is a sure refusal under a status below 500 alone.
+ */
+function throwWhatIsKnown({ judged, codes, statuses, ownAnswer }: FailureEvidence, cause: unknown): void {
+  const known = judged.find(mayBeCarriedOut) ?? judged.find((error) => error instanceof GatewayUnreachable);
+  if (known !== undefined) throw known;
+  const ofGateway = ownAnswer === undefined ? codes.filter((code) => MSG_CODE.test(code)) : [];
+  const isRefused = statuses.length > 0 && statuses.every((status) => status < 500);
+  if (isRefused && ofGateway.length > 0 && !ofGateway.includes(UNKNOWN_ERROR)) throw cause;
 }
 
 /** Why nothing was sent, as the end of a sentence; undefined where that is not certain. */
-function whyNotSent(cause: unknown): string | undefined {
-  const code = systemCodeOf(cause);
+function whyNotSent(failures: readonly unknown[]): string | undefined {
+  const code = firstCodeOf(failures);
   if (code === NO_URL) return `${code}, its URL has to begin with http:// or https://; ${IS_IT_SET}`;
   if (code === NO_TLS) return `${code}, ${SPEAKS_NO_TLS}`;
-  if (NO_CONNECTION.includes(code) || isOfConnecting(cause)) return `${code ?? 'there was no connection'}.`;
-  if (isBadPort(cause)) return 'fetch never asks that port ("bad port").';
-  return NEVER_FETCHED.find(({ says }) => textsOf(cause).some((text) => says.test(text)))?.why;
+  const isOfNone = NO_CONNECTION.includes(code) || failures.some((failure) => isOfConnecting(failure));
+  if (isOfNone) return `${code ?? 'there was no connection'}.`;
+  if (failures.some(isBadPort)) return 'fetch never asks that port ("bad port").';
+  return NEVER_FETCHED.find(({ says }) => failures.flatMap(textsOf).some((text) => says.test(text)))?.why;
 }
+
+const firstCodeOf = (failures: readonly unknown[]): string | undefined =>
+  failures.map(systemCodeOf).find((code) => code !== undefined);
+
+/** A parser quotes what it read, and that may be anybody's page; what was read is not for logs at all. */
+const isShown = (cause: unknown, given: GatewayAnswer): boolean =>
+  given === cause || (isError(cause) && !isOfParser(cause));
+
+const isOfParser = (failure: unknown): boolean => isError(failure) && failure.name === 'SyntaxError';
 
 /** Of the platform's TypeErrors alone; what they quote is not repeated. */
 function textsOf(cause: unknown): readonly string[] {
@@ -189,15 +183,17 @@ function answerTexts(answer: GatewayAnswer | undefined): readonly string[] {
 }
 
 /** Fetch rejects with the signal's reason itself; that of a time-out tells by its name what it is. */
-function endTexts(cause: unknown, signal: AbortSignal | undefined): readonly string[] {
-  const isTimeout = isError(cause) && cause.name === 'TimeoutError';
-  const isAbort = signal?.aborted === true && signal.reason === cause && !isTimeout;
-  return isAbort ? [`the caller aborted it (${abortReason(cause)})`] : failureTexts(cause);
+function endTexts(failures: readonly unknown[], signal: AbortSignal | undefined): readonly string[] {
+  if (signal?.aborted === true && failures.includes(signal.reason) && !isTimeout(signal.reason)) {
+    return [`the caller aborted it (${abortReason(signal.reason)})`];
+  }
+  const code = firstCodeOf(failures);
+  return code === undefined ? (failures.map(failureTexts).find((texts) => texts.length > 0) ?? []) : [code];
 }
 
+const isTimeout = (failure: unknown): boolean => isError(failure) && failure.name === 'TimeoutError';
+
 function failureTexts(cause: unknown): readonly string[] {
-  const code = systemCodeOf(cause);
-  if (code !== undefined) return [code];
   if (!isError(cause)) return msgCodeOf(cause);
   if (isRedirect(cause)) return ['a redirect'];
   if (isUnexplained(cause)) return [UNEXPLAINED];

@@ -20,7 +20,7 @@ import { Notifications, type OpenedNotification, type ReceivedNotification } fro
 import { Opening } from './opening.js';
 import { demandMinRemaining, type SessionBrokerOptions, type Settings, settingsFrom } from './options.js';
 import { demandKnownOptions } from './option-names.js';
-import { unopened } from './payment-outcome.js';
+import { unopened } from './payment-errors.js';
 import { reportReady } from './ready-report.js';
 import { Rejections } from './rejections.js';
 import { octetsOf, Sealing } from './sealing.js';

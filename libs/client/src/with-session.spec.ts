@@ -3,7 +3,7 @@ import { aDocument, json, problem, ScriptedBroker, type SeenRequest } from '../f
 import type { ClientEvent } from './client-event.js';
 import { deadSessionCode } from './dead-session.js';
 import { BrokerUnavailable, ClientClosed, Forbidden, ProtocolError, SessionRejected } from './errors.js';
-import { GatewayUnreachable } from './payment-outcome.js';
+import { GatewayUnreachable } from './payment-errors.js';
 import type { Session } from './session.js';
 import { SessionBroker } from './session-broker.js';
 

@@ -16,7 +16,8 @@ export type { ClientEvent, ClientEventListener } from '../client-event.js';
 export type { BodyReader, Fetch, FetchAnswer, FetchBody, FetchInit } from '../fetch.js';
 export type { TraceHeaders } from '../trace-headers.js';
 export type { Time, Timer, TimerOptions } from '../time.js';
-export { AnswerLost, answerLost, AnswerUnopened, type GatewayAnswer, GatewayUnreachable } from '../payment-outcome.js';
+export { AnswerLost, AnswerUnopened, GatewayUnreachable } from '../payment-errors.js';
+export { answerLost, type GatewayAnswer } from '../payment-outcome.js';
 export {
   BrokerUnavailable,
   CallAborted,

@@ -1,0 +1,78 @@
+import { inspect } from 'node:util';
+import { AnswerLost, answerLost, AnswerUnopened, BrokerUnavailable, GatewayUnreachable } from './entries/main.js';
+
+/** As the error of a merchant SDK, which wraps what it has met and gives each failure the same code. */
+function ofSdk(message: string, originalError: unknown): Error {
+  return Object.assign(new Error(`[500] ERROR | 500: ${message}`), { code: '500', originalError });
+}
+
+const answered = (text: string, status: number): Error => ofSdk(text, ofSdk(text, { status }));
+const system = (code: string): Error => Object.assign(new Error(code), { code });
+const fetchFailed = (cause: unknown): TypeError => new TypeError('fetch failed', { cause });
+const thrownBy = (failure: unknown): unknown => {
+  try {
+    return answerLost(failure);
+  } catch (error) {
+    return error;
+  }
+};
+
+describe('a payment whose failure an SDK has wrapped', () => {
+  it.each([
+    ['once', (error: Error) => ofSdk('x', error)],
+    ['twice', (error: Error) => ofSdk('x', ofSdk('x', error))],
+    ['as a cause', (error: Error) => new Error('x', { cause: ofSdk('x', error) })],
+  ])('is one that the bank has, or may have, as this package has said: %s', (_how, wrapped) => {
+    for (const judged of [new AnswerUnopened('answer_unopened', 'x'), new AnswerLost('answer_lost', 'x')]) {
+      expect(thrownBy(wrapped(judged))).toBe(judged);
+    }
+  });
+
+  it.each(['ECONNREFUSED', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'ERR_SSL_WRONG_VERSION_NUMBER'])(
+    'was not sent: %s',
+    (code) => {
+      const failure = thrownBy(ofSdk('fetch failed', fetchFailed(system(code))));
+      expect(failure).toBeInstanceOf(GatewayUnreachable);
+      expect((failure as Error).message).toContain(`The gateway cannot be reached: ${code}`);
+    },
+  );
+
+  it.each<[string, Error, string]>([
+    ['a reset', ofSdk('fetch failed', fetchFailed(system('ECONNRESET'))), 'used: ECONNRESET. Nobody'],
+    [
+      'half an answer',
+      ofSdk('terminated', new TypeError('terminated', { cause: system('UND_ERR_SOCKET') })),
+      'UND_ERR_SOCKET',
+    ],
+    ['a page of a proxy', answered('<html>', 502), 'that can be used. Nobody'],
+    ['a refusal under 5xx', answered('{"msgCode":"b_operation_not_found"}', 500), 'Nobody knows'],
+    ["the gateway's own doubt", answered('{"msgCode":"b_unknown_error"}', 200), 'Nobody knows'],
+    ['a code without a status', ofSdk('{"msgCode":"b_operation_not_found"}', undefined), 'Nobody knows'],
+    ['a 401 without a code', answered('', 401), 'Nobody knows'],
+    ['a code of an egress', answered('{"msgCode":"b_invalid_request","serviceId":"session-egress"}', 400), 'Nobody'],
+    ['what the broker said of something else', ofSdk('x', new BrokerUnavailable('network', 'x')), 'Nobody knows'],
+    [
+      'no connection beside an answer',
+      Object.assign(fetchFailed(system('ECONNREFUSED')), { response: { status: 502 } }),
+      'Nobody',
+    ],
+  ])('is one of which nobody knows after %s', (_what, thrown, says) => {
+    const failure = thrownBy(thrown);
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect((failure as Error).message).toContain(says);
+    expect((failure as Error).cause).toBe(thrown);
+  });
+
+  it.each([
+    ['under 200', answered('{"msgCode":"b_operation_not_found"}', 200)],
+    ['under 400', answered('{"msgCode":"b_duplicate_field_value"}', 400)],
+  ])('is told as refused, by the error of the SDK as it is, when the gateway refused it %s', (_how, refusal) => {
+    expect(thrownBy(refusal)).toBe(refusal);
+  });
+
+  it('is told without the page that a parser quotes', () => {
+    const failure = thrownBy(ofSdk('canary', new SyntaxError('Unexpected token: canary')));
+    expect(failure).toBeInstanceOf(AnswerLost);
+    expect(inspect(failure)).not.toContain('canary');
+  });
+});
