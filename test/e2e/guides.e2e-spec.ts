@@ -2,12 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith, endedAfterAll, endedAfterEach, eventually, freePort } from '#libs/testing';
+import { RunningEgress } from '../egress/running-egress.js';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 /** A caller whose payments are sent, and whose answers the broker does not open. */
 const MAY_SEAL = '  - { caller: checkout, merchants: [shop], allow: [session:reject, payload:encrypt] }';
 const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
+/** All that pay with the session. */
+const PAYING = (['hosted-page', 'refund'] as const).flatMap((guide) =>
+  LANGUAGES.map((language): [Guide, Language] => [guide, language]),
+);
 
 interface Operation {
   readonly operationId: string;
@@ -154,6 +159,22 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
     60_000,
   );
 
+  it.each(PAYING)(
+    'report no session when an egress or a broker answers at GATEWAY_URL: %s, %s',
+    async (guide, language) => {
+      const asked = { url: broker.url, token: TOKENS.payments };
+      const egress = await RunningEgress.start({ broker: asked, gatewayUrl: broker.sandboxUrl });
+      ofEach.add(egress, (it) => it.close());
+      for (const GATEWAY_URL of [egress.url, broker.url]) {
+        const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
+        await expect(programs.output(guide, language, wanted)).rejects.toThrow(/an egress.* no gateway.* sent/);
+      }
+      expect(await broker.createCalls()).toBe(2);
+      expect(broker.lines.filter((line) => line.includes('a consumer reports'))).toEqual([]);
+    },
+    60_000,
+  );
+
   it.each<[Language, RegExp]>([
     ['ts', /AnswerUnopened: The gateway has answered, so that the bank has the request/],
     ['python', /RuntimeError: the bank HAS the refund, but its answer was not opened/],
@@ -220,6 +241,23 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
   it('say with which msgCode the bank refuses what a merchant SDK wants', async () => {
     const wanted = { ...env, OPERATION_ID: randomUUID() };
     await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(/"msgCode":"b_/);
+  });
+
+  it('name a refund of a merchant SDK before it is sent, so that it can be found after a failure', async () => {
+    const MERCHANT_REQUEST_ID = randomUUID();
+    const wanted = { ...env, MERCHANT_REQUEST_ID, OPERATION_ID: randomUUID() };
+    await expect(programs.output('merchant-sdk', 'ts', wanted)).rejects.toThrow(
+      `sending the refund ${MERCHANT_REQUEST_ID}\n`,
+    );
+    const { MERCHANT_REQUEST_ID: _given, ...unnamed } = wanted;
+    await expect(programs.output('merchant-sdk', 'ts', unnamed)).rejects.toThrow(/sending the refund [0-9a-f-]{36}\n/);
+  });
+
+  it('name the URL at which no broker gives a merchant SDK its client key', async () => {
+    const BROKER_URL = `http://127.0.0.1:${await freePort()}`;
+    await expect(
+      programs.output('merchant-sdk', 'ts', { ...env, BROKER_URL, OPERATION_ID: randomUUID() }),
+    ).rejects.toThrow(`no client key: no broker answers at BROKER_URL (${BROKER_URL}); nothing was sent to the bank`);
   });
 
   it('say why the broker gives a merchant SDK no client key', async () => {
