@@ -2,12 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith, endedAfterAll, endedAfterEach, eventually, freePort } from '#libs/testing';
+import { RunningEgress } from '../egress/running-egress.js';
 import { type Guide, GuidePrograms, type Language } from './guide-programs.js';
 import { RunningBroker, TOKENS } from './running-broker.js';
 
 /** A caller whose payments are sent, and whose answers the broker does not open. */
 const MAY_SEAL = '  - { caller: checkout, merchants: [shop], allow: [session:reject, payload:encrypt] }';
 const LANGUAGES: readonly Language[] = ['ts', 'python', 'sh'];
+/** All that pay with the session. */
+const PAYING = (['hosted-page', 'refund'] as const).flatMap((guide) =>
+  LANGUAGES.map((language): [Guide, Language] => [guide, language]),
+);
 
 interface Operation {
   readonly operationId: string;
@@ -150,6 +155,22 @@ describeWith(['curl', 'python3'], 'the programs of the guides, at the sandbox', 
       const GATEWAY_URL = broker.sandboxUrl.replace('http:', 'https:');
       const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
       await expect(programs.output(guide, language, wanted)).rejects.toThrow(says);
+    },
+    60_000,
+  );
+
+  it.each(PAYING)(
+    'report no session when an egress or a broker answers at GATEWAY_URL: %s, %s',
+    async (guide, language) => {
+      const asked = { url: broker.url, token: TOKENS.payments };
+      const egress = await RunningEgress.start({ broker: asked, gatewayUrl: broker.sandboxUrl });
+      ofEach.add(egress, (it) => it.close());
+      for (const GATEWAY_URL of [egress.url, broker.url]) {
+        const wanted = { ...env, GATEWAY_URL, OPERATION_ID: randomUUID() };
+        await expect(programs.output(guide, language, wanted)).rejects.toThrow(/an egress.* no gateway.* sent/);
+      }
+      expect(await broker.createCalls()).toBe(2);
+      expect(broker.lines.filter((line) => line.includes('a consumer reports'))).toEqual([]);
     },
     60_000,
   );

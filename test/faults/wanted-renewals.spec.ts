@@ -1,19 +1,26 @@
 import { msBetween } from '#libs/clock';
+import type { BrokerError } from '#libs/errors';
 import type { WantedRenewalAnswer } from '#libs/session';
 import { Cluster, neverAborted } from './cluster.js';
 
 const MINUTE = 60_000;
 const refusal = { kind: 'refused', detail: 'no such merchant', msgCode: 'b_merchant_not_found' } as const;
 
+const JOINED = 'an attempt was under way already, and this is its answer';
+
 type Outcome = PromiseSettledResult<WantedRenewalAnswer>;
 
-/** What becomes, within two seconds, of a wish that each of these replicas is asked for at once. */
-async function wanted(cluster: Cluster, ...replicas: readonly number[]): Promise<readonly Outcome[]> {
-  const answers = Promise.allSettled(
+function wished(cluster: Cluster, ...replicas: readonly number[]): Promise<readonly Outcome[]> {
+  return Promise.allSettled(
     replicas.map((index) =>
       cluster.at(index).replica.wanted.renew({ merchant: 'shop', waitMs: 7_000, signal: neverAborted }),
     ),
   );
+}
+
+/** What becomes, within two seconds, of a wish that each of these replicas is asked for at once. */
+async function wanted(cluster: Cluster, ...replicas: readonly number[]): Promise<readonly Outcome[]> {
+  const answers = wished(cluster, ...replicas);
   await cluster.clock.advance(2_000);
   return answers;
 }
@@ -103,6 +110,21 @@ describe('a renewal that a person wants', () => {
       unavailable('refused'),
     ]);
     expect(cluster.gateway.calls).toHaveLength(2);
+  });
+
+  it('says of the answer of an attempt that was under way already that it is that one’s, whoever made it', async () => {
+    const cluster = await running({ replicas: 2, latencyMs: 300 });
+    cluster.gateway.answerAlways(refusal);
+    const first = wished(cluster, 0, 1);
+    await cluster.clock.advance(100);
+    const answers = [...(await wanted(cluster, 0)), ...(await first)];
+    const said = 'the bank refuses: b_merchant_not_found';
+    const causes = answers.map((answer) => 'reason' in answer && (answer.reason as BrokerError).publicCause);
+    expect(causes).toEqual([`${JOINED}: ${said}`, said, `${JOINED}: ${said}`]);
+    expect(cluster.gateway.calls).toHaveLength(2);
+    // One of its own has its own answer.
+    const [own] = await wanted(cluster, 1);
+    expect(own).toMatchObject({ reason: { publicCause: said } });
   });
 
   it('leaves the back-off after a further refusal as it would have been', async () => {

@@ -30,13 +30,21 @@ const facts = (change: Partial<ExplainedFacts>): ExplainedFacts => ({
   ...change,
 });
 const because = (change: Partial<ExplainedFacts>, wish: Partial<RefusedWish> = {}) =>
-  explainRefusal({ merchant: 'shop', refusedBy: 'failed', store: undefined, ...wish }, facts(change));
+  explainRefusal({ merchant: 'shop', refusedBy: 'failed', isJoined: false, store: undefined, ...wish }, facts(change));
 
 describe('why a person gets no newer session', () => {
   it('is what ended the call that was made, with a budget that is spent by it', () => {
     expect(because({ failure })?.text).toBe(refused);
     expect(because({ spent })?.text).toBe(all);
     expect(because({ spent, failure })).toEqual({ text: `${refused}; ${all}`, runbook: 'access-refused' });
+  });
+
+  it('is the answer of an attempt that was under way before the wish, where there is one', () => {
+    const isJoined = true;
+    const joined = 'an attempt was under way already, and this is its answer';
+    expect(because({ failure }, { isJoined })).toEqual({ text: `${joined}: ${refused}`, runbook: 'access-refused' });
+    expect(because({ failure, isForeign: true }, { isJoined })?.text).toBe(`${joined}: ${refused}; ${others}`);
+    expect(because({}, { isJoined })).toBeUndefined();
   });
 
   it('is that no call was made where none was left, and then when the last one ended, and how', () => {

@@ -10,6 +10,8 @@ export interface RefusedWish {
   readonly merchant: string;
   /** Undefined where nothing came in time. */
   readonly refusedBy: RenewalResult['kind'] | undefined;
+  /** Whether what ended the last attempt is the answer: it was under way before the wish. */
+  readonly isJoined: boolean;
   readonly store: StoreTrouble | undefined;
 }
 
@@ -17,7 +19,7 @@ export interface RefusedWish {
 export function storeRefusal({
   refusedBy,
   store,
-}: Omit<RefusedWish, 'merchant'>): (typeof reasonOfTrouble)[StoreTrouble] | undefined {
+}: Pick<RefusedWish, 'refusedBy' | 'store'>): (typeof reasonOfTrouble)[StoreTrouble] | undefined {
   return refusedBy === 'store_down' && store !== undefined ? reasonOfTrouble[store] : undefined;
 }
 
@@ -26,7 +28,7 @@ export function storeRefusal({
  * Who creates sessions of the merchant as well is named, whatever the cause is: another call would end theirs, and theirs ends ours.
  */
 export function explainRefusal(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {
-  const cause = ownCause(wish, { ...facts, isForeign: false });
+  const cause = answerOf(wish, ownCause(wish, { ...facts, isForeign: false }));
   if (!facts.isForeign) return cause;
   const what =
     facts.watchedUntil === undefined
@@ -34,6 +36,12 @@ export function explainRefusal(wish: RefusedWish, facts: ExplainedFacts): Cause 
       : `created sessions of ${wish.merchant}, and may again`;
   const others = `somebody else ${what} (runbook: ${FOREIGN.runbook})`;
   return { text: cause === undefined ? others : `${cause.text}; ${others}`, runbook: FOREIGN.runbook };
+}
+
+/** What was mended while it was under way may not have been met by it. */
+function answerOf({ isJoined }: RefusedWish, cause: Cause | undefined): Cause | undefined {
+  if (!isJoined || cause === undefined) return cause;
+  return { ...cause, text: `an attempt was under way already, and this is its answer: ${cause.text}` };
 }
 
 function ownCause(wish: RefusedWish, facts: ExplainedFacts): Cause | undefined {

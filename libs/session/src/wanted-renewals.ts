@@ -36,6 +36,14 @@ interface JustRenewed {
 
 export type WantedRenewalAnswer = { readonly kind: 'renewed'; readonly session: Session } | JustRenewed;
 
+interface AnsweredWish {
+  readonly merchant: string;
+  /** That was held when the wish came. */
+  readonly generation: number;
+  /** Whether an attempt that was under way before it has failed, and no other was made for it. */
+  readonly isJoined: boolean;
+}
+
 type WantedResult = RenewalResult | JustRenewed;
 
 export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'failures' | 'clock'>, Explainer {
@@ -54,6 +62,8 @@ export interface WantedRenewalsContext extends Pick<ReplicaContext, 'held' | 'fa
 export class WantedRenewals {
   readonly #context: WantedRenewalsContext;
   readonly #underway = new Map<string, Promise<WantedResult>>();
+  /** Whose last attempt for a wish has begun: who asks now shares the end of it. */
+  readonly #calling = new Set<string>();
 
   constructor(context: WantedRenewalsContext) {
     this.#context = context;
@@ -66,11 +76,14 @@ export class WantedRenewals {
     const generation = held.known(merchant);
     const awaited = { merchant, generation, orFailure: true, signal: deadline.signal };
     const change = new ChangeWait(held, failures, awaited);
+    const isShared = this.#calling.has(merchant);
     try {
       const result = await Promise.race([this.#shared(merchant), aborted(deadline.signal)]);
+      const known = failures.get(merchant);
       // `held`: another replica is at it, and announces what becomes of it.
       if (result?.kind === 'held') await change.ended;
-      return this.#answer(merchant, generation, result);
+      const isJoined = (isShared && result?.kind === 'failed') || failures.get(merchant) !== known;
+      return this.#answer({ merchant, generation, isJoined }, result);
     } finally {
       change.end();
       deadline.close();
@@ -93,10 +106,12 @@ export class WantedRenewals {
     if (young !== undefined) return young;
     const newerThan = held.known(merchant);
     const request = { merchant, trigger: 'operator', newerThan, coolDownMs: 0, ignoresBackOff: true } as const;
-    const joins = renewer.isRenewing(merchant);
-    const result = await renewAndFollow({ renewer, sync }, request);
-    const isServed = result.kind === 'renewed' || result.kind === 'already_newer';
-    return joins && !isServed ? renewAndFollow({ renewer, sync }, request) : result;
+    if (renewer.isRenewing(merchant)) {
+      const joined = await renewAndFollow({ renewer, sync }, request);
+      if (joined.kind === 'renewed' || joined.kind === 'already_newer') return joined;
+    }
+    this.#calling.add(merchant);
+    return renewAndFollow({ renewer, sync }, request).finally(() => this.#calling.delete(merchant));
   }
 
   /** Nothing has failed since: what was created is as good as what would be. */
@@ -117,16 +132,17 @@ export class WantedRenewals {
     }
   }
 
-  #answer(merchant: string, generation: number, result: WantedResult | undefined): WantedRenewalAnswer {
+  #answer(wish: AnsweredWish, result: WantedResult | undefined): WantedRenewalAnswer {
+    const { merchant, generation } = wish;
     if (result?.kind === 'just_renewed') return result;
     const session = this.#context.reader.peek(merchant)?.session;
     if (session !== undefined && session.generation > generation) return { kind: 'renewed', session };
-    return this.#refuse(merchant, generation, result);
+    return this.#refuse(wish, result);
   }
 
-  #refuse(merchant: string, generation: number, result: RenewalResult | undefined): never {
+  #refuse({ merchant, generation, isJoined }: AnsweredWish, result: RenewalResult | undefined): never {
     const retryInMs = result !== undefined && 'retryInMs' in result ? result.retryInMs : undefined;
-    const wish = { merchant, refusedBy: result?.kind, store: this.#context.storeTrouble() };
+    const wish = { merchant, refusedBy: result?.kind, isJoined, store: this.#context.storeTrouble() };
     throw sessionUnavailable(this.#context, {
       merchant,
       reason: storeRefusal(wish),
