@@ -363,6 +363,11 @@ describe('what is given', () => {
     expect(() => construct({ [name]: 'canary' })).not.toThrow('canary');
   });
 
+  it.each(['false', 0, null])('as a handover that is neither true nor false is refused: %p', (handover) => {
+    expect(() => construct({ handover })).toThrow(InvalidInput);
+    expect(() => construct({ handover })).toThrow('handover must be true or false');
+  });
+
   it.each(['/v1', '/below/v1/', '/v1/merchants', '/v1/merchants/shop/session'])(
     'as a url too long is refused: %s',
     (path) => {
