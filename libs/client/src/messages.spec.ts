@@ -140,6 +140,14 @@ describe('what goes wrong', () => {
     );
   });
 
+  it('is a path that the broker does not have, in its own words where it knows what is there', async () => {
+    const detail = 'this is the management port of a broker; its API is on port 8080';
+    const body = { type: 'urn:session-broker:problem:route_not_found', code: 'route_not_found', detail };
+    server.on('read', () => json(body, 404));
+    open();
+    expect((await failure()).message).toBe(`The broker has no such path (404): ${detail} ${PLACE}`);
+  });
+
   it('is a proxy that asks for a credential, of which fetch says nothing', async () => {
     const cause = new Error('');
     server.on('read', () => Promise.reject(new TypeError('fetch failed', { cause })));
