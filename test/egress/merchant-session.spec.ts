@@ -14,6 +14,7 @@ describe('the session of a merchant', () => {
   let broker: ScriptedBroker;
   let lines: string[];
   let details: (string | undefined)[];
+  let fields: object[];
   let held: number[];
   let session: MerchantSession;
 
@@ -22,10 +23,12 @@ describe('the session of a merchant', () => {
     broker = new ScriptedBroker();
     lines = [];
     details = [];
+    fields = [];
     held = [];
-    const write = ({ detail }: { detail?: string }, message: string): void => {
+    const write = (written: { detail?: string }, message: string): void => {
       lines.push(message);
-      details.push(detail);
+      details.push(written.detail);
+      fields.push(written);
     };
     const logger = { info: write, warn: write, error: write } as Partial<Logger> as Logger;
     const access = { url: 'http://broker.test/', auth: () => 'token', fetch: broker.fetch };
@@ -57,6 +60,15 @@ describe('the session of a merchant', () => {
   const heard = async (): Promise<void> => {
     broker.feeds.at(-1)?.send('session', aDocument(1, clock.now()));
     await clock.settle();
+  };
+  /** A stream that says nothing for longer is taken for dead. */
+  const hearsFor = async (ms: number): Promise<void> => {
+    const first = aDocument(1, clock.now());
+    for (let passed = 0; passed < ms; passed += 10_000) {
+      await clock.advance(10_000);
+      broker.feeds.at(-1)?.send('session', first);
+      await clock.settle();
+    }
   };
   const brokerGoesAway = async (): Promise<void> => {
     broker.goesAway();
@@ -225,6 +237,63 @@ describe('the session of a merchant', () => {
     expect(await outcome()).toBe('generation 1');
     await clock.advance(2);
     expect(await outcome()).toBe('session_unavailable');
+  });
+
+  it('is missing in the log once when it ends while the broker is away, and is there again once', async () => {
+    await begin();
+    await heard();
+    await brokerGoesAway();
+    await clock.advance(LIFETIME_MS - 1);
+    expect(lines).toEqual(['the broker is away: newer sessions do not come by themselves']);
+    await clock.advance(1);
+    expect(lines.slice(1)).toEqual(['there is no session: payments of this merchant are refused']);
+    for (let asked = 0; asked < 6; asked += 1) {
+      expect(await outcome()).toBe('session_unavailable');
+      await clock.advance(10_000);
+    }
+    expect(lines).toHaveLength(2);
+    const runbook = 'egress-without-session';
+    expect(fields[1]).toEqual({ merchant: 'shop', code: session.facts.reason, detail: details[0], runbook });
+    expect(details[1]).toMatch(/^The broker cannot be reached/);
+    brokerIsBack();
+    for (let looks = 0; looks < 12 && lines.length < 4; looks += 1) await clock.advance(10_000);
+    expect(lines.slice(2).sort()).toEqual([
+      'the broker is heard again: newer sessions come by themselves',
+      'there is a session: payments of this merchant are sent',
+    ]);
+  });
+
+  it('is missing in the log when it ends and the broker, which is heard, has none either', async () => {
+    await begin();
+    await heard();
+    broker.on('session', () => problem(503, 'session_unavailable', { cause: 'the bank is away' }));
+    await hearsFor(LIFETIME_MS + 60_000);
+    expect(lines).toEqual(['there is no session: payments of this merchant are refused']);
+    expect(details).toEqual([expect.stringContaining('the bank is away')]);
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
+    await clock.settle();
+    expect(lines.slice(1)).toEqual(['there is a session: payments of this merchant are sent']);
+  });
+
+  it('is no longer held when it has ended by the time that passes, whatever the wall clock says', async () => {
+    await begin();
+    await brokerGoesAway();
+    clock.jumpWall(-LIFETIME_MS);
+    await clock.advance(LIFETIME_MS);
+    expect(session.facts).toMatchObject({ expiresAtMs: undefined, reason: 'network' });
+  });
+
+  it('is not missed when it ends while a newer one is held', async () => {
+    await begin();
+    await heard();
+    await hearsFor(LIFETIME_MS / 2);
+    broker.feeds.at(-1)?.send('session', aDocument(2, clock.now()));
+    await clock.settle();
+    await brokerGoesAway();
+    await clock.advance(LIFETIME_MS - 1);
+    expect(lines).toEqual(['the broker is away: newer sessions do not come by themselves']);
+    await clock.advance(1);
+    expect(lines.slice(1)).toEqual(['there is no session: payments of this merchant are refused']);
   });
 
   it('is there again when the broker is', async () => {

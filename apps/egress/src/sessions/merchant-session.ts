@@ -1,4 +1,4 @@
-import type { Clock } from '#libs/clock';
+import type { Clock, ScheduledTask } from '#libs/clock';
 import {
   CallAborted,
   type ClientEvent,
@@ -40,12 +40,17 @@ const FIRST_LOOK_MS = 2_000;
 /** For a dead session to be replaced, and for an answer to be opened: longer than a create call takes at most. */
 const BROKER_TIMEOUT_MS = 10_000;
 const RETRY_AFTER_MS = 1_000;
+/** The page of docs/runbooks. */
+const RUNBOOK = 'egress-without-session';
 
 /** One merchant's session as payments need it: there at once, or refused at once. */
 export class MerchantSession {
   readonly #parts: MerchantSessionParts;
   readonly #broker: SessionBroker;
   #held: { readonly generation: number; readonly expiresAtMs: number } | undefined;
+  /** When the session that is held ends. */
+  #end: ScheduledTask | undefined;
+  #isClosed = false;
   /** A look at the broker that nobody waits for. */
   #looking: Promise<void> | undefined;
   /** A report that is under way. */
@@ -148,6 +153,8 @@ export class MerchantSession {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
+    this.#end?.cancel();
     return this.#broker.close();
   }
 
@@ -206,10 +213,29 @@ export class MerchantSession {
 
   #hold({ generation, expiresAt }: Pick<Session, 'generation' | 'expiresAt'>): void {
     this.#held = { generation, expiresAtMs: Date.parse(expiresAt) };
+    this.#awaitEnd(this.#held.expiresAtMs);
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
     const { merchant, logger } = this.#parts;
     logger.info({ merchant, generation }, 'there is a session: payments of this merchant are sent');
+  }
+
+  #awaitEnd(expiresAtMs: number): void {
+    const { clock } = this.#parts;
+    this.#end?.cancel();
+    if (this.#isClosed) return;
+    this.#end = clock.schedule(Math.max(0, expiresAtMs - clock.now()), () => this.#ended());
+  }
+
+  /** Whether anybody pays or not, whoever reads the log learns that payments would be refused. */
+  #ended(): void {
+    const held = this.#valid();
+    // The wall clock was set back: the client knows whether the session has ended all the same.
+    if (held !== undefined && this.#broker.current() !== undefined) return this.#awaitEnd(held.expiresAtMs);
+    if (held !== undefined) this.#held = undefined;
+    const { isInterrupted, lastFailure } = this.#contact;
+    if (isInterrupted && lastFailure !== undefined) this.#troubled(lastFailure);
+    else this.#look();
   }
 
   #note(event: ClientEvent): void {
@@ -231,7 +257,7 @@ export class MerchantSession {
       const { merchant, logger } = this.#parts;
       const detail = trouble === 'silence' ? 'the broker gave none in time' : trouble.message;
       logger.error(
-        { merchant, code: codeOf(trouble), detail },
+        { merchant, code: codeOf(trouble), detail, runbook: RUNBOOK },
         'there is no session: payments of this merchant are refused',
       );
     }
